@@ -1,4 +1,4 @@
-"""kcheck reads the log directories of a Kafka broker offline: what is there, what is wrong, what the broker will do.
+"""kcheck reads the log directories of a Kafka broker offline: their content, their defects, what the broker will do.
 
 `import kcheck; kcheck.inspect(path)`: the functions of `kcheck.api`, each imported when it is first used.
 """
@@ -24,7 +24,6 @@ __all__ = [
 if TYPE_CHECKING:
     from kcheck import formats
     from kcheck.api import (
-        PartitionFilter,
         check,
         dump,
         end_offset,
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
         repair,
         truncation,
     )
+    from kcheck.model.report import PartitionFilter
 
 
 def __getattr__(name: str) -> object:

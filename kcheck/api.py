@@ -14,19 +14,6 @@ from kcheck.core.releases import release as release_of
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
 
-__all__ = [
-    "PartitionFilter",
-    "check",
-    "dump",
-    "end_offset",
-    "inspect",
-    "overview",
-    "predict",
-    "release",
-    "repair",
-    "truncation",
-]
-
 if TYPE_CHECKING:
     from kcheck.dumps.filter import DumpDetail, Filter
     from kcheck.model.finding import Chosen

@@ -4,19 +4,20 @@ The content of a file never raises: damage is data (see `kcheck.model.parsed`). 
 failing disk, or a bug in kcheck.
 """
 
-from typing import ClassVar
+_INTERRUPT = 2
+"""The number of SIGINT everywhere."""
 
 
 class KcheckError(Exception):
     """The command could not finish."""
 
-    exit_code: ClassVar[int] = 3
+    exit_code: int = 3
 
 
 class UsageError(KcheckError):
     """An argument is invalid; the message names it and the valid values."""
 
-    exit_code: ClassVar[int] = 2
+    exit_code: int = 2
 
 
 class NotALogDirError(UsageError):
@@ -39,18 +40,38 @@ class PlanVersionError(PlanError):
     """Another version of kcheck wrote the plan."""
 
 
+class StoppedError(KcheckError):
+    """A signal asked kcheck to stop."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__("stopped by ^C" if number == _INTERRUPT else f"stopped by signal {number}")
+        self.exit_code = 128 + number
+
+
 class ApplyError(KcheckError):
-    """The operating system failed while kcheck applied or undid a plan."""
+    """Applying a plan failed, or was stopped, and its files may not be as they were."""
 
     changed: int
     """How many files or directories are changed nevertheless."""
     backup: str
     """The folder that `undo` needs."""
 
-    def __init__(self, message: str, *, changed: int, backup: str) -> None:
+    def __init__(self, message: str, *, changed: int, backup: str, exit_code: int = 3) -> None:
         super().__init__(message)
         self.changed = changed
         self.backup = backup
+        self.exit_code = exit_code
+
+
+class UndoError(ApplyError):
+    """Undoing a plan failed, or was stopped."""
+
+    restored: int
+    """How many files or directories are as they were before the plan; `changed` are not yet."""
+
+    def __init__(self, message: str, *, restored: int, changed: int, backup: str, exit_code: int = 3) -> None:
+        super().__init__(message, changed=changed, backup=backup, exit_code=exit_code)
+        self.restored = restored
 
 
 class TooMuchReadError(KcheckError):

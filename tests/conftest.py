@@ -1,7 +1,9 @@
 """How the tests are shared out among processes, and the fixtures that several folders use."""
 
 import os
+import sys
 from collections.abc import Callable, Iterator
+from functools import _lru_cache_wrapper
 from pathlib import Path
 from typing import Any
 
@@ -16,22 +18,48 @@ CLUSTERS = tuple(f"tests/oracle/test_{name}.py" for name in ("live", "strays", "
 ORDER = (SPARK, *CLUSTERS, "tests/oracle/", "tests/")
 """What takes longest begins first."""
 
-UNCOUNTED = ("tests/oracle/", SPARK, "tests/bench/")
-"""To count lines makes the pure packages less than half as fast."""
+FLOOR = (
+    *(f"tests/{name}/" for name in ("core", "model", "tables", "formats", "repairs", "rules")),
+    *(f"tests/{name}/" for name in ("cases", "jobs", "replicas", "views")),
+    "tests/test_brokers.py",
+)
+"""Whose lines are counted for the coverage floor: to count makes the pure packages less than half as fast."""
+
+COUNTED = pytest.StashKey[bool]()
+"""Whether the test before was counted."""
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Run one process more than there are cores: one of them waits for a broker or for Spark."""
-    return (os.cpu_count() or 1) + 1
+    """Run two processes more than there are cores: one of them waits for a broker, and one for Spark."""
+    return (os.cpu_count() or 1) + 2
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests into their order, and leave those uncounted that take long and cover nothing that others do not."""
+    """Put the tests into their order, and count the lines of those alone that hold the coverage floor."""
     items.sort(key=lambda item: next(at for at, name in enumerate(ORDER) if item.nodeid.startswith(name)))
     for item in items:
-        if item.nodeid.startswith(UNCOUNTED):
+        if not item.nodeid.startswith(FLOOR):
             item.add_marker(pytest.mark.no_cover)
+
+
+PURE = tuple(f"kcheck.{name}." for name in ("model", "core", "tables", "formats", "repairs", "rules"))
+
+
+def forget() -> None:
+    """Empty the caches of the pure packages."""
+    for module in [module for name, module in sys.modules.items() if name.startswith(PURE)]:
+        for value in vars(module).values():
+            if isinstance(value, _lru_cache_wrapper):
+                value.cache_clear()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Forget what uncounted tests have put into caches: its lines would not run again in a counted one."""
+    counted = item.get_closest_marker("no_cover") is None
+    if counted and not item.session.stash.get(COUNTED, True):
+        forget()
+    item.session.stash[COUNTED] = counted
 
 
 @pytest.hookimpl(optionalhook=True)

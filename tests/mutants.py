@@ -8,7 +8,7 @@ without the change. What no stage notices has survived.
 
 `--like OTHER` draws from the places alone that another tree has too, in a function of the same name: so two trees are
 changed alike, whatever was moved between them. `--out` keeps each answer, and a run that is started again goes on. With
-the file of another run, `--like` makes the changes of that run.
+the file of another run, `--like` makes the changes of that run, and asks the test first that noticed a change there.
 
 No program does that as it stands: mutmut and cosmic-ray change a whole tree, and neither draws the same places of two
 trees whose files have other names.
@@ -190,13 +190,19 @@ def failed(root: Path, tests: list[str]) -> str | None:
     return lines[0].split(" ")[1] if lines else (done.stdout + done.stderr).strip().rpartition("\n")[2]
 
 
-def answered(root: Path, clean: Path, mutant: Mutant, names: list[str]) -> str:
-    """Make a change, and return the stage and the test that notices it, or what it survived."""
+def answered(root: Path, clean: Path, mutant: Mutant, names: list[str], known: str) -> str:
+    """Make a change, and return the stage and the test that notices it, or what it survived.
+
+    `known` is the answer of another run, empty without one.
+    """
     path = root / mutant.path
     source = path.read_bytes()
     begin, end = mutant.span
     path.write_bytes(source[:begin] + mutant.new.encode() + source[end:])
     try:
+        stage, _, noticed = known.partition(" ")
+        if stage in names and failed(clean, [noticed]) is None and failed(root, [noticed]) is not None:
+            return known
         for name, tests in stages(root, mutant.package, names):
             test = failed(root, tests)
             if test is not None and ("::" not in test or failed(clean, [test]) is None):
@@ -228,12 +234,13 @@ def main() -> None:
         for copy in (root, clean):
             shutil.copytree(given.tree, copy, ignore=ignored)
         sample = drawn(given.tree, given.like or given.tree, given.seed, given.count)
+        others = json.loads(given.like.read_text()) if given.like and given.like.is_file() else {}
         for mutant in sample:
             name = mutant.name
             known = answers.get(name, SURVIVED)
             left = [stage for stage in names if stage not in known] if known.startswith(SURVIVED) else []
             if left:
-                answer = answered(root, clean, mutant, left)
+                answer = answered(root, clean, mutant, left, others.get(name, ""))
                 if answer.startswith(SURVIVED):
                     seen = (stage for stage in STAGES if stage in known + answer)
                     answer = f"{SURVIVED} {','.join(seen)}"

@@ -1,5 +1,6 @@
 """What holds for the whole tree: what is shipped, what an import loads, what crosses a process, what a plug sets."""
 
+import ast
 import importlib
 import json
 import os
@@ -21,11 +22,13 @@ import pytest
 
 import kcheck
 from kcheck.formats._contract import Format
+from kcheck.model import java
 from kcheck.registry import discover, plug_names
 from kcheck.renderers._contract import Renderer
 from kcheck.repairs._contract import Repair
 from kcheck.rules._contract import Rule
 from kcheck.tables._contract import Table
+from tests import conftest
 
 ROOT = Path(__file__).parents[1]
 TOP_LEVEL = {"pyproject.toml", "kcheck", "tests", "fixtures", "docs", "README.md"}
@@ -299,3 +302,31 @@ def test_every_contract_has_its_package_here() -> None:
     """A new plural package is named in `PLUGS`."""
     contracts = {path.parent.name for path in (ROOT / "kcheck").glob("*/_contract.py")}
     assert set(PLUGS) == contracts
+
+
+def test_what_an_uncounted_test_remembers_is_forgotten() -> None:
+    """A counted test runs the lines of a cached call again, whoever asked first."""
+    assert java._zeros()
+    conftest.forget()
+    assert 0 == java._zeros.cache_info().currsize
+
+
+def named_types(source: Path) -> Iterator[str]:
+    """Yield the names of a module's classes and type aliases, without the leading underscore."""
+    for node in ast.parse(source.read_text()).body:
+        if isinstance(node, ast.ClassDef):
+            yield node.name.lstrip("_")
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            name = node.targets[0].id.lstrip("_")
+            is_type_var = isinstance(node.value, ast.Call) and ast.unparse(node.value.func) == "TypeVar"
+            if not is_type_var and name[:1].isupper() and not name.isupper():
+                yield name
+
+
+def test_the_name_of_a_type_has_one_meaning() -> None:
+    """The words of the code are those of its documentation: a name that is defined twice means two things."""
+    sources: dict[str, list[str]] = {}
+    for source in sorted((ROOT / "kcheck").rglob("*.py")):
+        for name in named_types(source):
+            sources.setdefault(name, []).append(str(source.relative_to(ROOT)))
+    assert {name: paths for name, paths in sources.items() if len(paths) > 1} == {}

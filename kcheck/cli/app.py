@@ -1,6 +1,7 @@
 """The `kcheck` command: command groups, exit codes, and the last line on stderr."""
 
 import atexit
+import contextlib
 import gc
 import importlib
 import itertools
@@ -21,8 +22,8 @@ atexit.register(gc.freeze)
 import typer
 from typer.core import TyperGroup
 
-from kcheck.cli.leaving import UNCHANGED, changed_line
-from kcheck.errors import ApplyError, KcheckError, UsageError
+from kcheck.cli.leaving import UNCHANGED, failed_line, remember
+from kcheck.errors import KcheckError, UsageError
 from kcheck.renderers._printable import printable
 
 _GROUPS = {
@@ -130,25 +131,43 @@ def main() -> None:
     """Run the command line and exit."""
     _tolerant(sys.stdout)
     _tolerant(sys.stderr)
-    try:
-        app()
-    except KcheckError as error:
-        print(f"kcheck: {printable(error)}", file=sys.stderr)
-        left = error if isinstance(error, ApplyError) and error.changed else None
-        _end(error.exit_code, changed_line(left.changed, left.backup) if left else None)
-    except KeyboardInterrupt:
-        _end(130)
-    except Exception as error:
-        print(f"kcheck: a bug in kcheck: {type(error).__name__}: {printable(error)}", file=sys.stderr)
-        if os.environ.get("KCHECK_DEBUG"):
-            raise
-        _end(3)
+    remember(UNCHANGED)
+    with _signals():
+        try:
+            app()
+        except KcheckError as error:
+            print(f"kcheck: {printable(error)}", file=sys.stderr)
+            _end(error.exit_code, error)
+        except KeyboardInterrupt as error:
+            _end(130, error)
+        except Exception as error:
+            print(f"kcheck: a bug in kcheck: {type(error).__name__}: {printable(error)}", file=sys.stderr)
+            if os.environ.get("KCHECK_DEBUG"):
+                raise
+            _end(3, error)
 
 
-def _end(code: int, changed: str | None = None) -> NoReturn:
+def _changes_files() -> bool:
+    return sys.argv[1:2] != [] and sys.argv[1] in _GROUPS["Act"]
+
+
+def _signals() -> contextlib.AbstractContextManager[None]:
+    """Return a context that keeps a command that changes files from ending before its last line."""
+    if not _changes_files():
+        return contextlib.nullcontext()
+    from kcheck.disk.signals import taken
+
+    return taken()
+
+
+def _end(code: int, error: BaseException) -> NoReturn:
     """End a command that failed; one that changes files says whether it did."""
-    if sys.argv[1:2] and sys.argv[1] in _GROUPS["Act"] and "--quiet" not in sys.argv:
-        print(changed or UNCHANGED, file=sys.stderr)
+    if _changes_files():
+        line = failed_line(error)
+        if "--quiet" not in sys.argv:
+            print(line, file=sys.stderr)
+        if code == UsageError.exit_code and line != UNCHANGED:
+            code = KcheckError.exit_code  # Only its answer could not be written.
     sys.exit(code)
 
 

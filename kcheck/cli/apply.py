@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from kcheck.cli.leaving import UNCHANGED, Leaving, can_leave, changed_line, leave
+from kcheck.cli.leaving import Leaving, can_leave, changed_line, leave, remember, width_of
 from kcheck.cli.options import with_leaving
-from kcheck.errors import ApplyError, UsageError
-from kcheck.renderers._printable import printable
+from kcheck.errors import UsageError
+from kcheck.model.report import Report
 
 
 @with_leaving
@@ -22,21 +22,29 @@ def apply(
 ) -> None:
     """Apply a plan, and back up every file it replaces."""
     from kcheck.disk.apply import apply as carry_out
+    from kcheck.disk.signals import at_once, at_steps
     from kcheck.plans.plan_report import outcome, planned
-    from kcheck.renderers._page import plural
 
     data, steps = planned(plan)
-    can_leave(outcome(steps, None), leaving)
+    report = outcome(steps, None)
+    can_leave(report, leaving)
     if not yes:
-        for operation in steps.operations:
-            print(printable(f"{operation.path}: {operation.why.reason}"), file=sys.stderr)
-        count = plural(len(steps.operations), "operation")
-        print(f"{count}. Type apply to continue: ", end="", file=sys.stderr, flush=True)
-        if sys.stdin.readline().strip() != "apply":
-            raise UsageError("not confirmed: type apply, or use --yes")
-    done = carry_out(data, backup)
-    line = changed_line(len(done.changed), backup) if done.changed else UNCHANGED
-    try:
-        leave(outcome(steps, done.changed), leaving, last_line=line)
-    except UsageError as error:
-        raise ApplyError(str(error), changed=len(done.changed), backup=backup) from error
+        _confirm(report)
+    with at_steps():
+        done = carry_out(data, backup)
+        line = changed_line(len(done.changed), backup)
+        remember(line)
+        with at_once():
+            leave(outcome(steps, done.changed), leaving, last_line=line)
+
+
+def _confirm(report: Report) -> None:
+    """Show what the plan does, and raise UsageError unless the operator types the word."""
+    from kcheck.renderers._contract import Options
+    from kcheck.renderers._page import Page
+    from kcheck.renderers._text_plan import summary
+
+    summary(report, Page(sys.stderr, Options(width=width_of(sys.stderr))))
+    print("Type apply to continue: ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip() != "apply":
+        raise UsageError("not confirmed: type apply, or use --yes")

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from kcheck import api
-from kcheck.cli.options import Common, Paths, Profile, with_common, within
+from kcheck.cli.options import Common, Paths, ProfileOption, with_common, within
 from kcheck.model.java import INT_MAX, INT_MIN, LONG_MAX
 
 
@@ -23,7 +23,7 @@ def end_offset(
     after_start: Annotated[
         bool, typer.Option("--after-start", help="Answer as after the broker's next start.")
     ] = False,
-    profile: Profile = None,
+    profile: ProfileOption = None,
 ) -> None:
     """Answer OffsetsForLeaderEpoch from the files."""
     for requested in epoch or ():

@@ -29,13 +29,13 @@ Roots = Annotated[
 TimeLimit = Annotated[
     float, typer.Option("--time-limit", metavar="SECONDS", help="Give up on a directory that takes longer.")
 ]
-Since = Annotated[
+SinceRun = Annotated[
     str | None, typer.Option("--since", metavar="RUN", help="Scan only what changed since RUN (made with --remember).")
 ]
 Resume = Annotated[
     str | None, typer.Option("--resume", metavar="ID", help="Continue a stopped run (made with --remember).")
 ]
-Jobs = Annotated[
+ScanJobs = Annotated[
     int | None,
     typer.Option("--jobs", metavar="N", help="Number of processes (for URLs: of requests).", show_default=False),
 ]
@@ -70,13 +70,13 @@ def scan(
         str | None, typer.Option("--run", metavar="ID", help="Name of the run; default: the current time.")
     ] = None,
     time_limit: TimeLimit = 600,
-    since: Since = None,
+    since: SinceRun = None,
     resume: Resume = None,
     remember: Annotated[
         bool, typer.Option("--remember", help="Keep the state that --since and --resume need.")
     ] = False,
     prometheus: Metrics = None,
-    jobs: Jobs = None,
+    jobs: ScanJobs = None,
     storage_option: StorageOption = None,
     nice: Nice = False,
     progress: ShowProgress = None,

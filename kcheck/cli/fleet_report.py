@@ -18,7 +18,7 @@ Run = Annotated[
 Metrics = Annotated[
     str | None, typer.Option("--prometheus", metavar="FILE", help="Write metrics to FILE for the textfile collector.")
 ]
-Format = Annotated[str, typer.Option("--format", metavar="text|json|ndjson", help="Format of the summary.")]
+FormatOption = Annotated[str, typer.Option("--format", metavar="text|json|ndjson", help="Format of the summary.")]
 NoColor = Annotated[bool, typer.Option("--no-color", help="No colour, like NO_COLOR in the environment.")]
 StorageOption = Annotated[
     list[str] | None,
@@ -36,7 +36,7 @@ def report(
     ] = "report.html",
     prometheus: Metrics = None,
     storage_option: StorageOption = None,
-    format: Format = "text",
+    format: FormatOption = "text",
     no_color: NoColor = False,
     quiet: Quiet = False,
 ) -> None:

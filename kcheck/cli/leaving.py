@@ -6,11 +6,11 @@ import itertools
 import os
 import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, TextIO
 
 import typer
 
-from kcheck.errors import UsageError
+from kcheck.errors import ApplyError, UndoError, UsageError
 from kcheck.model.java import java_int
 from kcheck.model.names import META_PROPERTIES, OFFSET_CHECKPOINTS
 from kcheck.model.report import Report
@@ -47,11 +47,19 @@ def leave(
     last_line: str | None = None,
 ) -> None:
     """Write a report to stdout or to a file outside the checked paths; `tell` and the last line print to stderr."""
-    write(report, how)
+    closed = None
+    try:
+        write(report, how)
+    except typer.Exit as error:
+        if last_line is None:
+            raise
+        closed = error  # Nobody reads stdout, but what was changed is for stderr.
     if not how.quiet:
         tell()
         if last_line or how.output:
             print(last_line or written_line(how.output or ""), file=sys.stderr)
+    if closed is not None:
+        raise closed
 
 
 def written_line(path: str) -> str:
@@ -61,10 +69,42 @@ def written_line(path: str) -> str:
 
 def changed_line(count: int, backup: str) -> str:
     """Return the last line of a command that changed files."""
+    if not count:
+        return UNCHANGED
+    return f"Changed {'1 file' if count == 1 else f'{count} files'}; undo with: {_undo(backup)}"
+
+
+def restored_line(count: int, left: int, backup: str) -> str:
+    """Return the last line of a command that restored `count` files, and `left` others not yet."""
+    if not count:
+        return UNCHANGED
+    if left:
+        return f"Changed {count} of {count + left} files back to what they were; continue with: {_undo(backup)}"
+    return f"Changed {'1 file back to what it was' if count == 1 else f'{count} files back to what they were'}."
+
+
+def _undo(backup: str) -> str:
     import shlex  # only after a change
 
-    files = "1 file" if count == 1 else f"{count} files"
-    return f"Changed {files}; undo with: kcheck undo {printable(shlex.quote(backup))}"
+    return f"kcheck undo {printable(shlex.quote(backup))}"
+
+
+class _Done:
+    """What the command has done to files, whatever happens to its answer."""
+
+    line = UNCHANGED
+
+
+def remember(line: str) -> None:
+    """Keep the last line of a command for the case that its answer cannot be written."""
+    _Done.line = line
+
+
+def failed_line(error: BaseException) -> str:
+    """Return the last line of a command that could have changed files and failed."""
+    if isinstance(error, UndoError):
+        return restored_line(error.restored, error.changed, error.backup)
+    return changed_line(error.changed, error.backup) if isinstance(error, ApplyError) else _Done.line
 
 
 def renderer_of(how: Leaving) -> "Renderer":
@@ -113,7 +153,7 @@ def write(report: Report, how: Leaving) -> None:
     if how.output is None:
         color = sys.stdout.isatty() and not how.no_color and not os.environ.get("NO_COLOR")
         try:
-            renderer.render(report, sys.stdout, Options(width=_width(), color=color, every=how.every))
+            renderer.render(report, sys.stdout, Options(width=width_of(sys.stdout), color=color, every=how.every))
             sys.stdout.flush()
         except BrokenPipeError:
             # The reader closed the pipe; keep Python's flush at exit from failing.
@@ -151,12 +191,12 @@ def _checked_paths(path: str) -> Iterator[str]:
         yield around
 
 
-def _width() -> int:
-    """Return the width of the terminal; 80 on a pipe, unless COLUMNS is set."""
+def width_of(stream: TextIO) -> int:
+    """Return the width of a terminal; 80 on a pipe, unless COLUMNS is set."""
     columns = java_int(os.environ.get("COLUMNS", ""))
     if columns is not None and columns > 0:
         return columns
     try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
+        return os.get_terminal_size(stream.fileno()).columns or 80
     except (OSError, ValueError):
         return 80

@@ -17,8 +17,8 @@ from kcheck.model.report import PartitionFilter, Report
 from kcheck.registry import plug_names
 
 Paths = Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, partition directories, log dirs.")]
-Replicas = Annotated[list[str], typer.Argument(metavar="BROKER=PATH...", help="One replica per broker.")]
-Profile = Annotated[str | None, typer.Option("--profile", metavar="P0..P5", help="Force a truncation profile.")]
+ReplicaArguments = Annotated[list[str], typer.Argument(metavar="BROKER=PATH...", help="One replica per broker.")]
+ProfileOption = Annotated[str | None, typer.Option("--profile", metavar="P0..P5", help="Force a truncation profile.")]
 
 
 class FindingFilter(NamedTuple):

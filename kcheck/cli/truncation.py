@@ -5,14 +5,14 @@ from typing import Annotated
 import typer
 
 from kcheck import api
-from kcheck.cli.options import Common, Profile, Replicas, with_common, within
+from kcheck.cli.options import Common, ProfileOption, ReplicaArguments, with_common, within
 from kcheck.model.finding import Severity, parse_severity
 from kcheck.model.java import INT_MAX
 
 
 @with_common
 def truncation(
-    replicas: Replicas,
+    replicas: ReplicaArguments,
     common: Common,
     leader: Annotated[
         str | None, typer.Option("--leader", metavar="BROKER|best", help="The leader; default: every candidate.")
@@ -21,7 +21,7 @@ def truncation(
         int | None, typer.Option("--leader-epoch", help="Epoch of the election; default: one above all.")
     ] = None,
     live: Annotated[bool, typer.Option("--live", help="Treat brokers as running; do not model a restart.")] = False,
-    profile: Profile = None,
+    profile: ProfileOption = None,
 ) -> None:
     """Show where each follower truncates, and what it loses."""
     within("--leader-epoch", leader_epoch, 0, INT_MAX)

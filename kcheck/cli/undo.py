@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from kcheck.cli.leaving import UNCHANGED, Leaving, leave
+from kcheck.cli.leaving import Leaving, leave, remember, restored_line
 from kcheck.cli.options import with_leaving
 
 
@@ -15,9 +15,12 @@ def undo(
 ) -> None:
     """Restore what apply changed, byte for byte."""
     from kcheck.disk.apply import undo as take_back
+    from kcheck.disk.signals import at_once, at_steps
     from kcheck.plans.plan_report import outcome
 
-    done = take_back(backup)
-    count = len(done.changed)
-    line = f"Changed {count} file{'s' * (count != 1)} back to what {'they were' if count != 1 else 'it was'}."
-    leave(outcome(done.plan, done.changed), leaving, last_line=line if count else UNCHANGED)
+    with at_steps():
+        done = take_back(backup)
+        line = restored_line(len(done.changed), 0, backup)
+        remember(line)
+        with at_once():
+            leave(outcome(done.plan, done.changed), leaving, last_line=line)

@@ -1,13 +1,12 @@
 """The values of a truncation: two logs, what follower and leader say to each other, and how the dialogue ends."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from kcheck.model.entries import Epoch, EpochEndOffset, EpochEntries, Offset
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Leader:
+class Leader(NamedTuple):
     """The leader's log, offsets `[log_start_offset, log_end_offset)`."""
 
     cache: EpochEntries
@@ -20,8 +19,7 @@ class Leader:
     """Its first offset on disk; lower offsets are in remote storage only."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replica:
+class Replica(NamedTuple):
     """A follower's log, offsets `[log_start_offset, log_end_offset)`."""
 
     cache: EpochEntries
@@ -73,16 +71,14 @@ class OutOfRange(StrEnum):
     """It keeps its log and fetches again at its log end."""
 
 
-@dataclass(frozen=True, slots=True)
-class TruncateToHighWatermark:
+class TruncateToHighWatermark(NamedTuple):
     """The follower truncates without asking the leader."""
 
     truncate_to: Offset
     """Its high watermark, or its log end if that is lower."""
 
 
-@dataclass(frozen=True, slots=True)
-class EpochRequest:
+class EpochRequest(NamedTuple):
     """An OffsetsForLeaderEpoch request, its reply, and what the follower does with it."""
 
     sent_epoch: Epoch
@@ -97,8 +93,7 @@ class EpochRequest:
     """Whether truncation ends here; otherwise the follower asks again."""
 
 
-@dataclass(frozen=True, slots=True)
-class FetchRequest:
+class FetchRequest(NamedTuple):
     """A fetch, its answer, and what the follower does with it."""
 
     offset: Offset
@@ -116,8 +111,7 @@ class FetchRequest:
     """
 
 
-@dataclass(frozen=True, slots=True)
-class OutOfRangeStep:
+class OutOfRangeStep(NamedTuple):
     """The follower asks the leader for its log start and log end, and acts on them."""
 
     action: OutOfRange
@@ -126,7 +120,7 @@ class OutOfRangeStep:
     """Its log end afterwards."""
 
 
-Step = TruncateToHighWatermark | EpochRequest | FetchRequest | OutOfRangeStep
+DialogueStep = TruncateToHighWatermark | EpochRequest | FetchRequest | OutOfRangeStep
 
 
 class Status(StrEnum):
@@ -142,11 +136,10 @@ class Status(StrEnum):
     """The follower refuses an answer: up to 2.2 its fetcher thread ends, from 2.3 it marks the partition failed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dialogue:
+class Dialogue(NamedTuple):
     """The dialogue of one follower, and its log afterwards."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[DialogueStep, ...]
     """The requests in order."""
     after: Replica
     """The follower's log at the end of the dialogue."""

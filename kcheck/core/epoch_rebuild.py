@@ -32,7 +32,7 @@ def rebuild(runs: Iterable[EpochRun], stated: EpochEntries, *, log_end: int) -> 
     if proven is None:
         return None
     starts: dict[Epoch, set[Offset]] = {}
-    bounds = _Bounds(proven, log_end)
+    bounds = _StartBounds(proven, log_end)
     for entry in stated:
         if bounds.agree(entry):
             starts.setdefault(entry.epoch, set()).add(entry.start_offset)
@@ -72,7 +72,7 @@ def _run_per_epoch(runs: Iterable[EpochRun]) -> list[EpochRun] | None:
     return merged
 
 
-class _Bounds:
+class _StartBounds:
     """Between which offsets an epoch may start, by the batches of the other epochs; one look-up for each line.
 
     `last_of_first[n]` is the last offset of the first n runs, `first_from[n]` the first offset of run n and later.

@@ -24,7 +24,7 @@ class EpochRange(NamedTuple):
 
 
 Lineage = tuple[EpochRange, ...]
-Entries = Iterable[tuple[int, int]]
+EpochPairs = Iterable[tuple[int, int]]
 """(epoch, start offset) pairs of an epoch cache."""
 
 
@@ -82,7 +82,7 @@ def fork(a: Lineage, b: Lineage, *, a_end: Offset, b_end: Offset) -> Fork:
     return Fork(shared if unknown is None and first <= shared else None, None)
 
 
-def contradict(a: Entries, b: Entries, *, a_end: int, b_end: int) -> bool:
+def contradict(a: EpochPairs, b: EpochPairs, *, a_end: int, b_end: int) -> bool:
     """Whether the caches of two logs cannot share one history, even if records were compacted away.
 
     A replica that fetches a compacted log learns about an epoch at the first remaining record of it, or never. So an
@@ -95,7 +95,7 @@ def contradict(a: Entries, b: Entries, *, a_end: int, b_end: int) -> bool:
     )
 
 
-def _proven_epochs(entries: Entries, end: int) -> set[tuple[int, int]]:
+def _proven_epochs(entries: EpochPairs, end: int) -> set[tuple[int, int]]:
     """Return the (offset, epoch) pairs that a cache proves for a log that ends at `end`."""
     known = [(start, epoch) for epoch, start in entries if start < end]
     return {*known, *((end - 1, epoch) for _, epoch in known[-1:])}

@@ -9,10 +9,8 @@ from typing import NamedTuple
 
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.startup import Outcome, UnreadableOutcome
-from kcheck.model.names import LIVE, META_PROPERTIES, DirectoryState
+from kcheck.model.names import LIVE, META_PROPERTIES, DirectoryState, TopicPartition
 from kcheck.model.release import Release
-
-TopicPartition = tuple[str, int]
 
 _NOT_LOADED = (Outcome.ABORT, Outcome.OFFLINE, Outcome.UNKNOWN, Outcome.STRAY)
 """The outcomes of directories that do not become a live log."""
@@ -40,7 +38,7 @@ class LogDirOutcome(NamedTuple):
     """What else may happen, where the files cannot tell; None where they can."""
 
 
-class Place(NamedTuple):
+class PredictedPartition(NamedTuple):
     """A partition directory."""
 
     path: str
@@ -51,7 +49,7 @@ class Place(NamedTuple):
 
 def log_dir_outcome(
     failures: Sequence[UnreadableOutcome],
-    places: Sequence[Place],
+    places: Sequence[PredictedPartition],
     *,
     unformatted: Unformatted,
     unread: str | None,
@@ -88,13 +86,13 @@ def _reason(partition: PartitionPrediction) -> str:
     return f"{partition.dir}: {partition.reason}"
 
 
-def duplicates(places: Iterable[Place]) -> list[str]:
+def duplicates(places: Iterable[PredictedPartition]) -> list[str]:
     """Return a reason for each partition that would be loaded twice (LogManager.loadLog, KafkaRaftServer)."""
     paths: dict[tuple[TopicPartition, DirectoryState], list[str]] = {}
     for path, partition in places:
         topic, number, state, _ = partition.directory
         if partition.outcome not in _NOT_LOADED and state in LIVE:
-            paths.setdefault(((topic, number), state), []).append(path)
+            paths.setdefault((TopicPartition(topic, number), state), []).append(path)
     return [
         f"{topic}-{number} exists twice: {' and '.join(copies)}"
         for ((topic, number), _), copies in paths.items()
@@ -123,7 +121,10 @@ def aborted(start: LogDirPrediction, reason: str | None) -> LogDirPrediction:
 def promoted_futures(starts: Iterable[LogDirPrediction]) -> dict[TopicPartition, str]:
     """Return the log dirs of the future logs that replace current ones, by partition."""
     return {
-        partition.directory[:2]: start.path for start in starts for partition in start.partitions if partition.promoted
+        TopicPartition(*partition.directory[:2]): start.path
+        for start in starts
+        for partition in start.partitions
+        if partition.promoted
     }
 
 
@@ -136,7 +137,7 @@ def without_replaced(start: LogDirPrediction, futures: Mapping[TopicPartition, s
 
 
 def _without_replaced(partition: PartitionPrediction, futures: Mapping[TopicPartition, str]) -> PartitionPrediction:
-    future = futures.get(partition.directory[:2])
+    future = futures.get(TopicPartition(*partition.directory[:2]))
     if future is None or partition.directory.state is not DirectoryState.CURRENT:
         return partition
     return partition._replace(outcome=Outcome.DELETED, reason=f"its future log in {future} replaces it")

@@ -4,9 +4,9 @@ ReplicaManager.lastOffsetForLeaderEpoch, Partition.lastOffsetForLeaderEpoch and 
 Before 2.1 a broker does not fence requests by the current leader epoch.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
+from typing import NamedTuple
 
 from kcheck.core.leader_epochs import end_offset_for
 from kcheck.model.entries import UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET, Epoch, EpochEntries, Offset
@@ -56,8 +56,7 @@ _CODES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class EpochAnswer:
+class EpochAnswer(NamedTuple):
     """The reply for one partition."""
 
     error: Error

@@ -50,7 +50,7 @@ class Entry(NamedTuple):
         return (*self[:-1], NONE if first is None else first)
 
 
-class Data(NamedTuple):
+class DataBatch(NamedTuple):
     """A batch of records from a producer."""
 
     producer_id: int
@@ -100,7 +100,7 @@ class EmptyMarker(NamedTuple):
     """The producer's id."""
 
 
-Step = Data | Marker | EmptyMarker
+ReplayStep = DataBatch | Marker | EmptyMarker
 
 
 class Completed(NamedTuple):
@@ -154,7 +154,7 @@ class ProducerStates:
         """Return the state of a producer, an empty one if it is new."""
         return self.entries.get(producer_id) or Entry(producer_id)
 
-    def append(self, step: Step) -> Completed | None:
+    def append(self, step: ReplayStep) -> Completed | None:
         """Add a batch; return the transaction that it ends. TransactionStateError as in ProducerAppendInfo.append."""
         replay = ProducerReplay(self)
         replay.append(step)
@@ -230,10 +230,10 @@ class ProducerReplay:
         self._pending[entry.producer_id] = entry
         self._with_batch.add(entry.producer_id)
 
-    def append(self, step: Step) -> Completed | None:
+    def append(self, step: ReplayStep) -> Completed | None:
         """Add a batch; `finish` ends its transaction. TransactionStateError as in ProducerAppendInfo.append."""
         entry = self.entry(step.producer_id)
-        if isinstance(step, Data):
+        if isinstance(step, DataBatch):
             self._take(self._data(entry, step))
         elif isinstance(step, Marker):
             self._pending[step.producer_id] = self._marker(entry, step)
@@ -272,7 +272,7 @@ class ProducerReplay:
             current_txn_first_offset=None,
         )  # fmt: skip
 
-    def _data(self, entry: Entry, step: Data) -> Entry:
+    def _data(self, entry: Entry, step: DataBatch) -> Entry:
         first = entry.current_txn_first_offset
         if first is not None and not step.transactional:
             raise TransactionStateError(

@@ -4,9 +4,8 @@ Sources: AbstractFetcherThread.processFetchRequest 2.8.0 to 4.3.1, Log.appendAsF
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 
-from kcheck.core.dialogue import Dialogue, FetchError, FetchRequest, Leader, Replica, Status, Step
+from kcheck.core.dialogue import Dialogue, DialogueStep, FetchError, FetchRequest, Leader, Replica, Status
 from kcheck.core.leader_epochs import assign, end_offset_for
 from kcheck.core.lineage import Lineage
 from kcheck.core.truncation import fetch, fetch_until_records, truncate_fully_and_start_at
@@ -33,7 +32,7 @@ def follow(
     while truncation.status is Status.OK:
         now = truncation.after
         if now in seen:
-            return replace(truncation, after=after, status=Status.NEVER_COMPLETES)
+            return truncation._replace(after=after, status=Status.NEVER_COMPLETES)
         seen.add(now)
         for runs in sent(now.log_end_offset) if now.log_end_offset < leader.log_end_offset else ():
             if runs[0].start < now.log_end_offset:
@@ -41,18 +40,18 @@ def follow(
                 break
             left = runs if may_diverge else tuple(run for run in lineage if run.end > now.log_end_offset)
             if release.epoch_cache and any(run.epoch is not None and run.epoch < 0 for run in left):
-                return replace(truncation, after=after, status=Status.FETCH_FAILS)
+                return truncation._replace(after=after, status=Status.FETCH_FAILS)
             if not may_diverge:
-                return replace(truncation, after=after)
+                return truncation._replace(after=after)
             now = _appended(now, runs, release)
             if fetch(now, leader, release).reply is FetchError.RECORDS:
                 continue
             truncation = fetch_until_records(truncation.steps, now, leader, release)
             break
         else:
-            return replace(truncation, after=after)
+            return truncation._replace(after=after)
         after = min(after, truncation.after, key=lambda replica: replica.log_end_offset)
-    return replace(truncation, after=after)
+    return truncation._replace(after=after)
 
 
 def _append_first(truncation: Dialogue, base_offset: Offset, release: Release) -> Dialogue:
@@ -64,13 +63,13 @@ def _append_first(truncation: Dialogue, base_offset: Offset, release: Release) -
     now = truncation.after
     assert base_offset < now.log_end_offset
     if now.log_end_offset != now.log_start_offset or not release.begins_empty_log_with_batch:
-        return replace(truncation, status=Status.FETCH_FAILS)
+        return truncation._replace(status=Status.FETCH_FAILS)
     fetch_is_a_step = release.rules.follower is Follower.FETCH
     steps = truncation.steps[:-1] if fetch_is_a_step else truncation.steps
     step = FetchRequest(
         offset=now.log_end_offset, last_fetched_epoch=None, reply=FetchError.RECORDS, truncate_to=base_offset
     )
-    return replace(truncation, steps=(*steps, step), after=truncate_fully_and_start_at(now, base_offset))
+    return truncation._replace(steps=(*steps, step), after=truncate_fully_and_start_at(now, base_offset))
 
 
 def _cache_covers(leader: Leader, lineage: Lineage, release: Release) -> bool:
@@ -89,11 +88,11 @@ def _appended(replica: Replica, runs: Lineage, release: Release) -> Replica:
     cache = replica.cache
     for run in runs:
         cache = () if run.epoch is None else assign(cache, run.epoch, run.start, how=release.assign)
-    return replace(replica, cache=cache, log_end_offset=runs[-1].end)
+    return replica._replace(cache=cache, log_end_offset=runs[-1].end)
 
 
 def sends_snapshot(
-    steps: Iterable[Step], snapshots: Sequence[tuple[Offset, Epoch]], *, log_start_offset: Offset
+    steps: Iterable[DialogueStep], snapshots: Sequence[tuple[Offset, Epoch]], *, log_start_offset: Offset
 ) -> Offset | None:
     """Return the end offset of the snapshot that a KRaft leader sends instead of records; None if it sends none.
 

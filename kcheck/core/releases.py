@@ -5,6 +5,7 @@ Facts: the sources of the releases named in a row; inter.broker.protocol.version
 """
 
 import re
+from functools import cache
 from typing import NamedTuple
 
 from kcheck.errors import UsageError
@@ -52,7 +53,7 @@ PROFILES: dict[Profile, ProfileRules] = {
 }
 
 
-class Row(NamedTuple):
+class ReleaseRow(NamedTuple):
     """The releases `first` to `last` (both included), and what they do."""
 
     first: str
@@ -75,45 +76,45 @@ class Row(NamedTuple):
 
 _P, _L, _R, _E, _A = Profile, Lookup, CheckpointReader, EpochLoad, Assign
 
-TABLE: tuple[Row, ...] = (
-    Row("0.8.2.0", "0.8.2.2", _P.P0, None, _R.R1, _E.E0, _A.IGNORE, None),
-    Row("0.9.0.0", "0.9.0.1", _P.P0, None, _R.R1, _E.E0, _A.IGNORE, "0.9.0"),
-    Row("0.10.0.0", "0.10.0.1", _P.P0, None, _R.R2, _E.E0, _A.IGNORE, "0.10.0-IV1"),
-    Row("0.10.1.0", "0.10.1.1", _P.P0, None, _R.R2, _E.E0, _A.IGNORE, "0.10.1-IV2"),
-    Row("0.10.2.0", "0.10.2.2", _P.P0, None, _R.R2, _E.E0, _A.IGNORE, "0.10.2-IV0"),
-    Row("0.11.0.0", "0.11.0.2", _P.P1A, _L.L1A, _R.R3, _E.E1, _A.IGNORE, "0.11.0-IV2"),
-    Row("0.11.0.3", "0.11.0.3", _P.P1B, _L.L1B, _R.R3, _E.E1, _A.IGNORE, "0.11.0-IV2"),
-    Row("1.0.0", "1.0.1", _P.P1A, _L.L1A, _R.R4, _E.E1, _A.IGNORE, "1.0-IV0"),
-    Row("1.0.2", "1.0.2", _P.P1B, _L.L1B, _R.R4, _E.E1, _A.IGNORE, "1.0-IV0"),
-    Row("1.1.0", "1.1.0", _P.P1A, _L.L1A, _R.R4, _E.E1, _A.IGNORE, "1.1-IV0"),
-    Row("1.1.1", "1.1.1", _P.P1B, _L.L1B, _R.R4, _E.E1, _A.IGNORE, "1.1-IV0"),
-    Row("2.0.0", "2.0.0", _P.P2, _L.L2, _R.R4, _E.E1, _A.IGNORE, "2.0-IV1"),
-    Row("2.0.1", "2.0.1", _P.P3, _L.L3, _R.R4, _E.E1, _A.FILTER, "2.0-IV1"),
-    Row("2.1.0", "2.1.1", _P.P3, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.1-IV2"),
-    Row("2.2.0", "2.2.2", _P.P3, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.2-IV1"),
-    Row("2.3.0", "2.3.1", _P.P3, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.3-IV1"),
-    Row("2.4.0", "2.4.1", _P.P3, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.4-IV1"),
-    Row("2.5.0", "2.5.1", _P.P3, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.5-IV0"),
-    Row("2.6.0", "2.6.0", _P.P3, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.6-IV0"),
-    Row("2.6.1", "2.6.3", _P.P4, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.6-IV0"),
-    Row("2.7.0", "2.7.2", _P.P4, _L.L3, _R.R5, _E.E2, _A.POP, "2.7-IV2"),
-    Row("2.8.0", "2.8.0", _P.P5_280, _L.L3, _R.R5, _E.E2, _A.POP, "2.8-IV1"),
-    Row("2.8.1", "2.8.2", _P.P5, _L.L3, _R.R5, _E.E2, _A.POP, "2.8-IV1"),
-    Row("3.0.0", "3.0.2", _P.P5, _L.L3, _R.R5, _E.E3, _A.POP, "3.0-IV1"),
-    Row("3.1.0", "3.1.2", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.1-IV0"),
-    Row("3.2.0", "3.2.3", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.2-IV0"),
-    Row("3.3.0", "3.3.2", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.3-IV3"),
-    Row("3.4.0", "3.4.1", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.4-IV0"),
-    Row("3.5.0", "3.5.2", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.5-IV2"),
-    Row("3.6.0", "3.6.2", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.6-IV2"),
-    Row("3.7.0", "3.7.2", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.7-IV4"),
-    Row("3.8.0", "3.8.1", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.8-IV0"),
-    Row("3.9.0", "3.9.2", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.9-IV0"),
-    Row("4.0.0", "4.0.2", _P.P5, _L.L3, _R.R6, _E.E4, _A.POP, "4.0-IV3"),
-    Row("4.1.0", "4.1.2", _P.P5, _L.L3, _R.R6, _E.E4, _A.POP, "4.1-IV1"),
-    Row("4.2.0", "4.2.1", _P.P5, _L.L3, _R.R6, _E.E4, _A.POP, "4.2-IV1"),
-    Row("4.3.0", "4.3.1", _P.P5, _L.L3, _R.R6, _E.E4, _A.POP, "4.3-IV0"),
-    Row("4.4.0", "4.4.0", _P.P5, _L.L3, _R.R6, _E.E4, _A.POP, None),
+TABLE: tuple[ReleaseRow, ...] = (
+    ReleaseRow("0.8.2.0", "0.8.2.2", _P.P0, None, _R.R1, _E.E0, _A.IGNORE, None),
+    ReleaseRow("0.9.0.0", "0.9.0.1", _P.P0, None, _R.R1, _E.E0, _A.IGNORE, "0.9.0"),
+    ReleaseRow("0.10.0.0", "0.10.0.1", _P.P0, None, _R.R2, _E.E0, _A.IGNORE, "0.10.0-IV1"),
+    ReleaseRow("0.10.1.0", "0.10.1.1", _P.P0, None, _R.R2, _E.E0, _A.IGNORE, "0.10.1-IV2"),
+    ReleaseRow("0.10.2.0", "0.10.2.2", _P.P0, None, _R.R2, _E.E0, _A.IGNORE, "0.10.2-IV0"),
+    ReleaseRow("0.11.0.0", "0.11.0.2", _P.P1A, _L.L1A, _R.R3, _E.E1, _A.IGNORE, "0.11.0-IV2"),
+    ReleaseRow("0.11.0.3", "0.11.0.3", _P.P1B, _L.L1B, _R.R3, _E.E1, _A.IGNORE, "0.11.0-IV2"),
+    ReleaseRow("1.0.0", "1.0.1", _P.P1A, _L.L1A, _R.R4, _E.E1, _A.IGNORE, "1.0-IV0"),
+    ReleaseRow("1.0.2", "1.0.2", _P.P1B, _L.L1B, _R.R4, _E.E1, _A.IGNORE, "1.0-IV0"),
+    ReleaseRow("1.1.0", "1.1.0", _P.P1A, _L.L1A, _R.R4, _E.E1, _A.IGNORE, "1.1-IV0"),
+    ReleaseRow("1.1.1", "1.1.1", _P.P1B, _L.L1B, _R.R4, _E.E1, _A.IGNORE, "1.1-IV0"),
+    ReleaseRow("2.0.0", "2.0.0", _P.P2, _L.L2, _R.R4, _E.E1, _A.IGNORE, "2.0-IV1"),
+    ReleaseRow("2.0.1", "2.0.1", _P.P3, _L.L3, _R.R4, _E.E1, _A.FILTER, "2.0-IV1"),
+    ReleaseRow("2.1.0", "2.1.1", _P.P3, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.1-IV2"),
+    ReleaseRow("2.2.0", "2.2.2", _P.P3, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.2-IV1"),
+    ReleaseRow("2.3.0", "2.3.1", _P.P3, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.3-IV1"),
+    ReleaseRow("2.4.0", "2.4.1", _P.P3, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.4-IV1"),
+    ReleaseRow("2.5.0", "2.5.1", _P.P3, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.5-IV0"),
+    ReleaseRow("2.6.0", "2.6.0", _P.P3, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.6-IV0"),
+    ReleaseRow("2.6.1", "2.6.3", _P.P4, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.6-IV0"),
+    ReleaseRow("2.7.0", "2.7.2", _P.P4, _L.L3, _R.R5, _E.E2, _A.POP, "2.7-IV2"),
+    ReleaseRow("2.8.0", "2.8.0", _P.P5_280, _L.L3, _R.R5, _E.E2, _A.POP, "2.8-IV1"),
+    ReleaseRow("2.8.1", "2.8.2", _P.P5, _L.L3, _R.R5, _E.E2, _A.POP, "2.8-IV1"),
+    ReleaseRow("3.0.0", "3.0.2", _P.P5, _L.L3, _R.R5, _E.E3, _A.POP, "3.0-IV1"),
+    ReleaseRow("3.1.0", "3.1.2", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.1-IV0"),
+    ReleaseRow("3.2.0", "3.2.3", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.2-IV0"),
+    ReleaseRow("3.3.0", "3.3.2", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.3-IV3"),
+    ReleaseRow("3.4.0", "3.4.1", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.4-IV0"),
+    ReleaseRow("3.5.0", "3.5.2", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.5-IV2"),
+    ReleaseRow("3.6.0", "3.6.2", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.6-IV2"),
+    ReleaseRow("3.7.0", "3.7.2", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.7-IV4"),
+    ReleaseRow("3.8.0", "3.8.1", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.8-IV0"),
+    ReleaseRow("3.9.0", "3.9.2", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.9-IV0"),
+    ReleaseRow("4.0.0", "4.0.2", _P.P5, _L.L3, _R.R6, _E.E4, _A.POP, "4.0-IV3"),
+    ReleaseRow("4.1.0", "4.1.2", _P.P5, _L.L3, _R.R6, _E.E4, _A.POP, "4.1-IV1"),
+    ReleaseRow("4.2.0", "4.2.1", _P.P5, _L.L3, _R.R6, _E.E4, _A.POP, "4.2-IV1"),
+    ReleaseRow("4.3.0", "4.3.1", _P.P5, _L.L3, _R.R6, _E.E4, _A.POP, "4.3-IV0"),
+    ReleaseRow("4.4.0", "4.4.0", _P.P5, _L.L3, _R.R6, _E.E4, _A.POP, None),
 )
 
 NEWEST_TESTED = "4.3"
@@ -176,10 +177,10 @@ def with_profile(chosen: Release, profile: str) -> Release:
     known = {p.value.lower(): p for p in Profile}
     if profile.lower() not in known:
         raise UsageError(f"--profile {profile} is not known; known are {', '.join(p.value for p in Profile)}")
-    found = known[profile.lower()]
-    rules = PROFILES[found]
-    lookup = None if found is Profile.P0 else rules.lookup
-    return chosen._replace(profile=found, rules=rules, lookup=lookup)
+    forced = known[profile.lower()]
+    rules = PROFILES[forced]
+    lookup = None if forced is Profile.P0 else rules.lookup
+    return chosen._replace(profile=forced, rules=rules, lookup=lookup)
 
 
 def known_versions() -> str:
@@ -187,6 +188,7 @@ def known_versions() -> str:
     return ", ".join(row.first if row.first == row.last else f"{row.first}-{row.last}" for row in TABLE)
 
 
+@cache  # of every row, each time that a release is asked for
 def _numbers(text: str) -> Version | None:
     parts = text.split(".")
     if not all(part.isascii() and part.isdigit() and len(part) <= 4 for part in parts):
@@ -200,19 +202,19 @@ def _line_size(version: Version) -> int:
 
 def _version(kafka: str) -> Version:
     """Return the full version; a line stands for its newest release."""
-    asked = _numbers(kafka)
+    version = _numbers(kafka)
     for row in reversed(TABLE):
         first, last = _numbers(row.first), _numbers(row.last)
         assert first is not None
         assert last is not None
-        if asked == last[: _line_size(last)]:
+        if version == last[: _line_size(last)]:
             return last
-        if asked is not None and len(asked) == len(last) and first <= asked <= last:
-            return asked
+        if version is not None and len(version) == len(last) and first <= version <= last:
+            return version
     raise UsageError(f"--kafka {kafka} is not a known release; known are {known_versions()}")
 
 
-def _row(version: Version) -> Row:
+def _row(version: Version) -> ReleaseRow:
     return next(row for row in reversed(TABLE) if version >= (_numbers(row.first) or ()))
 
 

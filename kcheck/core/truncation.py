@@ -12,12 +12,12 @@ Sources: ReplicaFetcherThread 0.11.0.2 to 2.0.1, AbstractFetcherThread 2.0.0 to 
 truncateOnFetchResponse, fetchOffsetAndTruncate), Partition.readRecords 2.7.0 to 4.3.1, Log.truncateTo.
 """
 
-from dataclasses import replace
 from typing import NamedTuple
 
 from kcheck.core.dialogue import (
     Branch,
     Dialogue,
+    DialogueStep,
     EpochRequest,
     FetchError,
     FetchRequest,
@@ -26,7 +26,6 @@ from kcheck.core.dialogue import (
     OutOfRangeStep,
     Replica,
     Status,
-    Step,
     TruncateToHighWatermark,
 )
 from kcheck.core.leader_epochs import assign, end_offset_for, latest_epoch, truncate_from_end, truncate_from_start
@@ -61,7 +60,7 @@ def elected(leader: Leader, leader_epoch: Epoch, *, release: Release) -> Leader:
     """
     if not release.rules.assigns_epoch_at_election or not release.epoch_cache:
         return leader
-    return replace(leader, cache=assign(leader.cache, leader_epoch, leader.log_end_offset, how=release.assign))
+    return leader._replace(cache=assign(leader.cache, leader_epoch, leader.log_end_offset, how=release.assign))
 
 
 def truncate_to(replica: Replica, offset: Offset, *, release: Release) -> Replica:
@@ -74,13 +73,12 @@ def truncate_to(replica: Replica, offset: Offset, *, release: Release) -> Replic
         raise ValueError(f"cannot truncate to {offset}")
     if offset >= replica.log_end_offset:
         if release.rules.noop_truncation_cleans_cache:
-            return replace(replica, cache=truncate_from_end(replica.cache, replica.log_end_offset))
+            return replica._replace(cache=truncate_from_end(replica.cache, replica.log_end_offset))
         return replica
     if offset < replica.first_segment:
         return truncate_fully_and_start_at(replica, offset)
     lowers = release.truncation_lowers_high_watermark
-    return replace(
-        replica,
+    return replica._replace(
         cache=truncate_from_end(replica.cache, offset),
         log_end_offset=offset,
         log_start_offset=Offset(min(replica.log_start_offset, offset)),
@@ -90,8 +88,8 @@ def truncate_to(replica: Replica, offset: Offset, *, release: Release) -> Replic
 
 def truncate_fully_and_start_at(replica: Replica, offset: Offset) -> Replica:
     """Return an empty log that starts at `offset` (Log.truncateFullyAndStartAt)."""
-    return replace(
-        replica, cache=(), log_end_offset=offset, log_start_offset=offset, first_segment=offset, high_watermark=offset
+    return replica._replace(
+        cache=(), log_end_offset=offset, log_start_offset=offset, first_segment=offset, high_watermark=offset
     )
 
 
@@ -161,7 +159,7 @@ def plan_truncation(follower: Replica, leader: Leader, *, release: Release) -> D
     if mechanism is Follower.HIGH_WATERMARK or (not follower.cache and not asks_without_epochs):
         to = Offset(min(follower.high_watermark, follower.log_end_offset))
         after = truncate_to(follower, to, release=release)
-        steps: tuple[Step, ...] = (TruncateToHighWatermark(to),)
+        steps: tuple[DialogueStep, ...] = (TruncateToHighWatermark(to),)
         return fetch_until_records(steps, after, leader, release)
     if mechanism is Follower.FETCH:
         return fetch_until_records((), follower, leader, release)
@@ -170,7 +168,7 @@ def plan_truncation(follower: Replica, leader: Leader, *, release: Release) -> D
 
 def _ask_for_epoch_ends(follower: Replica, leader: Leader, release: Release) -> Dialogue:
     """Send OffsetsForLeaderEpoch until both logs know the follower's latest epoch, then fetch."""
-    steps: list[Step] = []
+    steps: list[DialogueStep] = []
     now, initial_offset = follower, follower.high_watermark
     for _ in range(ROUND_COUNT_MAX):
         sent = latest_epoch(now.cache)
@@ -191,7 +189,9 @@ def _leader_epoch_reply(leader: Leader, epoch: Epoch, release: Release) -> Epoch
     return end if release.rules.reply_carries_epoch else EpochEndOffset(None, end.end_offset)
 
 
-def fetch_until_records(steps: tuple[Step, ...], replica: Replica, leader: Leader, release: Release) -> Dialogue:
+def fetch_until_records(
+    steps: tuple[DialogueStep, ...], replica: Replica, leader: Leader, release: Release
+) -> Dialogue:
     """Continue a dialogue after `steps` with fetches, until the leader sends records; return all of it."""
     done, now = list(steps), replica
     seen: set[Replica] = set()
@@ -216,7 +216,7 @@ def fetch_until_records(steps: tuple[Step, ...], replica: Replica, leader: Leade
             done.append(step)
             continue
         if reply is FetchError.OFFSET_MOVED_TO_TIERED_STORAGE:
-            done.append(replace(request, truncate_to=leader.local_log_start_offset))
+            done.append(request._replace(truncate_to=leader.local_log_start_offset))
             now = _restart_at_local_log_start(now, leader)
             continue
         assert isinstance(reply, EpochEndOffset)
@@ -226,7 +226,7 @@ def fetch_until_records(steps: tuple[Step, ...], replica: Replica, leader: Leade
                 return Dialogue(steps=tuple(done), after=now, status=Status.FETCH_FAILS)
             now = _raise_log_start(now, leader.log_start_offset, release)
         branch, to, _ = offset_truncation_state(now, reply, initial_offset=now.log_end_offset, release=release)
-        done.append(replace(request, branch=branch, truncate_to=to))
+        done.append(request._replace(branch=branch, truncate_to=to))
         now = truncate_to(now, to, release=release)
     return Dialogue(steps=tuple(done), after=now, status=Status.NEVER_COMPLETES)
 
@@ -236,7 +236,7 @@ def _raise_log_start(replica: Replica, offset: Offset, release: Release) -> Repl
     if offset <= replica.log_start_offset:
         return replica
     cache = truncate_from_start(replica.cache, offset, how=release.assign)
-    return replace(replica, cache=cache, log_start_offset=offset)
+    return replica._replace(cache=cache, log_start_offset=offset)
 
 
 def _restart_at_local_log_start(replica: Replica, leader: Leader) -> Replica:
@@ -247,7 +247,7 @@ def _restart_at_local_log_start(replica: Replica, leader: Leader) -> Replica:
     """
     start = leader.local_log_start_offset
     now = truncate_fully_and_start_at(replica, start)
-    return replace(now, cache=truncate_from_end(leader.cache, start), log_start_offset=leader.log_start_offset)
+    return now._replace(cache=truncate_from_end(leader.cache, start), log_start_offset=leader.log_start_offset)
 
 
 def _handle_out_of_range(replica: Replica, leader: Leader, release: Release) -> tuple[OutOfRangeStep, Replica]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
-from kcheck.core.dialogue import Dialogue, Step
+from kcheck.core.dialogue import Dialogue, DialogueStep
 from kcheck.core.predictions import LostRecords
 from kcheck.model.entries import Epoch, EpochEntries, Offset
 
@@ -91,7 +91,7 @@ class FollowerPlan(NamedTuple):
     """The first offset from which it keeps records the leader does not have; None if there is none."""
 
     @property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[DialogueStep, ...]:
         """The requests of the dialogue in order."""
         return () if self.dialogue is None else self.dialogue.steps
 

@@ -1,8 +1,11 @@
 """The verdict on a log dir: its outcome and those of its partitions in one line, and how severe they are."""
 
-from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
+from collections.abc import Iterable
+
+from kcheck.core.predictions import LogDirPrediction, LostRecords, PartitionPrediction
 from kcheck.core.startup import NEXT_STARTS, Mode, Outcome
 from kcheck.model.finding import Severity
+from kcheck.model.names import DirectoryState
 
 _SEVERITIES = {
     Outcome.OK: Severity.INFO,
@@ -23,9 +26,39 @@ def log_dir_severity(start: LogDirPrediction) -> Severity:
 
 
 def _severity(partition: PartitionPrediction) -> Severity:
-    # A start deletes a directory without -delete because the cluster does not know the replica.
-    is_stray = partition.outcome is Outcome.DELETED and not partition.dir.endswith("-delete")
-    return _SEVERITIES[Outcome.STRAY if is_stray else partition.outcome]
+    return _SEVERITIES[Outcome.STRAY if _is_unknown_replica(partition) else partition.outcome]
+
+
+def _is_unknown_replica(partition: PartitionPrediction) -> bool:
+    """Whether the start deletes a directory without -delete, because the cluster does not know the replica."""
+    return partition.outcome is Outcome.DELETED and not partition.dir.endswith("-delete")
+
+
+def is_set_aside(partition: PartitionPrediction) -> bool:
+    """Whether the broker stops serving a partition with this start, although it loads it."""
+    was_served = partition.directory.state is not DirectoryState.STRAY
+    return _is_unknown_replica(partition) or (partition.outcome is Outcome.STRAY and was_served)
+
+
+def worst_first(partitions: Iterable[PartitionPrediction]) -> list[PartitionPrediction]:
+    """Return the partitions that fail the start, lose records or are no longer served, worst first."""
+    ranks = {Outcome.ABORT: 0, Outcome.OFFLINE: 1}
+
+    def badness(partition: PartitionPrediction) -> tuple[object, ...]:
+        lost = partition.lost
+        rank = ranks.get(partition.outcome, 2 if lost is not None else 3)
+        if lost is None:
+            return (rank, False, 0, 0, partition.dir)
+        below = lost.below_high_watermark
+        # An unknown number may be the largest.
+        return (rank, lost.records is not None, -(below or 0), -(lost.records or 0), partition.dir)
+
+    bad = [
+        partition
+        for partition in partitions
+        if partition.outcome in ranks or partition.lost is not None or is_set_aside(partition)
+    ]
+    return sorted(bad, key=badness)
 
 
 def verdict(start: LogDirPrediction) -> str:
@@ -35,12 +68,17 @@ def verdict(start: LogDirPrediction) -> str:
     if start.unread or any(partition.outcome is Outcome.UNKNOWN for partition in start.partitions):
         return NEXT_STARTS[Outcome.UNKNOWN]
     lost = [partition.lost for partition in start.partitions if partition.lost is not None]
-    if not lost:
-        return NEXT_STARTS[Outcome.OK]
+    aside = sum(map(is_set_aside, start.partitions))
+    effects = [f"lose {_record_count(lost)}"] if lost else []
+    effects += [f"not serve {aside} {'partition' if aside == 1 else 'partitions'}"] if aside else []
+    return f"{NEXT_STARTS[Outcome.OK]}{' but ' if effects else ''}{' and '.join(effects)}"
+
+
+def _record_count(lost: list[LostRecords]) -> str:
     known = sum(loss.records or 0 for loss in lost)
     if all(loss.records is not None for loss in lost):
-        return f"will boot but lose {known} {'record' if known == 1 else 'records'}"
-    return f"will boot but lose {f'at least {known} records' if known else 'an unknown number of records'}"
+        return f"{known} {'record' if known == 1 else 'records'}"
+    return f"at least {known} records" if known else "an unknown number of records"
 
 
 def next_start(start: LogDirPrediction) -> str | None:

@@ -9,19 +9,21 @@ import contextlib
 import errno
 import hashlib
 import os
-import stat
+import signal
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kcheck.disk.backup import APPLIED, APPLYING, PLAN, UNDONE, Backup, Journal, SavedAttributes
+from kcheck.disk import signals
+from kcheck.disk.attributes import Attributes
+from kcheck.disk.backup import APPLIED, APPLYING, PLAN, UNDONE, Backup, Journal, own_attributes
+from kcheck.disk.identity import check_not_another, check_same
 from kcheck.disk.lock import held
-from kcheck.disk.places import Place, Places, chunks_at, digest_at, remove, status_at, write_new
-from kcheck.errors import ApplyError, PlanError, StalePlanError
-from kcheck.model.plan import FileOp, Patch, Plan, Rename, SetAside, Truncate, Write, edited
+from kcheck.disk.places import PathAt, Places, attributes_at, chunks_at, digest_at, remove, status_at, write_new
+from kcheck.errors import ApplyError, KcheckError, PlanError, StalePlanError, StoppedError, UndoError
+from kcheck.model.plan import FileOp, Plan, Rename, SetAside, Write, edited
 from kcheck.model.plan_json import parse_plan
 
 NEW_FILE_MODE = 0o644
-Edit = Write | Patch | Truncate
 
 
 class ApplyResult(NamedTuple):
@@ -36,46 +38,46 @@ class ApplyResult(NamedTuple):
 def apply(data: bytes, folder: str) -> ApplyResult:
     """Apply a plan; `data` is the plan file. A file that already matches the plan stays as it is.
 
-    PlanError, StalePlanError, LogDirInUseError: nothing is changed. ApplyError: the disk failed; the error says how
-    much is changed. The folder must be empty or missing, or hold the backup of this plan; `apply` then continues.
+    PlanError, StalePlanError, LogDirInUseError, StoppedError: nothing is changed. ApplyError: the disk failed; the
+    error says how much is changed. The folder must be empty or missing, or hold the backup of this plan; `apply` then
+    continues.
     """
     plan = parse_plan(data)
-    with (
-        _os_errors_as_apply_error(folder),
-        held(plan.log_dirs),
-        Places(plan.log_dirs) as places,
-        Backup(folder) as backup,
-    ):
+    with _os_errors_as_apply_error(folder), Backup(folder) as backup:
         backup.check_apart(plan.log_dirs)
-        plan_run = _PlanRun(plan, data, places, backup)
-        journal = backup.journal()
-        if journal is None or journal.state == UNDONE:
-            pending = [number for number in range(len(plan.operations)) if plan_run.is_pending(number)]
-            if not pending:
-                return ApplyResult(plan, ())
-            if journal is None:
-                plan_run.refuse_leftovers()
-            journal = plan_run.back_up(pending)
-        else:
-            plan_run.check_belongs(journal)
-            pending = [number for number in journal.entries if plan_run.is_pending(number)]
-        plan_run.carry_out(journal, pending)
-        return ApplyResult(plan, tuple(pending))
+        check_same(plan, begun=backup.journal() is not None)
+        with held(plan.log_dirs), Places(plan.log_dirs) as places:
+            journal = backup.journal()
+            plan_run = _PlanRun(plan, data, places, backup)
+            if journal is None or journal.state == UNDONE:
+                pending = [number for number in range(len(plan.operations)) if plan_run.is_pending(number)]
+                if not pending:
+                    return ApplyResult(plan, ())
+                if journal is None:
+                    plan_run.refuse_leftovers()
+                journal = plan_run.back_up(pending)
+            else:
+                plan_run.check_belongs(journal)
+                pending = [number for number in journal.entries if plan_run.is_pending(number)]
+            plan_run.carry_out(journal, pending)
+            return ApplyResult(plan, tuple(pending))
 
 
 def undo(folder: str) -> ApplyResult:
     """Undo the plan of a backup folder, byte for byte. A file that is already as it was stays as it is.
 
-    PlanError: the folder is not a backup. StalePlanError: a file has changed since. In both cases nothing is changed.
-    ApplyError: the disk failed; run undo again to continue.
+    PlanError: the folder is not a backup. StalePlanError: a file has changed since. StoppedError: a signal arrived. In
+    these cases nothing is changed. UndoError: the disk failed, or a signal arrived; run undo again to continue.
     """
     with _os_errors_as_apply_error(folder), Backup(folder) as backup:
-        journal = backup.journal()
-        if journal is None:
+        if backup.journal() is None:
             raise PlanError(f"{folder} holds no backup of an applied plan")
         data = backup.read(PLAN)
         plan = parse_plan(data)
+        check_not_another(plan)
         with held(plan.log_dirs), Places(plan.log_dirs) as places:
+            journal = backup.journal()
+            assert journal is not None
             plan_run = _PlanRun(plan, data, places, backup)
             plan_run.check_belongs(journal)
             applied = [number for number in journal.entries if not plan_run.is_pending(number)]
@@ -89,12 +91,21 @@ def _os_errors_as_apply_error(folder: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise ApplyError(f"{_os_message(error)}: nothing is changed", changed=0, backup=folder) from error
+        raise ApplyError(f"{_message(error)}: nothing is changed", changed=0, backup=folder) from error
 
 
-def _os_message(error: OSError) -> str:
+def _message(error: BaseException) -> str:
+    if not isinstance(error, OSError):
+        return str(error) or type(error).__name__
     where = f"{error.filename}: " if error.filename is not None else ""
     return f"{where}{error.strerror or error}"
+
+
+def _exit_code(error: BaseException) -> int:
+    """Return the exit code for what prevented or stopped a run."""
+    if isinstance(error, KeyboardInterrupt):
+        return StoppedError(signal.SIGINT).exit_code
+    return error.exit_code if isinstance(error, StoppedError) else ApplyError.exit_code
 
 
 class _PlanRun:
@@ -104,16 +115,21 @@ class _PlanRun:
         self.plan, self.data, self.places, self.backup = plan, data, places, backup
         self.name = hashlib.sha256(data).hexdigest()
         self._signatures: dict[int, tuple[int, ...] | None] = {}
+        self._done: set[int] = set()
 
     def check_belongs(self, journal: Journal) -> None:
         """Raise PlanError if the journal is of another plan."""
-        if journal.plan != self.name or not set(journal.entries) <= set(range(len(self.plan.operations))):
+        numbers = range(len(self.plan.operations))
+        if journal.plan != self.name or not all(
+            number in numbers and (saved is None) == (self.plan.operations[number].before is None)
+            for number, saved in journal.entries.items()
+        ):
             raise PlanError(f"{self.backup.path} is damaged, or the backup of another plan")
 
     def is_pending(self, number: int) -> bool:
         """Whether an operation is still to do; StalePlanError if the file matches neither `before` nor `after`."""
         operation = self.plan.operations[number]
-        directory = isinstance(operation, (Rename, SetAside)) and operation.directory
+        directory = _is_directory(operation)
         place = self._place(operation)
         now = digest_at(place, directory=directory)
         self._signatures[number] = _signature(place)
@@ -129,7 +145,7 @@ class _PlanRun:
             return True
         raise StalePlanError(f"{operation.path} has changed: it matches neither before nor after in the plan")
 
-    def _check_device(self, operation: FileOp, place: Place) -> None:
+    def _check_device(self, operation: FileOp, place: PathAt) -> None:
         if isinstance(operation, SetAside) and operation.directory:
             status = status_at(place)
             if status is not None and status.st_dev != self.backup.device():
@@ -151,55 +167,57 @@ class _PlanRun:
         """Copy what the operations will replace; write the journal when the copies are on the disk."""
         self.backup.make()
         self.backup.write(PLAN, self.data)
-        entries: dict[int, SavedAttributes | None] = {}
-        directory_times: dict[str, tuple[int, int]] = {}
+        entries: dict[int, Attributes | None] = {}
+        directories = {*self.plan.log_dirs, *(os.path.dirname(self.plan.operations[number].path) for number in pending)}
+        times: dict[str, tuple[int, int]] = {}
+        for directory in sorted(directories):
+            status = os.fstat(self.places.directory(directory))
+            times[directory] = (status.st_atime_ns, status.st_mtime_ns)
         for number in pending:
             operation = self.plan.operations[number]
             place = self._place(operation)
-            status = status_at(place)
-            entries[number] = None if status is None else _attributes(status)
-            parent = os.fstat(place.parent)
-            directory_times[operation.path] = (parent.st_atime_ns, parent.st_mtime_ns)
-            if status is not None and not stat.S_ISDIR(status.st_mode):
-                copied = write_new(
-                    self.backup.place(number), chunks_at(place), mode=0o600, owner=(os.geteuid(), os.getegid())
-                )
+            entries[number] = attributes_at(place)
+            if operation.before is not None and not _is_directory(operation):
+                copied = write_new(self.backup.place(number), chunks_at(place), own_attributes())
                 if copied != operation.before:
                     raise StalePlanError(f"{operation.path} changed while kcheck read it")
-        journal = Journal(plan=self.name, state=APPLYING, entries=entries, directories=directory_times)
+        journal = Journal(plan=self.name, state=APPLYING, entries=entries, directories=times)
         self.backup.publish(journal)
         return journal
 
     def carry_out(self, journal: Journal, pending: list[int]) -> None:
-        """Do the pending operations; if the disk fails, undo every operation of the journal."""
+        """Do the pending operations; if the disk fails or a signal arrives, undo every operation of the journal."""
+        self._done = set(journal.entries) - set(pending)
         try:
             for number in pending:
                 self._stage(number)
             for number in pending:
+                signals.step()
                 self._exchange(number)
             self._clear(journal)
             if pending or journal.state != APPLIED:
+                self._restore_directory_times(journal)
                 self.backup.publish(journal._replace(state=APPLIED))
         except BaseException as error:
-            cause = _os_message(error) if isinstance(error, OSError) else str(error) or type(error).__name__
-            self._give_up(journal, cause, error)
-            if isinstance(error, OSError):
-                message = f"{cause}: nothing is changed, every file is as it was"
-                raise ApplyError(message, changed=0, backup=self.backup.path) from error
+            self._give_up(journal, error)
+            if isinstance(error, (OSError, StoppedError)):
+                message = f"{_message(error)}: nothing is changed, every file is as it was"
+                raise ApplyError(message, changed=0, backup=self.backup.path, exit_code=_exit_code(error)) from error
             raise
 
-    def _give_up(self, journal: Journal, cause: str, error: BaseException) -> None:
-        """Undo what was done; ApplyError if that fails too."""
-        done = list(journal.entries)
+    def _give_up(self, journal: Journal, error: BaseException) -> None:
+        """Undo what was done; ApplyError if that fails too, or if a second signal stops it."""
         try:
             self._clear(journal)
-            done = [number for number in journal.entries if self._is_done(number)]
-            self.take_back(journal, done)
-        except (OSError, ApplyError, PlanError) as second:
-            left = second.changed if isinstance(second, ApplyError) else len(done)
-            if left:
-                message = f"{cause}; undoing the changes failed too ({second}): run apply again, or undo"
-                raise ApplyError(message, changed=left, backup=self.backup.path) from error
+            self.take_back(journal, [number for number in journal.entries if self._is_done(number)])
+        except (OSError, KcheckError, KeyboardInterrupt) as second:
+            if self._done:
+                message = (
+                    f"{_message(error)}; undoing the changes failed too ({_message(second)}): run apply again, or undo"
+                )
+                raise ApplyError(
+                    message, changed=len(self._done), backup=self.backup.path, exit_code=_exit_code(error)
+                ) from error
 
     def _is_done(self, number: int) -> bool:
         try:
@@ -209,25 +227,42 @@ class _PlanRun:
 
     def take_back(self, journal: Journal, done: list[int]) -> None:
         """Restore what the operations `done` replaced, then the times of their directories."""
-        left = len(done)
+        self._done = set(done)
         try:
             for number in done:
                 self._stage_back(number, journal.entries[number])
             for number in done:
+                signals.step()
                 self._exchange_back(number, journal.entries[number])
-                left -= 1
             self._clear(journal)
-            for operation in map(self.plan.operations.__getitem__, journal.entries):
-                if operation.path in journal.directories:
-                    os.utime(self._place(operation).parent, ns=journal.directories[operation.path])
             if done or journal.state != UNDONE:
+                self._restore_directory_times(journal)
                 self.backup.publish(journal._replace(state=UNDONE))
-        except OSError as error:
-            message = f"{_os_message(error)}: {left} of {len(done)} files are not restored yet; run undo again"
-            raise ApplyError(message, changed=left, backup=self.backup.path) from error
+        except (OSError, PlanError, StoppedError, KeyboardInterrupt) as error:
+            restored = len(done) - len(self._done)
+            if isinstance(error, PlanError) and not restored:
+                raise
+            message = f"{_message(error)}: {len(self._done)} of {len(done)} files are not restored yet; run undo again"
+            raise UndoError(
+                message,
+                restored=restored,
+                changed=len(self._done),
+                backup=self.backup.path,
+                exit_code=_exit_code(error),
+            ) from error
         finally:
-            with contextlib.suppress(OSError):  # The first error of a failing disk is the one to report.
+            with contextlib.suppress(OSError, PlanError):  # The first error of a failing disk is the one to report.
                 self._clear(journal)
+
+    def _restore_directory_times(self, journal: Journal) -> None:
+        """Give the directories the times that they had before apply, and sync them."""
+        directories = {*self.plan.log_dirs, *(os.path.dirname(operation.path) for operation in self.plan.operations)}
+        for path, times in journal.directories.items():
+            directory = path if path in directories else os.path.dirname(path)
+            if directory in directories:
+                descriptor = self.places.directory(directory)
+                os.utime(descriptor, ns=times)
+                os.fsync(descriptor)
 
     def _stage(self, number: int) -> None:
         """Write the new file beside the old one."""
@@ -235,13 +270,13 @@ class _PlanRun:
         if isinstance(operation, (Rename, SetAside)):
             return
         place = self._place(operation)
-        status = status_at(place)
-        parent = os.fstat(place.parent)
-        mode, owner = NEW_FILE_MODE, (parent.st_uid, parent.st_gid)
-        if status is not None:
-            mode, owner = stat.S_IMODE(status.st_mode), (status.st_uid, status.st_gid)
+        attributes = attributes_at(place)
+        if attributes is None:
+            parent = os.fstat(place.parent)
+            attributes = Attributes(NEW_FILE_MODE, (parent.st_uid, parent.st_gid))
         old: Iterator[bytes] = iter(()) if isinstance(operation, Write) else chunks_at(place)
-        if write_new(self._temporary(number), edited(operation, old), mode=mode, owner=owner) != operation.after:
+        now = attributes._replace(times=None)  # Its bytes are new: backups and `fleet scan --since` go by its time.
+        if write_new(self._temporary(number), edited(operation, old), now) != operation.after:
             raise PlanError(f"{operation.path}: the result of the operation does not match after")
 
     def _exchange(self, number: int) -> None:
@@ -256,37 +291,39 @@ class _PlanRun:
             _move(self._temporary(number), place)
         elif operation.directory:
             _move(place, self.backup.place(number))
-            self.backup.settle()
         else:
             remove(place)
+        self._done.add(number)
+        if _is_directory(operation):
+            self.backup.settle()
         os.fsync(place.parent)
         if self.is_pending(number):
             raise StalePlanError(
                 f"{operation.path} is unchanged after its operation: another process may have restored it"
             )
 
-    def _stage_back(self, number: int, saved: SavedAttributes | None) -> None:
+    def _stage_back(self, number: int, saved: Attributes | None) -> None:
         """Write the old file, from the backup, beside the new one."""
         operation = self.plan.operations[number]
-        if isinstance(operation, Rename) or saved is None or (isinstance(operation, SetAside) and operation.directory):
+        if isinstance(operation, Rename) or saved is None or _is_directory(operation):
             return
-        source, temporary = self.backup.place(number), self._temporary(number)
-        if write_new(temporary, chunks_at(source), mode=saved.mode, owner=saved.owner) != operation.before:
+        source = self.backup.place(number)
+        if write_new(self._temporary(number), chunks_at(source), saved) != operation.before:
             raise PlanError(f"{os.path.join(self.backup.path, source.name)} is damaged; {operation.path} is unchanged")
-        os.utime(temporary.name, ns=saved.times, dir_fd=temporary.parent, follow_symlinks=False)
 
-    def _exchange_back(self, number: int, saved: SavedAttributes | None) -> None:
+    def _exchange_back(self, number: int, saved: Attributes | None) -> None:
         """Put the old file in its place again; remove a file that did not exist before."""
         operation = self.plan.operations[number]
         place = self._place(operation)
         if isinstance(operation, Rename):
             _move(self._target(operation), place)
-        elif isinstance(operation, SetAside) and operation.directory:
+        elif _is_directory(operation):
             _move(self.backup.place(number), place)
         elif saved is None:
             remove(place)
         else:
             _move(self._temporary(number), place)
+        self._done.discard(number)
         os.fsync(place.parent)
 
     def _clear(self, journal: Journal) -> None:
@@ -296,7 +333,7 @@ class _PlanRun:
             if remove(temporary):
                 os.fsync(temporary.parent)
 
-    def _place(self, operation: FileOp) -> Place:
+    def _place(self, operation: FileOp) -> PathAt:
         try:
             return self.places.at(operation.path)
         except OSError as error:
@@ -304,27 +341,24 @@ class _PlanRun:
                 raise
             raise StalePlanError(f"{operation.path}: its directory is missing, or a symbolic link") from error
 
-    def _target(self, operation: Rename) -> Place:
+    def _target(self, operation: Rename) -> PathAt:
         return self._place(operation)._replace(name=operation.to)
 
-    def _temporary(self, number: int) -> Place:
+    def _temporary(self, number: int) -> PathAt:
         # A broker does not know this name: it skips the file if it starts in between.
         return self._place(self.plan.operations[number])._replace(name=f".kcheck-{self.name[:12]}-{number}")
 
 
-def _attributes(status: os.stat_result) -> SavedAttributes:
-    return SavedAttributes(
-        mode=stat.S_IMODE(status.st_mode),
-        owner=(status.st_uid, status.st_gid),
-        times=(status.st_atime_ns, status.st_mtime_ns),
-    )
+def _is_directory(operation: FileOp) -> bool:
+    """Whether an operation moves a directory: it keeps its attributes, and is never copied."""
+    return isinstance(operation, (Rename, SetAside)) and operation.directory
 
 
-def _signature(place: Place) -> tuple[int, ...] | None:
+def _signature(place: PathAt) -> tuple[int, ...] | None:
     """Return values that change when somebody else changes the file; None if there is no file."""
     status = status_at(place)  # Not its ctime: that also changes if this plan removes another hard link of the file.
     return None if status is None else (status.st_ino, status.st_size, status.st_mtime_ns)
 
 
-def _move(source: Place, target: Place) -> None:
+def _move(source: PathAt, target: PathAt) -> None:
     os.rename(source.name, target.name, src_dir_fd=source.parent, dst_dir_fd=target.parent)

@@ -1,4 +1,4 @@
-"""The backup of a plan: the replaced files, their owners, modes and times, and how far the plan is applied.
+"""The backup of a plan: the replaced files, their attributes, and how far the plan is applied.
 
     plan.json       the plan file
     N.before        the bytes of operation N's file, or the directory that it moved here
@@ -13,25 +13,23 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple, Self
 
-from kcheck.disk.places import Place, chunks_at, write_new
+from kcheck.disk.attributes import Attributes
+from kcheck.disk.places import PathAt, chunks_at, write_new
 from kcheck.errors import PlanError
+from kcheck.model.java import LONG_MAX
+from kcheck.model.plan import is_path
 
 PLAN, JOURNAL = "plan.json", "journal.json"
 SCHEMA = "kcheck.journal/1"
 APPLYING, APPLIED, UNDONE = "applying", "applied", "undone"
 _OURS = re.compile(r"plan\.json|journal\.json(\.tmp)?|[0-9]+\.before")
 _FILE_MODE = 0o600
-
-
-class SavedAttributes(NamedTuple):
-    """The attributes of a replaced file."""
-
-    mode: int
-    """Its mode bits."""
-    owner: tuple[int, int]
-    """The ids of its user and group."""
-    times: tuple[int, int]
-    """Its access and modification time, in nanoseconds since 1970."""
+_MODE_MAX = 0o7777
+_ID_MAX = (1 << 32) - 2
+"""The system takes the next id for none."""
+_TIME_MAX = LONG_MAX * 1_000_000_000
+"""The seconds of a time are a 64-bit number."""
+_XATTR_NAME_MAX = 255
 
 
 class Journal(NamedTuple):
@@ -41,10 +39,13 @@ class Journal(NamedTuple):
     """The SHA-256 of the plan file."""
     state: str
     """APPLYING, APPLIED or UNDONE."""
-    entries: Mapping[int, SavedAttributes | None]
+    entries: Mapping[int, Attributes | None]
     """The operations that were pending, by number, with the attributes of their files; None if a file did not exist."""
     directories: Mapping[str, tuple[int, int]]
-    """The access and modification times of their directories, in nanoseconds since 1970, by path of the file."""
+    """The access and modification times of the log dirs and changed directories, in nanoseconds since 1970.
+
+    An older kcheck wrote the times of a directory for each changed path in it.
+    """
 
 
 class Backup:
@@ -85,33 +86,28 @@ class Backup:
 
     def read(self, name: str) -> bytes:
         """Return a small file of the backup."""
-        return b"".join(chunks_at(Place(self._descriptor, name)))
+        return b"".join(chunks_at(PathAt(self._descriptor, name)))
 
     def make(self) -> None:
         """Create the folder, or use one that is empty or left by an interrupted run; PlanError for any other."""
         if self._descriptor < 0:
-            os.makedirs(self.path, 0o700)
+            _make_directories(os.path.abspath(self.path))
             self._open()
-            around = os.open(os.path.dirname(os.path.realpath(self.path)), os.O_RDONLY | os.O_DIRECTORY)
-            try:
-                os.fsync(around)
-            finally:
-                os.close(around)
         foreign = sorted(name for name in os.listdir(self._descriptor) if not _OURS.fullmatch(name))
         if foreign:
             raise PlanError(f"the backup {self.path} must be empty, but contains {foreign[0]}")
 
-    def place(self, number: int) -> Place:
+    def place(self, number: int) -> PathAt:
         """Return the place of what an operation replaces."""
-        return Place(self._descriptor, f"{number}.before")
+        return PathAt(self._descriptor, f"{number}.before")
 
     def write(self, name: str, data: bytes) -> None:
         """Write a small file."""
-        write_new(Place(self._descriptor, name), [data], mode=_FILE_MODE, owner=(os.geteuid(), os.getegid()))
+        write_new(PathAt(self._descriptor, name), [data], own_attributes())
 
     def publish(self, journal: Journal) -> None:
         """Replace the journal, after syncing the files that it describes."""
-        entries = {str(number): saved and saved._asdict() for number, saved in journal.entries.items()}
+        entries = {str(number): saved and _row(saved) for number, saved in journal.entries.items()}
         row = {**journal._asdict(), "schema": SCHEMA, "entries": entries}
         self.write(f"{JOURNAL}.tmp", json.dumps(row, indent=1).encode())
         self.settle()
@@ -133,28 +129,72 @@ class Backup:
         self._descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
 
+def own_attributes() -> Attributes:
+    """Return the attributes of a file in a backup: it is for this user alone, whoever can read the original."""
+    return Attributes(_FILE_MODE, (os.geteuid(), os.getegid()))
+
+
+def _make_directories(path: str) -> None:
+    """Create a directory and its missing parents, and sync each name, so that none is lost when power is."""
+    missing = []
+    while not os.path.lexists(path):
+        missing.append(path)
+        path = os.path.dirname(path)
+    for below in reversed(missing):
+        os.mkdir(below, 0o700)
+        around = os.open(os.path.dirname(below), os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(around)
+        finally:
+            os.close(around)
+
+
+def _row(saved: Attributes) -> dict[str, object]:
+    xattrs = {name: value.hex() for name, value in (saved.xattrs or {}).items()}
+    return {**saved._asdict(), "xattrs": xattrs}
+
+
 def _parsed(data: bytes) -> Journal:
     """Return a journal; one of the exceptions that `Backup.journal` catches if the bytes are not one."""
     row = json.loads(data)
     if row["schema"] != SCHEMA or row["state"] not in (APPLYING, APPLIED, UNDONE):
         raise ValueError("another version of kcheck wrote it")
     entries = {int(number): None if saved is None else _saved(saved) for number, saved in row["entries"].items()}
-    directories = {str(path): _pair(times) for path, times in row["directories"].items()}
+    directories = {str(path): _times(times) for path, times in row["directories"].items()}
     return Journal(plan=str(row["plan"]), state=row["state"], entries=entries, directories=directories)
 
 
-def _saved(row: Mapping[str, object]) -> SavedAttributes:
-    return SavedAttributes(mode=_number(row["mode"]), owner=_pair(row["owner"]), times=_pair(row["times"]))
+def _saved(row: Mapping[str, object]) -> Attributes:
+    user, group = _pair(row["owner"], 0, _ID_MAX)
+    return Attributes(
+        mode=_number(row["mode"], 0, _MODE_MAX),
+        owner=(user, group),
+        times=_times(row["times"]),
+        xattrs=_xattrs(row["xattrs"]) if "xattrs" in row else None,
+    )
 
 
-def _pair(value: object) -> tuple[int, int]:
+def _xattrs(value: object) -> dict[str, bytes]:
+    if not isinstance(value, dict):
+        raise ValueError("xattrs must be an object")  # noqa: TRY004 - the content of a file, not a wrong argument
+    for name in value:
+        if not is_path(name) or not 0 < len(os.fsencode(name)) <= _XATTR_NAME_MAX or "\0" in name:
+            raise ValueError(f"{name!r} is not the name of an attribute")
+    return {name: bytes.fromhex(data) for name, data in value.items()}
+
+
+def _times(value: object) -> tuple[int, int]:
+    return _pair(value, -_TIME_MAX, _TIME_MAX)
+
+
+def _pair(value: object, least: int, most: int) -> tuple[int, int]:
     if not isinstance(value, list):
         raise ValueError(f"{value!r} is not a pair")  # noqa: TRY004 - the content of a file, not a wrong argument
     first, second = value
-    return _number(first), _number(second)
+    return _number(first, least, most), _number(second, least, most)
 
 
-def _number(value: object) -> int:
-    if not isinstance(value, int):
-        raise ValueError(f"{value!r} is not a number")  # noqa: TRY004 - the content of a file, not a wrong argument
+def _number(value: object, least: int, most: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        raise ValueError(f"{value!r} is not a number from {least} to {most}")
     return value

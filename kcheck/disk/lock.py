@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import struct
 import sys
 from collections.abc import Iterable, Iterator
@@ -12,6 +13,11 @@ from kcheck.errors import LogDirInUseError
 from kcheck.model.names import FileKind
 from kcheck.model.unreadable import UnreadableError
 
+_TEMPORARY = ".kcheck-lock"
+"""The name of a new `.lock` until it has its owner."""
+_MARK = "user.kcheck.times"
+"""The attribute of a log dir whose `.lock` kcheck made: the times that the log dir had before."""
+_TIMES = re.compile(rb"(-?[0-9]{1,19}) (-?[0-9]{1,19})")
 _FLOCK = struct.Struct("hhqqi4x")
 """The struct flock of 64-bit Linux: type, whence, start, length, process."""
 
@@ -39,8 +45,9 @@ def locked_by(log_dir: str) -> int | None:
 def held(log_dirs: Iterable[str]) -> Iterator[None]:
     """Lock log dirs as a broker does, all or none; LogDirInUseError if one is in use or cannot be locked.
 
-    A missing `.lock` is created, and removed afterwards. This process must not open a `.lock` in the `with` block:
-    closing any descriptor of the file releases a POSIX lock.
+    A missing `.lock` is created, and removed afterwards; the times of the log dir stay. If kcheck was killed meanwhile,
+    the next call removes what is left. This process must not open a `.lock` in the `with` block: closing any descriptor
+    of the file releases a POSIX lock.
     """
     import fcntl  # not on every system
 
@@ -53,32 +60,74 @@ def held(log_dirs: Iterable[str]) -> Iterator[None]:
                 fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if not os.path.samestat(os.fstat(descriptor), os.lstat(path)):
                     raise LogDirInUseError(f"{log_dir} is in use: another process has just released {path}")
+                if _tidied(log_dir) or is_made:
+                    stack.callback(_remove, path, log_dir)
             except BlockingIOError as error:
                 raise LogDirInUseError(f"{log_dir} is in use: another process holds {path}") from error
             except OSError as error:
                 raise LogDirInUseError(f"cannot lock {path}: {error.strerror}") from error
-            if is_made:
-                stack.callback(_remove, path, log_dir)
         yield
-
-
-def _remove(path: str, log_dir: str) -> None:
-    with contextlib.suppress(OSError):
-        around = os.stat(log_dir)
-        os.unlink(path)
-        os.utime(log_dir, ns=(around.st_atime_ns, around.st_mtime_ns))
 
 
 def _lock_file(path: str, log_dir: str) -> tuple[int, bool]:
     """Return the descriptor of the lock file, and whether this call created the file."""
     flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
-    try:
+    with contextlib.suppress(FileNotFoundError):
         return os.open(path, flags), False
-    except FileNotFoundError:
-        around = os.stat(log_dir)
-        descriptor = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o644)
+    around = os.stat(log_dir)
+    temporary = os.path.join(log_dir, _TEMPORARY)
+    _mark(log_dir, around, os.XATTR_CREATE)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(temporary)
+    # Its name comes last: a broker that does not run as root could not open a file of root.
+    descriptor = os.open(temporary, flags | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        if (around.st_uid, around.st_gid) != (os.geteuid(), os.getegid()):
+            os.fchown(descriptor, around.st_uid, around.st_gid)
+        os.fchmod(descriptor, 0o644)
+        os.link(temporary, path)
+        os.unlink(temporary)
         os.utime(log_dir, ns=(around.st_atime_ns, around.st_mtime_ns))
-    # A broker that does not run as root could not open a file of root.
-    if (around.st_uid, around.st_gid) != (os.geteuid(), os.getegid()):
-        os.fchown(descriptor, around.st_uid, around.st_gid)
+    except OSError:
+        os.close(descriptor)
+        with contextlib.suppress(OSError):
+            _tidied(log_dir)  # A mark stays for the next call, which finds a `.lock` of kcheck by it.
+        raise
     return descriptor, True
+
+
+def _tidied(log_dir: str) -> bool:
+    """Restore the times of a locked log dir if it has a mark; return whether it has one, so kcheck made its `.lock`."""
+    around, marked = os.stat(log_dir), _marked(log_dir)
+    is_left = True
+    try:
+        os.unlink(os.path.join(log_dir, _TEMPORARY))
+    except FileNotFoundError:
+        is_left = False
+    if is_left or marked:
+        os.utime(log_dir, ns=marked or (around.st_atime_ns, around.st_mtime_ns))
+    return marked is not None
+
+
+def _remove(path: str, log_dir: str) -> None:
+    """Remove a `.lock` that kcheck made, and then the mark."""
+    with contextlib.suppress(OSError):
+        around = os.stat(log_dir)
+        _mark(log_dir, around, 0)
+        os.unlink(path)
+        os.utime(log_dir, ns=(around.st_atime_ns, around.st_mtime_ns))
+        os.removexattr(log_dir, _MARK)
+
+
+def _mark(log_dir: str, around: os.stat_result, flags: int) -> None:
+    """Keep the times of a log dir in an attribute of it, for the case of a kill before they are restored."""
+    with contextlib.suppress(OSError):  # Not every file system has attributes; a mark that is there stays.
+        os.setxattr(log_dir, _MARK, f"{around.st_atime_ns} {around.st_mtime_ns}".encode(), flags)
+
+
+def _marked(log_dir: str) -> tuple[int, int] | None:
+    """Return the times in the mark of a log dir; None if it has none."""
+    with contextlib.suppress(OSError):
+        match = _TIMES.fullmatch(os.getxattr(log_dir, _MARK))
+        return None if match is None else (int(match[1]), int(match[2]))
+    return None

@@ -6,6 +6,8 @@ import stat
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Self
 
+from kcheck.disk import signals
+from kcheck.disk.attributes import Attributes, attributes_of, set_attributes
 from kcheck.errors import PlanError, StalePlanError
 from kcheck.model.plan import Digest, listed, place_of
 
@@ -14,7 +16,7 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-class Place(NamedTuple):
+class PathAt(NamedTuple):
     """A name in an open directory."""
 
     parent: int
@@ -39,13 +41,17 @@ class Places:
             os.close(descriptor)
         self._open.clear()
 
-    def at(self, path: str) -> Place:
+    def at(self, path: str) -> PathAt:
         """Return the place of a path. PlanError if a link leads to its log dir, OSError if its directory is missing."""
         log_dir_and_names = place_of(path, self._log_dirs)
         assert log_dir_and_names is not None
         log_dir, names = log_dir_and_names
         parent = self._opened(log_dir)
-        return Place(parent if len(names) == 1 else self._opened(log_dir, names[0]), names[-1])
+        return PathAt(parent if len(names) == 1 else self._opened(log_dir, names[0]), names[-1])
+
+    def directory(self, path: str) -> int:
+        """Return the descriptor of a log dir, or of a directory in one."""
+        return self._opened(path) if path in self._log_dirs else self.at(f"{path}/.kcheck").parent
 
     def _opened(self, log_dir: str, name: str = "") -> int:
         path = f"{log_dir}/{name}"
@@ -59,7 +65,7 @@ class Places:
         return self._open[path]
 
 
-def digest_at(place: Place, *, directory: bool) -> Digest | None:
+def digest_at(place: PathAt, *, directory: bool) -> Digest | None:
     """Return the digest of a file or directory; None if it is missing, StalePlanError if it is of another type."""
     status = status_at(place)
     if status is None:
@@ -75,7 +81,7 @@ def digest_at(place: Place, *, directory: bool) -> Digest | None:
     return Digest(sha256.hexdigest(), size)
 
 
-def status_at(place: Place) -> os.stat_result | None:
+def status_at(place: PathAt) -> os.stat_result | None:
     """Return the status of a place without following a link; None if nothing is there."""
     try:
         return os.stat(place.name, dir_fd=place.parent, follow_symlinks=False)
@@ -83,17 +89,30 @@ def status_at(place: Place) -> os.stat_result | None:
         return None
 
 
-def chunks_at(place: Place) -> Iterator[bytes]:
-    """Yield the bytes of a regular file."""
-    descriptor = os.open(place.name, _FILE, dir_fd=place.parent)
+def attributes_at(place: PathAt) -> Attributes | None:
+    """Return the attributes of a file or directory; None if nothing is there."""
     try:
-        while chunk := os.read(descriptor, CHUNK_SIZE):
-            yield chunk
+        descriptor = os.open(place.name, _FILE, dir_fd=place.parent)
+    except FileNotFoundError:
+        return None
+    try:
+        return attributes_of(descriptor)
     finally:
         os.close(descriptor)
 
 
-def _listed(place: Place) -> Digest:
+def chunks_at(place: PathAt) -> Iterator[bytes]:
+    """Yield the bytes of a regular file; StoppedError if a signal was held back."""
+    descriptor = os.open(place.name, _FILE, dir_fd=place.parent)
+    try:
+        while chunk := os.read(descriptor, CHUNK_SIZE):
+            yield chunk
+            signals.step()
+    finally:
+        os.close(descriptor)
+
+
+def _listed(place: PathAt) -> Digest:
     descriptor = os.open(place.name, _DIRECTORY, dir_fd=place.parent)
     try:
         with os.scandir(descriptor) as entries:
@@ -112,13 +131,13 @@ def digest_of_directory(path: str) -> Digest:
     """Return the digest of a directory for a plan that moves it."""
     descriptor = os.open(os.path.dirname(path) or ".", _DIRECTORY)
     try:
-        return _listed(Place(descriptor, os.path.basename(path)))
+        return _listed(PathAt(descriptor, os.path.basename(path)))
     finally:
         os.close(descriptor)
 
 
-def write_new(place: Place, chunks: Iterable[bytes], *, mode: int, owner: tuple[int, int]) -> Digest:
-    """Write a file, over an existing one, and sync it; return its digest."""
+def write_new(place: PathAt, chunks: Iterable[bytes], attributes: Attributes) -> Digest:
+    """Write a file with its attributes, over an existing one, and sync it; return its digest."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(place.name, flags, 0o600, dir_fd=place.parent)
     sha256, size = hashlib.sha256(), 0
@@ -129,17 +148,14 @@ def write_new(place: Place, chunks: Iterable[bytes], *, mode: int, owner: tuple[
                 left = left[os.write(descriptor, left) :]
             sha256.update(chunk)
             size += len(chunk)
-        status = os.fstat(descriptor)
-        if (status.st_uid, status.st_gid) != owner:
-            os.fchown(descriptor, *owner)
-        os.fchmod(descriptor, mode)
+        set_attributes(descriptor, attributes)
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
     return Digest(sha256.hexdigest(), size)
 
 
-def remove(place: Place) -> bool:
+def remove(place: PathAt) -> bool:
     """Remove a file if it exists; return whether it did."""
     try:
         os.unlink(place.name, dir_fd=place.parent)

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kcheck import __version__
-from kcheck.documents.table import rows
 from kcheck.errors import UsageError
 from kcheck.model.finding import Finding
 from kcheck.model.report import Report, finding_row
@@ -42,6 +41,7 @@ class Answer:
         """Return the rows that `--format csv` and parquet write; UsageError if the answer is not one table."""
         import pyarrow as pa  # imports pyarrow: only for a table
 
+        from kcheck.documents.table import rows
         from kcheck.tables._arrow import batch_of, schema_of
 
         report = self.report()

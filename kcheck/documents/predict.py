@@ -1,6 +1,7 @@
 """The prediction of a start as JSON: a row per log dir, with its partitions."""
 
 from kcheck.core.predictions import LogDirPrediction, LostRecords, PartitionPrediction
+from kcheck.core.truncation_plans import TruncatedRecords
 from kcheck.core.verdicts import next_start, verdict
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
 from kcheck.model.report import Row
@@ -56,7 +57,7 @@ def partition_row(partition: PartitionPrediction) -> dict[str, object]:
     }
 
 
-def lost_row(lost: LostRecords) -> dict[str, object]:
+def lost_row(lost: LostRecords | TruncatedRecords) -> dict[str, object]:
     """Return the row of lost records."""
     return {
         "from": lost.start,

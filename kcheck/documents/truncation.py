@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping
 
 from kcheck.core.dialogue import (
+    DialogueStep,
     EpochRequest,
     FetchError,
     FetchRequest,
     OutOfRange,
     OutOfRangeStep,
-    Step,
     TruncateToHighWatermark,
 )
 from kcheck.core.truncation_plans import (
@@ -81,7 +81,7 @@ def _follower_row(follower: FollowerPlan, plan: TruncationPlan) -> Row:
         "truncate_to": follower.truncate_to,
         "log_end_offset_after": follower.log_end_offset_after,
         "cut": None if follower.cut is None else _cut_row(follower.cut),
-        "lost": None if follower.lost is None else _lost_row(follower.lost),
+        "lost": None if follower.lost is None else {**lost_row(follower.lost), "certain": follower.lost.certain},
         "expired": None if follower.expired is None else {"from": follower.expired.start, "to": follower.expired.end},
         "refetch": None if follower.refetch is None else _refetch_row(follower.refetch),
         "leader_epochs_after": None if epochs is None else entry_rows(epochs),
@@ -94,22 +94,11 @@ def _cut_row(cut: CutPosition) -> Row:
     return {"segment": cut.segment, "position": cut.position, "base_offset": cut.base_offset}
 
 
-def _lost_row(lost: TruncatedRecords) -> Row:
-    return {
-        "from": lost.start,
-        "to": lost.end,
-        "records": lost.records,
-        "bytes": lost.bytes,
-        "below_high_watermark": lost.below_high_watermark,
-        "certain": lost.certain,
-    }
-
-
 def _refetch_row(refetch: RefetchedRecords) -> Row:
     return {"from": refetch.start, "to": refetch.end, "records": refetch.records, "bytes": refetch.bytes}
 
 
-def _step_row(step: Step, plan: TruncationPlan) -> Row:
+def _step_row(step: DialogueStep, plan: TruncationPlan) -> Row:
     match step:
         case TruncateToHighWatermark(to):
             return {"request": None, "response": None, "truncate_to": to}

@@ -23,7 +23,7 @@ from kcheck.formats.record_batch import (
 )
 from kcheck.model.java import INT_MAX
 from kcheck.model.report import Block, Rows, RowSlice
-from kcheck.segments.header_columns import PADDING, Column, HeaderColumns, Mask
+from kcheck.segments.header_columns import PADDING, Array, HeaderColumns, Mask
 from kcheck.segments.record_columns import BatchBodies, Buffer, RecordFields, decode_fields, record_positions
 
 RECORD_COUNT = 1 << 15
@@ -100,7 +100,7 @@ def record_parts(columns: HeaderColumns, window: bytearray, start: int, shown: D
     batches = HeaderColumns._make(None if column is None else column[rows] for column in columns)
     bodies = BatchBodies(begin, end, batches.record_count)
     steps = record_positions(buffer, bodies)
-    intact = (bodies.stated == 0) | ((steps.found == bodies.stated) & (steps.behind == end))
+    intact = (bodies.stated == 0) | ((steps.counts == bodies.stated) & (steps.ends == end))
     pieces = list(decode_fields(buffer, steps))
     for piece in pieces:
         intact[piece.batch[~piece.sound]] = False
@@ -118,8 +118,8 @@ def record_parts(columns: HeaderColumns, window: bytearray, start: int, shown: D
 
 
 def _unpacked(
-    columns: HeaderColumns, window: memoryview, rows: Column, begin: Column, end: Column
-) -> tuple[Buffer, Column, Column, Column, int]:
+    columns: HeaderColumns, window: memoryview, rows: Array, begin: Array, end: Array
+) -> tuple[Buffer, Array, Array, Array, int]:
     """Return a buffer with the records of batches, these batches, their positions, and the first that did not fit.
 
     It skips a batch that cannot be decompressed.
@@ -195,7 +195,7 @@ def _record_block(batches: HeaderColumns, buffer: Buffer, piece: RecordFields, s
     return Block(columns)
 
 
-def _slices(buffer: Buffer, size: Column, end: Column) -> list[Buffer | None]:
+def _slices(buffer: Buffer, size: Array, end: Array) -> list[Buffer | None]:
     """Return the bytes before these ends; None for a negative size."""
     bounds = zip((end - size).tolist(), end.tolist(), strict=True)
     return [buffer[first:last] if first <= last else None for first, last in bounds]
@@ -207,23 +207,23 @@ def _appended(columns: HeaderColumns) -> Mask:
     return appended
 
 
-def _incremented(sequence: Column, by: Column) -> Column:
+def _incremented(sequence: Array, by: Array) -> Array:
     """Return the sequence numbers incremented by `by` (see `increment_sequence`)."""
     over = sequence > (INT_MAX - by).astype(np.int32)
     return np.where(over, by - (INT_MAX - sequence) - 1, sequence + by).astype(np.int32)
 
 
-def _values(column: Column) -> list[Any]:
+def _values(column: Array) -> list[Any]:
     """Return a column as Python values; a value that all rows share is converted once."""
     same = (column == column[0]).all()
     return column[:1].tolist() * column.size if same else column.tolist()  # type: ignore[no-any-return]  # of any type
 
 
-def _words(numbers: Column, names: Sequence[str]) -> list[str]:
+def _words(numbers: Array, names: Sequence[str]) -> list[str]:
     return [names[number] for number in _values(numbers)]
 
 
-def _known(column: Column, known: Mask) -> list[Any]:
+def _known(column: Array, known: Mask) -> list[Any]:
     """Return a column as Python values, None where unknown."""
     if known.all():
         return _values(column)

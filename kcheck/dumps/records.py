@@ -7,18 +7,17 @@ from itertools import chain
 from kcheck.dumps.filter import DumpDetail, Filter
 from kcheck.dumps.open_file import File
 from kcheck.formats import _control_record
-from kcheck.formats._record import BODY_SIZE_MAX, Header, Record, Unread, read_records
+from kcheck.formats._decompressed import Bytes
+from kcheck.formats._record import BODY_SIZE_MAX, Record, RecordHeader, Unread, read_records
 from kcheck.model.java import java_text
 from kcheck.model.report import Column, Row
 from kcheck.tables import records
-
-Data = bytes | bytearray | memoryview
 
 DATA_COLUMNS = ("key", "value", "headers", "escaped")
 """What --print-data adds."""
 DECODED_COLUMNS = ("decoded_key", "decoded_value")
 """What --decode adds."""
-_WRITE: Mapping[str, Callable[[Data], str]] = {
+_WRITE: Mapping[str, Callable[[Bytes], str]] = {
     "utf8": lambda data: str(data, "utf-8"),
     "hex": lambda data: data.hex(),
     "base64": lambda data: b64encode(data).decode(),
@@ -120,7 +119,7 @@ def _row(batch: Row, record: Record, control: _control_record.ControlRecord | No
     return row
 
 
-def _size(data: Data | None, stated: int | None, shown: DumpDetail) -> int | None:
+def _size(data: Bytes | None, stated: int | None, shown: DumpDetail) -> int | None:
     """Return the size of a key or value; for a null None, or as Java shows it the negative size."""
     null = stated if shown.java else None
     return null if data is None else len(data)
@@ -136,19 +135,19 @@ def _data(record: Record, shown: DumpDetail) -> Row:
     return {"key": key, "value": value, "headers": headers, "escaped": escaped}
 
 
-def header_names(headers: tuple[Header, ...], shown: DumpDetail) -> tuple[str, ...]:
+def header_names(headers: tuple[RecordHeader, ...], shown: DumpDetail) -> tuple[str, ...]:
     """Return the names of headers."""
     return tuple(_text(bytes(name), shown)[0] for name, _ in headers)
 
 
-def header_rows(headers: tuple[Header, ...], shown: DumpDetail) -> tuple[tuple[Row, ...], bool]:
+def header_rows(headers: tuple[RecordHeader, ...], shown: DumpDetail) -> tuple[tuple[Row, ...], bool]:
     """Return headers as rows, and whether a byte is escaped."""
     headers_with_flags = [(_text(bytes(name), shown), _nullable(content, shown)) for name, content in headers]
     rows = tuple({"key": name, "value": content} for (name, _), (content, _) in headers_with_flags)
     return rows, any(flag for _, flag in chain.from_iterable(headers_with_flags))
 
 
-def texts(column: list[Data | None], shown: DumpDetail) -> tuple[list[str | None], set[int]]:
+def texts(column: list[Bytes | None], shown: DumpDetail) -> tuple[list[str | None], set[int]]:
     """Return keys or values as text, and which of them have escaped bytes."""
     assert shown.data is not None
     write = _WRITE[shown.data]
@@ -161,7 +160,7 @@ def texts(column: list[Data | None], shown: DumpDetail) -> tuple[list[str | None
         }
 
 
-def _nullable(data: Data | None, shown: DumpDetail) -> tuple[str | None, bool]:
+def _nullable(data: Bytes | None, shown: DumpDetail) -> tuple[str | None, bool]:
     if data is None:
         return None, False
     if shown.data == "utf8":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kcheck.fleet.truncation_columns import Mask, Numbers
+from kcheck.fleet.truncation_columns import Flags, Numbers
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,7 +34,7 @@ def taken(batch: "pa.RecordBatch", rows: Numbers) -> "pa.RecordBatch":
 
 
 def taken_in_parts(batch: "pa.RecordBatch", rows: Numbers, count: int) -> "Iterator[pa.RecordBatch]":
-    """Yield as `taken` does so many rows at a time."""
+    """Yield the result of `taken` in slices of a number of rows."""
     import pyarrow as pa
 
     moves = [_move(column) for column in batch.columns]
@@ -88,7 +88,7 @@ def listed(column: "pa.Array") -> list[Any]:
     return values
 
 
-def is_as_before(column: "pa.Array") -> Mask:
+def is_as_before(column: "pa.Array") -> Flags:
     """Return which values, or lists, are those of the row before."""
     import pyarrow as pa
     from pyarrow import compute

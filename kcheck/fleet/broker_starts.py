@@ -8,22 +8,19 @@ from typing import Any, NamedTuple
 
 from kcheck.core.startup import NEXT_STARTS, Outcome
 from kcheck.errors import KcheckError
-from kcheck.fleet.run import FleetRun, name_order
+from kcheck.fleet.run import BrokerKey, FleetRun, name_order
 from kcheck.model.report import Row
 
 LOSS_COUNT = 500
-"""So many partitions that lose records are told one by one."""
+"""Partitions losing records that are listed one by one."""
 _LOST = ("from", "to", "records", "bytes", "below_high_watermark")
 _COLUMNS = ("cluster", "broker", "log_dir", "dir", "topic", "partition", "outcome", "reason", "lost", "scan_bytes")
-
-Place = tuple[str | None, str | None]
-"""Cluster and broker."""
 
 
 class Starts(NamedTuple):
     """The brokers of which a start is predicted, and clusters of them, worst first; so are the `losses` of partitions.
 
-    `losing` tells how many partitions lose records, more than are told one by one.
+    `losing` counts the partitions that lose records, listed or not.
     """
 
     clusters: tuple[Row, ...]
@@ -65,10 +62,10 @@ class _Start:
 
 
 def starts_of(run: FleetRun) -> Starts:
-    """Return what the table `predictions` tells; a run of an older kcheck has none. KcheckError if it is damaged."""
+    """Return the rows of the table `predictions`; a run of an older kcheck has none. KcheckError if it is damaged."""
     log_dirs: dict[tuple[str | None, str | None, str], str] = {}
     lossy: set[tuple[str | None, str | None, str]] = set()
-    brokers: dict[Place, _Start] = defaultdict(_Start)
+    brokers: dict[BrokerKey, _Start] = defaultdict(_Start)
 
     def losses() -> Iterator[Row]:
         for row in _rows(run):

@@ -28,7 +28,7 @@ from kcheck.fleet.replicas import FINDINGS, PLANS, SETS, VIEWED, compared, findi
 from kcheck.fleet.truncation_columns import (
     NONE,
     Caches,
-    Mask,
+    Flags,
     Numbers,
     ReplicaColumns,
     dialogues,
@@ -79,9 +79,9 @@ def is_at_once(release: Release) -> bool:
 
 
 class _Decided(NamedTuple):
-    """What was decided at once: the partitions, a row of SETS for each, so many rows of PLANS.
+    """Partitions decided together: a row of SETS for each, and its rows of PLANS.
 
-    `told` is what rules find in some of them.
+    `told` are the findings in some of them.
     """
 
     number: Numbers
@@ -122,7 +122,7 @@ def _compared(batch: "pa.RecordBatch", release: Release) -> "pa.RecordBatch":
 
 
 def _nested(rows: "pa.StructArray", counts: Numbers) -> "pa.ListArray":
-    """Return rows as lists of so many."""
+    """Return rows as lists of these sizes."""
     return pa.ListArray.from_arrays(pa.array(np.concatenate(([0], np.cumsum(counts))), pa.int32()), rows)
 
 
@@ -135,7 +135,7 @@ _NOTHING = _Decided(_NO_NUMBERS, _struct((), SETS), _NO_NUMBERS, _struct((), PLA
 
 
 def _plain(batch: "pa.RecordBatch", release: Release) -> PartitionGroup | None:
-    """Return the partitions that can be decided at once: of each replica all is known, and nothing is odd."""
+    """Return the partitions that can be decided together: every replica is completely known, and ordinary."""
     counts = numbers_of(batch.column("replicas").value_lengths(), 0)
     rows = pa.RecordBatch.from_struct_array(batch.column("replicas").flatten())
     group = np.repeat(np.arange(batch.num_rows), counts)
@@ -187,7 +187,7 @@ def _plain(batch: "pa.RecordBatch", release: Release) -> PartitionGroup | None:
     )
 
 
-def _caches(lists: "pa.ListArray", is_next: Mask) -> Caches:
+def _caches(lists: "pa.ListArray", is_next: Flags) -> Caches:
     """Return the caches of replicas, each of which is of the partition of that before it or not."""
     offsets = lists.offsets.to_numpy().astype(np.int64)
     epoch, start = (numbers_of(values) for values in lists.flatten().flatten())

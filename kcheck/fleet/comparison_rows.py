@@ -9,7 +9,7 @@ from pyarrow import compute
 
 from kcheck.core.lineage import contradict
 from kcheck.fleet.replicas import PLANS, SETS
-from kcheck.fleet.truncation_columns import NONE, Afterwards, Forks, Mask, Numbers, Pairs, ReplicaColumns, pair_of
+from kcheck.fleet.truncation_columns import NONE, Afterwards, Flags, Forks, Numbers, Pairs, ReplicaColumns, pair_of
 from kcheck.tables._arrow import schema_of
 
 _NEVER = np.iinfo(np.int64).max
@@ -19,7 +19,7 @@ class PartitionGroup(NamedTuple):
     """Partitions of a batch: their numbers in it, their replicas by broker id, and these as Arrow columns.
 
     `first` are the first replicas, `seen_epoch` is the highest epoch that a replica of the partition shows,
-    `compacted` tells of each replica whether its log is.
+    `compacted` has for each replica whether its log is compacted.
     """
 
     number: Numbers
@@ -27,7 +27,7 @@ class PartitionGroup(NamedTuple):
     first: Numbers
     replicas: ReplicaColumns
     seen_epoch: Numbers
-    compacted: Mask
+    compacted: Flags
     rows: "pa.RecordBatch"
 
 
@@ -35,7 +35,7 @@ class LossColumns(NamedTuple):
     """What followers lose: from where on, whether anything, how many offsets, how many below their high watermark."""
 
     begin: Numbers
-    is_lost: Mask
+    is_lost: Flags
     offsets: Numbers
     below: Numbers
 
@@ -97,7 +97,7 @@ def _cache(replicas: ReplicaColumns, at: int) -> tuple[Iterator[tuple[int, int]]
     return zip(caches.epoch[part].tolist(), caches.start[part].tolist(), strict=True), int(replicas.log_end[at])
 
 
-def _offsets(values: Numbers, known: Mask) -> "pa.Array":
+def _offsets(values: Numbers, known: Flags) -> "pa.Array":
     """Return numbers of which some are known."""
     bits = pa.py_buffer(np.packbits(known, bitorder="little"))
     return pa.Array.from_buffers(pa.int64(), len(values), [bits, pa.py_buffer(np.ascontiguousarray(values, np.int64))])
@@ -133,7 +133,7 @@ def plans_of(
     none = pa.nulls(len(leader), pa.int64())
     broker, broker_id = (plain.rows.column(name) for name in ("broker", "broker_id"))
     at = plain.number[group]
-    # A partition with a problem is none of these: every replica counts.
+    # A partition with a problem is not among these: every replica counts.
     columns = {
         "broker": _texts(broker, follower),
         "broker_id": broker_id.take(pa.array(follower)),
@@ -205,7 +205,7 @@ def sets_of(
     return pa.StructArray.from_arrays([columns[field.name] for field in fields], fields=fields)
 
 
-def may_be_told(batch: "pa.RecordBatch", plain: PartitionGroup) -> Mask:
+def may_be_told(batch: "pa.RecordBatch", plain: PartitionGroup) -> Flags:
     """Return in which partitions a rule about replicas may find something, other than that their logs part."""
     replicas, first = plain.replicas, plain.first
     behind = np.minimum.reduceat(replicas.log_end, first) < np.maximum.reduceat(
@@ -213,5 +213,5 @@ def may_be_told(batch: "pa.RecordBatch", plain: PartitionGroup) -> Mask:
     )
     starts = np.minimum.reduceat(replicas.log_start, first) < np.maximum.reduceat(replicas.log_start, first)
     of_topic = numbers_of(batch.column("replicas_of_topic"))[plain.number]
-    may_differ: Mask = behind | starts | (plain.counts < of_topic)
+    may_differ: Flags = behind | starts | (plain.counts < of_topic)
     return may_differ & (of_topic > 1)

@@ -1,37 +1,42 @@
 """`kcheck fleet diff`: which findings are new in a run, gone or changed since another one.
 
 Two findings are about the same thing if they are of one rule and of one file of one directory. So one that moved, or of
-which the words are others, has changed; where there are several, those at one line or position belong together.
+which the words are others, has changed; where there are several, those at one line or position belong together. A log
+dir is the same wherever it is mounted: its directory id decides.
 """
 
 import json
 from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from typing import Any, NamedTuple
 
 from kcheck.disk.output import scratch
-from kcheck.disk.walk import join
+from kcheck.disk.walk import join, split
 from kcheck.fleet.run import FleetRun
 from kcheck.model.finding import Chosen, Severity
 from kcheck.model.report import Report, Row
 from kcheck.tables import changes, findings
 
 _HELD_COUNT = 40_000
-"""About so many findings of both runs are held at once."""
+"""Findings of both runs that are held at once, about."""
 _SHARE_COUNT_MAX = 200
 _SAMPLE_COUNT = 50
-"""So many findings of each share tell where it ends."""
+"""Findings sampled from each share to choose its end."""
 _NAMES = tuple(column.name for column in findings.TABLE.run_columns)
-_KEY = ("cluster", "broker", "log_dir", "dir", "file", "id")
+_IDENTITY = "identity"
+_KEY = ("cluster", "broker", _IDENTITY, "dir", "file", "id")
+_PLACE = ("cluster", "broker", "log_dir")
 _SAID = ("severity", "line", "position", "message", "data")
-_AT = {name: at for at, name in enumerate(_NAMES)}
+_AT = {name: at for at, name in enumerate((*_NAMES, _IDENTITY))}
 
 Values = tuple[Any, ...]
-"""A finding: the values of the columns of its table."""
-Key = tuple[str, ...]
+"""A finding: the values of the columns of its table, then the identity of its log dir."""
+Identities = Mapping[Values, str]
+"""What names a log dir in every run, by cluster, broker and path."""
+FindingKey = tuple[str, ...]
 
 
 class _FindingChange(NamedTuple):
@@ -89,7 +94,7 @@ def _any(chosen: Chosen, values: Values | None) -> bool:
 def _row(change: _FindingChange) -> Row:
     shown = change.before if change.after is None else change.after
     assert shown is not None
-    fields = dict(zip(_NAMES, shown, strict=True))
+    fields = dict(zip(_NAMES, shown[:-1], strict=True))
     was = None
     if change.after is not None and change.before is not None:
         was = {name: change.before[_AT[name]] for name in _SAID}
@@ -106,35 +111,59 @@ def _data(text: object) -> object:
 
 def _changes(before: FleetRun, after: FleetRun, counts: dict[str, int]) -> Iterator[_FindingChange]:
     """Yield the differences in the order of their places; what is the same is only counted."""
+    identities = {run.path: _identities(run) for run in (before, after)}
     total = before.rows("findings") + after.rows("findings")
     shares = min(1 + total // _HELD_COUNT, _SHARE_COUNT_MAX)
     if shares == 1:
-        yield from _compared(_all(before), _all(after), counts)
+        was, now = (_identified(run.values("findings", _NAMES), identities[run.path]) for run in (before, after))
+        yield from _compared(was, now, counts)
         return
-    ends = _ends((before, after), shares, step=max(total // (shares * _SAMPLE_COUNT), 1))
+    step = max(total // (shares * _SAMPLE_COUNT), 1)
+    sample = sorted(
+        _key_of(row)
+        for run in (before, after)
+        for row in _identified(islice(run.values("findings", _NAMES), 0, None, step), identities[run.path])
+    )
+    ends = sorted({sample[len(sample) * share // shares] for share in range(1, shares)})
     with scratch() as folder:
         for name, run in (("before", before), ("after", after)):
-            _spread(run, ends, join(folder, name))
+            _spread(run, identities[run.path], ends, join(folder, name))
         for share in range(len(ends) + 1):
-            was, now = (_read(join(folder, f"{name}{share}")) for name in ("before", "after"))
+            was, now = (
+                _identified(_read(join(folder, f"{name}{share}")), identities[run.path])
+                for name, run in (("before", before), ("after", after))
+            )
             yield from _compared(was, now, counts)
 
 
-def _all(run: FleetRun) -> Iterator[Values]:
-    return run.values("findings", _NAMES)
+def _identities(run: FleetRun) -> Identities:
+    """Return what names each log dir wherever it is mounted: its directory id, or its path in the broker's folder.
+
+    Without a directory id the only log dir of a broker is itself; of several, the last part of the path counts if it is
+    unique, and otherwise the path.
+    """
+    of_broker: dict[Values, list[tuple[str, str | None]]] = defaultdict(list)
+    for cluster, broker, log_dir, directory_id in run.values("log_dirs", (*_PLACE, "directory_id")):
+        of_broker[cluster, broker].append((log_dir or "", directory_id))
+    identities: dict[Values, str] = {}
+    for broker_key, log_dirs in of_broker.items():
+        names = [directory_id or split(path)[1] for path, directory_id in log_dirs]
+        counts = Counter(names)
+        for (path, directory_id), name in zip(log_dirs, names, strict=True):
+            alone = "" if len(log_dirs) == 1 and directory_id is None else name
+            identities[*broker_key, path] = alone if counts[name] == 1 else path
+    return identities
 
 
-def _ends(runs: Iterable[FleetRun], shares: int, *, step: int) -> list[Key]:
-    """Return the keys that divide all findings into shares of about one size."""
-    sample = sorted(_key(key) for run in runs for key in islice(run.values("findings", _KEY), 0, None, step))
-    return sorted({sample[len(sample) * share // shares] for share in range(1, shares)})
+def _identified(rows: Iterable[Values], identities: Identities) -> Iterator[Values]:
+    """Yield the rows, each with the identity of its log dir behind it."""
+    at = tuple(_AT[name] for name in _PLACE)
+    for row in rows:
+        place = tuple(row[number] for number in at)
+        yield (*row, identities.get(place, place[-1]))
 
 
-def _key(values: Iterable[Any]) -> Key:
-    return tuple("" if value is None else value for value in values)
-
-
-def _spread(run: FleetRun, ends: Sequence[Key], path: str) -> None:
+def _spread(run: FleetRun, identities: Identities, ends: Sequence[FindingKey], path: str) -> None:
     """Write each finding to the file of its share."""
     import pyarrow as pa
 
@@ -146,11 +175,11 @@ def _spread(run: FleetRun, ends: Sequence[Key], path: str) -> None:
             writers.append(stack.enter_context(pa.ipc.new_stream(file, schema)))
         for batch in run.batches("findings", _NAMES):
             of_share: dict[int, list[int]] = defaultdict(list)
-            keys = zip(*(batch.column(name).to_pylist() for name in _KEY), strict=True)
-            for at, key in enumerate(keys):
-                of_share[bisect_right(ends, _key(key))].append(at)
-            for share, rows in of_share.items():
-                writers[share].write_batch(batch.take(pa.array(rows, pa.int64())))
+            rows = zip(*(column.to_pylist() for column in batch.columns), strict=True)
+            for at, row in enumerate(_identified(rows, identities)):
+                of_share[bisect_right(ends, _key_of(row))].append(at)
+            for share, numbers in of_share.items():
+                writers[share].write_batch(batch.take(pa.array(numbers, pa.int64())))
 
 
 def _read(path: str) -> Iterator[Values]:
@@ -170,7 +199,7 @@ def _compared(before: Iterable[Values], after: Iterable[Values], counts: dict[st
     were: dict[Values, list[Values]] = defaultdict(list)
     for row in before:
         were[tuple(row[_AT[name]] for name in compared_names)].append(row)
-    groups: dict[Key, tuple[list[Values], list[Values]]] = defaultdict(lambda: ([], []))
+    groups: dict[FindingKey, tuple[list[Values], list[Values]]] = defaultdict(lambda: ([], []))
     for row in after:
         same = were.get(tuple(row[_AT[name]] for name in compared_names))
         if same:
@@ -185,8 +214,8 @@ def _compared(before: Iterable[Values], after: Iterable[Values], counts: dict[st
         yield from _paired(*group)
 
 
-def _key_of(row: Values) -> Key:
-    return _key(row[_AT[name]] for name in _KEY)
+def _key_of(row: Values) -> FindingKey:
+    return tuple("" if row[_AT[name]] is None else row[_AT[name]] for name in _KEY)
 
 
 def _paired(before: list[Values], after: list[Values]) -> Iterator[_FindingChange]:

@@ -25,9 +25,9 @@ _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
 class FleetLogDir(NamedTuple):
-    """A log dir of a fleet, and what is told about it: its cluster, its broker, None where nothing is.
+    """A log dir of a fleet, with its cluster and broker; None if the user named none.
 
-    `folder` is the folder of log dirs that it stands in, where nothing but that folder was named.
+    `folder` is the folder of log dirs, if the user named only that.
     """
 
     path: str
@@ -37,9 +37,9 @@ class FleetLogDir(NamedTuple):
 
 
 class Inventory(NamedTuple):
-    """The log dirs, by their paths, and a finding for each directory on the way to them that cannot be listed.
+    """The log dirs, sorted by path, and a finding for each directory above them that cannot be listed.
 
-    `real` are the paths of the log dirs behind every link, in the same order.
+    `real` are the paths of the log dirs with every link resolved, in the same order.
     """
 
     log_dirs: tuple[FleetLogDir, ...]
@@ -50,8 +50,8 @@ class Inventory(NamedTuple):
 def inventory(roots: Sequence[str], limits: Limits | None = None) -> Inventory:
     """Return what the ROOTs name, each log dir once; with `limits` a disk that does not answer is a finding.
 
-    UsageError: nothing is there, a layout or an inventory that cannot be understood, or two roots that tell different
-    things about one log dir.
+    UsageError: a path is missing, a layout or an inventory is invalid, or two roots contradict each other about one
+    log dir.
     """
     findings: list[Finding] = []
     by_path: dict[str, FleetLogDir] = {}
@@ -64,9 +64,7 @@ def inventory(roots: Sequence[str], limits: Limits | None = None) -> Inventory:
             for log_dir, path in zip(of_root, paths, strict=True):
                 known = log_dir if path is None else by_path.setdefault(path, log_dir)
                 if (known.cluster, known.broker) != (log_dir.cluster, log_dir.broker):
-                    raise UsageError(
-                        f"{known.path} is told to be of {_told(known)}, {log_dir.path} of {_told(log_dir)}"
-                    )
+                    raise UsageError(f"{known.path} belongs to {_told(known)}, but {log_dir.path} to {_told(log_dir)}")
             if not of_root and len(findings) == count:
                 raise NotALogDirError(f"{root}: no log dir is there")
     in_order = sorted((log_dir, path) for path, log_dir in by_path.items())
@@ -74,13 +72,13 @@ def inventory(roots: Sequence[str], limits: Limits | None = None) -> Inventory:
 
 
 class _Disks:
-    """What is asked of a path on a disk that may not answer; what fails is told among the findings."""
+    """Reads from disks that may not answer; failures become findings."""
 
     def __init__(self, workers: Workers, findings: list[Finding]) -> None:
         self._workers, self._findings = workers, findings
 
     def ask(self, read: Callable[[str], T | Finding], paths: Sequence[str]) -> list[T | None]:
-        """Return what `read` says of each path, None where it fails."""
+        """Return the result of `read` for each path; None if it fails."""
         tasks = ((path, (Task(partial(read, path), Location(log_dir=path), 0),)) for path in paths)
         answers = [answer for _, (answer,) in self._workers.run(tasks)]
         self._findings.extend(answer for answer in answers if isinstance(answer, Finding))
@@ -94,7 +92,7 @@ def is_inventory(root: str) -> bool:
 
 def _told(log_dir: FleetLogDir) -> str:
     names = (("cluster", log_dir.cluster), ("broker", log_dir.broker))
-    return " and ".join(f"{name} {value}" for name, value in names if value is not None) or "nobody"
+    return " and ".join(f"{name} {value}" for name, value in names if value is not None) or "no broker"
 
 
 def _of(root: str, disks: _Disks, findings: list[Finding]) -> Iterator[FleetLogDir]:
@@ -128,7 +126,7 @@ def _named(root: str) -> tuple[FleetLogDir, ...] | KcheckError | None:
     except KcheckError as error:
         return error
     if any(target.kind is not TargetKind.LOG_DIR for target in named):
-        return UsageError(f"{root} is one partition: name the log dir that it stands in")
+        return UsageError(f"{root} is one partition: name its log dir")
     return tuple(FleetLogDir(target.path, folder=target.folder) for target in named)
 
 
@@ -142,7 +140,7 @@ def _layout(root: str) -> tuple[str, tuple[re.Pattern[str], ...]]:
         if name not in _NAMES:
             raise UsageError(f"{root}: {{{name}}} is not known; known are {', '.join(f'{{{n}}}' for n in _NAMES)}")
     if len(set(named)) < len(named):
-        raise UsageError(f"{root}: a name stands in it twice")
+        raise UsageError(f"{root}: it has the same name twice")
     patterns = []
     for part in parts:
         pieces = _PLACEHOLDER.split(part)
@@ -172,10 +170,10 @@ def _matching(start: str, layout: Sequence[re.Pattern[str]], disks: _Disks) -> I
 def _below(
     pattern: re.Pattern[str], folder: str, *, follow: bool
 ) -> tuple[tuple[str, Mapping[str, str]], ...] | Finding:
-    """Return the directories in a folder that a pattern matches, and what it tells of them.
+    """Return the directories in a folder that a pattern matches, with the values of its placeholders.
 
-    Hidden names are passed over, as is lost+found. Whether one of them is a link is asked when its turn comes: a mount
-    that does not answer is then the only one that is lost.
+    Hidden names and lost+found are skipped. Links are resolved one by one, later: a mount that does not answer then
+    costs only its own log dir.
     """
     if not follow and is_link(folder):
         return ()
@@ -191,9 +189,9 @@ def _below(
 
 
 def _of_file(path: str, findings: list[Finding]) -> Iterator[FleetLogDir]:
-    """Yield the log dirs of an inventory file: columns log_dir, and cluster and broker if there are.
+    """Yield the log dirs of an inventory file: column log_dir, and optional cluster and broker.
 
-    One that is gone is told by whoever opens it.
+    A missing log dir is reported when it is opened.
     """
     for number, row in enumerate(_csv(path) if path.endswith(".csv") else _parquet(path), start=1):
         log_dir, *names = (_text(row.get(name)) for name in ("log_dir", *_NAMES[:2]))
@@ -242,4 +240,4 @@ def _parquet(path: str) -> Iterator[Mapping[str, object]]:
 
 def _columns(path: str, names: Iterable[str]) -> None:
     if "log_dir" not in names:
-        raise UsageError(f"{path} has no column log_dir; cluster and broker may stand beside it")
+        raise UsageError(f"{path} has no column log_dir; columns cluster and broker are optional")

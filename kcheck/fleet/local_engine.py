@@ -14,8 +14,9 @@ from kcheck.fleet.inventory import FleetLogDir, Inventory, inventory
 from kcheck.fleet.remembered import Memory, Notes, aside
 from kcheck.fleet.replicas import replica_rows
 from kcheck.fleet.retry import MEMORY_MAX, Retry, where
+from kcheck.fleet.run import BrokerKey
 from kcheck.fleet.run_output import RunOutput
-from kcheck.fleet.scan_rows import Place, findings_batch, seen_of, tables_of
+from kcheck.fleet.scan_rows import findings_batch, seen_of, tables_of
 from kcheck.fleet.steps import Identified, ScanOptions, compare_partitions, identify, list_items, scan_items
 from kcheck.jobs.threads import Threads
 from kcheck.jobs.workers import Limits, Task, Workers
@@ -29,22 +30,22 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 PROCESSES, THREADS = 1, 48
-"""So many at once, unless it is said."""
+"""The default numbers of processes and threads."""
 _LISTED = 4
-"""Twice as many log dirs are listed before they are looked at, at most."""
+"""Half the number of log dirs that are listed ahead, at most."""
 _AHEAD = 16
-"""For each process so many batches of directories are held, at most."""
+"""Batches of directories that are held for each process, at most."""
 _REPLICAS = "_replicas"
-"""What is on the disk only while replicas are put together."""
+"""The temporary directory in which replicas are grouped."""
 
 
 class ScanRun(NamedTuple):
-    """A run: its name, where it is written, how it is done. `now` tells the time in ms since 1970.
+    """A run: its name, directory and options. `now` returns the time in ms since 1970.
 
     `jobs` are processes, or threads where a log dir is in a store: PROCESSES or THREADS where it is None. `options` are
     those of the file system that a URL needs. A directory that takes more than `seconds` becomes a finding. The
-    findings that are `shown` are written; `tell` is told a few times a second how far it is. With one that `fails` the
-    run does.
+    findings that are `shown` are written; `tell` gets the progress a few times a second. A finding for which `fails`
+    is true fails the run.
     """
 
     name: str
@@ -121,14 +122,14 @@ class FindingCounts:
 
 
 def about(run: ScanRun) -> dict[str, str]:
-    """Return what stands in the manifest of a run and in each file."""
+    """Return the metadata for the manifest of a run and each file."""
     return {"kafka": run.how.release.name, "depth": str(run.how.depth)}
 
 
 def conclude(
     run: ScanRun, roots: Sequence[str], started: int, output: RunOutput, totals: FindingCounts, carried: int
 ) -> Report:
-    """Write what is left of a run, the manifest last, and return how much it was; so many directories are the same."""
+    """Write the rest of a run, the manifest last, and return how much it was; so many directories are the same."""
     release, depth = run.how.release.name, str(run.how.depth)
     counts = (output.rows[name] for name in ("log_dirs", "partitions", "findings"))
     ended = run.now()
@@ -150,15 +151,15 @@ def conclude(
 
 
 def outside(out: str, inventoried: Inventory) -> None:
-    """UsageError where a run would be written into what is looked at."""
+    """Raise UsageError if the run would be written into a checked log dir."""
     target = real(out)
     for log_dir, path in zip(inventoried.log_dirs, inventoried.real, strict=True):
         if target == path or target.startswith(path.rstrip("/") + "/"):
             raise UsageError(f"--out {out} is inside {log_dir.path}, which was checked; choose a directory outside")
 
 
-class _Step(NamedTuple):
-    """What comes next, in the order of the rows: directories of a log dir, its end, the end of its broker."""
+class _ReadStep(NamedTuple):
+    """The next event, in the order of the rows: directories of a log dir, its end, the end of its broker."""
 
     log_dir: Identified
     items: bytes | None = None
@@ -168,7 +169,7 @@ class _Step(NamedTuple):
 
 
 class _Engine:
-    """One run, and what is to be said of its findings."""
+    """One run, and the counts of its findings."""
 
     def __init__(
         self, run: ScanRun, workers: Workers | Threads, output: RunOutput, coverage: Coverage, notes: Notes
@@ -230,7 +231,7 @@ class _Engine:
             elif answer is not None:
                 self._tell((log_dir.cluster, log_dir.broker), (answer,))
 
-    def _steps(self, log_dirs: Sequence[Identified]) -> Iterator[tuple[_Step, tuple[Task[Any], ...]]]:
+    def _steps(self, log_dirs: Sequence[Identified]) -> Iterator[tuple[_ReadStep, tuple[Task[Any], ...]]]:
         """Yield what is to be done, and the task of it; log dirs are listed a little ahead."""
         listed = self._workers.run(
             ((log_dir, (self._retry.task(list_items, log_dir, where(log_dir), first=True),)) for log_dir in log_dirs),
@@ -240,15 +241,15 @@ class _Engine:
             for log_dir, (answer,) in same:
                 self._coverage.at = log_dir.path
                 if isinstance(answer, Finding):
-                    yield _Step(log_dir, failed=answer), ()
+                    yield _ReadStep(log_dir, failed=answer), ()
                     continue
                 for count, items in answer or ():
                     self._coverage.planned["partitions"] += count
-                    yield _Step(log_dir, items=items), (self._retry.task(scan_items, items, where(log_dir)),)
-                yield _Step(log_dir, is_end=True), ()
-            yield _Step(log_dir, is_end_of_broker=True), ()
+                    yield _ReadStep(log_dir, items=items), (self._retry.task(scan_items, items, where(log_dir)),)
+                yield _ReadStep(log_dir, is_end=True), ()
+            yield _ReadStep(log_dir, is_end_of_broker=True), ()
 
-    def _tell(self, place: Place, findings: Sequence[Finding]) -> None:
+    def _tell(self, place: BrokerKey, findings: Sequence[Finding]) -> None:
         self._write("findings", findings_batch(place, findings))
 
     def _write(self, name: str, batch: "pa.RecordBatch") -> None:
@@ -264,5 +265,5 @@ class _Engine:
         return batch.filter(pa.array([self.judged.count(*pair) for pair in pairs]))
 
 
-def _place(log_dir: Identified) -> Place:
+def _place(log_dir: Identified) -> BrokerKey:
     return log_dir.cluster, log_dir.broker

@@ -25,7 +25,7 @@ _SHORT = 64 << 20
 """The log of KRaft is read at every start, and seldom longer than this."""
 _TOLD = predictions.TABLE.columns[len(DIRECTORY) :]
 _NAMED = len(DIRECTORY) - len(LOG_DIR)
-"""So many values of a partition of JSON name its directory; the columns behind them are those of the table."""
+"""The values of a JSON row that name the directory; the columns of the table follow."""
 _JSON = tuple(column.name for column in _TOLD if column.type == "json")
 START = (
     *(column._replace(name=f"start_{column.name}") for column in _TOLD),
@@ -36,7 +36,7 @@ START = (
 _ENCODE = json.JSONEncoder().encode
 _OUTCOMES = {str(outcome): outcome for outcome in Outcome}
 LIGHT = ("start_outcome", "start_reason", "start_lost", "start_scan_bytes", "start_queued", "start_touched")
-"""The columns that tell what a directory means for its log dir."""
+"""The columns that decide what a directory does to its log dir."""
 
 
 def predicted(
@@ -45,8 +45,8 @@ def predicted(
 ) -> PartitionPrediction | None:  # fmt: skip
     """Return what the start makes of a directory, None if it loads none of its name.
 
-    `complete`: the view was read whole. Without `reads` no log is read through: what becomes of one after an unclean
-    stop is unknown then, but for how much of it the start reads.
+    `complete`: the view was read without errors. Without `reads` no log is read from its start: after an unclean
+    shutdown only the bytes that the start reads are known.
     """
     disk, name = FilesOf(path), view.where.dir or ""
     directory_load = directory_load_of(name, directory, stored, context)
@@ -113,7 +113,7 @@ def light_start(name: str, directory: PartitionDirectory, row: Sequence[Any]) ->
 
 
 def log_dir_row(start: LogDirPrediction) -> tuple[object, ...]:
-    """Return the columns of the row of a log dir behind its path."""
+    """Return the columns of the row of a log dir after its path."""
     unknown = start.unread or any(partition.outcome is Outcome.UNKNOWN for partition in start.partitions)
     outcome = Outcome.UNKNOWN if unknown and start.outcome is Outcome.OK else start.outcome
     own = {

@@ -1,7 +1,7 @@
 """What a run keeps of each directory, so that a later one passes over those that did not change.
 
 A directory is the same if its files have the same names, sizes and times, if its log dir says the same about it, and if
-it would be looked at in the same way: its signature tells all of that. What was found in it is kept whole, as it passed
+the options are the same: its signature covers all of these. Its findings and rows are kept as they passed
 from step to step, in a folder for each log dir. A file that is damaged, or is not there, is nothing that is remembered.
 """
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FOLDER = "_seen"
-"""Where in the directory of a run it stands."""
+"""The subdirectory of a run."""
 _ENDING = ".parquet"
 _HELD_SIZE = 16 << 20
-"""So many bytes of a log dir are held before they are written."""
+"""Bytes of a log dir that are held before they are written."""
 _KNOWN = b"known"
 """In the schema of a batch of items: what is remembered of some of them, as a batch."""
 
 
 def signature(item: Item, how: object) -> str | None:
-    """Return what tells whether a directory is the same; None if it cannot be listed."""
+    """Return the signature of a directory; None if it cannot be listed."""
     try:
         files = states(join(item.log_dir, item.name))
     except UnreadableError:
@@ -47,7 +47,7 @@ def _folder(folder: str, log_dir: str) -> str:
 
 
 def aside(out: str, run: str) -> str:
-    """Return where below the directory of runs it is kept what a run remembered that did not come to its end."""
+    """Return the folder, below the directory of runs, for the memory of an unfinished run."""
     return join(out, f".run={run}")
 
 
@@ -60,13 +60,13 @@ def kept_by(run: str) -> str:
 
 
 def left_by(out: str, run: str) -> str:
-    """Return the folder of what is left of a run that did not come to its end, and remove the rest of it.
+    """Return the folder with the memory of an unfinished run, and remove the rest of the run.
 
-    UsageError if nothing is left of it, or if it is whole.
+    UsageError if nothing is left of it, or if it is complete.
     """
     path, folder = join(out, f"run={run}"), aside(out, run)
     if exists(join(path, MANIFEST)):
-        raise UsageError(f"--resume {run}: {path} is whole")
+        raise UsageError(f"--resume {run}: {path} is complete")
     keep_aside(join(path, FOLDER), folder)
     if not is_directory(folder):
         raise UsageError(f"--resume {run}: nothing is left of it in {out}; a run is kept with --remember")
@@ -77,7 +77,7 @@ def left_by(out: str, run: str) -> str:
 class Memory:
     """The folder in which a run keeps what it remembers, None if it does not.
 
-    A context: what is there when it ends with an exception is moved to `aside`.
+    A context manager: if it ends with an exception, the folder is moved to `aside`.
     """
 
     def __init__(self, run: str, aside: str, *, remembers: bool) -> None:
@@ -104,7 +104,7 @@ class Memory:
 class Notes:
     """Writes what is remembered into the `folder` of a memory, log dir by log dir; nothing where that is None.
 
-    `name` tells the files of one writer from those of others. A context: a file is whole, or is not there.
+    `name` distinguishes the files of writers. A context manager: a file is complete or missing.
     `carried` counts the directories that were not looked at.
     """
 
@@ -123,7 +123,7 @@ class Notes:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Have it on the disk; after a failure, drop the file that is not whole."""
+        """Close the file; after a failure, remove the incomplete one."""
         if error is None:
             self.end()
         self._files.__exit__(kind, error, at)
@@ -229,7 +229,7 @@ def with_known(items: Sequence[Item], known: Remembered) -> "pa.RecordBatch":
 
 
 def known_of(items: "pa.RecordBatch") -> "pa.RecordBatch | None":
-    """Return what is remembered of some of the items: their field `known` tells the row."""
+    """Return the rows remembered for some of the items, whose field `known` is the row number."""
     from kcheck.tables._arrow import from_bytes
 
     data = (items.schema.metadata or {}).get(_KNOWN)

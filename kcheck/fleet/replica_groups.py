@@ -11,7 +11,7 @@ from kcheck.disk.output import create, discard, make_directory, read_again
 from kcheck.disk.walk import join
 from kcheck.fleet.arrow_take import joined, taken, taken_in_parts
 from kcheck.fleet.replicas import FIELDS, KEY
-from kcheck.fleet.truncation_columns import Mask, Numbers
+from kcheck.fleet.truncation_columns import Flags, Numbers
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 _HELD_SIZE = 32 << 20
 """Bytes of replicas that are held until they are sorted and written as a run."""
 _READ_COUNT = 8192
-"""So many rows of a run are read at a time."""
+"""Rows of a sorted run that are read at a time."""
 _GROUP_COUNT = 8192
-"""So many partitions make a batch."""
+"""Partitions in a batch."""
 _SHARED = ("cluster", "topic", "broker", "log_dir")
 """Texts that are written once, not with each replica."""
 
-Key = tuple[bool, str, str]
+GroupKey = tuple[bool, str, str]
 """Cluster and topic in their order: what has no cluster comes first."""
 
 
@@ -100,12 +100,12 @@ class _SortedReplicas:
         """Whether all of it was taken."""
         return self._part is None
 
-    def reaches(self) -> Key:
+    def reaches(self) -> GroupKey:
         """Return the last topic in the part that was read."""
         assert self._part is not None
         return _key(self._part, self._part.num_rows - 1)
 
-    def take(self, upto: Key) -> "Iterator[pa.RecordBatch]":
+    def take(self, upto: GroupKey) -> "Iterator[pa.RecordBatch]":
         """Yield what belongs to topics up to this one."""
         while self._part is not None:
             part = self._part
@@ -131,7 +131,7 @@ def _merged(runs: Sequence[_SortedReplicas]) -> "Iterator[pa.RecordBatch]":
         yield from _grouped(replicas if is_sorted else taken(replicas, _order(replicas)))
 
 
-def _key(batch: "pa.RecordBatch", row: int) -> Key:
+def _key(batch: "pa.RecordBatch", row: int) -> GroupKey:
     cluster = batch.column("cluster")[row].as_py()
     return cluster is not None, cluster or "", batch.column("topic")[row].as_py()
 
@@ -188,7 +188,7 @@ def _ranks(texts: "pa.DictionaryArray") -> Numbers:
 
 
 def _grouped(replicas: "pa.RecordBatch") -> "Iterator[pa.RecordBatch]":
-    """Yield the partitions of some whole topics; replicas are sorted."""
+    """Yield the partitions of complete topics; replicas are sorted."""
     import pyarrow as pa
 
     topic = _topics(replicas)
@@ -208,7 +208,7 @@ def _grouped(replicas: "pa.RecordBatch") -> "Iterator[pa.RecordBatch]":
         yield groups.slice(at, _GROUP_COUNT)
 
 
-def _changes(values: Numbers) -> Mask:
+def _changes(values: Numbers) -> Flags:
     """Return where a value is another one than that before it."""
     changed = np.ones(len(values), bool)
     changed[1:] = values[1:] != values[:-1]

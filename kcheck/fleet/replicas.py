@@ -1,4 +1,4 @@
-"""The replicas of a partition that stand on several brokers of a fleet: as rows, and compared one partition at a time.
+"""The replicas of partitions on several brokers: as rows, and compared one partition at a time.
 
 `fleet/comparison.py` compares many partitions at once; what it does not decide by itself, this module does.
 """
@@ -36,13 +36,13 @@ OWN = (
     Column("first_segment", "int64", "The base offset of the oldest segment, likewise."),
     Column("seen_epoch", "int64", "The highest epoch that its file or its last batch shows."),
     Column("problem", "string", "Why it cannot take part."),
-    Column("told_differs", "bool", "Whether its file says something else of its records than the cache."),
+    Column("told_differs", "bool", "Whether its file contradicts the cache about its records."),
     Column("is_read", "bool", "Whether its batches were read."),
-    Column("lacks_epochs", "bool", "Whether these do not tell all epochs: they are looked up in its log."),
+    Column("lacks_epochs", "bool", "Whether these lack epochs, which are then looked up in its log."),
     Column("compacted", "bool", "Whether its log is compacted, as far as is known."),
     Column("folder", "bytes", "Its path, where more of its log may be read."),
 )
-"""What a row of a replica holds beside its directory."""
+"""The columns of a replica beside those of its directory."""
 _ENTRY = (Column("epoch", "int64", "An epoch."), Column("start_offset", "int64", "Its first offset."))
 LISTS = {
     "cache": _ENTRY,
@@ -56,15 +56,15 @@ LISTS = {
 }
 """Lists in it: epochs after a start, those of its file where they differ, those of its batches, its segments."""
 VIEWED = ("broker", "broker_id", "log_dir", "dir", "topic_id", "log_start_offset", "high_watermark", "log_end_offset")
-"""What the rules look at of a replica, beside its epochs."""
+"""The columns of a replica that rules read, beside its epochs."""
 FIELDS = (
     *VIEWED,
     *(column.name for column in OWN if column.name != "compared"),
     *LISTS,
 )
-"""What the comparison needs of a replica."""
+"""The columns of a replica that the comparison reads."""
 KEY = ("cluster", "topic", "partition")
-"""What tells a partition from others."""
+"""The columns that identify a partition."""
 
 FINDINGS = (Column("broker", "string", "The broker."), *findings.TABLE.columns)
 PLANS = (Column("broker", "string", "The broker."), *truncation_plans.TABLE.columns)
@@ -134,7 +134,7 @@ def lineage_of_runs(runs: Sequence[EpochRun], first: Offset, end: Offset | None)
 
 
 def _told_differs(view: PartitionView, state: ReplicaState) -> bool:
-    """Whether the epochs of its file tell of other records than those of the cache."""
+    """Whether the epochs of its file contradict those of the cache about its records."""
     file_epochs, start, end = view.leader_epochs, view.log_start_offset, view.log_end_offset
     if start is None or end is None or (state.log_start_offset, state.log_end_offset) != (start, end):
         return True

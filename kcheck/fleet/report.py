@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from kcheck.errors import KcheckError
 from kcheck.fleet.broker_starts import starts_of
 from kcheck.fleet.risk import partitions_at_risk
-from kcheck.fleet.run import FleetRun, name_order
+from kcheck.fleet.run import BrokerKey, FleetRun, name_order
 from kcheck.model.finding import Chosen, Severity
 from kcheck.model.report import Report, Row
 from kcheck.tables import findings
@@ -16,19 +16,16 @@ from kcheck.verbs.explain import rule_pages
 from kcheck.views.rule_runner import all_rules
 
 FINDING_COUNT = 50
-"""So many findings of each rule and severity are told one by one."""
+"""Findings of each rule and severity that are listed one by one."""
 _WORST = tuple(reversed(Severity))
-
-Place = tuple[str | None, str | None]
-"""Cluster and broker."""
 
 
 class Counted(NamedTuple):
     """What there is of each broker, and which rules found what there: (cluster, broker, rule, severity)."""
 
     findings: Mapping[tuple[str | None, str | None, str, str], int]
-    log_dirs: Mapping[Place, int]
-    partitions: Mapping[Place, int]
+    log_dirs: Mapping[BrokerKey, int]
+    partitions: Mapping[BrokerKey, int]
 
     def of(self, shown: Chosen) -> "Counted":
         """Return the same with the findings that are shown alone."""
@@ -127,7 +124,7 @@ def _worst_first(counts: Row) -> tuple[int, ...]:
 
 
 def _brokers(counted: Counted) -> tuple[Row, ...]:
-    by_place: dict[Place, list[tuple[str, int]]] = defaultdict(list)
+    by_place: dict[BrokerKey, list[tuple[str, int]]] = defaultdict(list)
     for (cluster, broker, _, severity), number in counted.findings.items():
         by_place[cluster, broker].append((severity, number))
     rows = []
@@ -161,7 +158,7 @@ def _clusters(counted: Counted) -> tuple[Row, ...]:
 
 def _rules(counted: Counted) -> tuple[Row, ...]:
     by_rule: dict[str, list[tuple[str, int]]] = defaultdict(list)
-    places: dict[str, set[Place]] = defaultdict(set)
+    places: dict[str, set[BrokerKey]] = defaultdict(set)
     names = {rule.id: rule.name for rule in all_rules()}
     for (cluster, broker, rule, severity), number in counted.findings.items():
         by_rule[rule].append((severity, number))

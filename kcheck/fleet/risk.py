@@ -12,9 +12,9 @@ from kcheck.model.names import DirectoryState
 from kcheck.model.report import Row
 
 PARTITION_COUNT = 500
-"""So many partitions are told one by one."""
+"""Partitions that are listed one by one."""
 _HELD_COUNT = 250_000
-"""So many findings, at most, are counted at once; more are read several times."""
+"""Findings that are counted at once, at most; more are read in several passes."""
 _AT_RISK = (Severity.FATAL, Severity.ERROR)
 
 Partition = tuple[str | None, str, int]
@@ -24,7 +24,7 @@ Kind = tuple[str, str]
 
 
 def partitions_at_risk(run: FleetRun, counts: Mapping[Kind, int]) -> tuple[int, tuple[Row, ...]]:
-    """Return how many partitions are at risk, and the worst of them; `counts` tells how many findings count."""
+    """Return how many partitions are at risk, and the worst of them; `counts` says how many findings count."""
     kinds = {(rule, severity) for rule, severity in counts if Severity(severity) in _AT_RISK}
     shares = 1 + (sum(counts[kind] for kind in kinds) + run.rows("replica_sets")) // _HELD_COUNT
     number, worst = 0, list[tuple[tuple[Any, ...], Partition, _Risk]]()

@@ -1,4 +1,4 @@
-"""A run that `fleet scan` wrote, read again: which one is meant, and its tables, batch by batch."""
+"""A run that `fleet scan` wrote, read again: which one to read, and its tables, batch by batch."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -20,7 +20,9 @@ _MANIFEST_SIZE_MAX = 64 << 20
 _NEEDED = frozenset({"findings", "log_dirs", "partitions"})
 """Every run has these tables."""
 _BATCH_COUNT = 16_384
-"""So many rows are held at once."""
+"""Rows that are held at once."""
+BrokerKey = tuple[str | None, str | None]
+"""Cluster and broker."""
 
 
 class RunFile(NamedTuple):
@@ -32,7 +34,7 @@ class RunFile(NamedTuple):
 
 
 class FleetRun(NamedTuple):
-    """A whole run: what its manifest says. `started` and `ended` are ms since 1970, None where it does not say."""
+    """A complete run, as its manifest says. `started` and `ended` are ms since 1970; None if the manifest has none."""
 
     path: str
     name: str
@@ -65,7 +67,7 @@ class FleetRun(NamedTuple):
 
 
 def name_order(value: object) -> tuple[bool, int, str]:
-    """Order names, numbers by their value; what is not known stands last."""
+    """Order names, numbers by their value; None comes last."""
     text = str(value)
     return (value is None, int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 1 << 62, text)
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 MANIFEST = "_manifest.json"
 """A directory without it is no run."""
 _GROUP_COUNT, _GROUP_SIZE = 100_000, 4 << 20
-"""So many rows, or bytes, are held of each table before they are written."""
+"""Rows, or bytes, of each table that are held before they are written."""
 _PART_COUNT = 5_000_000
-"""A file has so many rows, and those of the group that ends it."""
+"""A file ends after the row group that reaches this many rows."""
 
 
 class WrittenFile(NamedTuple):
@@ -45,7 +45,7 @@ class RunOutput:
     """
 
     def __init__(self, folder: str, run: str, about: Mapping[str, str]) -> None:
-        """Make the directory of the run; `about` stands in the manifest and in each file."""
+        """Make the directory of the run; `about` goes into the manifest and each file."""
         self.path = join(folder, f"run={run}")
         make_directory(self.path)
         self.about = {"run": run, "kcheck": __version__, **about}
@@ -71,7 +71,7 @@ class RunOutput:
         discard(join(self.path, name))
 
     def folder(self, name: str) -> str:
-        """Return where the files of a table stand."""
+        """Return the directory of the files of a table."""
         return join(self.path, name)
 
     def take_over(self, name: str, parts: Iterable[WrittenFile]) -> None:
@@ -99,7 +99,7 @@ class TableOutput:
     """The files of one table, in a folder of its own."""
 
     def __init__(self, folder: str, table: Table, about: Mapping[str, str]) -> None:
-        """Make the folder; `about` stands in each file."""
+        """Make the folder; `about` goes into each file."""
         self.count = 0
         self._name = table.name
         self._version = table.version
@@ -138,7 +138,7 @@ class TableOutput:
         return [part._replace(file=join(self._folder, part.file)) for part in self._parts]
 
     def finish(self) -> dict[str, object]:
-        """Write the rest, and return what the manifest says."""
+        """Write the rest, and return the content of the manifest."""
         self._finish()
         return {"version": self._version, "rows": self.count, "parts": [part._asdict() for part in self._parts]}
 

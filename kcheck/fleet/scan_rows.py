@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kcheck.core.predictions import PartitionPrediction
 from kcheck.fleet.predictions import LIGHT, START, light_start, start_row
 from kcheck.fleet.replicas import LISTS, OWN, own_row
+from kcheck.fleet.run import BrokerKey
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import PARTITION_METADATA, parse_directory
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Item(NamedTuple):
-    """A partition directory to look at: whose it is, and what its log dir says about it.
+    """A partition directory to check: its broker, and what its log dir says about it.
 
     `refused` are the checkpoints that the broker's reader refuses: a JSON object of their names and its errors. `mode`
     is who keeps the metadata of its broker.
@@ -76,19 +77,19 @@ ITEMS = (
     Column("cleaned", "bool", "Whether cleaner-offset-checkpoint names it."),
     Column("refused", "json", "The checkpoints that the broker's reader refuses."),
     Column("mode", "string", "Who keeps the metadata of its broker."),
-    Column("signature", "string", "What tells whether the directory is the same as before."),
+    Column("signature", "string", "Equal if the directory is unchanged."),
     Column("known", "int64", "The row of what is remembered of it."),
 )
 """The columns of items: paths are bytes, as the system has them."""
 
 _NAME = Column("name", "bytes", "The name of the directory.")
 _SEEN = Column("seen", "bool", "Whether there is more than findings.")
-_SIGNATURE = Column("signature", "string", "What tells whether the directory is the same as before.")
+_SIGNATURE = Column("signature", "string", "Equal if the directory is unchanged.")
 _HAS_METADATA = Column("has_metadata", "bool", "Whether partition.metadata is there.")
 _CARRIED = Column("carried", "bool", "Whether the row is that of an earlier run.")
 _REPLICAS = (_NAME, _SEEN, _HAS_METADATA, _SIGNATURE, _CARRIED, *PLACE, *partitions.TABLE.columns, *OWN, *START)
 _NESTED = {"leader_epochs": leader_epochs, "segments": segments}
-"""The tables whose rows stand in the row of their directory, as those of findings do."""
+"""The tables whose rows are nested in the row of their directory, like findings."""
 _LISTS = {
     **{f"of_{name}": table.OWN for name, table in _NESTED.items()},
     "of_findings": findings.TABLE.columns,
@@ -99,8 +100,6 @@ _ABSENT = (None,) * len(partitions.TABLE.columns)
 
 DirectoryRow = tuple[tuple[object, ...], tuple[Sequence[tuple[object, ...]], ...]]
 """The values of a directory, and its lists."""
-Place = tuple[str | None, str | None]
-"""Cluster and broker."""
 
 
 def items_batch(items: Iterable[Item]) -> "pa.RecordBatch":
@@ -178,8 +177,8 @@ def tables_of(batch: "pa.RecordBatch") -> "dict[str, pa.RecordBatch]":
     return tables
 
 
-def findings_batch(place: Place, rows_of: Iterable[Finding]) -> "pa.RecordBatch":
-    """Return findings that stand in no row of a directory."""
+def findings_batch(place: BrokerKey, rows_of: Iterable[Finding]) -> "pa.RecordBatch":
+    """Return findings that belong to no row of a directory."""
     return batch_of([(*place, *findings.row(finding)) for finding in rows_of], findings.TABLE.run_columns)
 
 

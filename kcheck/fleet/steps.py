@@ -1,18 +1,19 @@
-"""The steps of a scan of a fleet, each a function of what it is given: a process runs it, wherever that is.
+"""The steps of a scan of a fleet, each a pure function of its arguments, which any process can run.
 
-Log dirs are identified, their partition directories listed, these looked at, and then each broker as a whole. What
-goes in and out are small values and Arrow batches.
+They identify log dirs, list their partition directories, check these, and then check each broker. Arguments and
+results are small values and Arrow batches.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache, partial
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from kcheck.core.claims import settled
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
-from kcheck.core.startup import Mode, settings
+from kcheck.core.startup import Mode, Outcome, settings
 from kcheck.disk.read import FilesOf
 from kcheck.disk.walk import bounded, hold_listing, is_remote, join
 from kcheck.fleet.inventory import FleetLogDir
@@ -58,16 +59,16 @@ if TYPE_CHECKING:
     from kcheck.views.segment_scan import SegmentScan
 
 ITEM_COUNT = 256
-"""So many directories are looked at as one task, where little is read of each."""
+"""Directories in one task if little is read of each."""
 REMOTE_ITEM_COUNT = 4
-"""In a store, where many tasks wait side by side."""
+"""The same in a store, where many tasks wait in parallel."""
 _BATCH_COUNT = 1024
 _ENTRY_COUNT = 65_536
-"""A batch holds so many directories, or checkpoint entries, at most."""
+"""Directories, or checkpoint entries, in a batch, at most."""
 _SEGMENT_COUNT = 65_536
-"""It is passed on when it has so many segments."""
+"""Segments at which a batch is passed on."""
 _READ_SIZE_MAX = 256 << 20
-"""So much is read of a directory in a store, at most, where logs are not read whole."""
+"""Bytes read from a directory in a store, at most, unless logs are read from their start."""
 _META_SIZE_MAX = 1 << 20
 
 
@@ -86,7 +87,7 @@ class ScanOptions(NamedTuple):
 
 
 class Identified(NamedTuple):
-    """A log dir: `group` is what tells its broker from others, `broker_id` that of meta.properties, or the told one."""
+    """A log dir: `group` identifies its broker; `broker_id` is that of meta.properties, or the user's."""
 
     group: tuple[str, str]
     path: str
@@ -96,7 +97,7 @@ class Identified(NamedTuple):
 
 
 def identify(log_dir: FleetLogDir, how: ScanOptions) -> Identified:
-    """Return whose a log dir is: what is told about it, else what its meta.properties says."""
+    """Return the broker of a log dir: the user's, else that of its meta.properties."""
     where = Location(log_dir=log_dir.path, file=META_PROPERTIES)
     try:
         view = read_small(
@@ -120,7 +121,7 @@ def identify(log_dir: FleetLogDir, how: ScanOptions) -> Identified:
 
 def list_items(log_dir: Identified, how: ScanOptions) -> tuple[tuple[int, bytes], ...]:
     """Return the partition directories of a log dir that are wanted, as batches of items, each with its number."""
-    with suppress(UnreadableError):  # Who lists it next tells why it cannot be listed.
+    with suppress(UnreadableError):  # The next listing reports the error.
         hold_listing(log_dir.path)
     opened = open_log_dir(log_dir.path, log_dir.broker_id, how.release)
     errors = {name: view.refusal for name, view in opened.view.files.items() if view.refusal is not None}
@@ -159,7 +160,7 @@ def _parts(items: Iterator[Item], count: int) -> Iterator[list[Item]]:
 def scan_items(data: bytes, how: ScanOptions) -> tuple[bytes, ...]:
     """Return what was found in the directories of a batch of items, as batches of directories.
 
-    What is remembered of some of them stands in their places.
+    Remembered directories are not read again: their rows are passed on.
     """
     (items,) = from_bytes(data)
     known = known_of(items)
@@ -196,7 +197,7 @@ def scan_batches(batches: "Iterator[pa.RecordBatch]", how: ScanOptions) -> "Iter
 
 def _deep(how: ScanOptions) -> "SegmentScan":
     from kcheck.jobs.workers import Workers
-    from kcheck.views.segment_scan import SegmentScan  # worth its import where segments are read whole
+    from kcheck.views.segment_scan import SegmentScan  # imported only if segments are read
 
     return SegmentScan(how.depth, how.release, Workers(1))
 
@@ -223,7 +224,7 @@ def _scan(path: str, item: Item, segment_scan: "SegmentScan | None", how: ScanOp
     log_dir = _log_dir(item.broker_id, item.log_dir, item.refused, is_clean=item.clean_shutdown)
     offsets = CheckpointOffsets(item.recovery_point, item.log_start, item.high_watermark, item.cleaned)
     view, unread = try_partition(
-        path, directory, where, log_dir=log_dir, told=offsets, walk_all=False, release=how.release
+        path, directory, where, log_dir=log_dir, offsets=offsets, walk_all=False, release=how.release
     )  # fmt: skip
     if view is None:
         return Scanned(item, None, complete=False, findings=unread)
@@ -233,21 +234,37 @@ def _scan(path: str, item: Item, segment_scan: "SegmentScan | None", how: ScanOp
     if not unread:
         findings.extend(check_partition(view, how.release))
     inputs = load_inputs(offsets, how.release, clean=item.clean_shutdown)
-    start = guarded(partial(_start, path, directory, view, inputs, item.mode, how, complete=not unread), where)
+    predict = partial(_start, path, directory, view, inputs, item.mode, how, complete=not unread)
+    start = guarded(partial(predict, reads=how.depth.verifies), where)
     if isinstance(start, Finding):
         findings.append(start)
         start = None
+    elif any(finding.claims for finding in findings):
+        # Only for these few a log is read through at any depth.
+        asked = guarded(partial(predict, reads=True), where) if _is_unread(start) else start
+        starts_by_dir = {} if asked is None or isinstance(asked, Finding) else {asked.dir: asked}
+        findings = [_settled(finding, starts_by_dir, how.release) for finding in findings]
     state = _state(view, log_dir, start, how) if view.is_replica and view.where.broker_id is not None else None
     return Scanned(item, view, len(unread) == 0, sorted(findings, key=Finding.sort_key), state, start)
 
 
+def _is_unread(start: PartitionPrediction | None) -> bool:
+    return start is not None and start.outcome is Outcome.UNKNOWN and start.unread is None
+
+
+def _settled(finding: Finding, starts_by_dir: Mapping[str, PartitionPrediction], release: Release) -> Finding:
+    """Return the finding with an effect that the next start of its partition has, where that is known."""
+    start = starts_by_dir.get(finding.where.dir or "")
+    return finding if start is None else settled(finding, start, release)
+
+
 def _start(
     path: str, directory: PartitionDirectory, view: PartitionView, stored: LoadInputs, mode: str | None,
-    how: ScanOptions, *, complete: bool,
+    how: ScanOptions, *, complete: bool, reads: bool,
 ) -> PartitionPrediction | None:  # fmt: skip
-    """Return what the next start makes of a directory; logs are read through where all batches are."""
+    """Return what the next start makes of a directory; without `reads` no log is read through."""
     context = _context(mode or "", how.release)
-    return predicted(path, directory, view, stored, context, complete=complete, reads=how.depth.verifies)
+    return predicted(path, directory, view, stored, context, complete=complete, reads=reads)
 
 
 @cache
@@ -258,7 +275,7 @@ def _context(mode: str, release: Release) -> Context:
 
 @lru_cache(1)  # Directories come log dir by log dir.
 def _log_dir(broker_id: int | None, path: str, refused: str | None, *, is_clean: bool) -> LogDirView:
-    """Return what an item tells of its log dir."""
+    """Return the view of the log dir of an item."""
     where = Location(broker_id, path)
     errors = json.loads(refused) if refused else {}
     files = {name: _refused(name, error, where) for name, error in errors.items()}
@@ -266,17 +283,17 @@ def _log_dir(broker_id: int | None, path: str, refused: str | None, *, is_clean:
 
 
 def _refused(name: str, error: str, where: Location) -> FileView:
-    """Return of a checkpoint no more than that the broker's reader refuses it."""
+    """Return a view of a checkpoint that the broker's reader refuses."""
     return FileView("", name, where, 0, Parsed(None), BrokerReads(None, error))
 
 
 def _state(
     view: PartitionView, log_dir: LogDirView, start: PartitionPrediction | None, how: ScanOptions
 ) -> ReplicaState:
-    """Return a replica as the next start of its broker leaves it; its batches are read anew only if all of them were.
+    """Return a replica as the next start of its broker leaves it; its batches are read again only if all of them were.
 
-    Where segments could not be read, batches do not tell all the epochs: those of the file stand for them. Where some
-    have none, all are looked at again: CRCs tell these apart. So are those of a log that gets a swap as a segment.
+    If segments could not be read, the epochs of the file replace those of the batches. If some batches have no epoch,
+    all are read again, because only their CRCs differ; so are those of a log that gets a swap as a segment.
     """
     state = after_start(view, log_dir, start, how.release, reads=how.depth.verifies)
     if not view.is_read:
@@ -311,7 +328,9 @@ def look_at_broker(
         starts.append(_judged(log_dir, opened, told_starts, how.release))
         log_dir_view = whole_log_dir(opened, partitions)
         place = (log_dir.cluster, log_dir.broker)
-        findings = _sorted(checked_log_dir(log_dir_view, unread, partitions, how.release), how)
+        starts_by_dir = {start.dir: start for start in told_starts}
+        found = checked_log_dir(log_dir_view, unread, partitions, how.release)
+        findings = _sorted((_settled(finding, starts_by_dir, how.release) for finding in found), how)
         rows.append(("findings", findings_batch(place, [*findings, *opened.findings])))
         directories = len(wanted_directories(opened, how.wanted)) + len(opened.links)
         rows.append(

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 Numbers = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
+Flags = npt.NDArray[np.bool_]
 
 NONE = -1
 """No offset."""
@@ -65,10 +65,10 @@ class Afterwards(NamedTuple):
 
     log_end: Numbers
     first_segment: Numbers
-    completes: Mask
+    completes: Flags
 
 
-def rising(caches: Caches) -> Mask:
+def rising(caches: Caches) -> Flags:
     """Return which caches rise in both columns, from 0 on."""
     bad = (caches.epoch < 0) | (caches.start < 0)
     falls = (np.diff(caches.epoch) <= 0) | (np.diff(caches.start) <= 0)
@@ -76,7 +76,7 @@ def rising(caches: Caches) -> Mask:
     begins[caches.begin] = True
     bad[1:] |= falls & ~begins[1:-1]
     count = np.concatenate(([0], np.cumsum(bad)))
-    rises: Mask = count[caches.begin + caches.size] == count[caches.begin]
+    rises: Flags = count[caches.begin + caches.size] == count[caches.begin]
     return rises
 
 
@@ -127,7 +127,7 @@ def _differences(caches: Caches, one: Numbers, other: Numbers, begin: Numbers, e
     at_one, at_other = (_start(caches, replica, alike) for replica in (one, other))
     nearer, farther = np.minimum(at_one, at_other), np.maximum(at_one, at_other)
     difference = np.maximum(nearer, begin)
-    # Behind entries that both have, one goes on and the other does not. Nothing differs where there are none at all.
+    # After the entries that both have, only one goes on. Two empty caches do not differ.
     decided = (alike > 0) & ((farther > begin) | ((nearer == farther) & (nearer >= begin)))
     empty = (caches.size[one] == 0) | (caches.size[other] == 0)
     difference[(difference >= end) | empty] = NONE
@@ -138,7 +138,7 @@ def _differences(caches: Caches, one: Numbers, other: Numbers, begin: Numbers, e
 
 
 def _alike(caches: Caches, one: Numbers, other: Numbers) -> Numbers:
-    """Return with how many equal entries two caches begin."""
+    """Return the number of equal entries at the start of two caches."""
     size = np.minimum(caches.size[one], caches.size[other])
     some = np.flatnonzero(size)
     pair, at = expand(size[some])
@@ -151,7 +151,7 @@ def _alike(caches: Caches, one: Numbers, other: Numbers) -> Numbers:
 
 
 def _start(caches: Caches, replica: Numbers, number: Numbers) -> Numbers:
-    """Return the start of the entry of that number, NEVER behind the last one."""
+    """Return the start of the entry of that number, NEVER after the last one."""
     there = number < caches.size[replica]
     place = np.where(there, caches.begin[replica] + number, 0)
     return np.where(there, caches.start[place], _NEVER) if len(caches.start) else np.full(len(replica), _NEVER)
@@ -241,11 +241,11 @@ def dialogues(replicas: ReplicaColumns, pairs: Pairs) -> Afterwards:
     return Afterwards(logs.log_end, logs.first_segment, completes)
 
 
-def _value(values: Numbers, place: Numbers, there: Mask) -> Numbers:
+def _value(values: Numbers, place: Numbers, there: Flags) -> Numbers:
     return values[np.where(there, place, 0)] if len(values) else place
 
 
-def _epoch(caches: Caches, place: Numbers, there: Mask) -> Numbers:
+def _epoch(caches: Caches, place: Numbers, there: Flags) -> Numbers:
     return np.where(there, _value(caches.epoch, place, there), NONE)
 
 
@@ -260,7 +260,7 @@ class _Logs:
         self.high_watermark = replicas.high_watermark[follower]
         self.first_segment = replicas.first_segment[follower]
 
-    def truncate(self, which: Numbers, to: Numbers) -> Mask:
+    def truncate(self, which: Numbers, to: Numbers) -> Flags:
         """Truncate some, as `Log.truncateTo`; return of which anything changed."""
         end, size = self.log_end[which], self.size[which]
         limit = np.minimum(to, end)
@@ -270,7 +270,7 @@ class _Logs:
         self.log_end[which] = limit
         self.high_watermark[which] = np.minimum(self.high_watermark[which], limit)
         self.empty(which[empties], to[empties])
-        changed: Mask = (limit < end) | (left < size)
+        changed: Flags = (limit < end) | (left < size)
         return changed
 
     def empty(self, which: Numbers, offset: Numbers) -> None:

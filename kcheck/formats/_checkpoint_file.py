@@ -8,7 +8,6 @@ form that brokers write are parsed in large chunks, not line by line.
 import re
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -43,13 +42,12 @@ class Framing(NamedTuple):
         return 3 if self.has_topic else 2
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
+class Lines(NamedTuple):
     """The lines of a checkpoint, as columns with one item per readable entry."""
 
     version: int | None
     """The version line; None if it is missing or not a number."""
-    count: int | None
+    stated_count: int | None
     """The count line; None if it is missing or not a number."""
     topics: Sequence[str]
     """The topic of each entry; empty if the entries of this kind have no topic."""
@@ -57,10 +55,6 @@ class Lines:
     """The first number of each entry: a partition or an epoch."""
     seconds: Sequence[int]
     """The second number of each entry: an offset."""
-
-    def __len__(self) -> int:
-        """Return the number of readable entries."""
-        return len(self.firsts)
 
 
 class _Line(NamedTuple):

@@ -46,13 +46,13 @@ class _ReadError(Exception):
 
 def _with_count_checked(lines: Lines, reader: CheckpointReader) -> Lines:
     """Return the lines if the count is right; up to 0.10.2 it counts the distinct partitions."""
-    if lines.count is None:
+    if lines.stated_count is None:
         return lines
     if reader is CheckpointReader.R6:
-        _check_list_fits(lines.count)
+        _check_list_fits(lines.stated_count)
     distinct = reader in _COUNT_DISTINCT_PARTITIONS
-    entry_count = len(set(zip(lines.topics, lines.firsts, strict=True))) if distinct else len(lines)
-    if entry_count != lines.count:
+    entry_count = len(set(zip(lines.topics, lines.firsts, strict=True))) if distinct else len(lines.firsts)
+    if entry_count != lines.stated_count:
         raise _ReadError(_IO_EXCEPTION)
     return lines
 

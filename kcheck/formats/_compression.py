@@ -6,7 +6,7 @@ the JDK, SnappyInputStream of snappy-java 1.1.10 and ZstdInputStreamNoFinalizer 
 
 import zlib
 
-from kcheck.formats._decompressed import Decompressed, too_large
+from kcheck.formats._decompressed import Decompressed, TooLarge
 
 GZIP, SNAPPY, LZ4, ZSTD = 1, 2, 3, 4
 """The codecs, by their numbers in the attributes (CompressionType)."""
@@ -89,7 +89,7 @@ def _inflate(data: memoryview, at: int, out: bytearray, size_max: int) -> tuple[
             return None, f"not gzip: {error}"
         if len(out) > size_max:
             del out[size_max:]
-            return None, too_large(size_max)
+            return None, TooLarge(size_max)
         at += len(part) - len(stream.unused_data)
         if stream.eof:
             return at, None
@@ -126,7 +126,7 @@ _SNAPPY_RATIO_MAX = 64
 def _snappy(data: memoryview, size_max: int) -> Decompressed:
     """Read the blocks after a xerial header; without a header read one raw block (SnappyInputStream)."""
     if not data:
-        return Decompressed(b"", "no bytes are no snappy")
+        return Decompressed(b"", "snappy data of no bytes")
     if len(data) < _XERIAL_HEADER_SIZE or data[: len(_XERIAL_MAGIC)] != _XERIAL_MAGIC:
         out = bytearray()
         return Decompressed(out, _snappy_block(data, out, size_max))
@@ -165,7 +165,7 @@ def _snappy_block(block: memoryview, out: bytearray, size_max: int) -> str | Non
         if size > _SNAPPY_RATIO_MAX * len(block):
             return f"a snappy block of {len(block)} bytes says to hold {size}"
         if len(out) + size > size_max:
-            return too_large(size_max)
+            return TooLarge(size_max)
         out += cramjam.snappy.decompress_raw(block)
     except cramjam.DecompressionError as error:
         return f"not {error}" if str(error).startswith("snappy") else f"not snappy: {error}"

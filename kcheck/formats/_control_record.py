@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from kcheck.formats._layout import Layout
+from kcheck.formats._record import Data
 from kcheck.model.java import java_text, wrapped
 
 ABORT, COMMIT = 0, 1
@@ -45,8 +46,6 @@ _UUID_SIZE = 16
 _STRING_SIZE_MAX = 0x7FFF
 _VARINT_SIZE_MAX = 5
 
-Data = bytes | memoryview
-
 
 class ControlRecord(NamedTuple):
     """A control record."""
@@ -62,7 +61,7 @@ class ControlRecord(NamedTuple):
     """Why the record is unreadable; None if it is readable."""
 
 
-class _DamagedError(Exception):
+class _ControlRecordError(Exception):
     """The value is unreadable; the message says why."""
 
 
@@ -82,7 +81,7 @@ def parse(key: Data | None, value: Data | None) -> ControlRecord:
     reader = _Reader(memoryview(value))
     try:
         fields = reader.struct(_SCHEMAS[number], flexible=number > COMMIT)
-    except _DamagedError as why:
+    except _ControlRecordError as why:
         return ControlRecord(number, name, {}, f"the value of the {name} record breaks off: {why}")
     if number <= COMMIT:
         version = fields.pop("version")
@@ -112,12 +111,12 @@ class _Reader:
         if isinstance(kind, list):
             count = self._varint() - 1
             if not 0 <= count <= len(self._data) - self._at:
-                raise _DamagedError(f"an array of {count} elements")
+                raise _ControlRecordError(f"an array of {count} elements")
             return tuple(self.struct(kind[0]) for _ in range(count))
         if kind == "string":
             size = self._varint() - 1
             if not 0 <= size <= _STRING_SIZE_MAX:
-                raise _DamagedError(f"a string of {size} bytes")
+                raise _ControlRecordError(f"a string of {size} bytes")
             return java_text(bytes(self._take(size, "a string")))
         if kind == "uuid":
             return urlsafe_b64encode(self._take(_UUID_SIZE, "a UUID")).decode().rstrip("=")
@@ -128,7 +127,7 @@ class _Reader:
 
     def _take(self, size: int, name: str) -> memoryview:
         if not 0 <= size <= len(self._data) - self._at:
-            raise _DamagedError(f"{name} of {size} bytes, {len(self._data) - self._at} are left")
+            raise _ControlRecordError(f"{name} of {size} bytes, {len(self._data) - self._at} are left")
         self._at += size
         return self._data[self._at - size : self._at]
 
@@ -140,4 +139,4 @@ class _Reader:
             value |= (byte & 0x7F) << 7 * place
             if byte < 0x80:
                 return wrapped(value, 32)
-        raise _DamagedError("a number of more than 32 bits")
+        raise _ControlRecordError("a number of more than 32 bits")

@@ -12,7 +12,7 @@ DEFECT_COUNT_MAX = 1000
 """Number of defects reported per file. A last one says that more follow."""
 
 
-Problem = Callable[[int, Sequence[int], Sequence[int]], str | None]
+EntryProblem = Callable[[int, Sequence[int], Sequence[int]], str | None]
 """Returns what is wrong with an entry, None if nothing. Takes its number, the entry before it, and the entry.
 
 For the first entry, which has none before it, the second argument is the entry itself.
@@ -102,7 +102,7 @@ def as_json(rows: Sequence[tuple[int, ...]], layout: Layout) -> Sequence[dict[st
     return Mapped(lambda row: dict(zip(layout.names, row, strict=True)), rows)
 
 
-def defects(data: bytes, layout: Layout, entries: Entries, problem: Problem) -> tuple[Defect, ...]:
+def defects(data: bytes, layout: Layout, entries: Entries, problem: EntryProblem) -> tuple[Defect, ...]:
     """Return the defects of the entries, then that of an incomplete entry at the end."""
     defects: list[Defect] = []
     for index, (before, row) in enumerate(pairwise(chain(islice(entries.rows, 1), entries.rows))):

@@ -4,15 +4,13 @@ Up to 1.1 the class was KafkaLZ4BlockInputStream. It verifies the checksums of t
 the size and the checksum of the content, and everything after the frame.
 """
 
-from kcheck.formats._decompressed import Decompressed, too_large
+from kcheck.formats._decompressed import Decompressed, TooLarge
 
 MAGIC = b"\x04\x22\x4d\x18"
 _BLOCK_CHECKSUM, _CONTENT_SIZE, _CONTENT_CHECKSUM = 0x10, 0x08, 0x04
 _STORED = 1 << 31
 _PRIMES = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F, 0x165667B1)
 _MASK = 0xFFFFFFFF
-
-Problem = str | None
 
 
 def decompress(data: memoryview, size_max: int, *, check_header: bool) -> Decompressed:
@@ -44,12 +42,12 @@ def decompress(data: memoryview, size_max: int, *, check_header: bool) -> Decomp
             return Decompressed(out, "the checksum of an lz4 block does not match")
         if len(out) + len(part) > size_max:
             out += part[: size_max - len(out)]
-            return Decompressed(out, too_large(size_max))
+            return Decompressed(out, TooLarge(size_max))
         out += part
         at = end
 
 
-def _header(data: memoryview, *, check_header: bool) -> tuple[int, int, Problem]:
+def _header(data: memoryview, *, check_header: bool) -> tuple[int, int, str | None]:
     """Return where the first block begins, the largest allowed block, and why the header is invalid (FLG, BD, HC)."""
     if len(data) < 6 or data[:4] != MAGIC:
         return 0, 0, "no lz4 header"

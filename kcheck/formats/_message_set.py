@@ -5,7 +5,7 @@ Kafka classes: LegacyRecord and AbstractLegacyRecordBatch.DeepRecordsIterator 0.
 
 from typing import NamedTuple
 
-from kcheck.formats._decompressed import too_large
+from kcheck.formats._decompressed import TooLarge
 from kcheck.formats._record import Unread, read_records
 from kcheck.formats.record_batch import header_of
 from kcheck.model.segments import RecordFault
@@ -35,7 +35,7 @@ def look_into(batch: bytes | memoryview, size_max: int) -> MessageSet:
     for message in read_records(batch, size_max):
         if isinstance(message, Unread):
             if not message.passed:
-                fault = RecordFault.SIZE if message.message == too_large(size_max) else RecordFault.MESSAGE
+                fault = RecordFault.SIZE if isinstance(message.message, TooLarge) else RecordFault.MESSAGE
                 return MessageSet(count, fault, message.number, message.message)
             accepted_fault = accepted_fault or MessageSet(count, RecordFault.PASSED, None, message.message)
             continue

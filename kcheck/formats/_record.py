@@ -33,7 +33,7 @@ BODY_SIZE_MAX = 256 << 20
 """Limit on the bytes of records read from one batch, before and after decompression; it bounds the memory used."""
 
 Data = bytes | memoryview
-Header = tuple[Data, Data | None]
+RecordHeader = tuple[Data, Data | None]
 """The key of a record header and its value, which may be null. The key should be UTF-8."""
 
 _SIZE = Layout((("size", "i32"),))
@@ -57,7 +57,7 @@ class Record(NamedTuple):
     """The key; None if it is null."""
     value: Data | None
     """The value; None if it is null."""
-    headers: tuple[Header, ...] = ()
+    headers: tuple[RecordHeader, ...] = ()
     """The headers; magic 0 and 1 have none."""
     crc: int | None = None
     """The stated CRC of a message; None in magic 2, where only the batch has one."""
@@ -80,7 +80,7 @@ class Unread(NamedTuple):
     """True if Kafka's readers stop here without an error."""
 
 
-class _DamagedError(Exception):
+class _RecordError(Exception):
     """The record is unreadable; the message says why."""
 
 
@@ -98,7 +98,7 @@ def read_records(batch: Data, size_max: int = BODY_SIZE_MAX) -> Iterator[Record 
     else:
         try:
             yield _message(batch, 0, None)
-        except _DamagedError as why:
+        except _RecordError as why:
             yield Unread(0, 0, str(why))
 
 
@@ -117,14 +117,14 @@ def _records(data: memoryview, header: BatchHeader, size_max: int) -> Iterator[R
     for number in range(count):
         try:
             record = _record(body, at, header)
-        except _DamagedError as why:
+        except _RecordError as why:
             missing = f"{count - number} of {count} records are missing" if at == len(body) else str(why)
             yield Unread(number, at, problem or missing)
             return
         yield record
         at += record.size
     if problem is not None or at < len(body):
-        yield Unread(count, at, problem or f"{len(body) - at} bytes stand behind the last of {count} records")
+        yield Unread(count, at, problem or f"{len(body) - at} bytes follow the last of {count} records")
 
 
 def _record(body: memoryview, at: int, header: BatchHeader) -> Record:
@@ -132,17 +132,17 @@ def _record(body: memoryview, at: int, header: BatchHeader) -> Record:
     start = at
     size, at = _varint(body, at)
     if not 0 <= size <= len(body) - at:
-        raise _DamagedError(f"its size of {size} bytes does not fit: {len(body) - at} are left")
+        raise _RecordError(f"its size of {size} bytes does not fit: {len(body) - at} are left")
     data, at, fields_start = body[at : at + size], 1, at
     if not data:
-        raise _DamagedError("it has no bytes")
+        raise _RecordError("it has no bytes")
     timestamp, at = _varint(data, at, bits=64)
     delta, at = _varint(data, at)
     key, at = _nullable(data, at, "key")
     value, at = _nullable(data, at, "value")
     headers, at = headers_at(data, at)
     if at != size:
-        raise _DamagedError(f"its fields end after {at} of {size} bytes")
+        raise _RecordError(f"its fields end after {at} of {size} bytes")
     base, base_timestamp, sequence = header.base_offset, header.base_timestamp, header.base_sequence
     assert base is not None
     assert base_timestamp is not None
@@ -160,16 +160,16 @@ def _record(body: memoryview, at: int, header: BatchHeader) -> Record:
     )
 
 
-def headers_at(data: memoryview, at: int) -> tuple[tuple[Header, ...], int]:
+def headers_at(data: memoryview, at: int) -> tuple[tuple[RecordHeader, ...], int]:
     """Return the headers of a record, whose count is at byte `at`, and the position after them."""
     count, at = _varint(data, at)
     if not 0 <= count <= len(data) - at:
-        raise _DamagedError(f"its {count} headers do not fit into {len(data) - at} bytes")
-    headers: list[Header] = []
+        raise _RecordError(f"its {count} headers do not fit into {len(data) - at} bytes")
+    headers: list[RecordHeader] = []
     for _ in range(count):
         name, at = _nullable(data, at, "header key")
         if name is None:
-            raise _DamagedError("the key of a header is null")
+            raise _RecordError("the key of a header is null")
         content, at = _nullable(data, at, "header value")
         headers.append((name, content))
     return tuple(headers), at
@@ -180,7 +180,7 @@ def _nullable(data: memoryview, at: int, name: str) -> tuple[memoryview | None, 
     if size < 0:
         return None, at
     if size > len(data) - at:
-        raise _DamagedError(f"its {name} of {size} bytes does not fit: {len(data) - at} are left")
+        raise _RecordError(f"its {name} of {size} bytes does not fit: {len(data) - at} are left")
     return data[at : at + size], at + size
 
 
@@ -189,7 +189,7 @@ def _varint(data: memoryview, at: int, *, bits: int = 32) -> tuple[int, int]:
     value = shift = 0
     while True:
         if at == len(data):
-            raise _DamagedError("it breaks off in a number")
+            raise _RecordError("it breaks off in a number")
         byte = data[at]
         at += 1
         value |= (byte & 0x7F) << shift
@@ -198,7 +198,7 @@ def _varint(data: memoryview, at: int, *, bits: int = 32) -> tuple[int, int]:
             return value >> 1 ^ -(value & 1), at
         shift += 7
         if shift >= bits:
-            raise _DamagedError(f"a number of more than {bits} bits")
+            raise _RecordError(f"a number of more than {bits} bits")
 
 
 def _wrapped_messages(batch: memoryview, wrapper: BatchHeader, size_max: int) -> Iterator[Record | Unread]:
@@ -223,7 +223,7 @@ def _wrapped_messages(batch: memoryview, wrapper: BatchHeader, size_max: int) ->
         size = OVERHEAD.size + int(OVERHEAD.unpack_from(body, at)[1])
         try:
             record = _message(body[at : at + size], at, wrapper)
-        except _DamagedError as why:
+        except _RecordError as why:
             yield Unread(number, at, str(why))
             return
         yield record._replace(offset=Offset(wrapped(base + record.offset, 64)))
@@ -231,7 +231,7 @@ def _wrapped_messages(batch: memoryview, wrapper: BatchHeader, size_max: int) ->
     if problem is not None:
         yield Unread(number, at, problem)
     elif end < len(body):
-        yield Unread(number, at, f"{len(body) - end} bytes stand behind the last whole message", passed=True)
+        yield Unread(number, at, f"{len(body) - end} bytes follow the last complete message", passed=True)
 
 
 def _decompressed_wrapper(batch: memoryview, wrapper: BatchHeader, size_max: int) -> tuple[memoryview, str | None]:
@@ -244,7 +244,7 @@ def _decompressed_wrapper(batch: memoryview, wrapper: BatchHeader, size_max: int
         return nothing, f"a wrapper of magic {wrapper.magic} is never compressed with zstd"
     try:
         value = _fields(batch)[0][1]
-    except _DamagedError as why:
+    except _RecordError as why:
         return nothing, str(why)
     if value is None:
         return nothing, "the value of the wrapper is null"
@@ -269,7 +269,7 @@ def _message(data: memoryview, position: int, wrapper: BatchHeader | None) -> Re
     """Return a message with its stated offset; in a wrapper of magic 1 the timestamp may come from the wrapper."""
     offset, _, crc, magic, attributes = LEGACY.unpack_from(data)
     if wrapper is not None and attributes & CODEC_MASK:
-        raise _DamagedError("a message in a wrapper is compressed itself")
+        raise _RecordError("a message in a wrapper is compressed itself")
     (key, value), sizes = _fields(data)
     timestamp = None
     if magic != 0:
@@ -288,11 +288,11 @@ def _fields(data: memoryview) -> tuple[tuple[memoryview | None, memoryview | Non
     sizes: list[int] = []
     for name in ("key", "value"):
         if at + _SIZE.size > len(data):
-            raise _DamagedError(f"it ends before its {name}")
+            raise _RecordError(f"it ends before its {name}")
         size = int(_SIZE.unpack_from(data, at)[0])
         at += _SIZE.size
         if size > len(data) - at:
-            raise _DamagedError(f"its {name} of {size} bytes does not fit: {len(data) - at} are left")
+            raise _RecordError(f"its {name} of {size} bytes does not fit: {len(data) - at} are left")
         values.append(data[at : at + size] if size >= 0 else None)
         sizes.append(size)
         at += max(size, 0)

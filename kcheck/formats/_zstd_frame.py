@@ -6,7 +6,7 @@ frame states is not trusted.
 
 from typing import NamedTuple
 
-from kcheck.formats._decompressed import Decompressed, too_large
+from kcheck.formats._decompressed import Decompressed, TooLarge
 
 MAGIC = b"\x28\xb5\x2f\xfd"
 _SKIPPABLE, _SKIPPABLE_HEADER_SIZE = b"\x2a\x4d\x18", 8
@@ -21,8 +21,6 @@ _ROOM_MIN = 1 << 17
 _BUFFER_SIZE = 131075
 """Bytes that the broker's reader takes at once (ZSTD_DStreamInSize)."""
 _CUT_OFF = "a zstd frame is cut off"
-
-Problem = str | None
 
 
 class _Frame(NamedTuple):
@@ -40,7 +38,7 @@ class _Frame(NamedTuple):
     """The most bytes that the complete blocks can decompress to."""
     end: int
     """Where the frame ends, if it is complete."""
-    problem: Problem
+    problem: str | None
     """Why the frame is incomplete or unreadable."""
 
 
@@ -92,7 +90,7 @@ def _frame(data: memoryview, count_max: int | None) -> _Frame:
     return _Frame(body, count, last, at, bound, end, problem)
 
 
-def _header(data: memoryview) -> tuple[int, int, Problem]:
+def _header(data: memoryview) -> tuple[int, int, str | None]:
     """Return the size of a frame header, the window in bytes, and why the frame is unreadable."""
     if len(data) < 6:
         return len(data), 0, _CUT_OFF
@@ -115,7 +113,7 @@ def _header(data: memoryview) -> tuple[int, int, Problem]:
     return size, window, None
 
 
-def _content(data: memoryview, frame: _Frame, size_max: int) -> tuple[bytearray, Problem]:
+def _content(data: memoryview, frame: _Frame, size_max: int) -> tuple[bytearray, str | None]:
     """Decompress a frame; of a damaged one, as many blocks from its start as possible."""
     out, problem = bytearray(), frame.problem
     if problem is None:
@@ -131,12 +129,15 @@ def _content(data: memoryview, frame: _Frame, size_max: int) -> tuple[bytearray,
             most = middle - 1
         else:
             least, out = middle, part
-    if problem is not None and "whole buffer" in problem:
-        problem = too_large(size_max)
+    if frame.problem is None and least < frame.block_count:
+        # A damaged block stays unreadable in any buffer; one that is readable in more room exceeds the limit.
+        blocks, room = _frame(data, least + 1), len(out) + _BLOCK_SIZE_MAX
+        if _decode(_first_blocks(data, blocks), room, room)[0] is not None:
+            problem = TooLarge(size_max)
     return out, problem
 
 
-def _decode(data: memoryview | bytes, bound: int, size_max: int) -> tuple[bytearray | None, Problem]:
+def _decode(data: memoryview | bytes, bound: int, size_max: int) -> tuple[bytearray | None, str | None]:
     """Decode a frame into at most `size_max` bytes; the buffer grows, because few frames reach their bound."""
     import cramjam
 

@@ -93,9 +93,9 @@ def _problems(values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         yield "directory.id", f'directory.id "{directory_id}" is not 16 bytes in base64'
 
 
-def faulty_keys(found: Mapping[str, str]) -> tuple[str, ...]:
+def faulty_keys(properties: Mapping[str, str]) -> tuple[str, ...]:
     """Return the entries that keep the newest broker from reading the file: their keys."""
-    return tuple(key for key, _ in _problems(found))
+    return tuple(key for key, _ in _problems(properties))
 
 
 def broker_reads(data: bytes, release: Release) -> BrokerReads[MetaProperties]:

@@ -41,7 +41,7 @@ CORRUPT = "CorruptSnapshotException"
 
 
 class Producer(NamedTuple):
-    """One producer: its last batch and its open transaction. -1 stands for none."""
+    """One producer: its last batch and its open transaction. -1 means none."""
 
     producer_id: int
     """The id of the producer."""

@@ -64,6 +64,51 @@ class Location(NamedTuple):
         )
 
 
+class Claimed(StrEnum):
+    """What an effect can say that the next start does with a partition."""
+
+    ABORTS = "aborts"
+    """The broker does not start."""
+    OFFLINE = "offline"
+    """The broker takes the log dir offline."""
+    FAILS = "fails"
+    """One of these two."""
+    STRAY = "stray"
+    """The broker sets the directory aside."""
+    CUTS = "cuts"
+    """The start removes what follows an offset of the log."""
+    WIPES = "wipes"
+    """The start deletes every segment; the log begins again at an offset."""
+    KEEPS = "keeps"
+    """The start leaves the segment with a base offset as it is."""
+    REBUILDS = "rebuilds"
+    """The start recovers the segment with a base offset, and rebuilds its indexes."""
+    ENDS = "ends"
+    """The start loads the log, which then ends at an offset."""
+    LOADS = "loads"
+    """The start loads the log."""
+    EPOCHS = "epochs"
+    """After the start, this is the latest leader epoch that the replica knows; -1 if it knows none."""
+
+
+class Claim(NamedTuple):
+    """One thing that an effect says of the next start."""
+
+    claimed: Claimed
+    """What the start does."""
+    value: int | None = None
+    """The offset or epoch of it; None if it has none."""
+
+
+class Effect(NamedTuple):
+    """An effect that speaks of the next start: the words hold only while the prediction has every claim."""
+
+    words: str
+    """The effect."""
+    claims: tuple[Claim, ...]
+    """What the words say of the next start."""
+
+
 class Finding(NamedTuple):
     """One problem: what is wrong, what the broker does about it, and what to do."""
 
@@ -85,6 +130,8 @@ class Finding(NamedTuple):
     """The facts of the message for scripts, JSON types only."""
     repair: Mapping[str, object] | None = None
     """The repairs that can plan something about it; None if there are none."""
+    claims: tuple[Claim, ...] = ()
+    """What the effect says of the next start; `core.claims` holds it against the prediction."""
 
     def sort_key(self) -> tuple[object, ...]:
         """Return the key that orders findings for output: by location, then by rule."""

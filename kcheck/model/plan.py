@@ -146,6 +146,21 @@ NAMES: dict[str, type[FileOp]] = {
 """The operations by their names in JSON."""
 
 
+class LogDirIdentity(NamedTuple):
+    """Which log dir a plan is for: another one can have the same path later, or on another machine."""
+
+    log_dir: str
+    """Its path."""
+    meta_properties: Digest | None
+    """Its meta.properties; None if it has none."""
+    broker_id: int | None = None
+    """The id of its broker, if the file has one."""
+    cluster_id: str | None = None
+    """The id of its cluster, if the file has one."""
+    directory_id: str | None = None
+    """Its own id, if the file has one."""
+
+
 class Plan(NamedTuple):
     """The changes that `apply` makes."""
 
@@ -155,6 +170,8 @@ class Plan(NamedTuple):
     """The log dirs, as absolute paths without symbolic links."""
     operations: tuple[FileOp, ...]
     """The operations. Each path lies in one of `log_dirs`. No two touch the same path, so order does not matter."""
+    identities: tuple[LogDirIdentity, ...] = ()
+    """The identities of `log_dirs`, in their order; none in a plan of an older kcheck, which `apply` refuses."""
 
 
 def digest(data: bytes) -> Digest:
@@ -190,8 +207,16 @@ def place_of(path: str, log_dirs: Iterable[str]) -> tuple[str, tuple[str, ...]] 
 
 
 def is_name(name: str) -> bool:
-    """Whether this can be the name of a file: no path, not `.` or `..`, no NUL."""
-    return name not in ("", ".", "..") and "/" not in name and "\0" not in name
+    """Whether this can be the name of a file: no path, not `.` or `..`, no NUL, and the one spelling of its bytes."""
+    return name not in ("", ".", "..") and "/" not in name and "\0" not in name and is_path(name)
+
+
+def is_path(path: str) -> bool:
+    """Whether a text with Python's surrogates stands for bytes, and is the only text that stands for them."""
+    try:
+        return path.isascii() or path.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape") == path
+    except UnicodeEncodeError:
+        return False
 
 
 def touched(operation: FileOp) -> tuple[str, ...]:
@@ -234,7 +259,17 @@ def _patched(operation: Patch, chunk: bytes, position: int) -> bytes:
 
 def plan_row(plan: Plan) -> dict[str, object]:
     """Return the JSON object of a plan, without schema and versions."""
-    return {"log_dirs": plan.log_dirs, "operations": tuple(map(operation_row, plan.operations))}
+    identities = tuple(
+        {**identity._asdict(), "meta_properties": _digest_row(identity.meta_properties)} for identity in plan.identities
+    )
+    operations = tuple(map(operation_row, plan.operations))
+    row = {"log_dirs": plan.log_dirs, "identities": identities, "operations": operations}
+    text = json.dumps({"kafka": plan.kafka, **row}, sort_keys=True, separators=(",", ":"))
+    return {"sha256": sha256(text.encode()).hexdigest(), **row}
+
+
+def _digest_row(value: Digest | None) -> dict[str, object] | None:
+    return None if value is None else value._asdict()
 
 
 def operation_row(operation: FileOp) -> dict[str, object]:
@@ -243,8 +278,8 @@ def operation_row(operation: FileOp) -> dict[str, object]:
     row: dict[str, object] = {
         "op": name_of(operation),
         "path": operation.path,
-        "before": None if operation.before is None else operation.before._asdict(),
-        "after": None if operation.after is None else operation.after._asdict(),
+        "before": _digest_row(operation.before),
+        "after": _digest_row(operation.after),
         **why._asdict(),
     }
     if isinstance(operation, Write):

@@ -17,6 +17,7 @@ from kcheck.model.plan import (
     Change,
     Digest,
     FileOp,
+    LogDirIdentity,
     Patch,
     Plan,
     Rename,
@@ -27,6 +28,7 @@ from kcheck.model.plan import (
     digest,
     is_name,
     place_of,
+    plan_row,
     touched,
 )
 from kcheck.model.report import Row
@@ -34,6 +36,8 @@ from kcheck.model.report import Row
 _NO_CLEAN_SHUTDOWN = "only a broker may write .kafka_cleanshutdown"
 _SHA256_LENGTH = 64
 _PATCH_SIZE_MAX = 1 << 16
+_DEPTH_MAX = 50
+"""Evidence and losses with more levels would be too deep to write again."""
 _JSON_TYPES: dict[type[object], str] = {
     dict: "an object", list: "an array", str: "a string", int: "an integer", bool: "true or false",
 }  # fmt: skip
@@ -56,7 +60,33 @@ def parse_plan(data: bytes) -> Plan:
     rows = _typed(document.get("operations"), list, "operations")
     operations = tuple(_operation(row, f"operation {number}", log_dirs) for number, row in enumerate(rows))
     _check_apart(operations)
-    return Plan(_typed(document.get("kafka"), str, "kafka"), log_dirs, operations)
+    plan = Plan(_typed(document.get("kafka"), str, "kafka"), log_dirs, operations, _identities(document, log_dirs))
+    if document.get("sha256") not in (None, plan_row(plan)["sha256"]):
+        raise PlanError("the plan has changed since kcheck wrote it: remove its field sha256 if that was you")
+    return plan
+
+
+def _identities(document: Row, log_dirs: tuple[str, ...]) -> tuple[LogDirIdentity, ...]:
+    """Return the identities of the log dirs; none if the plan is of a kcheck that did not write them."""
+    rows = _typed(document.get("identities", []), list, "identities")
+    identities = tuple(_identity(row, f"identity {number}") for number, row in enumerate(rows))
+    if identities and tuple(identity.log_dir for identity in identities) != log_dirs:
+        raise PlanError("identities: must have the log_dirs, in their order")
+    return identities
+
+
+def _identity(row: object, what: str) -> LogDirIdentity:
+    fields: dict[str, object] = _typed(row, dict, what)
+    if fields.keys() != set(LogDirIdentity._fields):
+        raise PlanError(f"{what}: must have {', '.join(LogDirIdentity._fields)}, and nothing else")
+    broker_id, cluster_id, directory_id = (fields[name] for name in ("broker_id", "cluster_id", "directory_id"))
+    return LogDirIdentity(
+        log_dir=_typed(fields["log_dir"], str, f"{what}: log_dir"),
+        meta_properties=_digest(fields["meta_properties"], f"{what}: meta_properties"),
+        broker_id=None if broker_id is None else _typed(broker_id, int, f"{what}: broker_id"),
+        cluster_id=None if cluster_id is None else _typed(cluster_id, str, f"{what}: cluster_id"),
+        directory_id=None if directory_id is None else _typed(directory_id, str, f"{what}: directory_id"),
+    )
 
 
 def _unique_names(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -187,6 +217,8 @@ def _why(fields: dict[str, object], what: str) -> Why:
 
     def row(name: str) -> Row | None:
         value = fields.pop(name, None)
+        if _depth(value) > _DEPTH_MAX:
+            raise PlanError(f"{what}: {name}: more than {_DEPTH_MAX} levels")
         return None if value is None else _typed(value, dict, f"{what}: {name}")
 
     return Why(
@@ -197,6 +229,15 @@ def _why(fields: dict[str, object], what: str) -> Why:
         broker_now=text("broker_now"),
         broker_after=text("broker_after"),
     )
+
+
+def _depth(value: object) -> int:
+    """Return how many objects and arrays lie within each other."""
+    level, depth = [value], 0
+    while level := [item for item in level if isinstance(item, (dict, list))]:
+        level = [inner for item in level for inner in (item.values() if isinstance(item, dict) else item)]
+        depth += 1
+    return depth
 
 
 def _content(fields: dict[str, object], what: str) -> bytes:

@@ -113,7 +113,7 @@ class Report(NamedTuple):
     @property
     def unfinished(self) -> bool:
         """Whether something could not be looked at (KC000, KC001), but for what was removed meanwhile."""
-        failed = (each for each in self.collected if each.id.startswith("KC00") and each.severity is not Severity.INFO)
+        failed = (item for item in self.collected if item.id.startswith("KC00") and item.severity is not Severity.INFO)
         return self.body.get("finished") is False or any(True for _ in failed)
 
     @property

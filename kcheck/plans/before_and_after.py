@@ -6,7 +6,7 @@ from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.startup import Outcome
 from kcheck.model.finding import Severity
 from kcheck.plans.edited_log_dir import EditedLogDir
-from kcheck.repairs._contract import Step
+from kcheck.repairs._contract import RepairStep
 from kcheck.repairs._epochs import in_words
 
 _DIR_COUNT = 4
@@ -22,7 +22,7 @@ class StartComparison:
         self._found: dict[str, tuple[dict[str, PartitionPrediction], dict[str, PartitionPrediction], list[str]]] = {}
         self._alone = steps == 1
 
-    def now_and_after(self, log_dir: EditedLogDir, step: Step) -> tuple[str, str]:
+    def now_and_after(self, log_dir: EditedLogDir, step: RepairStep) -> tuple[str, str]:
         """Return what the start does with a log dir before a step and after it, and with the partitions it changes."""
         one, other = (starts[log_dir.path] for starts in self._starts)
         first, second, changed = self._of(log_dir.path)

@@ -13,6 +13,7 @@ from kcheck.model.views import LogDir, PartitionView
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.edited_partition import EditedPartition
 from kcheck.startup.log_manager import StartOptions
+from kcheck.verbs.next_starts import NextStarts
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.segment_scan import SegmentScan
 from kcheck.views.survey import Survey, whole_log_dir
@@ -23,10 +24,14 @@ def diagnose(
     targets: Iterable[Target], options: StartOptions, collected: list[Finding], log_dirs: LogDirs
 ) -> list[EditedLogDir]:
     """Return the log dirs with every finding of `check --depth records` about them; `collected` gets them too."""
+    targets = tuple(targets)
     surveyed: list[tuple[Target, LogDir, list[PartitionView]]] = []
     with Workers(1) as workers:
         scan = SegmentScan(Depth.RECORDS, options.release, workers)
-        survey = Survey(wanted=options.wanted, release=options.release, deepen=scan.partitions, log_dirs=log_dirs)
+        survey = Survey(
+            wanted=options.wanted, release=options.release, deepen=scan.partitions, log_dirs=log_dirs,
+            settle=NextStarts(targets, lambda: options, log_dirs).settle,
+        )  # fmt: skip
         for target in targets:
             log_dir, views = survey.log_dir(target)
             require_same_broker(target, log_dir.view)

@@ -15,7 +15,7 @@ from kcheck.model.names import CLEAN_SHUTDOWN, LIVE, LOG_START, RECOVERY_POINT, 
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import LogDir, LogDirView
 from kcheck.plans.edited_partition import EditedPartition
-from kcheck.repairs._contract import Edit, Entry, Write
+from kcheck.repairs._contract import Edit, EntryEdit, WriteEdit
 from kcheck.repairs._entries import serialized
 from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_manager import StartOptions, load_directories, log_dir_start, start_context
@@ -146,17 +146,17 @@ class EditedLogDir:
         if slash:
             assert partition is not None
             partition.edit(edit, name)
-        elif isinstance(edit, Write):
+        elif isinstance(edit, WriteEdit):
             self.small[edit.path] = edit.data
             self._entries.pop(edit.path, None)
-        elif isinstance(edit, Entry):
+        elif isinstance(edit, EntryEdit):
             self._edit_entry(edit)
         else:
             self.gone.add(edit.path)
             if partition is not None:
                 partition.gone = True
 
-    def _edit_entry(self, edit: Entry) -> None:
+    def _edit_entry(self, edit: EntryEdit) -> None:
         entries, key = self._entries_of(edit.path), (edit.topic, edit.partition)
         if edit.offset is None:
             entries.pop(key, None)

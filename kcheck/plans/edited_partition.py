@@ -8,8 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from kcheck.core.predictions import Content, LostRecords, PartitionPrediction, new_content, total_loss
-from kcheck.core.predictions import LogCut as Gone
+from kcheck.core.predictions import Content, LogCut, LostRecords, PartitionPrediction, new_content, total_loss
 from kcheck.core.startup import Settings
 from kcheck.disk.read import FilesOf
 from kcheck.disk.walk import join
@@ -31,18 +30,18 @@ from kcheck.model.source import DirectoryEntries
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import PartitionView
 from kcheck.repairs._contract import (
-    Aside,
-    Cut,
+    AsideEdit,
+    CutEdit,
     Edit,
     Image,
-    LogCut,
     LogDirSite,
     PartitionSite,
-    Patch,
+    PatchEdit,
+    RecoveryCut,
     Refused,
     Repair,
-    Step,
-    Write,
+    RepairStep,
+    WriteEdit,
 )
 from kcheck.repairs._files import DAMAGE, RECORDS, bases
 from kcheck.segments.header_columns import HeaderColumns
@@ -204,14 +203,14 @@ class EditedPartition:
     def edit(self, edit: Edit, name: str) -> None:
         """Make an edit of one of its files."""
         match edit:
-            case Write(_, data):
+            case WriteEdit(_, data):
                 self.files[name] = new_content(data)
-            case Cut(_, size):
+            case CutEdit(_, size):
                 self.files[name] = self.files[name].resized(size)
-            case Patch(_, position, data):
+            case PatchEdit(_, position, data):
                 content = self.files[name]
                 self.files[name] = content._replace(patches=(*content.patches, (position, data)))
-            case Aside():
+            case AsideEdit():
                 self.files.pop(name, None)
                 self.directories.pop(name, None)
         self.version = next(self._versions)
@@ -226,7 +225,7 @@ class EditedPartition:
             if finding.id in repair.rules and keep(finding.id, finding.severity) and not self.settled(finding)
         )
         for answer in repair.plan(self, about) if about else ():
-            if isinstance(answer, Step):
+            if isinstance(answer, RepairStep):
                 for edit in answer.edits:
                     self.edit(edit, edit.path.partition("/")[2])
             if not isinstance(answer, Refused):
@@ -267,7 +266,7 @@ class EditedPartition:
             log = loader.load()
         except StartError as error:
             return Image(error=str(error))
-        cuts = tuple(LogCut(cut.base_offset, cut.position, cut.size, cut.why) for cut in log.cuts)
+        cuts = tuple(RecoveryCut(cut.base_offset, cut.position, cut.size, cut.why) for cut in log.cuts)
         self._ends |= {(cut.base_offset, cut.position): cut.end_offset for cut in log.cuts}
         built = {
             name: content.data[: content.filled]
@@ -341,7 +340,7 @@ class EditedPartition:
                 assert isinstance(end, int)
                 yield range(first, end)
 
-    def sound_batches(self) -> Iterator["Row"]:
+    def sound_batches(self) -> Iterator["BatchRow"]:
         """Yield base offset, last offset, epoch and CRC of each batch whose CRC matches."""
         for segment in self._segments():
             for columns, _ in segment.windows(0, verify=True):
@@ -362,24 +361,24 @@ class EditedPartition:
             owner, _, name = edit.path.partition("/")
             if owner != self.dir:
                 continue
-            if not isinstance(edit, Aside | Cut):
+            if not isinstance(edit, AsideEdit | CutEdit):
                 continue
             named = [name] if name in self.files else [] if name else sorted(self.files)
             for log in [file_name for file_name in named if file_name.endswith(".log")]:
                 content = self.files[log]
-                position = edit.size if isinstance(edit, Cut) else 0
+                position = edit.size if isinstance(edit, CutEdit) else 0
                 if content.file is not None and content.size > position:
                     base = parse_file(log).offset or Offset(0)
                     end = self._valid_end(base, position) if position else base
-                    gone = Gone(content.file, base, end, position, content.size, "")
+                    gone = LogCut(content.file, base, end, position, content.size, "")
                     losses.append(cut_loss(self.disk, gone, mark))
         return total_loss(losses)
 
 
-Row = tuple[int, ...]
+BatchRow = tuple[int, ...]
 
 
-def _side_by_side(rows: Iterator[Row], others: Iterator[Row]) -> Iterator[tuple[Row, Row | None]]:
+def _side_by_side(rows: Iterator[BatchRow], others: Iterator[BatchRow]) -> Iterator[tuple[BatchRow, BatchRow | None]]:
     """Yield each row with the first of the others, in their order, that does not begin before it."""
     other = next(others, None)
     for row in rows:
@@ -388,7 +387,7 @@ def _side_by_side(rows: Iterator[Row], others: Iterator[Row]) -> Iterator[tuple[
         yield row, other
 
 
-def _rows(columns: HeaderColumns) -> list[Row]:
+def _rows(columns: HeaderColumns) -> list[BatchRow]:
     """Return base offset, last offset, epoch and CRC of each batch."""
     parts = (columns.base_offset, columns.last_offset, columns.epoch, columns.crc)
     return list(zip(*(part.tolist() for part in parts), strict=True))

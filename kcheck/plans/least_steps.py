@@ -15,7 +15,7 @@ from kcheck.model.source import Files
 from kcheck.model.unreadable import UnreadableError
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.edited_partition import EditedPartition
-from kcheck.repairs._contract import Aside, Edit, Entry, Impact, Step, Write
+from kcheck.repairs._contract import AsideEdit, Edit, EntryEdit, Impact, RepairStep, WriteEdit
 from kcheck.startup.virtual_files import StartError, read_content
 
 _UNDECIDED = (Outcome.ABORT, Outcome.OFFLINE, Outcome.UNKNOWN)
@@ -29,7 +29,7 @@ class PlannedStep:
     """
 
     def __init__(
-        self, shown: EditedLogDir, edited: EditedLogDir, step: Step, lost: LostRecords | None, impact: Impact
+        self, shown: EditedLogDir, edited: EditedLogDir, step: RepairStep, lost: LostRecords | None, impact: Impact
     ) -> None:
         """Take a step whose edits are made."""
         self.shown, self.edited, self.step, self.lost, self.impact = shown, edited, step, lost, impact
@@ -38,7 +38,7 @@ class PlannedStep:
     @property
     def dirs(self) -> frozenset[str]:
         """The partition directories that it edits; the empty string for files beside them."""
-        return frozenset(_dir_of(self.edited, edit) for edit in self.step.edits if not isinstance(edit, Entry))
+        return frozenset(_dir_of(self.edited, edit) for edit in self.step.edits if not isinstance(edit, EntryEdit))
 
     @property
     def is_certain(self) -> bool:
@@ -53,7 +53,7 @@ class PlannedStep:
     @property
     def _moves_directory(self) -> bool:
         """Whether it moves a directory that has the name of a file."""
-        places = (edit.path.partition("/") for edit in self.step.edits if isinstance(edit, Aside))
+        places = (edit.path.partition("/") for edit in self.step.edits if isinstance(edit, AsideEdit))
         return any(
             owner in self.edited.by_dir and self.edited.by_dir[owner].is_directory(name) for owner, _, name in places
         )
@@ -61,7 +61,7 @@ class PlannedStep:
     @property
     def moves_unread(self) -> bool:
         """Whether it only moves files that no start reads."""
-        return all(isinstance(edit, Aside) and _is_unread(edit.path.rpartition("/")[2]) for edit in self.step.edits)
+        return all(isinstance(edit, AsideEdit) and _is_unread(edit.path.rpartition("/")[2]) for edit in self.step.edits)
 
 
 def least_steps(planned: list[PlannedStep]) -> tuple[list[PlannedStep], list[PlannedStep]]:
@@ -89,7 +89,7 @@ def least_steps(planned: list[PlannedStep]) -> tuple[list[PlannedStep], list[Pla
 
 def _judged_alone(step: PlannedStep, starts: dict[str, LogDirPrediction]) -> PlannedStep | None:
     """Return a step that edits files of a log dir itself; None if the next start is the same without it."""
-    names = [edit.path for edit in step.step.edits if isinstance(edit, Write) and "/" not in edit.path]
+    names = [edit.path for edit in step.step.edits if isinstance(edit, WriteEdit) and "/" not in edit.path]
     if step.is_certain or len(names) < len(step.step.edits) or not step.edited.lines_changed.isdisjoint(names):
         return step
     if step.edited.path not in starts:
@@ -195,12 +195,14 @@ class _Chooser:
             REPLICATION_OFFSET: view.high_watermark,
             LOG_START: view.log_start_checkpoint,
         }
-        made = {edit.path for number in others for edit in self._steps[number].step.edits if isinstance(edit, Entry)}
+        made = {
+            edit.path for number in others for edit in self._steps[number].step.edits if isinstance(edit, EntryEdit)
+        }
         edits = (edit for step in self._steps for edit in step.step.edits)
         return {
             edit.path: stated[edit.path]
             for edit in edits
-            if isinstance(edit, Entry) and edit.path not in made and edit.path in stated
+            if isinstance(edit, EntryEdit) and edit.path not in made and edit.path in stated
         }
 
     def _make(self, numbers: list[int]) -> None:
@@ -212,7 +214,7 @@ class _Chooser:
         self._partition.reset()
         for number in numbers:
             for edit in self._steps[number].step.edits:
-                if not isinstance(edit, Entry):
+                if not isinstance(edit, EntryEdit):
                     self._log_dir.edit(edit)
         self._states[key] = self._partition.state()
 

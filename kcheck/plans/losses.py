@@ -5,10 +5,10 @@ from math import inf
 from kcheck.core.predictions import LogDirPrediction, LostRecords, total_loss
 from kcheck.model.entries import Offset
 from kcheck.plans.edited_log_dir import EditedLogDir
-from kcheck.repairs._contract import Cut, Step
+from kcheck.repairs._contract import CutEdit, RepairStep
 
 
-def scope_row(step: Step) -> dict[str, object]:
+def scope_row(step: RepairStep) -> dict[str, object]:
     """Return whether the records are lost for the cluster: the counts are those of this disk."""
     return (
         {"scope": "disk", "cluster_records": None} if step.held is None else {"scope": "cluster", "cluster_records": 0}
@@ -30,7 +30,7 @@ def _count(lost: LostRecords) -> float:
     return inf if lost.records is None else lost.records
 
 
-def lost_with(log_dir: EditedLogDir, step: Step) -> LostRecords | None:
+def lost_with(log_dir: EditedLogDir, step: RepairStep) -> LostRecords | None:
     """Return the records that go with a step."""
     dirs = dict.fromkeys(edit.path.partition("/")[0] for edit in step.edits)
     parts = [part for name in dirs if (part := log_dir.by_dir.get(name)) is not None]
@@ -39,7 +39,7 @@ def lost_with(log_dir: EditedLogDir, step: Step) -> LostRecords | None:
     if not known and step.hole is not None:
         first, behind = (Offset(loss) for loss in step.hole)
         cut = [(part, edit) for part in parts for edit in step.edits
-               if isinstance(edit, Cut) and edit.path.startswith(f"{part.dir}/")]  # fmt: skip
+               if isinstance(edit, CutEdit) and edit.path.startswith(f"{part.dir}/")]  # fmt: skip
         size = sum(part.size(edit.path.rpartition("/")[2]) - edit.size for part, edit in cut)
         return LostRecords(first, behind, None, size, None)
     return total_loss(known)

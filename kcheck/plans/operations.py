@@ -23,9 +23,7 @@ from kcheck.model.plan import (
 )
 from kcheck.model.report import Row
 from kcheck.plans.edited_log_dir import EditedLogDir
-from kcheck.repairs._contract import Aside, Cut, Edit, Entry, Step
-from kcheck.repairs._contract import Patch as PatchEdit
-from kcheck.repairs._contract import Write as WriteEdit
+from kcheck.repairs._contract import AsideEdit, CutEdit, Edit, EntryEdit, PatchEdit, RepairStep, WriteEdit
 
 _CHUNK_SIZE = 1 << 20
 _REASON_COUNT = 4
@@ -40,7 +38,7 @@ class Operations:
         self._found: dict[str, tuple[EditedLogDir, list[Edit], Why]] = {}
         self._reasons: dict[str, dict[str, None]] = {}
 
-    def refuses(self, log_dir: EditedLogDir, step: Step) -> str | None:
+    def refuses(self, log_dir: EditedLogDir, step: RepairStep) -> str | None:
         """Return why no plan can hold the edits of a step."""
         for edit in step.edits:
             path = join(log_dir.real, edit.path)
@@ -48,7 +46,7 @@ class Operations:
                 return f"{edit.path} is a symbolic link: it may be moved by hand"
             if isinstance(edit, WriteEdit) and self._sets_aside(path):
                 return f"{edit.path} is a directory, which is moved first: apply this plan, then plan again"
-            if os.path.lexists(path) and not (os.path.isfile(path) or isinstance(edit, Aside)):
+            if os.path.lexists(path) and not (os.path.isfile(path) or isinstance(edit, AsideEdit)):
                 return f"{edit.path} is no regular file: it may be moved by hand"
             if os.path.isfile(path) and os.path.getsize(path) > INT_MAX:
                 return f"{edit.path} has {os.path.getsize(path)} bytes, more than a file of a broker can have"
@@ -59,20 +57,20 @@ class Operations:
     def _sets_aside(self, path: str) -> bool:
         """Whether a directory of this path is moved aside."""
         edits = self._found[path][1] if path in self._found else []
-        return bool(edits) and isinstance(edits[-1], Aside) and os.path.isdir(path)
+        return bool(edits) and isinstance(edits[-1], AsideEdit) and os.path.isdir(path)
 
-    def add(self, log_dir: EditedLogDir, step: Step, loses: Row | None, now: str, after: str) -> None:
+    def add(self, log_dir: EditedLogDir, step: RepairStep, loses: Row | None, now: str, after: str) -> None:
         """Take the edits of a step. What is lost stands at the operations that cut or move a `.log`."""
         first, *more = step.evidence
         evidence = {**first._asdict(), "more": [part._asdict() for part in more]}
         for edit in step.edits:
-            takes = isinstance(edit, Cut | Aside) and (edit.path.endswith(".log") or "/" not in edit.path)
+            takes = isinstance(edit, CutEdit | AsideEdit) and (edit.path.endswith(".log") or "/" not in edit.path)
             why = Why(step.finding.id, step.reason, evidence, loses if takes else None, now, after)
             path = join(log_dir.real, edit.path)
             _, edits, old = self._found.get(path, (log_dir, [], why))
-            stay = edits if all(isinstance(part, Cut | PatchEdit) for part in (*edits, edit)) else []
+            stay = edits if all(isinstance(part, CutEdit | PatchEdit) for part in (*edits, edit)) else []
             reasons = self._reasons.setdefault(path, {})
-            if isinstance(edit, Aside):
+            if isinstance(edit, AsideEdit):
                 reasons.clear()
             elif edits:
                 why = why._replace(broker_now=old.broker_now)
@@ -81,7 +79,7 @@ class Operations:
 
     def build(self) -> tuple[FileOp, ...]:
         """Return the operations; those below a directory that is moved aside go with it, unchanged."""
-        gone = {path for path, (_, edits, _) in self._found.items() if isinstance(edits[-1], Aside)}
+        gone = {path for path, (_, edits, _) in self._found.items() if isinstance(edits[-1], AsideEdit)}
         left = {path: planned for path, planned in self._found.items() if os.path.dirname(path) not in gone}
         return tuple(
             made
@@ -99,23 +97,23 @@ class Operations:
 def _written(log_dir: EditedLogDir, edits: list[Edit]) -> list[Edit]:
     """Return the edits of a file; those of its lines as one file that has all of them."""
     last = edits[-1]
-    return [WriteEdit(last.path, log_dir.read(last.path) or b"")] if isinstance(last, Entry) else edits
+    return [WriteEdit(last.path, log_dir.read(last.path) or b"")] if isinstance(last, EntryEdit) else edits
 
 
 def _operation(path: str, edits: list[Edit], why: Why) -> Iterator[FileOp]:
     match edits[-1]:
-        case Aside() if is_directory(path):
+        case AsideEdit() if is_directory(path):
             yield SetAside(path, digest_of_directory(os.path.realpath(path)), None, why, directory=True)
-        case Aside() if os.path.lexists(path):
+        case AsideEdit() if os.path.lexists(path):
             yield SetAside(path, _before(path), None, why, directory=False)
         case WriteEdit(_, data):
             before = _before(path) if os.path.lexists(path) else None
             if before != digest(data):
                 yield Write(path, before, digest(data), why, data)
-        case Cut() | PatchEdit():
+        case CutEdit() | PatchEdit():
             before = _before(path)
             after = before._replace(
-                size=min((edit.size for edit in edits if isinstance(edit, Cut)), default=before.size)
+                size=min((edit.size for edit in edits if isinstance(edit, CutEdit)), default=before.size)
             )
             patches = [edit for edit in edits if isinstance(edit, PatchEdit) and edit.position < after.size]
             changes = tuple(Change(edit.position, _bytes(path, edit), edit.data) for edit in sorted(patches, key=_at))

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from kcheck.disk.read import read_whole
 from kcheck.errors import UsageError
-from kcheck.model.plan import Plan, operation_row
+from kcheck.model.plan import Plan, operation_row, plan_row
 from kcheck.model.plan_json import parse_plan
 from kcheck.model.report import Report
 from kcheck.model.unreadable import UnreadableError
@@ -24,5 +24,5 @@ def outcome(plan: Plan, changed: Collection[int] | None) -> Report:
     rows = [operation_row(operation) for operation in plan.operations]
     if changed is not None:
         rows = [{**row, "changed": number in changed} for number, row in enumerate(rows)]
-    body = {"log_dirs": plan.log_dirs, "operations": tuple(rows)}
+    body = {**plan_row(plan), "operations": tuple(rows)}
     return Report(verb="plan", kafka=plan.kafka, body=body, kinds={"operations": "operation"}, checked=plan.log_dirs)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from kcheck import __version__
 from kcheck.core.predictions import LogDirPrediction
 from kcheck.core.startup import Outcome
+from kcheck.disk.identity import known_identities
 from kcheck.disk.walk import split
 from kcheck.documents.answer import Answer
 from kcheck.documents.predict import lost_row
@@ -23,8 +24,8 @@ from kcheck.plans.least_steps import PlannedStep, least_steps
 from kcheck.plans.losses import in_words, lost_with, scope_row, worse
 from kcheck.plans.operations import Operations
 from kcheck.plans.safe_replica import prove
-from kcheck.repairs._contract import Answer as RepairAnswer
-from kcheck.repairs._contract import Impact, Refused, Repair, Scope, Settled, Step
+from kcheck.repairs._contract import Impact, Refused, Repair, RepairScope, RepairStep, Settled
+from kcheck.repairs._contract import RepairOutcome as RepairAnswer
 from kcheck.repairs._nothing import WITHOUT
 from kcheck.startup.log_manager import StartOptions, combined_starts
 from kcheck.verbs.predict import with_copies
@@ -139,9 +140,8 @@ def repair(
     for rule_repair in all_repairs():
         planner.ask(rule_repair)
     planner.choose(tidy=tidy)
-    plan = Plan(
-        options.release.name, tuple(dict.fromkeys(log_dir.real for log_dir in edited)), planner.operations.build()
-    )
+    real = tuple(dict.fromkeys(log_dir.real for log_dir in edited))
+    plan = Plan(options.release.name, real, planner.operations.build(), known_identities(real))
     return RepairPlan(
         release=options.release,
         plan=plan,
@@ -199,7 +199,7 @@ class _Planner:
     def ask(self, repair: Repair) -> None:
         """Take what a repair plans for each log dir or partition."""
         for log_dir in self._log_dirs:
-            if repair.scope is Scope.LOG_DIR:
+            if repair.scope is RepairScope.LOG_DIR:
                 findings = (*log_dir.findings, *(finding for part in log_dir.partitions for finding in part.findings))
                 self._take(log_dir, repair, log_dir, findings)
                 continue
@@ -244,7 +244,7 @@ class _Planner:
             return False
         restore, planned = partition.saved(), dict(partition.planned)
         for repair in all_repairs():
-            if repair.scope is Scope.PARTITION and repair.impact < Impact.ASIDE:
+            if repair.scope is RepairScope.PARTITION and repair.impact < Impact.ASIDE:
                 partition.try_out(repair, self._keep)
         start = log_dir.start_of(partition, {})
         clean = start is not None and start.lost is None and start.outcome in (Outcome.OK, Outcome.REPAIRED)
@@ -253,7 +253,7 @@ class _Planner:
         partition.planned = planned
         return clean
 
-    def _step(self, shown: EditedLogDir, step: Step, impact: Impact) -> None:
+    def _step(self, shown: EditedLogDir, step: RepairStep, impact: Impact) -> None:
         log_dir = step.log_dir if isinstance(step.log_dir, EditedLogDir) else shown
         lost = lost_with(log_dir, step)
         why_not = None

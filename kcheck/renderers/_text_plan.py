@@ -11,6 +11,8 @@ from kcheck.renderers._page import Page, cell, lost_words, plural, size
 _VERBS = {"write": "write", "patch": "patch", "truncate": "cut", "rename": "rename", "set-aside": "move aside"}
 _PLACE_COUNT = 3
 """At most this many places are named for one rule."""
+_SHOWN_COUNT = 3
+"""The most operations and losses of one reason in the summary."""
 _STEP = ("finding", "reason", "evidence", "broker_now", "broker_after")
 """The fields that the operations of a step share; only some of these operations have `loses`."""
 
@@ -48,15 +50,39 @@ def _by_rule(row: Row) -> str:
     return str(row["finding"])
 
 
+def summary(report: Report, page: Page) -> None:
+    """Write the plan in brief, for somebody who decides: its reasons, each with some of its files and losses."""
+    body: Any = report.body
+    rows_by_reason: dict[tuple[object, object], list[Row]] = {}
+    for row in body["operations"]:
+        rows_by_reason.setdefault((row["finding"], row["reason"]), []).append(row)
+    for (finding, reason), rows in rows_by_reason.items():
+        page.wrapped(f"{finding}: {reason}" if finding else str(reason), hanging="  ")
+        _some([_words(row, body["log_dirs"]) for row in rows], page, "operations")
+        _some([f"loses {lost_words(row['loses'])}" for row in rows if row["loses"]], page, "losses")  # type: ignore[arg-type]  # a row of a plan
+    page.wrapped(f"{plural(len(body['operations']), 'operation')} in {', '.join(body['log_dirs'])}.")
+
+
+def _some(lines: list[str], page: Page, what: str) -> None:
+    for line in lines[:_SHOWN_COUNT]:
+        page.wrapped(line, indent="  ", hanging="    ")
+    if lines[_SHOWN_COUNT:]:
+        page.line(f"  and {len(lines) - _SHOWN_COUNT} more {what}")
+
+
+def _words(row: Row, log_dirs: tuple[str, ...]) -> str:
+    """Return an operation in a line."""
+    to = f" to {cell(row['to'])}" if "to" in row else ""
+    return f"{_VERBS[str(row['op'])]} {cell(_short(str(row['path']), log_dirs))}{to} ({_sizes(row)})"
+
+
 def _step(rows: list[Row], page: Page, log_dirs: tuple[str, ...], least: dict[tuple[str, str], str]) -> None:
     first = rows[0]
     finding = f"{first['finding']}: " if first["finding"] else ""
     page.wrapped(f"{finding}{first['reason']}", hanging="  ", style="bold")
     for row in rows:
-        to = f" to {cell(row['to'])}" if "to" in row else ""
         done = "" if "changed" not in row else ": changed" if row["changed"] else ": already applied"
-        words = f"{_VERBS[str(row['op'])]} {cell(_short(str(row['path']), log_dirs))}{to} ({_sizes(row)}){done}"
-        page.wrapped(words, indent="  ", hanging="    ")
+        page.wrapped(_words(row, log_dirs) + done, indent="  ", hanging="    ")
     facts = [("proof", words) for words in _proofs(first["evidence"])]
     facts += [("now", str(first["broker_now"]))] if first["broker_now"] else []
     why = least.get((str(first["finding"]), str(first["reason"])))

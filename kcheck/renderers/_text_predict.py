@@ -8,6 +8,8 @@ from kcheck.renderers._page import Page, cell, lost_words, plural, size
 _STYLES = {"ok": None, "repaired": "yellow", "lost": "bold red", "stray": "red", "offline": "bold red"}
 _FILE_COUNT = 12
 """Number of file names shown of each kind."""
+_NAME_COUNT = 3
+"""Number of partitions named of those with the same reason."""
 
 
 def predict(report: Report, page: Page) -> None:
@@ -33,6 +35,29 @@ def verdicts(rows: Any, page: Page) -> None:
         )
         for reason in row["reasons"]:
             page.wrapped(str(reason), indent="  ", hanging="    ", style="red")
+
+
+def worst_partitions(row: Row, page: Page) -> None:
+    """Write why the verdict on a log dir is not a good one: each partition that loses, others by what they share."""
+    rows: Any = row["partitions"]
+    reasons: Any = row["reasons"]
+    same: dict[tuple[str, str], list[str]] = {}
+    for partition in rows:
+        reason = str(partition["reason"] or "").split("; ")[0]
+        if partition["lost"]:
+            page.wrapped(
+                f"{cell(partition['dir'])} loses {lost_words(partition['lost'])}: {reason}", indent="  ", hanging="    "
+            )
+        elif f"{partition['dir']}: {partition['reason']}" not in reasons:
+            same.setdefault((str(partition["outcome"]), reason), []).append(str(partition["dir"]))
+    for (outcome, reason), names in same.items():
+        page.wrapped(f"{_first(names)}: {outcome}, {reason}", indent="  ", hanging="    ")
+
+
+def _first(names: list[str]) -> str:
+    more = len(names) - _NAME_COUNT
+    shown = ", ".join(map(cell, names[:_NAME_COUNT]))
+    return f"{shown} and {plural(more, 'more partition')}" if more > 0 else shown
 
 
 def _log_dir(row: Row, page: Page) -> None:

@@ -4,17 +4,17 @@ from collections import defaultdict
 from itertools import groupby
 from typing import Any
 
-from kcheck.core.truncation_plans import Advantage
 from kcheck.model.report import Report, Row
 from kcheck.renderers._page import Page, cell, lost_words, plural, size, some_of
 
 _ADVANTAGES = {
-    Advantage.FOLLOWERS: "more replicas can follow it",
-    Advantage.COMMITTED: "fewest records lost below a high watermark",
-    Advantage.OFFSETS: "fewest offsets lost",
-    Advantage.LOG_END: "the longest log",
-    Advantage.NONE: "no other leader costs less",
+    "followers": "more replicas can follow it",
+    "committed": "fewest records lost below a high watermark",
+    "offsets": "fewest offsets lost",
+    "log-end": "the longest log",
+    "none": "no other leader costs less",
 }
+"""Why a leader is the best, by the value of `core.truncation_plans.Advantage`: text would import all of truncation."""
 
 
 def truncation(report: Report, page: Page) -> None:
@@ -85,7 +85,7 @@ def _candidates(partitions: list[list[Row]], page: Page) -> None:
 
 
 def _advantage(row: Row) -> str:
-    return _ADVANTAGES[Advantage(str(row["advantage"]))]
+    return _ADVANTAGES[str(row["advantage"])]
 
 
 def _candidate(partition: Row) -> tuple[object, ...]:

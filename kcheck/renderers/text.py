@@ -12,7 +12,7 @@ from kcheck.renderers._text_dump import dump
 from kcheck.renderers._text_fleet import fleet_diff, fleet_report
 from kcheck.renderers._text_inspect import inspect
 from kcheck.renderers._text_plan import plan
-from kcheck.renderers._text_predict import predict, verdicts
+from kcheck.renderers._text_predict import predict, verdicts, worst_partitions
 from kcheck.renderers._text_truncation import truncation
 
 
@@ -67,7 +67,9 @@ def _count(name: str, count: int) -> str:
 def _check(report: Report, page: Page, findings: Findings) -> None:
     predictions: Any = report.body.get("predictions")
     if predictions:
-        verdicts(predictions, page)
+        for prediction in predictions:
+            verdicts([prediction], page)
+            worst_partitions(prediction, page)
         page.wrapped(f"details of the next start: {report.body['next']}")
         page.line()
     page.line(f"check, depth {report.body['depth']}, Kafka {report.kafka} rules", "bold")

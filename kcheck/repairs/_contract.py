@@ -12,21 +12,21 @@ from kcheck.model.segments import EpochRun
 from kcheck.model.views import LogDirView, PartitionView
 
 
-class Write(NamedTuple):
+class WriteEdit(NamedTuple):
     """A small file gets these bytes. Paths are relative to the log dir, as in the other edits."""
 
     path: str
     data: bytes
 
 
-class Cut(NamedTuple):
+class CutEdit(NamedTuple):
     """A file ends at `size` bytes."""
 
     path: str
     size: int
 
 
-class Patch(NamedTuple):
+class PatchEdit(NamedTuple):
     """These bytes replace those at a position of a file; its size stays."""
 
     path: str
@@ -34,13 +34,13 @@ class Patch(NamedTuple):
     data: bytes
 
 
-class Aside(NamedTuple):
+class AsideEdit(NamedTuple):
     """A file or a directory moves out of the log dir."""
 
     path: str
 
 
-class Entry(NamedTuple):
+class EntryEdit(NamedTuple):
     """The line of a partition in an offset checkpoint gets another offset, or goes (None)."""
 
     path: str
@@ -49,7 +49,7 @@ class Entry(NamedTuple):
     offset: Offset | None
 
 
-Edit = Write | Cut | Patch | Aside | Entry
+Edit = WriteEdit | CutEdit | PatchEdit | AsideEdit | EntryEdit
 
 
 class Evidence(NamedTuple):
@@ -64,11 +64,11 @@ class Evidence(NamedTuple):
     what: str
 
 
-class Step(NamedTuple):
+class RepairStep(NamedTuple):
     """Edits that belong together: all of them or none. `reason` is what becomes true.
 
-    `held` tells who has the records that go, None where nobody is known to. `hole` are the offsets that are missing for
-    good behind what is cut, though no whole batch goes: from the first to below the second. `log_dir` is the one whose
+    `held` says who has the removed records; None if no holder is known. `hole` are the offsets that stay missing after
+    a cut that removes no complete batch: from the first to below the second. `log_dir` is the one whose
     paths the edits have, if that is not the one that was shown. `settles` are other findings that the edits put right.
     """
 
@@ -95,10 +95,10 @@ class Settled(NamedTuple):
     finding: Finding
 
 
-Answer = Step | Refused | Settled
+RepairOutcome = RepairStep | Refused | Settled
 
 
-class LogCut(NamedTuple):
+class RecoveryCut(NamedTuple):
     """Where a recovery cuts a segment, and why; `size` is that of its `.log`."""
 
     base_offset: Offset
@@ -108,15 +108,15 @@ class LogCut(NamedTuple):
 
 
 class Image(NamedTuple):
-    """What a broker's recovery of every segment makes of a partition: nothing but the `.log` files is believed.
+    """What a broker's recovery of every segment makes of a partition: only the `.log` files count.
 
-    `files` are the bytes of the indexes, `leader_epochs` those of the batches; `error` tells why such a recovery ends
+    `files` are the bytes of the indexes, `leader_epochs` those of the batches; `error` says why such a recovery ends
     before it is done.
     """
 
     error: str | None = None
     log_end_offset: Offset = Offset(0)
-    cuts: tuple[LogCut, ...] = ()
+    cuts: tuple[RecoveryCut, ...] = ()
     files: Mapping[str, bytes] = {}
     leader_epochs: EpochEntries = ()
 
@@ -124,8 +124,8 @@ class Image(NamedTuple):
 class PartitionSite(Protocol):
     """One partition directory, with the edits planned so far.
 
-    `dir` is its name. `view` and `findings` tell how it lay before the first edit; `names`, `read` and what else is
-    asked for tells how it lies after the last.
+    `dir` is its name. `view` and `findings` are from before the first edit; `names`, `read` and the methods show it
+    after the last.
     """
 
     @property
@@ -161,7 +161,7 @@ class PartitionSite(Protocol):
     def image(self, passed: AbstractSet[tuple[int, int]] = frozenset()) -> Image:
         """Return what a recovery of every segment makes of it.
 
-        Behind the cuts `passed`, base offset and position, it goes on, as if each had been made before.
+        It goes on after the cuts `passed` (base offset, position), as if each had been made before.
         """
 
     def epoch_runs(self) -> tuple[EpochRun, ...]:
@@ -239,14 +239,14 @@ class Impact(IntEnum):
     """It cuts the log."""
 
 
-class Scope(StrEnum):
+class RepairScope(StrEnum):
     """What a repair plans on: one partition, or one log dir."""
 
     PARTITION = "partition"
     LOG_DIR = "log dir"
 
 
-Plan = Callable[[Any, tuple[Finding, ...]], Iterator[Answer]]
+PlanFunction = Callable[[Any, tuple[Finding, ...]], Iterator[RepairOutcome]]
 
 
 class Repair(NamedTuple):
@@ -258,8 +258,8 @@ class Repair(NamedTuple):
 
     name: str
     rank: int
-    scope: Scope
+    scope: RepairScope
     rules: tuple[str, ...]
-    plan: Plan
+    plan: PlanFunction
     impact: Impact
     page: str | None

@@ -6,9 +6,9 @@ from kcheck.formats import offset_checkpoint
 from kcheck.formats.offset_checkpoint import OffsetCheckpoint
 from kcheck.model.entries import OffsetEntry
 from kcheck.model.names import LIVE, OFFSET_CHECKPOINTS
-from kcheck.repairs._contract import Entry, PartitionSite
+from kcheck.repairs._contract import EntryEdit, PartitionSite
 
-Change = Callable[[str, OffsetEntry], OffsetEntry | None]
+EntryChange = Callable[[str, OffsetEntry], OffsetEntry | None]
 """Returns the new entry of a file, None to drop it."""
 
 
@@ -18,7 +18,7 @@ def serialized(entries: list[OffsetEntry]) -> bytes:
     return offset_checkpoint.serialize(OffsetCheckpoint(0, *columns))
 
 
-def with_entries(partition: PartitionSite, change: Change) -> Iterator[Entry]:
+def with_entries(partition: PartitionSite, change: EntryChange) -> Iterator[EntryEdit]:
     """Yield the lines of a partition that change; damaged checkpoints stay unchanged."""
     topic, number = partition.view.topic, partition.view.partition
     for name in OFFSET_CHECKPOINTS:
@@ -28,10 +28,10 @@ def with_entries(partition: PartitionSite, change: Change) -> Iterator[Entry]:
         entry = OffsetEntry(topic, number, offset)
         changed = change(name, entry)
         if changed != entry:
-            yield Entry(name, topic, number, None if changed is None else changed.offset)
+            yield EntryEdit(name, topic, number, None if changed is None else changed.offset)
 
 
-def without_entries(partition: PartitionSite) -> Iterator[Entry]:
+def without_entries(partition: PartitionSite) -> Iterator[EntryEdit]:
     """Yield the checkpoints without the entries of a partition, unless another directory of it stays in the log dir."""
     key = (partition.view.topic, partition.view.partition)
     parts = [part for part in partition.log_dir.partitions if (part.view.topic, part.view.partition) == key]

@@ -25,20 +25,20 @@ from kcheck.model.names import (
 )
 from kcheck.model.segments import EpochRun
 from kcheck.repairs._contract import (
-    Answer,
-    Aside,
-    Cut,
+    AsideEdit,
+    CutEdit,
     Edit,
     Evidence,
     Image,
     Impact,
-    LogCut,
     PartitionSite,
+    RecoveryCut,
     Refused,
     Repair,
-    Scope,
-    Step,
-    Write,
+    RepairOutcome,
+    RepairScope,
+    RepairStep,
+    WriteEdit,
 )
 from kcheck.repairs._entries import with_entries
 from kcheck.repairs._epochs import entries_of, write_epochs
@@ -48,7 +48,7 @@ _MAGIC = 2
 _TAILS = ("KC143", "KC144")
 
 
-def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
+def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[RepairOutcome]:
     """Yield the cuts in log order; after a cut that removes the rest of the log, nothing remains to be checked.
 
     A full disk leaves many incomplete tails: one recovery finds all of them, as long as each of them is cut.
@@ -83,7 +83,7 @@ def _is_tail(finding: Finding) -> bool:
     return finding.id in _TAILS and finding.data.get("beyond") is None
 
 
-def _cut(partition: PartitionSite, finding: Finding, place: tuple[int, int], later: list[Offset]) -> Answer:
+def _cut(partition: PartitionSite, finding: Finding, place: tuple[int, int], later: list[Offset]) -> RepairOutcome:
     image = partition.image()
     first = next((cut for cut in image.cuts if cut.position or cut.size), None)
     if image.error is not None:
@@ -95,7 +95,9 @@ def _cut(partition: PartitionSite, finding: Finding, place: tuple[int, int], lat
     return _step(partition, finding, image, first, later)
 
 
-def _step(partition: PartitionSite, finding: Finding, image: Image, cut: LogCut, later: list[Offset]) -> Step:
+def _step(
+    partition: PartitionSite, finding: Finding, image: Image, cut: RecoveryCut, later: list[Offset]
+) -> RepairStep:
     name = log_name(cut.base_offset)
     what = f"valid batches end here: {cut.why}{_named(partition, name, cut.position)}"
     evidence = (Evidence(path_of(partition, name), cut.position, crc_verified=True, what=what),)
@@ -103,9 +105,9 @@ def _step(partition: PartitionSite, finding: Finding, image: Image, cut: LogCut,
     if later and _is_tail(finding):
         gap = "" if hole is None else f", and offsets {hole[0]} to {hole[1] - 1} stay missing before them (KC222)"
         reason = f"cut {name} after its last valid batch; the later segments stay{gap}"
-        return Step(finding, tuple(_segment(partition, image, cut)), reason, evidence, hole=hole)
+        return RepairStep(finding, tuple(_segment(partition, image, cut)), reason, evidence, hole=hole)
     reason = f"cut the log before the damage, at offset {image.log_end_offset}"
-    return Step(finding, tuple(_edits(partition, image, cut, later)), reason, evidence, hole=hole)
+    return RepairStep(finding, tuple(_edits(partition, image, cut, later)), reason, evidence, hole=hole)
 
 
 def _named(partition: PartitionSite, name: str, position: int) -> str:
@@ -131,17 +133,17 @@ def _hole(partition: PartitionSite, finding: Finding, later: list[Offset]) -> tu
     return (end, behind) if isinstance(end, int) and behind is not None and behind > end else None
 
 
-def _segment(partition: PartitionSite, image: Image, cut: LogCut) -> Iterator[Edit]:
+def _segment(partition: PartitionSite, image: Image, cut: RecoveryCut) -> Iterator[Edit]:
     """Yield the cut, and the indexes of the rest of the segment."""
     prefix = segment_prefix(cut.base_offset)
-    yield Cut(path_of(partition, f"{prefix}.log"), cut.position)
+    yield CutEdit(path_of(partition, f"{prefix}.log"), cut.position)
     for ending in INDEX_ENDINGS:
         built = image.files.get(prefix + ending)
         if built is not None and built != partition.read(prefix + ending):
-            yield Write(path_of(partition, prefix + ending), built)
+            yield WriteEdit(path_of(partition, prefix + ending), built)
 
 
-def _edits(partition: PartitionSite, image: Image, cut: LogCut, later: list[Offset]) -> Iterator[Edit]:
+def _edits(partition: PartitionSite, image: Image, cut: RecoveryCut, later: list[Offset]) -> Iterator[Edit]:
     """Yield the cut, and what follows from the new log end."""
     end = image.log_end_offset
     yield from _segment(partition, image, cut)
@@ -150,7 +152,7 @@ def _edits(partition: PartitionSite, image: Image, cut: LogCut, later: list[Offs
         file = parse_file(name)
         if file.kind is FileKind.PRODUCER_SNAPSHOT and not file.suffix and (file.offset or 0) > end:
             gone.add(name)
-    yield from (Aside(path_of(partition, name)) for name in sorted(gone))
+    yield from (AsideEdit(path_of(partition, name)) for name in sorted(gone))
     left = {
         name
         for name in partition.names - gone
@@ -159,7 +161,7 @@ def _edits(partition: PartitionSite, image: Image, cut: LogCut, later: list[Offs
     if not left:
         # Without any, a broker forgets every producer after a clean stop: this one is what its recovery writes.
         snapshots = sorted(name for name in image.files if name.endswith(".snapshot"))
-        yield from (Write(path_of(partition, name), image.files[name]) for name in snapshots)
+        yield from (WriteEdit(path_of(partition, name), image.files[name]) for name in snapshots)
     epochs = entries_of(partition)
     kept = _left(image, truncate_from_end(epochs, Offset(end + 1)))
     if kept != epochs:
@@ -170,7 +172,7 @@ def _edits(partition: PartitionSite, image: Image, cut: LogCut, later: list[Offs
 def _left(image: Image, stated: EpochEntries) -> EpochEntries:
     """Return the epochs of a log that was cut: those of its batches, and what the file says beside them.
 
-    One at the log end itself is of an election without records. A log start behind the new end had raised the first.
+    One at the log end itself is of an election without records. A log start above the new end had raised the first.
     """
     ends = [*(entry.start_offset for entry in image.leader_epochs[1:]), image.log_end_offset]
     runs = (EpochRun(*entry, Offset(end - 1)) for entry, end in zip(image.leader_epochs, ends, strict=False))
@@ -193,7 +195,7 @@ def _checkpoints(partition: PartitionSite, end: Offset) -> Iterator[Edit]:
 REPAIR = Repair(
     name="cut-log",
     rank=50,
-    scope=Scope.PARTITION,
+    scope=RepairScope.PARTITION,
     rules=("KC141", "KC142", *_TAILS),
     plan=plan,
     impact=Impact.CUT,

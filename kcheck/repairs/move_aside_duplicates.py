@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from kcheck.model.finding import Finding
 from kcheck.model.names import DirectoryState, ids_differ
 from kcheck.repairs._contract import (
-    Answer,
-    Aside,
+    AsideEdit,
     Edit,
     Evidence,
     Impact,
@@ -17,14 +16,15 @@ from kcheck.repairs._contract import (
     PartitionSite,
     Refused,
     Repair,
-    Scope,
-    Step,
+    RepairOutcome,
+    RepairScope,
+    RepairStep,
 )
 from kcheck.repairs._entries import without_entries
 from kcheck.repairs._files import whole_log
 
 
-def plan(own_log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
+def plan(own_log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[RepairOutcome]:
     """Yield the directory that goes, of whichever log dir it is."""
     known: dict[tuple[str, int, DirectoryState], list[PartitionSite]] = {}
     for directory in (
@@ -48,7 +48,7 @@ def plan(own_log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Ans
             yield Refused(finding, "each of the two directories holds something that the other does not")
             continue
         stays = one if goes is other else other
-        yield Step(
+        yield RepairStep(
             finding, tuple(_edits(goes)), f"{_place(stays)} holds every batch of {_place(goes)}", (_proof(stays),),
             held=f"{_place(stays)} holds every batch", log_dir=goes.log_dir,
         )  # fmt: skip
@@ -65,7 +65,7 @@ def _stands_in(part: PartitionSite, other: PartitionSite) -> bool:
 
 
 def _edits(part: PartitionSite) -> Iterator[Edit]:
-    yield Aside(part.dir)
+    yield AsideEdit(part.dir)
     yield from without_entries(part)
 
 
@@ -81,7 +81,7 @@ def _proof(part: PartitionSite) -> Evidence:
 REPAIR = Repair(
     name="move-aside-duplicates",
     rank=20,
-    scope=Scope.LOG_DIR,
+    scope=RepairScope.LOG_DIR,
     rules=("KC304",),
     plan=plan,
     impact=Impact.ASIDE,

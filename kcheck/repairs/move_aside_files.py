@@ -10,21 +10,21 @@ from collections.abc import Iterator
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import CLEANED, DELETED, PARTITION_METADATA, SWAP, TEMPORARY, FileKind, parse_file
 from kcheck.repairs._contract import (
-    Answer,
-    Aside,
+    AsideEdit,
     Evidence,
     Impact,
     PartitionSite,
     Refused,
     Repair,
-    Scope,
+    RepairOutcome,
+    RepairScope,
+    RepairStep,
     Settled,
-    Step,
 )
 from kcheck.repairs._files import path_of, whole_log
 
 
-def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
+def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[RepairOutcome]:
     """Yield what becomes of each file, or of those of one kind."""
     for finding in findings:
         if finding.id == "KC225":
@@ -39,12 +39,14 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[An
             yield _swap(partition, finding)
 
 
-def _aside(partition: PartitionSite, finding: Finding, names: list[str], reason: str, what: str) -> Step:
-    edits = tuple(Aside(path_of(partition, name)) for name in names)
-    return Step(finding, edits, reason, (Evidence(path_of(partition, names[0]), None, crc_verified=None, what=what),))
+def _aside(partition: PartitionSite, finding: Finding, names: list[str], reason: str, what: str) -> RepairStep:
+    edits = tuple(AsideEdit(path_of(partition, name)) for name in names)
+    return RepairStep(
+        finding, edits, reason, (Evidence(path_of(partition, names[0]), None, crc_verified=None, what=what),)
+    )
 
 
-def _stray(partition: PartitionSite, finding: Finding) -> Answer:
+def _stray(partition: PartitionSite, finding: Finding) -> RepairOutcome:
     name = finding.where.file or ""
     if name not in partition.names:
         return Settled(finding)  # Already moved with other leftovers.
@@ -54,7 +56,7 @@ def _stray(partition: PartitionSite, finding: Finding) -> Answer:
     return _aside(partition, finding, [name], "move aside a file that is not Kafka's", "no broker writes this name")
 
 
-def _directory(partition: PartitionSite, finding: Finding) -> Answer:
+def _directory(partition: PartitionSite, finding: Finding) -> RepairOutcome:
     """Move a directory with the name of a file aside, unless that leaves a file missing."""
     name = finding.where.file or ""
     file = parse_file(name)
@@ -74,7 +76,7 @@ def _directory(partition: PartitionSite, finding: Finding) -> Answer:
     )
 
 
-def _leftover(partition: PartitionSite, finding: Finding) -> Iterator[Answer]:
+def _leftover(partition: PartitionSite, finding: Finding) -> Iterator[RepairOutcome]:
     suffix = str(finding.data["suffix"])
     names = sorted(name for name in partition.names if parse_file(name).suffix == suffix)
     if suffix == SWAP:
@@ -90,7 +92,7 @@ def _leftover(partition: PartitionSite, finding: Finding) -> Iterator[Answer]:
         yield _aside(partition, finding, names, reason, f"no start reads a {suffix} file")
 
 
-def _alone(partition: PartitionSite, finding: Finding) -> Iterator[Answer]:
+def _alone(partition: PartitionSite, finding: Finding) -> Iterator[RepairOutcome]:
     names = _without_log(partition)
     if names:
         what = "no .log has this base offset: the broker would delete the index"
@@ -104,8 +106,8 @@ def _without_log(partition: PartitionSite) -> list[str]:
     return [name for name, file in parsed if file.kind in indexes and not file.suffix and name[:20] not in logs]
 
 
-def _swap(partition: PartitionSite, finding: Finding) -> Answer:
-    """Move all swaps aside where the segments that they replace are there, whole, and hold all their offsets."""
+def _swap(partition: PartitionSite, finding: Finding) -> RepairOutcome:
+    """Move all swaps aside if the segments that they replace exist, are intact, and hold all their offsets."""
     image = partition.image()
     names = sorted(name for name in partition.names if name.endswith(SWAP))
     if any(name.endswith(CLEANED) for name in partition.names):
@@ -129,7 +131,7 @@ def _swap(partition: PartitionSite, finding: Finding) -> Answer:
 REPAIR = Repair(
     name="move-aside-files",
     rank=40,
-    scope=Scope.PARTITION,
+    scope=RepairScope.PARTITION,
     rules=("KC225", "KC226", "KC227", "KC228", "KC233"),
     plan=plan,
     impact=Impact.INDEX,

@@ -9,10 +9,20 @@ from collections.abc import Iterator
 
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import CLEAN_SHUTDOWN, LOST_FOUND, parse_directory
-from kcheck.repairs._contract import Answer, Aside, Evidence, Impact, LogDirSite, Refused, Repair, Scope, Step
+from kcheck.repairs._contract import (
+    AsideEdit,
+    Evidence,
+    Impact,
+    LogDirSite,
+    Refused,
+    Repair,
+    RepairOutcome,
+    RepairScope,
+    RepairStep,
+)
 
 
-def plan(log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
+def plan(log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[RepairOutcome]:
     """Yield what is moved."""
     del log_dir
     for finding in findings:
@@ -26,13 +36,13 @@ def plan(log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]
         else:
             what = "no broker writes or reads anything under this name"
             evidence = (Evidence(name, None, crc_verified=None, what=what),)
-            yield Step(finding, (Aside(name),), "move aside an entry that no broker reads", evidence)
+            yield RepairStep(finding, (AsideEdit(name),), "move aside an entry that no broker reads", evidence)
 
 
 REPAIR = Repair(
     name="move-aside-strangers",
     rank=15,
-    scope=Scope.LOG_DIR,
+    scope=RepairScope.LOG_DIR,
     rules=("KC301", "KC311"),
     plan=plan,
     impact=Impact.INDEX,

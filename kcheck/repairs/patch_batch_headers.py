@@ -19,16 +19,16 @@ from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
 from kcheck.model.finding import Finding
 from kcheck.model.names import log_name
 from kcheck.repairs._contract import (
-    Answer,
     Evidence,
     Impact,
     PartitionSite,
-    Patch,
+    PatchEdit,
     Refused,
     Repair,
-    Scope,
+    RepairOutcome,
+    RepairScope,
+    RepairStep,
     Settled,
-    Step,
 )
 from kcheck.repairs._epochs import entries_of
 from kcheck.repairs._files import bases, path_of
@@ -37,7 +37,7 @@ _CRC_FROM = 21
 _BATCH_SIZE_MAX = 64 << 20
 
 
-class _Header(NamedTuple):
+class _HeaderAt(NamedTuple):
     name: str
     position: int
     size: int
@@ -53,7 +53,7 @@ class _Log:
     def __init__(self, partition: PartitionSite) -> None:
         self.partition = partition
         self.names = [log_name(base) for base in bases(partition)]
-        self.patches: list[Patch] = []
+        self.patches: list[PatchEdit] = []
 
     def read(self, name: str, position: int, size: int) -> bytes:
         """Return some bytes, fewer at the end of the file."""
@@ -64,7 +64,7 @@ class _Log:
         )
         return bytes(data)
 
-    def header(self, name: str, position: int) -> _Header | None:
+    def header(self, name: str, position: int) -> _HeaderAt | None:
         """Return the header at a position, None where no batch of magic 2 fits."""
         data = self.read(name, position, HEADER.size)
         if len(data) < HEADER.size:
@@ -73,20 +73,20 @@ class _Log:
         size = fields["batch_size"] + OVERHEAD.size
         if not HEADER.size <= size <= _BATCH_SIZE_MAX:
             return None
-        return _Header(
+        return _HeaderAt(
             name, position, size, fields["base_offset"], fields["partition_leader_epoch"], fields["crc"],
             fields["last_offset_delta"],
         )  # fmt: skip
 
-    def whole(self, header: _Header | None) -> _Header | None:
+    def whole(self, header: _HeaderAt | None) -> _HeaderAt | None:
         """Return a header if its batch matches its CRC-32C, whatever its magic says."""
         if header is None or header.last_offset_delta < 0:
             return None
         data = self.read(header.name, header.position, header.size)
         return header if len(data) == header.size and crc32c(data[_CRC_FROM:]) == header.crc else None
 
-    def before(self, header: _Header) -> _Header | None:
-        """Return the batch before another one, also that of the segment before; None if it is not whole."""
+    def before(self, header: _HeaderAt) -> _HeaderAt | None:
+        """Return the batch before another one, also that of the segment before; None if it is incomplete."""
         name, end = header.name, header.position
         at = self.names.index(name)
         if not end and at:
@@ -100,8 +100,8 @@ class _Log:
             position += last.size
         return self.whole(last) if position == end else None
 
-    def behind(self, header: _Header) -> _Header | None:
-        """Return the batch behind another one, also that of the segment behind; None if it is not whole."""
+    def behind(self, header: _HeaderAt) -> _HeaderAt | None:
+        """Return the batch after another one, also that of the next segment; None if it is incomplete."""
         name, position = header.name, header.position + header.size
         at = self.names.index(name)
         if position == self.partition.size(name) and at + 1 < len(self.names):
@@ -109,7 +109,7 @@ class _Log:
         return self.whole(self.header(name, position))
 
 
-def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
+def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[RepairOutcome]:
     """Yield all the patches of a finding, or why one of its batches cannot be put right."""
     for finding in findings:
         rows = finding.data.get("batches")
@@ -122,7 +122,7 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[An
         yield _answer(_Log(partition), finding, [int(row["position"]) for row in rows])
 
 
-def _answer(log: _Log, finding: Finding, positions: list[int]) -> Answer:
+def _answer(log: _Log, finding: Finding, positions: list[int]) -> RepairOutcome:
     name = finding.where.file or ""
     field = _FIELDS[finding.id]
     reasons: list[str] = []
@@ -141,7 +141,7 @@ def _answer(log: _Log, finding: Finding, positions: list[int]) -> Answer:
             return Refused(finding, f"the batches around position {position} leave more than one {field.name}")
         wrong, value = fitting
         data = value.to_bytes(field.size, "big")
-        log.patches.append(Patch(path_of(log.partition, wrong.name), wrong.position + field.at, data))
+        log.patches.append(PatchEdit(path_of(log.partition, wrong.name), wrong.position + field.at, data))
         reasons.append(f"set the {field.name} of the batch at position {wrong.position} of {wrong.name} to {value}")
     evidence = tuple(
         Evidence(suspect.path, suspect.position, crc_verified=True, what="the batch matches its CRC-32C")
@@ -151,15 +151,15 @@ def _answer(log: _Log, finding: Finding, positions: list[int]) -> Answer:
         return Settled(finding)
     if not log.patches:
         return Refused(finding, "no single field explains it")
-    return Step(finding, tuple(log.patches), f"{'; '.join(reasons)}: no other value fits", evidence)
+    return RepairStep(finding, tuple(log.patches), f"{'; '.join(reasons)}: no other value fits", evidence)
 
 
-def _epoch_is_wrong(log: _Log, header: _Header) -> bool:
+def _epoch_is_wrong(log: _Log, header: _HeaderAt) -> bool:
     before = log.before(header)
     return before is None or before.epoch > header.epoch or (before.base_offset > header.base_offset)
 
 
-def _epoch(log: _Log, header: _Header) -> int | None:
+def _epoch(log: _Log, header: _HeaderAt) -> int | None:
     """Return the only epoch that fits: that of both neighbours, or that of the file between theirs."""
     before, behind = log.before(header), log.behind(header)
     if before is not None and behind is not None and before.epoch == behind.epoch != header.epoch:
@@ -171,20 +171,20 @@ def _epoch(log: _Log, header: _Header) -> int | None:
     return stated if fits else None
 
 
-def _offset_is_wrong(log: _Log, header: _Header) -> bool:
+def _offset_is_wrong(log: _Log, header: _HeaderAt) -> bool:
     before = log.before(header)
     low = int(header.name[:20]) if before is None else before.base_offset + before.last_offset_delta + 1
     return header.base_offset < max(low, int(header.name[:20])) or _too_far(log, header)
 
 
-def _too_far(log: _Log, header: _Header) -> bool:
+def _too_far(log: _Log, header: _HeaderAt) -> bool:
     behind = log.behind(header)
     if header.base_offset + header.last_offset_delta > int(header.name[:20]) + RELATIVE_OFFSET_MAX:
         return True
     return behind is not None and header.base_offset + header.last_offset_delta >= behind.base_offset
 
 
-def _offset(log: _Log, header: _Header) -> int | None:
+def _offset(log: _Log, header: _HeaderAt) -> int | None:
     """Return the only base offset with which a batch fits between its neighbours."""
     before, behind = log.before(header), log.behind(header)
     if behind is None or (before is None and header.position):
@@ -196,8 +196,8 @@ def _offset(log: _Log, header: _Header) -> int | None:
     return first if fits and first != header.base_offset else None
 
 
-class _Field(NamedTuple):
-    """A field that no CRC covers: where it stands, when it is wrong, and which value is the only one that fits.
+class _UncheckedField(NamedTuple):
+    """A field that no CRC covers: its position, when it is wrong, and the only value that fits.
 
     `may_be_before`: the batch that a rule names can be right, and the one before it wrong.
     """
@@ -205,21 +205,21 @@ class _Field(NamedTuple):
     name: str
     at: int
     size: int
-    is_wrong: Callable[[_Log, _Header], bool]
-    value: Callable[[_Log, _Header], int | None]
+    is_wrong: Callable[[_Log, _HeaderAt], bool]
+    value: Callable[[_Log, _HeaderAt], int | None]
     may_be_before: bool = True
 
 
-_MAGIC = _Field("magic", MAGIC_AT, 1, lambda *_: True, lambda *_: 2, may_be_before=False)
-_OFFSET = _Field("base offset", 0, 8, _offset_is_wrong, _offset)
-_EPOCH = _Field("leader epoch", 12, 4, _epoch_is_wrong, _epoch)
+_MAGIC = _UncheckedField("magic", MAGIC_AT, 1, lambda *_: True, lambda *_: 2, may_be_before=False)
+_OFFSET = _UncheckedField("base offset", 0, 8, _offset_is_wrong, _offset)
+_EPOCH = _UncheckedField("leader epoch", 12, 4, _epoch_is_wrong, _epoch)
 _FIELDS = {"KC145": _MAGIC, "KC146": _OFFSET, "KC147": _OFFSET, "KC149": _EPOCH}
 
 
 REPAIR = Repair(
     name="patch-batch-headers",
     rank=45,
-    scope=Scope.PARTITION,
+    scope=RepairScope.PARTITION,
     rules=tuple(_FIELDS),
     plan=plan,
     impact=Impact.FIELD,

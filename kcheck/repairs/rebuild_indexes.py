@@ -8,11 +8,21 @@ from collections.abc import Iterator
 
 from kcheck.model.finding import Finding
 from kcheck.model.names import INDEX_ENDINGS
-from kcheck.repairs._contract import Answer, Evidence, Impact, PartitionSite, Refused, Repair, Scope, Step, Write
+from kcheck.repairs._contract import (
+    Evidence,
+    Impact,
+    PartitionSite,
+    Refused,
+    Repair,
+    RepairOutcome,
+    RepairScope,
+    RepairStep,
+    WriteEdit,
+)
 from kcheck.repairs._files import DAMAGE, path_of, unsettled, whole_log
 
 
-def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
+def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[RepairOutcome]:
     """Yield the indexes of each segment of which one is wrong."""
     by_segment: dict[str, list[Finding]] = {}
     for finding in findings:
@@ -30,18 +40,20 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[An
         else:
             names = [prefix + ending for ending in INDEX_ENDINGS]
             built = ((name, image.files[name]) for name in names if name in image.files)
-            edits = tuple(Write(path_of(partition, name), data) for name, data in built if data != partition.read(name))
+            edits = tuple(
+                WriteEdit(path_of(partition, name), data) for name, data in built if data != partition.read(name)
+            )
             if edits:
                 evidence = evidence or (whole_log(partition),)
                 written = ", ".join(edit.path.rpartition("/")[2] for edit in edits)
                 reason = f"rebuild {written} from {prefix}.log"
-                yield Step(finding, edits, reason, evidence)
+                yield RepairStep(finding, edits, reason, evidence)
 
 
 REPAIR = Repair(
     name="rebuild-indexes",
     rank=60,
-    scope=Scope.PARTITION,
+    scope=RepairScope.PARTITION,
     rules=("KC151", "KC152", "KC153", "KC154", "KC155", "KC161", "KC162", "KC171", "KC172", "KC234"),
     plan=plan,
     impact=Impact.INDEX,

@@ -12,22 +12,22 @@ from kcheck.formats import producer_snapshot
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import FileKind, parse_file
 from kcheck.repairs._contract import (
-    Answer,
-    Aside,
+    AsideEdit,
     Edit,
     Evidence,
     Impact,
     PartitionSite,
     Refused,
     Repair,
-    Scope,
-    Step,
-    Write,
+    RepairOutcome,
+    RepairScope,
+    RepairStep,
+    WriteEdit,
 )
 from kcheck.repairs._files import DAMAGE, bases, path_of, unsettled, whole_log
 
 
-def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
+def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[RepairOutcome]:
     """Yield one step for all snapshots that are wrong."""
     wrong: dict[str, Finding] = {}
     for finding in findings:
@@ -50,20 +50,22 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[An
     elif not good:
         yield _replayed(partition, worst, sorted(wrong))
     else:
-        edits = tuple(Aside(path_of(partition, name)) for name in sorted(wrong))
+        edits = tuple(AsideEdit(path_of(partition, name)) for name in sorted(wrong))
         what = f"this snapshot is right; {len(good)} remain"
         evidence = (Evidence(path_of(partition, good[-1]), None, crc_verified=True, what=what),)
-        yield Step(worst, edits, f"let the broker load {good[-1]} and read the log from there", evidence)
+        yield RepairStep(worst, edits, f"let the broker load {good[-1]} and read the log from there", evidence)
 
 
-def _replayed(partition: PartitionSite, finding: Finding, names: list[str]) -> Answer:
+def _replayed(partition: PartitionSite, finding: Finding, names: list[str]) -> RepairOutcome:
     image, view = partition.image(), partition.view
     written = {name: data for name, data in image.files.items() if name.endswith(".snapshot")}
     if not written or bases(partition)[0] != 0 or view.log_start_offset != 0 or view.cleaned is not False:
         return Refused(finding, "no right snapshot remains, and the log is not complete from offset 0")
-    edits: list[Edit] = [Aside(path_of(partition, name)) for name in names if name not in written]
-    edits += [Write(path_of(partition, name), data) for name, data in sorted(written.items())]
-    return Step(finding, tuple(edits), "rebuild the snapshot from a replay of the whole log", (whole_log(partition),))
+    edits: list[Edit] = [AsideEdit(path_of(partition, name)) for name in names if name not in written]
+    edits += [WriteEdit(path_of(partition, name), data) for name, data in sorted(written.items())]
+    return RepairStep(
+        finding, tuple(edits), "rebuild the snapshot from a replay of the whole log", (whole_log(partition),)
+    )
 
 
 def _snapshots(partition: PartitionSite) -> list[str]:
@@ -88,7 +90,7 @@ def _is_sound(partition: PartitionSite, name: str) -> bool:
 REPAIR = Repair(
     name="restore-snapshots",
     rank=70,
-    scope=Scope.PARTITION,
+    scope=RepairScope.PARTITION,
     rules=("KC181", "KC182", "KC184", "KC185"),
     plan=plan,
     impact=Impact.INDEX,

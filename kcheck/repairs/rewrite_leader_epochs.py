@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from kcheck.core.epoch_rebuild import RebuiltEpochs, rebuild
 from kcheck.model.finding import Finding
 from kcheck.model.names import LEADER_EPOCHS
-from kcheck.repairs._contract import Answer, Impact, PartitionSite, Refused, Repair, Scope, Step
+from kcheck.repairs._contract import Impact, PartitionSite, Refused, Repair, RepairOutcome, RepairScope, RepairStep
 from kcheck.repairs._epochs import entries_of, in_words, joined, write_epochs
 from kcheck.repairs._files import DAMAGE, bases, unsettled, whole_log
 
@@ -19,7 +19,7 @@ _RULES = (
 )  # fmt: skip
 
 
-def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
+def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[RepairOutcome]:
     """Yield the new file."""
     finding = max(findings, key=lambda candidate: candidate.severity.rank)
     damaged = unsettled(partition, DAMAGE)
@@ -38,7 +38,9 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[An
             if finding.id != "KC202" or any(entry.start_offset > image.log_end_offset for entry in stated):
                 yield Refused(finding, "the batches agree with the file")
         else:
-            yield Step(finding, (write_epochs(partition, rebuilt.entries),), _reason(rebuilt), (whole_log(partition),))
+            yield RepairStep(
+                finding, (write_epochs(partition, rebuilt.entries),), _reason(rebuilt), (whole_log(partition),)
+            )
 
 
 def _reason(rebuilt: RebuiltEpochs) -> str:
@@ -55,7 +57,7 @@ def _reason(rebuilt: RebuiltEpochs) -> str:
 REPAIR = Repair(
     name="rewrite-leader-epochs",
     rank=80,
-    scope=Scope.PARTITION,
+    scope=RepairScope.PARTITION,
     rules=_RULES,
     plan=plan,
     impact=Impact.CHECKPOINT,

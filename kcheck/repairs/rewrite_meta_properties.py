@@ -16,7 +16,17 @@ from kcheck.formats import meta_properties
 from kcheck.formats.meta_properties import MetaProperties
 from kcheck.model.finding import Finding
 from kcheck.model.names import LIVE, META_PROPERTIES, DirectoryState
-from kcheck.repairs._contract import Answer, Evidence, Impact, LogDirSite, Refused, Repair, Scope, Step, Write
+from kcheck.repairs._contract import (
+    Evidence,
+    Impact,
+    LogDirSite,
+    Refused,
+    Repair,
+    RepairOutcome,
+    RepairScope,
+    RepairStep,
+    WriteEdit,
+)
 
 _OWN = ("version", "node.id", "broker.id", "cluster.id")
 """What all log dirs of a broker have in common."""
@@ -24,7 +34,7 @@ _OWN = ("version", "node.id", "broker.id", "cluster.id")
 _DIRECTORY_ID = "directory.id"
 
 
-def plan(log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
+def plan(log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[RepairOutcome]:
     """Yield the new file."""
     finding = findings[0]
     if finding.id == "KC306":
@@ -35,7 +45,7 @@ def plan(log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]
         yield Refused(finding, "the files do not show whose disk this is")
 
 
-def _from_siblings(log_dir: LogDirSite, finding: Finding) -> Answer:
+def _from_siblings(log_dir: LogDirSite, finding: Finding) -> RepairOutcome:
     sound = []
     for sibling in log_dir.siblings:
         data = sibling.read(META_PROPERTIES)
@@ -51,10 +61,10 @@ def _from_siblings(log_dir: LogDirSite, finding: Finding) -> Answer:
     words = ", ".join(f"{key} {value}" for key, value in shared[0].items())
     evidence = tuple(Evidence(f"{path}/{META_PROPERTIES}", None, crc_verified=None, what=words) for path, _ in sound)
     reason = "name the broker and the cluster; the broker creates a new directory.id"
-    return Step(finding, (Write(META_PROPERTIES, written),), reason, evidence)
+    return RepairStep(finding, (WriteEdit(META_PROPERTIES, written),), reason, evidence)
 
 
-def _without_directory_id(log_dir: LogDirSite, finding: Finding) -> Answer:
+def _without_directory_id(log_dir: LogDirSite, finding: Finding) -> RepairOutcome:
     twin = next(
         (candidate for candidate in log_dir.siblings if candidate.view.directory_id == log_dir.view.directory_id), None
     )
@@ -71,7 +81,7 @@ def _without_directory_id(log_dir: LogDirSite, finding: Finding) -> Answer:
     path = f"{twin.view.where.log_dir}/{META_PROPERTIES}"
     evidence = (Evidence(path, None, crc_verified=None, what=what),)
     reason = "remove the directory.id of another log dir; the broker creates a new one"
-    return Step(finding, (Write(META_PROPERTIES, written),), reason, evidence)
+    return RepairStep(finding, (WriteEdit(META_PROPERTIES, written),), reason, evidence)
 
 
 def _held(log_dir: LogDirSite) -> set[tuple[str, int, DirectoryState]]:
@@ -85,7 +95,7 @@ def _held(log_dir: LogDirSite) -> set[tuple[str, int, DirectoryState]]:
 REPAIR = Repair(
     name="rewrite-meta-properties",
     rank=35,
-    scope=Scope.LOG_DIR,
+    scope=RepairScope.LOG_DIR,
     rules=("KC121", "KC305", "KC306"),
     plan=plan,
     impact=Impact.CHECKPOINT,

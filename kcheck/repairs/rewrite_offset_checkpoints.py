@@ -25,16 +25,16 @@ from kcheck.model.names import (
     is_legal_topic,
 )
 from kcheck.repairs._contract import (
-    Answer,
     Evidence,
     Impact,
     LogDirSite,
     PartitionSite,
     Refused,
     Repair,
-    Scope,
-    Step,
-    Write,
+    RepairOutcome,
+    RepairScope,
+    RepairStep,
+    WriteEdit,
 )
 from kcheck.repairs._entries import serialized
 from kcheck.repairs._epochs import entries_of
@@ -50,7 +50,7 @@ class _Kept(NamedTuple):
     why_not: str | None = None
 
 
-def plan(log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
+def plan(log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[RepairOutcome]:
     """Yield one rewritten file for all findings about it."""
     for name in OFFSET_CHECKPOINTS:
         about = [finding for finding in findings if name in (finding.where.file, finding.data.get("file"))]
@@ -64,7 +64,7 @@ def plan(log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]
             yield answer
 
 
-def _answer(log_dir: LogDirSite, name: str, data: bytes, about: list[Finding]) -> Answer | None:
+def _answer(log_dir: LogDirSite, name: str, data: bytes, about: list[Finding]) -> RepairOutcome | None:
     finding = max(about, key=lambda candidate: candidate.severity.rank)
     parsed = offset_checkpoint.parse(data)
     reset = name in (RECOVERY_POINT, CLEANER_OFFSET) and _is_refused(data, log_dir)
@@ -90,7 +90,7 @@ def _answer(log_dir: LogDirSite, name: str, data: bytes, about: list[Finding]) -
     evidence = [Evidence(name, None, crc_verified=None, what=lines + broken)]
     evidence += _ends(log_dir, entries, tuple(parsed.value))
     reason = "; ".join(kept.changes) or "rewrite the file so that the broker reads it; every value is from the old file"
-    return Step(finding, (Write(name, written),), reason, tuple(evidence), settles=tuple(about))
+    return RepairStep(finding, (WriteEdit(name, written),), reason, tuple(evidence), settles=tuple(about))
 
 
 def _is_refused(data: bytes, log_dir: LogDirSite) -> bool:
@@ -175,7 +175,7 @@ def _ends(log_dir: LogDirSite, kept: tuple[OffsetEntry, ...], stated: tuple[Offs
 REPAIR = Repair(
     name="rewrite-offset-checkpoints",
     rank=90,
-    scope=Scope.LOG_DIR,
+    scope=RepairScope.LOG_DIR,
     rules=("KC101", "KC102", "KC104", "KC105", "KC211", "KC212", "KC213", "KC214", "KC302", "KC307"),
     plan=plan,
     impact=Impact.CHECKPOINT,

@@ -10,11 +10,21 @@ from kcheck.formats import partition_metadata
 from kcheck.formats.partition_metadata import PartitionMetadata
 from kcheck.model.finding import Finding
 from kcheck.model.names import PARTITION_METADATA
-from kcheck.repairs._contract import Answer, Evidence, Impact, PartitionSite, Refused, Repair, Scope, Step, Write
+from kcheck.repairs._contract import (
+    Evidence,
+    Impact,
+    PartitionSite,
+    Refused,
+    Repair,
+    RepairOutcome,
+    RepairScope,
+    RepairStep,
+    WriteEdit,
+)
 from kcheck.repairs._files import path_of
 
 
-def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
+def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[RepairOutcome]:
     """Yield the new file."""
     finding, topic = findings[0], partition.view.topic
     known = partition.log_dir.topic_ids.get(topic, {})
@@ -30,13 +40,13 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[An
         data = partition_metadata.serialize(PartitionMetadata(0, topic_id))
         evidence = (Evidence(where, None, crc_verified=None, what=f"topic id {topic_id}"),)
         reason = f"name the topic id of {topic}, {topic_id}"
-        yield Step(finding, (Write(path_of(partition, PARTITION_METADATA), data),), reason, evidence)
+        yield RepairStep(finding, (WriteEdit(path_of(partition, PARTITION_METADATA), data),), reason, evidence)
 
 
 REPAIR = Repair(
     name="rewrite-partition-metadata",
     rank=30,
-    scope=Scope.PARTITION,
+    scope=RepairScope.PARTITION,
     rules=("KC111", "KC310"),
     plan=plan,
     impact=Impact.CHECKPOINT,

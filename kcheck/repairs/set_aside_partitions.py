@@ -17,7 +17,16 @@ Never let a broker with an empty replica become leader: make sure that the other
 from collections.abc import Iterator
 
 from kcheck.model.finding import Finding, Severity
-from kcheck.repairs._contract import Answer, Aside, Impact, PartitionSite, Refused, Repair, Scope, Step
+from kcheck.repairs._contract import (
+    AsideEdit,
+    Impact,
+    PartitionSite,
+    Refused,
+    Repair,
+    RepairOutcome,
+    RepairScope,
+    RepairStep,
+)
 from kcheck.repairs._entries import without_entries
 from kcheck.repairs._files import DAMAGE, RECORDS, whole_log
 
@@ -26,7 +35,7 @@ _NO_OTHER_WAY = ("KC148", *RECORDS, "KC221", "KC222", "KC229", "KC230")
 """The rules that no repair of the files themselves handles."""
 
 
-def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
+def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[RepairOutcome]:
     """Yield the directory, if a replica of `--against` holds its records."""
     bad = [candidate for candidate in findings if candidate.severity in (Severity.ERROR, Severity.FATAL)]
     holders = partition.holders()
@@ -65,14 +74,16 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[An
                 f"move this replica aside and let it re-replicate; keep broker {theirs.where.broker_id} as leader "
                 "until it is back in sync"
             )
-            yield Step(finding, (Aside(partition.dir), *without_entries(partition)), reason, (proof,), held=held)
+            yield RepairStep(
+                finding, (AsideEdit(partition.dir), *without_entries(partition)), reason, (proof,), held=held
+            )
             return
 
 
 REPAIR = Repair(
     name="set-aside-partitions",
     rank=47,
-    scope=Scope.PARTITION,
+    scope=RepairScope.PARTITION,
     rules=(*DAMAGE, *RECORDS, *_LOST),
     plan=plan,
     impact=Impact.ASIDE,

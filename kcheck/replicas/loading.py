@@ -1,8 +1,11 @@
 """Loads the replicas in several paths: log dirs, partition directories and bare leader-epoch-checkpoints, by broker."""
 
 import re
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from kcheck.core.claims import settled
+from kcheck.core.predictions import PartitionPrediction
 from kcheck.core.startup import Mode, Settings
 from kcheck.disk.read import FilesOf, read_whole
 from kcheck.disk.walk import exists, folder_of, split
@@ -73,7 +76,7 @@ def replicas_of(targets: tuple[Target, ...], *, wanted: PartitionFilter, release
         files = log_dir.view if log_dir.view.files else None
         for view in views:
             replicas.append(ReplicaFiles(path=target.path, view=view, log_dir=files))
-            findings.extend(check_partition(view, release))
+            findings.extend(_settled(check_partition(view, release), view, release))
         if log_dir.view.where.log_dir not in seen:
             seen.add(log_dir.view.where.log_dir)
             for small in log_dir.view.files.values():
@@ -87,19 +90,34 @@ def replicas_of(targets: tuple[Target, ...], *, wanted: PartitionFilter, release
     return LoadedReplicas(replicas=tuple(ordered), findings=noticed)
 
 
+def _settled(findings: Iterable[Finding], view: PartitionView, release: Release) -> Iterator[Finding]:
+    """Yield the findings of a replica, each with an effect that the next start has."""
+    start = None
+    for finding in findings:
+        if finding.claims:
+            start = start or _start_of(view, release)
+            yield settled(finding, start, release)
+        else:
+            yield finding
+
+
 def started(files: ReplicaFiles, release: Release) -> ReplicaState:
     """Return a replica as it is after the next start of its broker."""
     view, start = files.view, None
     if view.segments or view.log_end_offset is None:  # Otherwise only the values from the user are known.
-        from kcheck.startup.partition import start_partition  # imports numpy: only to simulate a start
-
-        path = folder_of(view.where)
-        directory = PartitionDirectory(view.topic, view.partition, view.state, canonical=True)
-        checkpoints = CheckpointOffsets(view.recovery_point, view.log_start_checkpoint, view.high_watermark)
-        inputs = load_inputs(checkpoints, release, clean=view.clean_shutdown is not False)
-        context = Context(Settings(), _MODE, release)
-        start = start_partition(FilesOf(path), split(path)[1], directory, inputs, context)
+        start = _start_of(view, release)
     return after_start(view, files.log_dir, start, release)
+
+
+def _start_of(view: PartitionView, release: Release) -> PartitionPrediction:
+    from kcheck.startup.partition import start_partition  # imports numpy: only to simulate a start
+
+    path = folder_of(view.where)
+    directory = PartitionDirectory(view.topic, view.partition, view.state, canonical=True)
+    checkpoints = CheckpointOffsets(view.recovery_point, view.log_start_checkpoint, view.high_watermark)
+    inputs = load_inputs(checkpoints, release, clean=view.clean_shutdown is not False)
+    context = Context(Settings(), _MODE, release)
+    return start_partition(FilesOf(path), split(path)[1], directory, inputs, context)
 
 
 def _views(target: Target, wanted: PartitionFilter, log_dirs: LogDirs) -> tuple[list[PartitionView], LogDir]:

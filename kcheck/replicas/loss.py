@@ -1,8 +1,8 @@
 """Counts the records and bytes in a range of offsets, from batch headers."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from kcheck.core.lineage import Lineage, lineage_of_batches
 from kcheck.core.truncation_plans import CutPosition
@@ -19,8 +19,7 @@ _FETCH_SIZE = 1_048_576
 """The default of `replica.fetch.max.bytes`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Amount:
+class Amount(NamedTuple):
     """Records and bytes; records are None if a wrapper is damaged, or if there are too many wrappers."""
 
     records: int | None

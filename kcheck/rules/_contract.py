@@ -5,7 +5,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Any, NamedTuple
 
-from kcheck.model.finding import Finding, Location, Severity
+from kcheck.model.finding import Claim, Claimed, Effect, Finding, Location, Severity
 from kcheck.model.release import Release
 
 
@@ -82,21 +82,29 @@ class Rule(NamedTuple):
         where: Location,
         message: str,
         *,
-        effect: str,
+        effect: str | Effect,
         advice: str,
         severity: Severity | None = None,
         data: Mapping[str, object] | None = None,
     ) -> Finding:
-        """Return a finding of this rule."""
+        """Return a finding of this rule; an `Effect` carries what it claims of the next start.
+
+        FATAL claims that the start fails.
+        """
+        words, claims = effect if isinstance(effect, Effect) else (effect, ())
+        severity = severity or self.severity
+        if severity is Severity.FATAL and not claims and where.dir is not None:
+            claims = (Claim(Claimed.FAILS),)
         return Finding(
             id=self.id,
             name=self.name,
-            severity=severity or self.severity,
+            severity=severity,
             where=where,
             message=message,
-            effect=effect,
+            effect=words,
             advice=advice,
             data=data or {},
+            claims=claims,
         )
 
 

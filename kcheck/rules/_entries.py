@@ -4,14 +4,13 @@ from collections.abc import Iterator, Mapping
 
 from kcheck.formats.offset_checkpoint import OffsetCheckpoint
 from kcheck.model.finding import Location
+from kcheck.model.names import TopicPartition
 from kcheck.model.views import FileView
 from kcheck.rules._checkpoints import OFFSET_CHECKPOINT_KIND
 from kcheck.rules._words import counted, escaped, listed
 
 HEADER_LINES = 2
 """The version and the count come before the entries."""
-
-TopicPartition = tuple[str, int]
 
 _NOTHING = OffsetCheckpoint(None, (), (), ())
 
@@ -51,7 +50,7 @@ def repeated(view: FileView) -> Mapping[TopicPartition, tuple[int, ...]]:
         return {}  # A repeated partition is a defect, so a file without defects needs no search.
     indexes: dict[TopicPartition, list[int]] = {}
     for index, entry in enumerate(offset_entries(view)):
-        indexes.setdefault((entry.topic, entry.partition), []).append(index)
+        indexes.setdefault(TopicPartition(entry.topic, entry.partition), []).append(index)
     return {key: tuple(entries) for key, entries in indexes.items() if len(entries) > 1}
 
 

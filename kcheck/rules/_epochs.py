@@ -2,6 +2,7 @@
 
 from kcheck.core.leader_epochs import read_lines, rise
 from kcheck.model.entries import EpochEntries, EpochEntry
+from kcheck.model.finding import Claim, Claimed, Effect
 from kcheck.model.names import LEADER_EPOCHS
 from kcheck.model.release import Release
 from kcheck.model.views import FileView, PartitionView
@@ -53,6 +54,13 @@ def truncates_to_log_start(view: PartitionView, release: Release) -> bool:
     """Whether a follower would drop its whole log; unknown, so False, where the directory stands alone."""
     stands_alone = view.clean_shutdown is None
     return not stands_alone and view.high_watermark is None and lacks_epochs(view, release)
+
+
+def knows_no_epoch(view: PartitionView, words: str) -> str | Effect:
+    """Return an effect that says that the next start finds no epoch; of a directory alone no start is known."""
+    if view.clean_shutdown is None or view.log_end_offset is None:
+        return words
+    return Effect(words, (Claim(Claimed.EPOCHS, -1), Claim(Claimed.ENDS, view.log_end_offset)))
 
 
 def entry_words(entry: EpochEntry) -> str:

@@ -1,5 +1,6 @@
 """What the rules on a partition directory share."""
 
+from kcheck.model.finding import Claim, Claimed, Effect
 from kcheck.model.names import LIVE
 from kcheck.model.views import PartitionView
 from kcheck.rules._words import counted
@@ -13,6 +14,11 @@ def served(view: PartitionView) -> bool:
 def has_data(view: PartitionView) -> bool:
     """Whether the log holds anything, as far as is known."""
     return view.size > 0 or any(segment.size > 0 for segment in view.segments)
+
+
+def says(words: str, claimed: Claimed, value: int | None = None) -> Effect:
+    """Return an effect that makes one claim of the next start."""
+    return Effect(words, (Claim(claimed, value),))
 
 
 def offset_range(start: int, end: int) -> str:

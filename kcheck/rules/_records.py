@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from kcheck.model.finding import Finding, Severity
+from kcheck.model.finding import Effect, Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.segments import FaultyRecord, RecordFault, SegmentView
 from kcheck.rules._contract import Rule
@@ -35,7 +35,7 @@ def records_finding(
     rule: Rule,
     view: SegmentView,
     faults: tuple[RecordFault, ...],
-    effect: Callable[[FaultyRecord], str],
+    effect: Callable[[FaultyRecord], str | Effect],
     *,
     advice: str = ADVICE,
     severity: Severity | None = None,

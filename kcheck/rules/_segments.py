@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from kcheck.core.segments import LOG_SIZE_MAX, seen_log_size
 from kcheck.model.entries import Offset
-from kcheck.model.finding import Finding, Severity
+from kcheck.model.finding import Claim, Claimed, Effect, Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.segments import BatchFault, End, EntryFault, FaultyBatch, FaultyEntry, IndexView, SegmentView
 from kcheck.rules._contract import Rule
@@ -67,7 +67,7 @@ def batches_finding(
     faults: tuple[BatchFault, ...],
     message: Callable[[FaultyBatch], str],
     *,
-    effect: str,
+    effect: str | Effect,
     advice: str,
 ) -> list[Finding]:
     """Return one finding about the batches with these faults; an empty list if there are none."""
@@ -101,15 +101,26 @@ def _row(batch: FaultyBatch) -> dict[str, object]:
     }
 
 
-def cut_or_unnoticed(view: SegmentView, release: Release, unnoticed: str, end: Offset | None = None) -> str:
+def cut_or_unnoticed(view: SegmentView, release: Release, unnoticed: str, end: Offset | None = None) -> str | Effect:
     """Return what happens to a segment that recovery cuts; `end` is the offset if it is not the usual one."""
     end = recovered_end(view) if end is None else end
     cut = f"cuts the log at offset {end} and deletes every later segment"
     if view.scanned is None:
         return f"After an unclean shutdown {kafka(release)} {cut}; after a clean one it does not check: {unnoticed}."
     if view.scanned:
-        return f"{kafka(release)} recovers this segment at its next start, because the shutdown was unclean: it {cut}."
-    return f"{kafka(release)} does not read this segment at its next start: {unnoticed}."
+        words = f"{kafka(release)} recovers this segment at its next start, because the shutdown was unclean: it {cut}."
+        return cuts(words, end)
+    return keeps(f"{kafka(release)} does not read this segment at its next start: {unnoticed}.", view)
+
+
+def cuts(words: str, end: Offset) -> Effect:
+    """Return an effect that says that the next start cuts the log at an offset."""
+    return Effect(words, (Claim(Claimed.CUTS, end),))
+
+
+def keeps(words: str, view: SegmentView) -> Effect:
+    """Return an effect that says that the next start leaves the `.log` of a segment as it is."""
+    return Effect(words, (Claim(Claimed.KEEPS, view.base_offset),))
 
 
 def recovered_end(view: SegmentView) -> Offset:
@@ -152,16 +163,16 @@ def entries_finding(
         return []
     count = sum(index.counts.get(fault, 0) for fault in faults)
     position = entries[0].number * slot_size
-    effect, severity = rebuilt_or_unnoticed(view, release, unnoticed), Severity.ERROR
+    severity, also = Severity.ERROR, ""
     if rebuilt(view, release):
         severity = Severity.INFO if view.scanned and _left_by_truncation(view, index) else Severity.WARNING
         if severity is Severity.INFO:
-            effect += " Truncation leaves such entries in the index of the active segment."
+            also = " Truncation leaves such entries in the index of the active segment."
     return [
         rule.finding(
             index.where._replace(position=position),
             f"entry {entries[0].number} {message(entries[0])}{and_further(count, 'entry', 'entries')}",
-            effect=effect,
+            effect=rebuilt_or_unnoticed(view, release, unnoticed, also),
             advice=REBUILD,
             severity=severity,
             data={"count": count, "entries": tuple(entry._asdict() for entry in entries[:DATA_MAX])},
@@ -203,19 +214,22 @@ def rebuilt(view: SegmentView, release: Release) -> bool:
     return view.scanned is True or (release.checks_indexes and (torn or zeros or before))
 
 
-def rebuilt_or_unnoticed(view: SegmentView, release: Release, unnoticed: str) -> str:
-    """Return what happens to a wrong index."""
+def rebuilt_or_unnoticed(view: SegmentView, release: Release, unnoticed: str, also: str = "") -> str | Effect:
+    """Return what happens to a wrong index; `also` follows what the start does."""
+    rebuilds = (Claim(Claimed.REBUILDS, view.base_offset),)
     if not view.scanned and rebuilt(view, release):
-        return (
+        words = (
             f"{kafka(release)} finds a wrong index of this segment at its next start, and rebuilds all of its indexes."
         )
+        return Effect(words + also, rebuilds)
     if view.scanned is None:
         return (
             f"After an unclean shutdown {kafka(release)} rebuilds it; after a clean one it does not check: {unnoticed}."
         )
     if view.scanned:
-        return f"{kafka(release)} rebuilds it at its next start, because the shutdown was unclean."
-    return f"{kafka(release)} does not check it at its next start: {unnoticed}."
+        words = f"{kafka(release)} rebuilds it at its next start, because the shutdown was unclean."
+        return Effect(words + also, rebuilds)
+    return keeps(f"{kafka(release)} does not check it at its next start: {unnoticed}.", view)
 
 
 def closed(view: SegmentView) -> bool:

@@ -19,7 +19,6 @@ creates a new one.
 from collections.abc import Iterable
 
 from kcheck.core.meta_properties import MetaPropertiesFault, fault_of
-from kcheck.formats.meta_properties import faulty_keys
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.views import FileView
@@ -52,6 +51,8 @@ def fault_in(view: FileView, release: Release) -> MetaPropertiesFault | None:
     """Return why the broker refuses the file, None if it accepts it."""
     if view.reads is None:
         return None
+    from kcheck.formats.meta_properties import faulty_keys  # imports the parser: only where it read a file
+
     value, refused = view.parsed.value, view.reads.error is not None
     return fault_of(value.properties, value.broker_id, release, refused=refused, faulty=faulty_keys(value.properties))
 

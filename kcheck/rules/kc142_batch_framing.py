@@ -18,10 +18,11 @@ will find them. If another replica is in sync, re-replicate this one.
 
 from collections.abc import Iterable
 
-from kcheck.model.finding import Finding, Severity
+from kcheck.model.finding import Claimed, Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.segments import End, EntryFault, SegmentView
 from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._partition import says
 from kcheck.rules._segments import KEEP_A_COPY, REFETCH, batches_after_damage, beyond_row, cut_or_unnoticed, ends_early
 from kcheck.rules._words import counted, kafka
 
@@ -35,7 +36,10 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
     yield RULE.finding(
         view.where._replace(position=view.valid_size),
         f"position {view.valid_size}: no valid batch, {left} cannot be read{batches_after_damage(view)}",
-        effect=f"{kafka(release)} stops at its next start with an error; the start after that cuts the log there."
+        effect=says(
+            f"{kafka(release)} stops at its next start with an error; the start after that cuts the log there.",
+            Claimed.FAILS,
+        )
         if fatal
         else cut_or_unnoticed(view, release, f"reads from offset {view.end_offset} on fail"),
         advice=f"{KEEP_A_COPY} {REFETCH}",

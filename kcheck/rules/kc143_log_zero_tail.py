@@ -18,11 +18,12 @@ their recovery points on.
 
 from collections.abc import Iterable
 
-from kcheck.model.finding import Finding, Severity
+from kcheck.model.finding import Claimed, Effect, Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.segments import SegmentView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._segments import COMPARE, KEEP_A_COPY, REFETCH, ends_early, oversized_log, recovered_end
+from kcheck.rules._partition import says
+from kcheck.rules._segments import COMPARE, KEEP_A_COPY, REFETCH, cuts, ends_early, keeps, oversized_log, recovered_end
 from kcheck.rules._words import counted, kafka
 
 _READABLE_SIZE_MAX = 17
@@ -44,7 +45,7 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
     )
 
 
-def _effect(view: SegmentView, release: Release) -> tuple[Severity, str]:
+def _effect(view: SegmentView, release: Release) -> tuple[Severity, str | Effect]:
     who, end = kafka(release), recovered_end(view) if view.scanned else view.end_offset
     too_large = oversized_log(view.size, release)
     if too_large is not None:
@@ -52,14 +53,16 @@ def _effect(view: SegmentView, release: Release) -> tuple[Severity, str]:
     if view.scanned is None:
         return Severity.WARNING, f"After an unclean shutdown {who} cuts them off; after a clean one it fails on them."
     if view.scanned and view.active:
-        return Severity.INFO, f"{who} cuts them off at its next start: the log then ends at offset {end}."
+        return Severity.INFO, cuts(f"{who} cuts them off at its next start: the log then ends at offset {end}.", end)
     if view.scanned:
-        return Severity.ERROR, f"{who} cuts the log at offset {end} at its next start and deletes every later segment."
+        words = f"{who} cuts the log at offset {end} at its next start and deletes every later segment."
+        return Severity.ERROR, cuts(words, end)
     if not view.active:
-        return Severity.ERROR, f"{who} does not check: readers that reach offset {end} fail."
+        return Severity.ERROR, keeps(f"{who} does not check: readers that reach offset {end} fail.", view)
     if view.size - view.valid_size > _READABLE_SIZE_MAX:
-        return Severity.FATAL, f"{who} stops at its next start with an error; the start after that cuts them off."
-    return Severity.ERROR, f"{who} keeps them and appends after them: new records cannot be read."
+        words = f"{who} stops at its next start with an error; the start after that cuts them off."
+        return Severity.FATAL, says(words, Claimed.FAILS)
+    return Severity.ERROR, keeps(f"{who} keeps them and appends after them: new records cannot be read.", view)
 
 
 RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check, when=ends_early)

@@ -16,7 +16,7 @@ this replica if another one is in sync.
 
 from collections.abc import Iterable
 
-from kcheck.model.finding import Finding, Severity
+from kcheck.model.finding import Effect, Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.segments import End, SegmentView
 from kcheck.rules._contract import Rule, Scope
@@ -26,7 +26,9 @@ from kcheck.rules._segments import (
     REFETCH,
     batches_after_damage,
     beyond_row,
+    cuts,
     ends_early,
+    keeps,
     recovered_end,
 )
 from kcheck.rules._words import counted, kafka
@@ -48,21 +50,21 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
     )
 
 
-def _effect(view: SegmentView, release: Release) -> tuple[Severity, str]:
+def _effect(view: SegmentView, release: Release) -> tuple[Severity, str | Effect]:
     who, end = kafka(release), recovered_end(view) if view.scanned else view.end_offset
     if view.scanned is None:
         return Severity.WARNING, f"After an unclean shutdown {who} cuts it off; after a clean one it appends after it."
     if view.scanned and view.active:
         severity = Severity.INFO if view.beyond is None else Severity.ERROR
-        return severity, f"{who} cuts it off at its next start: the log then ends at offset {end}."
+        return severity, cuts(f"{who} cuts it off at its next start: the log then ends at offset {end}.", end)
     if view.scanned:
-        return Severity.ERROR, f"{who} cuts the log at offset {end} at its next start and deletes every later segment."
+        words = f"{who} cuts the log at offset {end} at its next start and deletes every later segment."
+        return Severity.ERROR, cuts(words, end)
     if view.active:
-        return Severity.ERROR, f"{who} does not check and appends after it: new records cannot be read."
-    return (
-        Severity.ERROR,
-        f"{who} does not check: readers continue in the next segment, without the records from offset {end} on.",
-    )
+        words = f"{who} does not check and appends after it: new records cannot be read."
+    else:
+        words = f"{who} does not check: readers continue in the next segment, without the records from offset {end} on."
+    return Severity.ERROR, keeps(words, view)
 
 
 RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check, when=ends_early)

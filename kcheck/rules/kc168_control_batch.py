@@ -23,12 +23,13 @@ re-replicate this one.
 
 from collections.abc import Iterable
 
-from kcheck.model.finding import Finding, Severity
+from kcheck.model.finding import Claimed, Effect, Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.segments import FaultyRecord, RecordFault, SegmentView
 from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._partition import says
 from kcheck.rules._records import records_finding
-from kcheck.rules._segments import KEEP_A_COPY, REFETCH, has_faulty_records
+from kcheck.rules._segments import KEEP_A_COPY, REFETCH, has_faulty_records, keeps
 from kcheck.rules._words import kafka
 
 _ADVICE = f"{KEEP_A_COPY} {REFETCH}"
@@ -40,14 +41,14 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
     (fatal if release.aborts_on_short_markers else refused).append(RecordFault.SHORT)
     who = kafka(release)
 
-    def cut(batch: FaultyRecord) -> str:
+    def cut(batch: FaultyRecord) -> str | Effect:
         return _at_start(
             view,
             release,
             f"cuts the log at offset {batch.last_offset + 1}, deletes every later segment, and does not start",
         )
 
-    def abort(_: FaultyRecord) -> str:
+    def abort(_: FaultyRecord) -> str | Effect:
         return _at_start(view, release, "does not start")
 
     severity = Severity.FATAL if view.scanned else Severity.ERROR
@@ -62,15 +63,16 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
     )
 
 
-def _at_start(view: SegmentView, release: Release, failing: str) -> str:
+def _at_start(view: SegmentView, release: Release, failing: str) -> str | Effect:
     """Return what the next start does with it; otherwise only followers notice it."""
     who = kafka(release)
     if view.scanned is None:
         skipped = "after a clean one it does not check. Followers cannot append it."
         return f"After an unclean shutdown {who} {failing}; {skipped}"
     if view.scanned:
-        return f"{who} recovers this segment at its next start, because the shutdown was unclean: it {failing}."
-    return f"{who} does not read this segment at its next start. Followers cannot append it."
+        words = f"{who} recovers this segment at its next start, because the shutdown was unclean: it {failing}."
+        return says(words, Claimed.ABORTS)
+    return keeps(f"{who} does not read this segment at its next start. Followers cannot append it.", view)
 
 
 RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check, when=has_faulty_records)

@@ -1,26 +1,28 @@
 """A leader epoch starts above the end of the log.
 
-What is wrong: the leader-epoch-checkpoint lists an epoch that starts above the log end offset. The log once reached
-that offset. Either the replica truncated its log and stopped before it wrote the file, or the tail of the log was
-lost: a power failure, a disk that dropped writes, or a segment that somebody cut or removed. From 3.8 on the broker
-writes the file in the background, so this is normal after a kill. An epoch that starts exactly at the log end is
+What is wrong: the leader-epoch-checkpoint lists an epoch that starts above the log end offset. If a broker wrote
+the line, the log once reached that offset: either the replica truncated its log and stopped before it wrote the file,
+or the tail of the log was lost by a power failure, a disk that dropped writes, or a segment that somebody cut or
+removed. Or somebody edited the file: then nothing is missing. From 3.8 on the broker writes the file in the
+background, so this is normal after a kill. An epoch that starts exactly at the log end is
 normal: a leader was elected and wrote nothing.
 
 What the broker does, in every release: it drops such epochs when it loads the log, and rewrites the file. It logs
 nothing about the records.
 
-What to do: search the broker's log for "Truncating" with this partition. If there is no such line, this replica has
-lost records. Keep a copy of the partition directory, and do not let this replica lead while another one is in sync.
+What to do: search the broker's log for "Truncating" with this partition. If there is no such line, and
+nobody edited the file, this replica has lost records. Keep a copy of the partition directory, and do not let this
+replica lead while another one is in sync.
 """
 
 from collections.abc import Iterable
 
-from kcheck.model.finding import Finding, Severity
+from kcheck.model.finding import Claimed, Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._epochs import entry_rows, entry_words, loaded_lines
-from kcheck.rules._partition import offset_range, served
+from kcheck.rules._partition import offset_range, says, served
 from kcheck.rules._words import and_further, counted, kafka
 
 
@@ -37,11 +39,16 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     yield RULE.finding(
         view.epochs.where,
         f"{entry_words(above[0])}, above the log end {end}{and_further(len(above), 'epoch')}",
-        effect=f"{kafka(release)} drops {counted(len(above), 'epoch')} when it loads the log. The log once reached "
-        f"offset {above[-1].start_offset}. "
-        f"Now missing: {offset_range(end, above[-1].start_offset)}, truncated or lost.",
-        advice="Search the broker's log for a truncation of this partition. If there is none, records are lost here: "
-        "keep a copy of the directory, and do not let this replica lead while another one is in sync.",
+        effect=says(
+            f"{kafka(release)} drops {counted(len(above), 'epoch')} when it loads the log. If a broker wrote "
+            f"{'this line' if len(above) == 1 else 'these lines'}, records are missing here, truncated or lost: "
+            f"{offset_range(end, above[-1].start_offset)}.",
+            Claimed.ENDS,
+            end,
+        ),
+        advice="Search the broker's log for a truncation of this partition. If there is none, and nobody edited the "
+        "file, records are lost here: keep a copy of the directory, and do not let this replica lead while another one "
+        "is in sync.",
         severity=Severity.INFO if killed else Severity.WARNING,
         data={"log_end_offset": end, "entries": entry_rows(above)},
     )

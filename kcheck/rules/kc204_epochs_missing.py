@@ -24,7 +24,7 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._epochs import REFETCH_OR_REBUILD, lacks_epochs, truncates_to_log_start
+from kcheck.rules._epochs import REFETCH_OR_REBUILD, knows_no_epoch, lacks_epochs, truncates_to_log_start
 from kcheck.rules._partition import offset_range
 from kcheck.rules._words import kafka
 
@@ -38,7 +38,9 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     yield RULE.finding(
         view.where if view.epochs is None else view.epochs.where,
         f"{state}, but the batch at offset {view.last_batch.base_offset} carries epoch {view.last_batch.epoch}",
-        effect=f"{kafka(release)} rebuilds only the epochs of segments that it scans. {_dropped(view)}",
+        effect=knows_no_epoch(
+            view, f"{kafka(release)} rebuilds only the epochs of segments that it scans. {_dropped(view)}"
+        ),
         advice=f"Do not let this replica lead while another one is in sync. {REFETCH_OR_REBUILD}",
         data={
             "last_batch_epoch": view.last_batch.epoch,

@@ -21,13 +21,13 @@ batch headers of all segments. Never invent epochs.
 from collections.abc import Iterable
 
 from kcheck.model.entries import Batch, EpochEntries
-from kcheck.model.finding import Finding, Severity
+from kcheck.model.finding import Claimed, Effect, Finding, Severity
 from kcheck.model.names import LOG_START
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._epochs import REFETCH_OR_REBUILD, entry_rows, entry_words, has_negative, lines_of_file
-from kcheck.rules._partition import served
+from kcheck.rules._epochs import REFETCH_OR_REBUILD, entry_rows, entry_words, has_negative, lines_of_file, loaded_lines
+from kcheck.rules._partition import says, served
 from kcheck.rules._words import kafka
 
 
@@ -45,6 +45,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     if why is None:
         return
     assert view.epochs is not None
+    effect: str | Effect
     if view.clean_shutdown is False and entries[0].start_offset > batch.last_offset:
         effect = (
             "Probably DeleteRecords moved the log start to the log end, and the broker was killed before it wrote "
@@ -52,10 +53,12 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         )
         advice, severity = "Nothing, if consumers may read them again.", Severity.INFO
     else:
-        effect = (
+        words = (
             f"{kafka(release)} does not notice after a clean shutdown. As a follower the replica sends its leader a "
             "wrong epoch and truncates good records; as a leader it answers its followers wrongly."
         )
+        latest = loaded_lines(view, release)[-1].epoch
+        effect = words if view.clean_shutdown is None else says(words, Claimed.EPOCHS, latest)
         advice, severity = f"Do not let this replica lead. {REFETCH_OR_REBUILD}", Severity.ERROR
     yield RULE.finding(
         view.epochs.where,

@@ -20,12 +20,12 @@ records; some that DeleteRecords removed may become readable again.
 
 from collections.abc import Iterable
 
-from kcheck.model.finding import Finding, Severity
+from kcheck.model.finding import Claimed, Effect, Finding, Severity
 from kcheck.model.names import LOG_START
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._partition import has_data, segments_in_words, served
+from kcheck.rules._partition import has_data, says, segments_in_words, served
 from kcheck.rules._words import kafka
 
 
@@ -47,14 +47,16 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     )
 
 
-def _effect(view: PartitionView, start: int, release: Release) -> str:
+def _effect(view: PartitionView, start: int, release: Release) -> str | Effect:
     if not release.wipes_log_start_above_log_end:
         return f"{kafka(release)} does not look: consumers can read nothing until the log end reaches {start}."
     if not has_data(view):
         return f"{kafka(release)} starts the log, which has no records, at offset {start}."
-    return (
+    return says(
         f"{kafka(release)} will DELETE EVERY SEGMENT of this partition ({segments_in_words(view)}) at its next start, "
-        f"and start an empty log at offset {start}."
+        f"and start an empty log at offset {start}.",
+        Claimed.WIPES,
+        start,
     )
 
 

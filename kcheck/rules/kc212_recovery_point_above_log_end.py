@@ -17,13 +17,13 @@ recovery-point-offset-checkpoint and lower the count in line 2 by one. That is a
 
 from collections.abc import Iterable
 
-from kcheck.model.finding import Finding, Severity
+from kcheck.model.finding import Claimed, Finding, Severity
 from kcheck.model.java import LONG_MAX
 from kcheck.model.names import RECOVERY_POINT
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._partition import offset_range, served
+from kcheck.rules._partition import offset_range, says, served
 from kcheck.rules._words import kafka
 
 
@@ -35,7 +35,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     yield RULE.finding(
         view.where,
         f"the recovery point {point} in {RECOVERY_POINT} is above the log end {end}",
-        effect=f"{kafka(release)} {_effect(view, point)}. {_gone(point, end)}",
+        effect=says(f"{kafka(release)} {_effect(view, point)}. {_gone(point, end)}", Claimed.ENDS, end),
         advice="Keep a copy of the partition directory, and do not let this replica lead while another one is in sync. "
         f"To have the broker scan every segment, remove the line of this partition from {RECOVERY_POINT} and lower "
         "its count by one.",
@@ -53,7 +53,7 @@ def _effect(view: PartitionView, point: int) -> str:
 def _gone(point: int, end: int) -> str:
     if point == LONG_MAX:
         return "No log reaches that offset."
-    return f"Once on this disk and now missing: {offset_range(end, point)}, truncated or lost."
+    return f"If a broker wrote it, records are missing here, truncated or lost: {offset_range(end, point)}."
 
 
 RULE = Rule(severity=Severity.WARNING, scope=Scope.PARTITION, check=check)

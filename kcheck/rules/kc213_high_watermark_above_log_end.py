@@ -16,12 +16,12 @@ other replica is left.
 
 from collections.abc import Iterable
 
-from kcheck.model.finding import Finding, Severity
+from kcheck.model.finding import Claimed, Finding, Severity
 from kcheck.model.names import REPLICATION_OFFSET, DirectoryState
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._partition import offset_range, served
+from kcheck.rules._partition import offset_range, says, served
 from kcheck.rules._words import kafka
 
 
@@ -31,19 +31,19 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     if mark is None or end is None or mark <= end or not served(view):
         return
     if view.state is DirectoryState.FUTURE:
-        effect = f"{kafka(release)} lowers it to {end}, and continues to copy the replica from the other log dir."
+        words = f"{kafka(release)} lowers it to {end}, and continues to copy the replica from the other log dir."
         advice, severity = "Nothing, if the replica in the other log dir exists.", Severity.INFO
     else:
-        effect = (
-            f"{kafka(release)} lowers it to {end} without a warning. Committed and missing here: "
-            f"{offset_range(end, mark)}. If this replica leads, consumers lose these records."
+        words = (
+            f"{kafka(release)} lowers it to {end} without a warning. If a broker wrote it, committed records are "
+            f"missing here: {offset_range(end, mark)}. If this replica leads, consumers lose them."
         )
         advice = "Do not let this replica lead while another one is in sync; as a follower it fetches them again."
         severity = Severity.WARNING
     yield RULE.finding(
         view.where,
         f"the high watermark {mark} in {REPLICATION_OFFSET} is above the log end {end}",
-        effect=effect,
+        effect=says(words, Claimed.ENDS, end),
         advice=advice,
         severity=severity,
         data={"high_watermark": mark, "log_end_offset": end, "file": REPLICATION_OFFSET},

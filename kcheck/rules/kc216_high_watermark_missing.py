@@ -20,7 +20,7 @@ from kcheck.model.names import REPLICATION_OFFSET
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._epochs import truncates_to_log_start
+from kcheck.rules._epochs import knows_no_epoch, truncates_to_log_start
 from kcheck.rules._partition import segments_in_words
 from kcheck.rules._words import kafka
 
@@ -34,8 +34,11 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     yield RULE.finding(
         view.where,
         f"leader-epoch-checkpoint {state}, and {REPLICATION_OFFSET} has no high watermark",
-        effect=f"{kafka(release)} will TRUNCATE THE WHOLE LOG to {start} as soon as this replica follows another: "
-        f"it drops {segments_in_words(view)} and must fetch them again.",
+        effect=knows_no_epoch(
+            view,
+            f"{kafka(release)} will TRUNCATE THE WHOLE LOG to {start} as soon as this replica follows another: "
+            f"it drops {segments_in_words(view)} and must fetch them again.",
+        ),
         advice="Before you start the broker, keep a copy of the partition directory outside every log dir. If no other "
         "replica is in sync, this one must lead, or rebuild its epochs from the batch headers first.",
         data={"log_start_offset": view.log_start_offset, "log_end_offset": view.log_end_offset, "size": view.size},

@@ -15,12 +15,12 @@ What to do: nothing. The data of the finding lists the files that the next start
 from collections.abc import Iterable
 
 from kcheck.core.leftovers import Leftovers, after_start, ends_start
-from kcheck.model.finding import Finding, Severity
+from kcheck.model.finding import Claimed, Finding, Severity
 from kcheck.model.names import CLEANED, DELETED, SWAP, TEMPORARY, files_beside_segments, parse_file
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._partition import served
+from kcheck.rules._partition import says, served
 from kcheck.rules._words import DATA_MAX, counted, escaped, kafka, listed
 
 SUFFIXES = (DELETED, CLEANED, SWAP, TEMPORARY)
@@ -58,10 +58,11 @@ def _finding(
     removed = [name for name in names if name in after.removed]
     renamed = [name for name in names if name in after.renamed]
     data = {"suffix": suffix, "count": len(names), "files": tuple(names[:DATA_MAX])}
+    fails = bad is not None and suffix not in (DELETED, TEMPORARY)
     if suffix == TEMPORARY:
         effects = ["overwrites them"]
-    elif bad is not None and suffix != DELETED:
-        effects = [f"fails on the name of {escaped(bad)}"]
+    elif fails:
+        effects = [f"fails on the name of {escaped(bad or '')}"]
     else:
         kept = len(names) - len(removed) - len(renamed)
         replaced = sorted(after.removed - set(names)) if suffix == SWAP and renamed else []
@@ -72,10 +73,11 @@ def _finding(
         effects += [f"removes the files that they replace: {listed(replaced)}"] if replaced else []
         data |= {"removed": tuple(removed[:DATA_MAX]), "renamed": tuple(renamed[:DATA_MAX])}
         data |= {"replaced": tuple(replaced[:DATA_MAX])}
+    words = f"{kafka(release)} {', '.join(effects)} at its next start."
     return RULE.finding(
         view.where,
         f"{counted(len(names), f'{suffix} file')}: {listed(names)}",
-        effect=f"{kafka(release)} {', '.join(effects)} at its next start.",
+        effect=says(words, Claimed.FAILS) if fails else words,
         advice="Nothing.",
         data=data,
     )

@@ -12,12 +12,12 @@ What to do: find the `.log`. If another replica is in sync, let the broker re-re
 
 from collections.abc import Iterable
 
-from kcheck.model.finding import Finding, Severity
+from kcheck.model.finding import Claimed, Finding, Severity
 from kcheck.model.names import DELETED, FileKind, files_beside_segments, parse_file, segment_prefix
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._partition import served
+from kcheck.rules._partition import says, served
 from kcheck.rules._segments import REFETCH
 from kcheck.rules._words import DATA_MAX, kafka, listed
 
@@ -39,7 +39,9 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         yield RULE.finding(
             view.where,
             f"no .log for {listed(alone)}",
-            effect=f"{kafka(release)} deletes them at its next start and carries on without the segment.",
+            effect=says(
+                f"{kafka(release)} deletes them at its next start and carries on without the segment.", Claimed.LOADS
+            ),
             advice=f"Find the .log. {REFETCH}",
             data={"count": len(alone), "files": tuple(alone[:DATA_MAX])},
         )

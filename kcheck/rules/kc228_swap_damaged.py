@@ -14,12 +14,12 @@ the directory out of the log dir: the broker compacts again.
 
 from collections.abc import Iterable
 
-from kcheck.model.finding import Finding, Severity
+from kcheck.model.finding import Claimed, Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.segments import BatchFault
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._partition import served
+from kcheck.rules._partition import says, served
 from kcheck.rules._segments import KEEP_A_COPY
 from kcheck.rules._words import kafka
 from kcheck.rules.kc226_leftover_file import next_start
@@ -39,7 +39,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         yield RULE.finding(
             swap.where._replace(position=position),
             f"position {position}: {'no valid batch' if crc is None else 'a batch with a wrong CRC'}",
-            effect=f"{kafka(release)} {does}, and removes the segments that it replaces.",
+            effect=says(f"{kafka(release)} {does}, and removes the segments that it replaces.", Claimed.LOADS),
             advice=f"{KEEP_A_COPY} If the segments are intact, move all .swap files out of the log dir.",
             data={"valid_size": swap.valid_size, "size": swap.size, "end_offset": swap.end_offset},
         )

@@ -60,7 +60,7 @@ def _earliest_open(entries: list[AbortedEntry], indexed: tuple[Aborted, ...]) ->
     """
     ending = sorted(indexed, key=lambda txn: txn.last_offset)
     earliest: dict[int, int] = {}
-    found: dict[int, int] = {}
+    earliest_starts: dict[int, int] = {}
     for entry in sorted(entries, key=lambda entry: entry.last_offset, reverse=True):
         while ending and ending[-1].last_offset > entry.last_offset:
             txn = ending.pop()
@@ -69,8 +69,8 @@ def _earliest_open(entries: list[AbortedEntry], indexed: tuple[Aborted, ...]) ->
             earliest = dict(sorted(earliest.items(), key=lambda item: item[1])[:2])
         others = [first for producer_id, first in earliest.items() if producer_id != entry.producer_id]
         if others and others[0] < entry.last_offset:
-            found[entry.last_offset] = others[0]
-    return found
+            earliest_starts[entry.last_offset] = others[0]
+    return earliest_starts
 
 
 def _limits(segment: SegmentView, still_open: dict[int, int]) -> Iterator[tuple[AbortedEntry, int]]:

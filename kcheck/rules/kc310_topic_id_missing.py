@@ -17,13 +17,13 @@ broker or another: all partitions of a topic have the same id. Never invent an i
 
 from collections.abc import Iterable
 
-from kcheck.model.finding import Finding, Severity
+from kcheck.model.finding import Claimed, Effect, Finding, Severity
 from kcheck.model.names import PARTITION_METADATA
 from kcheck.model.release import Release
 from kcheck.model.views import LogDirView, PartitionView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._identity import formatted_for_kraft
-from kcheck.rules._partition import has_data, served
+from kcheck.rules._partition import has_data, says, served
 from kcheck.rules._words import counted, kafka
 
 
@@ -44,7 +44,7 @@ def _finding(partition: PartitionView, release: Release) -> Finding:
     return RULE.finding(
         partition.where,
         "partition.metadata is missing" + (": the directory is new" if new else ""),
-        effect=f"{kafka(release)} {effect}.",
+        effect=effect,
         advice="Before you start the broker, copy partition.metadata from another partition of the same topic. Never "
         "invent an id.",
         severity=Severity.INFO if new else severity,
@@ -52,15 +52,17 @@ def _finding(partition: PartitionView, release: Release) -> Finding:
     )
 
 
-def _outcome(partition: PartitionView, release: Release) -> tuple[Severity, str]:
+def _outcome(partition: PartitionView, release: Release) -> tuple[Severity, str | Effect]:
+    who = kafka(release)
     if release.sets_nameless_logs_aside:
         held = counted(partition.size, "byte")
-        return Severity.ERROR, f"will RENAME THE DIRECTORY to -stray and no longer serve it ({held})"
+        words = f"{who} will RENAME THE DIRECTORY to -stray and no longer serve it ({held})."
+        return Severity.ERROR, says(words, Claimed.STRAY)
     if release.aborts_on_nameless_logs:
-        return Severity.FATAL, "does not start"
+        return Severity.FATAL, f"{who} does not start."
     if release.passes_over_nameless_logs:
-        return Severity.WARNING, 'logs "Error deleting stray partitions" and keeps running'
-    return Severity.ERROR, "fails to publish the cluster metadata to its partitions"
+        return Severity.WARNING, f'{who} logs "Error deleting stray partitions" and keeps running.'
+    return Severity.ERROR, f"{who} fails to publish the cluster metadata to its partitions."
 
 
 RULE = Rule(severity=Severity.ERROR, scope=Scope.LOG_DIR, check=check)

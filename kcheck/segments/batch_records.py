@@ -7,7 +7,7 @@ import numpy as np
 
 from kcheck.formats._compression import ZSTD, decompress
 from kcheck.formats._control_batch import control_problem
-from kcheck.formats._decompressed import too_large
+from kcheck.formats._decompressed import TooLarge
 from kcheck.formats._message_set import look_into
 from kcheck.formats.record_batch import (
     ABORT_MARKER,
@@ -22,7 +22,7 @@ from kcheck.formats.record_batch import (
 from kcheck.model.entries import Offset
 from kcheck.model.segments import FAULT_COUNT_MAX, FaultyRecord, RecordFault, RecordsView
 from kcheck.model.source import Source
-from kcheck.segments.header_columns import PADDING, Column, HeaderColumns, Mask
+from kcheck.segments.header_columns import PADDING, Array, HeaderColumns, Mask
 from kcheck.segments.record_columns import (
     BatchBodies,
     Buffer,
@@ -46,9 +46,7 @@ _NEVER = 2**31
 class _DecodedBatches:
     """Some batches of a window: their rows in its columns, and where their records are in a buffer."""
 
-    def __init__(
-        self, columns: HeaderColumns, stamps: Column, rows: Column, buffer: Buffer, bodies: BatchBodies
-    ) -> None:
+    def __init__(self, columns: HeaderColumns, stamps: Array, rows: Array, buffer: Buffer, bodies: BatchBodies) -> None:
         self.columns, self.rows, self.buffer, self.bodies = columns, rows, buffer, bodies
         self.stamps = stamps[rows]
         self.reach = columns.last_offset[rows] - columns.base_offset[rows]
@@ -116,7 +114,7 @@ class RecordCheck:
             self._unpack(columns, stamps, rows, buffer, begin, end)
 
     def _unpack(
-        self, columns: HeaderColumns, stamps: Column, rows: Column, buffer: Buffer, begin: Column, end: Column
+        self, columns: HeaderColumns, stamps: Array, rows: Array, buffer: Buffer, begin: Array, end: Array
     ) -> None:
         """Decompress batch by batch, and check as many at a time as fit into the pool."""
         source = memoryview(buffer)
@@ -132,7 +130,7 @@ class RecordCheck:
             data, problem = decompress(codec, source[start:stop], magic=2, size_max=BODY_SIZE_MAX)
             if problem is not None:
                 name = COMPRESSION[codec] if codec < len(COMPRESSION) else f"codec {codec}"
-                fault = RecordFault.SIZE if problem == too_large(BODY_SIZE_MAX) else RecordFault.COMPRESSION
+                fault = RecordFault.SIZE if isinstance(problem, TooLarge) else RecordFault.COMPRESSION
                 self._report_row(fault, columns, row, f"{name}: {problem}")
                 continue
             if packed and len(pool) + len(data) > _POOL_SIZE:
@@ -154,14 +152,14 @@ class RecordCheck:
         for piece in decode_fields(batches.buffer, steps):
             self._take_piece(batches, piece)
             del piece  # Its columns make room in the CPU cache for the next ones.
-        broken = np.where(steps.found < bodies.stated, np.minimum(batches.broken, steps.found), batches.broken)
-        self._count += int(np.minimum(broken, steps.found).sum())
-        whole = broken == _NEVER
+        broken = np.where(steps.counts < bodies.stated, np.minimum(batches.broken, steps.counts), batches.broken)
+        self._count += int(np.minimum(broken, steps.counts).sum())
+        is_sound = broken == _NEVER
 
         def framing(at: int) -> tuple[int | None, str]:
             return _framing(steps, bodies, at, int(broken[at]))
 
-        wrong, empty = ~whole | (steps.behind != bodies.end), bodies.stated == 0
+        wrong, empty = ~is_sound | (steps.ends != bodies.end), bodies.stated == 0
         self._report(RecordFault.FRAMING, batches, wrong & ~empty, framing)
         self._report(RecordFault.PASSED, batches, wrong & empty, framing)
         stated = columns.max_timestamp[rows]
@@ -170,7 +168,7 @@ class RecordCheck:
             return None, f"the largest timestamp is {stated[at]} in its header and {batches.highest[at]} in its records"
 
         created = (columns.attributes[rows] & LOG_APPEND_TIME == 0) & (bodies.stated > 0)
-        self._report(RecordFault.TIMESTAMP, batches, whole & created & (batches.highest != stated), timestamp)
+        self._report(RecordFault.TIMESTAMP, batches, is_sound & created & (batches.highest != stated), timestamp)
 
     def _take_piece(self, batches: _DecodedBatches, piece: RecordFields) -> None:
         """Compare each record with the one before, and gather what is compared with the header."""
@@ -195,9 +193,7 @@ class RecordCheck:
         if np.count_nonzero(wrong):
             self._take_offsets(batches, batch[wrong], number[wrong], delta[wrong], before[wrong])
 
-    def _take_offsets(
-        self, batches: _DecodedBatches, batch: Column, number: Column, delta: Column, before: Column
-    ) -> None:
+    def _take_offsets(self, batches: _DecodedBatches, batch: Array, number: Array, delta: Array, before: Array) -> None:
         """Report the first record with a wrong offset of each batch."""
         places, first_rows = np.unique(batch, return_index=True)
         first = dict(zip(places.tolist(), first_rows.tolist(), strict=True))
@@ -242,7 +238,7 @@ class RecordCheck:
             self._report_row(messages.fault, columns, row, messages.problem, messages.record)
 
 
-def _odd_controls(columns: HeaderColumns, buffer: Buffer, at: Column) -> Mask:
+def _odd_controls(columns: HeaderColumns, buffer: Buffer, at: Array) -> Mask:
     """Return which control batches differ from the transaction marker that every broker writes."""
     odd: Mask = columns.attributes & CONTROL != 0
     marked = (columns.marker == ABORT_MARKER) | (columns.marker == COMMIT_MARKER)
@@ -262,19 +258,19 @@ def _faulty(fault: RecordFault, columns: HeaderColumns, row: int, record: int | 
 def _framing(steps: RecordPositions, bodies: BatchBodies, at: int, broken: int) -> tuple[int | None, str]:
     """Return the first record whose length or fields are invalid, and why, in words."""
     begin, end, count = int(bodies.begin[at]), int(bodies.end[at]), int(bodies.stated[at])
-    behind, found = int(steps.behind[at]), int(steps.found[at])
+    reached, record_count = int(steps.ends[at]), int(steps.counts[at])
     if broken == _NEVER:
-        return None, f"{end - behind} of {end - begin} bytes stand behind its {count} records"
-    if broken < found:
+        return None, f"{end - reached} of {end - begin} bytes follow its {count} records"
+    if broken < record_count:
         start = int(steps.at[steps.first[at] + broken]) - begin
         return broken, f"its fields, from byte {start} of {end - begin} on, do not end where its length says"
-    if behind == end:
-        return None, f"its header names {count} records, its {end - begin} bytes hold {found}"
-    return broken, f"its length, at byte {behind - begin} of {end - begin}, cannot be"
+    if reached == end:
+        return None, f"its header names {count} records, its {end - begin} bytes hold {record_count}"
+    return broken, f"its length, at byte {reached - begin} of {end - begin}, cannot be"
 
 
 def _unpacked(
-    columns: HeaderColumns, stamps: Column, rows: list[int], pool: Buffer, bounds: list[int]
+    columns: HeaderColumns, stamps: Array, rows: list[int], pool: Buffer, bounds: list[int]
 ) -> _DecodedBatches:
     """Return batches whose decompressed records follow each other in a buffer."""
     edges, which = np.array(bounds), np.array(rows)

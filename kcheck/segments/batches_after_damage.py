@@ -42,12 +42,12 @@ def intact_batches(source: Source, position: int, size: int, *, base: Offset, af
 
 def _headers(piece: bytes, remaining: int, *, low: int, high: int) -> list[int]:
     """Return the positions in a piece of bytes that may be a batch header, by magic, size and offsets."""
-    whole = np.ndarray((len(piece) - HEADER.size + 1,), f"V{HEADER.size}", piece, strides=(1,))
-    magic = np.frombuffer(piece, np.uint8)[MAGIC_AT : MAGIC_AT + len(whole)]
+    every_header = np.ndarray((len(piece) - HEADER.size + 1,), f"V{HEADER.size}", piece, strides=(1,))
+    magic = np.frombuffer(piece, np.uint8)[MAGIC_AT : MAGIC_AT + len(every_header)]
     at = np.flatnonzero(magic == 2)
     names = ["base_offset", "batch_size", "last_offset_delta"]
     places = {"names": names, "formats": [">i8", ">i4", ">i4"], "offsets": [0, 8, 23], "itemsize": HEADER.size}
-    headers = whole[at].view(np.dtype(places))  # type: ignore[call-overload]  # numpy's stubs lack this form
+    headers = every_header[at].view(np.dtype(places))  # type: ignore[call-overload]  # numpy's stubs lack this form
     offset, length, delta = (headers[name].astype(np.int64) for name in names)
     fits = (length >= HEADER.size - OVERHEAD.size) & (length <= remaining - at - OVERHEAD.size) & (delta >= 0)
     positions: list[int] = at[fits & (offset >= low) & (offset <= high) & (delta <= high - offset)].tolist()

@@ -22,7 +22,7 @@ from kcheck.model.segments import (
 )
 from kcheck.model.source import Filled, Source
 from kcheck.segments.batches_after_damage import intact_batches, only_zeros
-from kcheck.segments.header_columns import Column, HeaderColumns, HeaderReader, Mask, highest_before, newest
+from kcheck.segments.header_columns import Array, HeaderColumns, HeaderReader, Mask, highest_before, newest
 from kcheck.segments.indexes import OffsetIndexCheck, TimeIndexCheck
 from kcheck.segments.producer_tracking import SegmentProducers
 from kcheck.segments.transactions import SegmentTransactions
@@ -94,11 +94,11 @@ def read_columnar(
     )
 
 
-_Check = OffsetIndexCheck | TimeIndexCheck
-_CHECKS: dict[str, type[_Check]] = {".index": OffsetIndexCheck, ".timeindex": TimeIndexCheck}
+_IndexCheck = OffsetIndexCheck | TimeIndexCheck
+_CHECKS: dict[str, type[_IndexCheck]] = {".index": OffsetIndexCheck, ".timeindex": TimeIndexCheck}
 
 
-def _index_check(data: Filled | None, where: Location, base: Offset, ending: str) -> _Check | None:
+def _index_check(data: Filled | None, where: Location, base: Offset, ending: str) -> _IndexCheck | None:
     if data is None:
         return None
     name = (where.file or "").removesuffix(".log") + ending
@@ -145,7 +145,7 @@ class _BatchChecks:
         self.max_timestamp = max(self.max_timestamp, int(newest(columns).max()))
         self._take_epochs(columns)
 
-    def _faults(self, columns: HeaderColumns, before: Column) -> Iterator[tuple[BatchFault, Mask, Column]]:
+    def _faults(self, columns: HeaderColumns, before: Array) -> Iterator[tuple[BatchFault, Mask, Array]]:
         """Yield each fault, the mask of the batches that have it, and for each batch what came before it."""
         base, last, epoch = columns.base_offset, columns.last_offset, columns.epoch
         if columns.valid is not None:
@@ -163,7 +163,7 @@ class _BatchChecks:
         highest = highest_before(self._highest_epoch, epoch)
         yield BatchFault.EPOCH, (epoch != -1) & (epoch < highest[:-1]), highest[:-1]
 
-    def _report(self, fault: BatchFault, columns: HeaderColumns, mask: Mask, before: Column) -> None:
+    def _report(self, fault: BatchFault, columns: HeaderColumns, mask: Mask, before: Array) -> None:
         rows = mask.nonzero()[0]
         room = FAULT_COUNT_MAX - self.counts[fault]
         self.counts[fault] += len(rows)
@@ -182,7 +182,7 @@ class _BatchChecks:
                 )
             )
 
-    def _take_gaps(self, columns: HeaderColumns, before: Column) -> None:
+    def _take_gaps(self, columns: HeaderColumns, before: Array) -> None:
         """Keep the first gaps; below magic 2 a header does not name the first offset."""
         has_gap = (columns.base_offset > before + 1) & (before >= self._base) & (columns.magic >= 2)
         rows = has_gap.nonzero()[0][: GAPS_KEPT - len(self.gaps)].tolist()

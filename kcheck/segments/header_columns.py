@@ -51,7 +51,7 @@ PADDING = HEADER.size + MARKER_RECORD.size
 _LOW_ATTRIBUTES_AT = _UNSUMMED + 1
 """The position of the only attributes byte that any release uses."""
 
-Column = npt.NDArray[Any]
+Array = npt.NDArray[Any]
 """Integers of any width; rarely used ones stay in the byte order of the file."""
 Mask = npt.NDArray[np.bool_]
 _TYPES = {"i8": "i1", "i16": ">i2", "i32": ">i4", "u32": ">u4", "i64": ">i8"}
@@ -63,35 +63,35 @@ class HeaderColumns(NamedTuple):
     -1 means unknown.
     """
 
-    position: Column
+    position: Array
     """Its position in the `.log`."""
-    size: Column
+    size: Array
     """Its size in bytes."""
-    magic: Column
+    magic: Array
     """The message format."""
-    base_offset: Column
+    base_offset: Array
     """Its first offset; below magic 2 its last one."""
-    last_offset: Column
+    last_offset: Array
     """Its last offset."""
-    epoch: Column
+    epoch: Array
     """Its leader epoch; -1 below magic 2."""
-    record_count: Column
+    record_count: Array
     """How many records it has; -1 for a compressed message below magic 2."""
-    base_timestamp: Column
+    base_timestamp: Array
     """The timestamp from which those of its records count; meaningless below magic 2."""
-    max_timestamp: Column
+    max_timestamp: Array
     """Its largest timestamp; -1 in magic 0."""
-    attributes: Column
+    attributes: Array
     """The lower byte of its attributes: codec, timestamp type, transactional, control."""
-    producer_id: Column
+    producer_id: Array
     """The producer's id; -1 below magic 2."""
-    producer_epoch: Column
+    producer_epoch: Array
     """The producer's epoch; meaningless without a producer id."""
-    base_sequence: Column
+    base_sequence: Array
     """Its first sequence number; meaningless without a producer id."""
-    marker: Column
+    marker: Array
     """The type of a transaction marker; NO_MARKER for any other batch."""
-    crc: Column
+    crc: Array
     """The CRC in the header."""
     valid: Mask | None
     """Whether the CRC matches; None if it was not computed."""
@@ -106,7 +106,7 @@ class HeaderReader:
         size: int | None = None,
         *,
         verify: bool,
-        starts: Column | None = None,
+        starts: Array | None = None,
         grow: bool = True,
         position: int = 0,
         lax: bool = False,
@@ -141,8 +141,8 @@ class HeaderReader:
                 self.end = End.SHRUNK
                 return
             patch(memoryview(buffer)[:wanted], self.position, self._patches)
-            begin, behind = np.searchsorted(self._starts, (self.position + 1, self.position + filled))
-            starts = self._starts[begin:behind] - self.position
+            begin, stop = np.searchsorted(self._starts, (self.position + 1, self.position + filled))
+            starts = self._starts[begin:stop] - self.position
             begins, size, end = batch_starts(buffer, filled, remaining, starts, lax=self._lax)
             if begins.size:
                 columns = _columns(buffer, begins, self.position)
@@ -178,7 +178,7 @@ class HeaderReader:
         return columns
 
 
-def _columns(buffer: bytearray, at: Column, start: int) -> HeaderColumns:
+def _columns(buffer: bytearray, at: Array, start: int) -> HeaderColumns:
     """Return the headers at these indices of a window that begins at position `start`."""
     new = _gather(buffer, at, HEADER)
     magic = new["magic"].copy()
@@ -221,31 +221,31 @@ def _columns(buffer: bytearray, at: Column, start: int) -> HeaderColumns:
     )
 
 
-def _markers(buffer: bytearray, at: Column, headers: Any, attributes: Column) -> Column:
+def _markers(buffer: bytearray, at: Array, headers: Any, attributes: Array) -> Array:
     """Return the types of the transaction markers: one uncompressed record whose key is a version and a type."""
     rows = np.flatnonzero((attributes & (MARKER | CODEC_MASK)) == MARKER)
-    found = np.full(at.shape, NO_MARKER, np.int16)
+    types = np.full(at.shape, NO_MARKER, np.int16)
     if rows.size:
         rows = rows[(headers["magic"][rows] == 2) & (headers["record_count"][rows] == 1)]
         record = _gather(buffer, at[rows] + HEADER.size, MARKER_RECORD)
         plain = (record["deltas"] == 0) & (record["key_size"] == _KEY_SIZE)
-        found[rows] = np.where(plain, record["type"], UNKNOWN_MARKER)
-    return found
+        types[rows] = np.where(plain, record["type"], UNKNOWN_MARKER)
+    return types
 
 
-def _gather(buffer: bytearray, at: Column, layout: Layout) -> Any:
+def _gather(buffer: bytearray, at: Array, layout: Layout) -> Any:
     """Return the fields of a layout at each index of a buffer."""
-    whole = np.ndarray((len(buffer) - layout.size + 1,), f"V{layout.size}", buffer, strides=(1,))
-    return whole[at].view(dtype_of(layout))
+    every_entry = np.ndarray((len(buffer) - layout.size + 1,), f"V{layout.size}", buffer, strides=(1,))
+    return every_entry[at].view(dtype_of(layout))
 
 
-def highest_before(before: int, column: Column) -> Column:
+def highest_before(before: int, column: Array) -> Array:
     """Return the running maximum of a column, with `before` as its first item."""
-    whole = np.concatenate(([before], column))
-    return whole if (whole[1:] >= whole[:-1]).all() else np.maximum.accumulate(whole)
+    values = np.concatenate(([before], column))
+    return values if (values[1:] >= values[:-1]).all() else np.maximum.accumulate(values)
 
 
-def newest(columns: HeaderColumns) -> Column:
+def newest(columns: HeaderColumns) -> Array:
     """Return the largest timestamp of each batch; -1 for an emptied one, which time indexes may omit."""
     emptied = columns.record_count == 0
     return np.where(emptied, -1, columns.max_timestamp) if emptied.any() else columns.max_timestamp
@@ -268,7 +268,7 @@ def _valid(buffer: bytearray, columns: HeaderColumns, start: int) -> Mask:
     return np.array([checksum(view[a + body_from(magic) : end], magic) == stated for a, end, magic, stated in rows])
 
 
-def _chained(buffer: bytearray, at: Column, end: int, crc: Column) -> bool:
+def _chained(buffer: bytearray, at: Array, end: int, crc: Array) -> bool:
     """Whether every batch of a window has a matching CRC, by one CRC call over all of them.
 
     No CRC covers the first bytes of a batch. There, in each batch but the first, bytes are written that turn the CRC of

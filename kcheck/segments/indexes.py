@@ -19,7 +19,7 @@ from kcheck.model.finding import Location
 from kcheck.model.java import LONG_MIN
 from kcheck.model.segments import FAULT_COUNT_MAX, EntryFault, FaultyEntry, IndexView
 from kcheck.model.source import Filled
-from kcheck.segments.header_columns import Column, HeaderColumns, Mask, dtype_of, highest_before, newest
+from kcheck.segments.header_columns import Array, HeaderColumns, Mask, dtype_of, highest_before, newest
 
 
 class OffsetIndexCheck:
@@ -27,7 +27,7 @@ class OffsetIndexCheck:
 
     def __init__(self, data: Filled, where: Location, base: Offset) -> None:
         """Take the content of the file."""
-        self._entries = _Entries(data, OFFSET_INDEX_ENTRY, where, base)
+        self._entries = _IndexEntries(data, OFFSET_INDEX_ENTRY, where, base)
         self.position = self._entries.values("position")
         offset, position = self._entries.offset, self.position
         self._entries.report(
@@ -61,7 +61,7 @@ class TimeIndexCheck:
 
     def __init__(self, data: Filled, where: Location, base: Offset) -> None:
         """Take the content of the file."""
-        self._entries = _Entries(data, TIME_INDEX_ENTRY, where, base)
+        self._entries = _IndexEntries(data, TIME_INDEX_ENTRY, where, base)
         self._timestamp = self._entries.values("timestamp")
         offset, timestamp = self._entries.offset, self._timestamp
         self._entries.report(
@@ -87,7 +87,7 @@ class TimeIndexCheck:
         return self._entries.view(len(self._timestamp), self._timestamp, last)
 
 
-class _Entries:
+class _IndexEntries:
     """The entries of an index, which of them the windows have reached, and the faults."""
 
     def __init__(self, file: Filled, layout: Layout, where: Location, base: Offset) -> None:
@@ -95,7 +95,7 @@ class _Entries:
         used = _entry_file.used_part(data, size, layout)
         self._torn = size % layout.size
         self._rows = np.frombuffer(used, dtype_of(layout))
-        self.offset: Column = self.values("relative_offset") + base
+        self.offset: Array = self.values("relative_offset") + base
         self._where = where
         self._size = size
         self._room = size - self._torn - len(used)
@@ -109,11 +109,11 @@ class _Entries:
         """Whether the entries ascend; otherwise they cannot be searched."""
         return not self._counts[EntryFault.ORDER]
 
-    def values(self, name: str) -> Column:
+    def values(self, name: str) -> Array:
         """Return a column of the entries."""
         return self._rows[name].astype(np.int64)
 
-    def reached(self, columns: HeaderColumns, values: Column) -> tuple[slice, Column]:
+    def reached(self, columns: HeaderColumns, values: Array) -> tuple[slice, Array]:
         """Return the entries whose offset is in a window, and for each the batch that has it."""
         last = highest_before(self._last, columns.last_offset)
         begin, self._last = self._next, int(last[-1])
@@ -128,7 +128,7 @@ class _Entries:
         self.report(EntryFault.GAP, offset < base, values, begin)
         return reached, batch
 
-    def report(self, fault: EntryFault, mask: Mask, values: Column, begin: int = 0) -> None:
+    def report(self, fault: EntryFault, mask: Mask, values: Array, begin: int = 0) -> None:
         """Keep the first faulty entries and count all; the mask starts at entry number `begin`."""
         count = int(np.count_nonzero(mask))
         if not count:
@@ -139,7 +139,7 @@ class _Entries:
             offset = Offset(int(self.offset[number]))
             self._faults.append(FaultyEntry(fault, number, offset, int(values[number])))
 
-    def view(self, checked: int, values: Column, last_timestamp: int | None) -> IndexView:
+    def view(self, checked: int, values: Array, last_timestamp: int | None) -> IndexView:
         """Return the result; entries from number `checked` on, or above the last offset, point past the last batch."""
         if self.sound:
             begin = min(checked, self._next)
@@ -156,7 +156,7 @@ class _Entries:
         )
 
 
-def _steps(column: Column) -> Column:
+def _steps(column: Array) -> Array:
     """Return the difference of each value to the one before it; 1 for the first."""
     steps = np.ones_like(column)
     steps[1:] = column[1:] - column[:-1]

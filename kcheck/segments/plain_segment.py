@@ -91,10 +91,10 @@ def read_plain(
     count = len(batches.position)
     first = Offset(batches.base_offset[0]) if count else None
     end = Offset(batches.last_offset[-1] + 1) if count else base
-    asked = cuts[-CUT_COUNT_MAX:]
-    if asked and min(asked) < end:
+    latest_cuts = cuts[-CUT_COUNT_MAX:]
+    if latest_cuts and min(latest_cuts) < end:
         return None
-    whole = None if first is None else Range(first, end, batches.solid_from, batches.producers)
+    producers = None if first is None else Range(first, end, batches.solid_from, batches.producers)
     return SegmentView(
         where=where,
         base_offset=base,
@@ -113,7 +113,7 @@ def read_plain(
         offset_index=views[0],
         time_index=views[1],
         transactions=_NO_TRANSACTIONS,
-        producers=Producing(whole, dict.fromkeys(asked, whole), (), {}),
+        producers=Producing(producers, dict.fromkeys(latest_cuts, producers), (), {}),
         holes=end - base - batches.records,
         gaps=() if batches.records == end - base else batches.gaps(),
     )

@@ -115,8 +115,8 @@ def _faulty(producers: Iterable[Producer], offset: Offset, state: Range | None) 
 
     `state` has the producers in the batches below its offset; None if they are not known.
     """
-    whole = state is not None and state.end_offset == offset
-    solid_from = state.solid_from if state is not None and whole else Offset(FAR)
+    is_followed = state is not None and state.end_offset == offset
+    solid_from = state.solid_from if state is not None and is_followed else Offset(FAR)
     by_id = {} if state is None else state.producers
     opened: set[int] = set()
     for entry in producers:

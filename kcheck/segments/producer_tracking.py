@@ -7,7 +7,7 @@ import numpy as np
 from kcheck.formats.record_batch import CONTROL, TRANSACTIONAL
 from kcheck.model.entries import Offset
 from kcheck.model.producers import Producing, Range, Seen
-from kcheck.segments.header_columns import Column, HeaderColumns
+from kcheck.segments.header_columns import Array, HeaderColumns
 from kcheck.segments.producers import (
     CUT_COUNT_MAX,
     FAR,
@@ -66,8 +66,8 @@ def _producers_of(columns: HeaderColumns, rows: slice, faults: SequenceFaults) -
         breaks[1:] |= ~valid[:-1]
         mine &= valid
     end = Offset(int(last[-1]) + 1)
-    whole = columns.valid is None or bool(columns.valid[rows][-1])
-    producers = Range(Offset(int(base[0])), end, Offset(int(base[breaks].max())) if whole else end, {})
+    is_intact = columns.valid is None or bool(columns.valid[rows][-1])
+    producers = Range(Offset(int(base[0])), end, Offset(int(base[breaks].max())) if is_intact else end, {})
     order = np.flatnonzero(mine)
     if not order.size:
         return producers
@@ -77,7 +77,7 @@ def _producers_of(columns: HeaderColumns, rows: slice, faults: SequenceFaults) -
 
 
 def _producers(
-    columns: HeaderColumns, begin: int, order: Column, solid: Column, faults: SequenceFaults
+    columns: HeaderColumns, begin: int, order: Array, solid: Array, faults: SequenceFaults
 ) -> dict[int, Seen]:
     """Return the producers of batches; `order` are their rows, counted from `begin`, sorted by producer id."""
     at = order + begin
@@ -101,7 +101,7 @@ def _producers(
     data_last = np.maximum.reduceat(np.where(control, -1, place), starts)
     opens = np.minimum.reduceat(np.where(opening, place, FAR), starts)
 
-    def at_place(column: Column, places: Column) -> list[int]:
+    def at_place(column: Array, places: Array) -> list[int]:
         known = (places >= 0) & (places < FAR)
         return np.where(known, column[np.where(known, places, 0)], -1).tolist()  # type: ignore[no-any-return]  # numpy's
 
@@ -115,7 +115,7 @@ def _producers(
 
 
 def _check_sequences(
-    data: Column, ids: Column, epoch: Column, base: Column, last: Column, first: Column, final: Column, solid: Column,
+    data: Array, ids: Array, epoch: Array, base: Array, last: Array, first: Array, final: Array, solid: Array,
     faults: SequenceFaults,
 ) -> None:  # fmt: skip
     """Find batches with records whose sequence numbers do not continue the previous batch of producer and epoch."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kcheck.segments.header_columns import Column, Mask
+from kcheck.segments.header_columns import Array, Mask
 
 RECORD_SIZE_MIN = 7
 """A length of one byte, then six fields of one byte."""
@@ -31,51 +31,51 @@ Octets = npt.NDArray[np.uint8]
 class BatchBodies(NamedTuple):
     """Where in a buffer the records of batches are, one item for each batch."""
 
-    begin: Column
+    begin: Array
     """The index of its first record."""
-    end: Column
+    end: Array
     """The index after its last byte."""
-    stated: Column
+    stated: Array
     """How many records its header names."""
 
 
 class RecordPositions(NamedTuple):
     """Where the records of batches begin."""
 
-    at: Column
+    at: Array
     """The index of each record in the buffer; -1 in an unused slot."""
-    first: Column
+    first: Array
     """For each batch, the number of its first slot in `at`."""
-    found: Column
+    counts: Array
     """For each batch, how many records its lengths lead to."""
-    behind: Column
+    ends: Array
     """For each batch, the index after the last of these records."""
 
 
 class RecordFields(NamedTuple):
     """Decoded records, one item for each; the last five fields mean nothing unless it is `sound`."""
 
-    batch: Column
+    batch: Array
     """The number of its batch."""
-    number: Column
+    number: Array
     """Its number in the batch, from 0."""
-    at: Column
+    at: Array
     """Its index in the buffer."""
     sound: Mask
     """Whether its fields end where its length says."""
-    timestamp_delta: Column
+    timestamp_delta: Array
     """Its timestamp, relative to the batch."""
-    offset_delta: Column
+    offset_delta: Array
     """Its offset, relative to the batch."""
-    key_size: Column
+    key_size: Array
     """The size of its key in bytes; negative for null."""
-    key_end: Column
+    key_end: Array
     """The index after its key."""
-    value_size: Column
+    value_size: Array
     """The size of its value in bytes; negative for null."""
-    value_end: Column
+    value_end: Array
     """The index after its value."""
-    header_count: Column
+    header_count: Array
     """How many headers it has."""
 
 
@@ -92,55 +92,55 @@ def record_positions(buffer: Buffer, bodies: BatchBodies) -> RecordPositions:
     return steps
 
 
-def _side_by_side(buffer: Buffer, bodies: BatchBodies, room: Column, steps: RecordPositions, order: Column) -> Column:
+def _side_by_side(buffer: Buffer, bodies: BatchBodies, room: Array, steps: RecordPositions, order: Array) -> Array:
     """Step through batches in parallel, those with most records first, until few are left; return these."""
     at, end, slot = bodies.begin[order], bodies.end[order], steps.first[order]
     fewer = -room[order]
     number = 0
     while (going := int(fewer.searchsorted(-number))) >= _SIDE_BY_SIDE_MIN:
         if going < at.size:
-            steps.behind[order[going:]], steps.found[order[going:]] = at[going:], -fewer[going:]
+            steps.ends[order[going:]], steps.counts[order[going:]] = at[going:], -fewer[going:]
             at, end, slot, fewer, order = at[:going], end[:going], slot[:going], fewer[:going], order[:going]
-        behind, good = _next(buffer, at, end)
+        next_at, good = _next(buffer, at, end)
         if np.count_nonzero(good) < good.size:
-            steps.behind[order[~good]], steps.found[order[~good]] = at[~good], number
+            steps.ends[order[~good]], steps.counts[order[~good]] = at[~good], number
             at, end, slot, fewer, order = at[good], end[good], slot[good], fewer[good], order[good]
-            behind = behind[good]
+            next_at = next_at[good]
         steps.at[slot + number] = at
-        at = behind
+        at = next_at
         number += 1
-    steps.behind[order], steps.found[order] = at, np.minimum(number, -fewer)
+    steps.ends[order], steps.counts[order] = at, np.minimum(number, -fewer)
     return order[:going]
 
 
-def _next(buffer: Buffer, at: Column, end: Column) -> tuple[Column, Mask]:
+def _next(buffer: Buffer, at: Array, end: Array) -> tuple[Array, Mask]:
     """Return where records end, and which lengths are valid: the record ends within its batch."""
     pairs = np.ndarray((len(buffer) - 1,), "V2", buffer, strides=(1,))
-    behind = at + _sizes().take(pairs[np.minimum(at, len(pairs) - 1)].view("<u2"), mode="clip")
-    good = behind <= end
+    ends = at + _sizes().take(pairs[np.minimum(at, len(pairs) - 1)].view("<u2"), mode="clip")
+    good = ends <= end
     rest = np.flatnonzero(~good)
     if rest.size:
         size, after, too_long = varints(np.frombuffer(buffer, np.uint8), at[rest], VARINT_SIZE_MAX)
-        behind[rest] = after + size
-        good[rest] = (size >= RECORD_SIZE_MIN - 1) & (behind[rest] <= end[rest])
+        ends[rest] = after + size
+        good[rest] = (size >= RECORD_SIZE_MIN - 1) & (ends[rest] <= end[rest])
         if too_long is not None:
             good[rest[too_long]] = False
-    return behind, good
+    return ends, good
 
 
 @cache
-def _sizes() -> Column:
+def _sizes() -> Array:
     """Return the sizes of records by their first two bytes; _UNKNOWN if these do not suffice or are invalid."""
     octets = np.arange(1 << 16, dtype="<u2").view(np.uint8)
     at = np.arange(0, octets.size, 2)
-    size, behind, longer = varints(octets, at, 2)
+    size, after, longer = varints(octets, at, 2)
     assert longer is not None
-    return np.where((size < RECORD_SIZE_MIN - 1) | longer, _UNKNOWN, size + behind - at)
+    return np.where((size < RECORD_SIZE_MIN - 1) | longer, _UNKNOWN, size + after - at)
 
 
 def _one(buffer: Buffer, batch: int, end: int, room: int, steps: RecordPositions) -> None:
     """Step through the rest of one batch."""
-    at, number, slot = int(steps.behind[batch]), int(steps.found[batch]), int(steps.first[batch])
+    at, number, slot = int(steps.ends[batch]), int(steps.counts[batch]), int(steps.first[batch])
     while number < room:
         places: list[int] = []
         append = places.append
@@ -148,34 +148,34 @@ def _one(buffer: Buffer, batch: int, end: int, room: int, steps: RecordPositions
         try:
             while len(places) < goal and at < end:
                 byte = buffer[at]
-                size, behind = byte >> 1, at + 1
+                size, next_at = byte >> 1, at + 1
                 if byte > 127:
-                    second = buffer[behind]
-                    size, behind = size & 63 | (second & 127) << 6, at + 2
+                    second = buffer[next_at]
+                    size, next_at = size & 63 | (second & 127) << 6, at + 2
                     if second > 127:
-                        size, behind = _longer(buffer, behind, size)
-                behind += size
-                if byte & 1 or size < RECORD_SIZE_MIN - 1 or behind > end:
+                        size, next_at = _longer(buffer, next_at, size)
+                next_at += size
+                if byte & 1 or size < RECORD_SIZE_MIN - 1 or next_at > end:
                     break
                 append(at)
-                at = behind
+                at = next_at
         except IndexError:
             pass  # The length itself is cut off by the end of the buffer.
         steps.at[slot + number : slot + number + len(places)] = places
         number += len(places)
         if len(places) < goal:
             break
-    steps.behind[batch], steps.found[batch] = at, number
+    steps.ends[batch], steps.counts[batch] = at, number
 
 
-def _longer(buffer: Buffer, behind: int, size: int) -> tuple[int, int]:
+def _longer(buffer: Buffer, after: int, size: int) -> tuple[int, int]:
     """Return a length of three bytes or more and the index after it; -1 if it is too long."""
     for shift in (13, 20, 27):
-        byte = buffer[behind]
-        size, behind = size | (byte & 127) << shift, behind + 1
+        byte = buffer[after]
+        size, after = size | (byte & 127) << shift, after + 1
         if byte < 128:
-            return size & 0x7FFFFFFF, behind
-    return -1, behind
+            return size & 0x7FFFFFFF, after
+    return -1, after
 
 
 def decode_fields(buffer: Buffer, steps: RecordPositions) -> Iterator[RecordFields]:
@@ -192,7 +192,7 @@ def decode_fields(buffer: Buffer, steps: RecordPositions) -> Iterator[RecordFiel
             yield _decoded(octets, at, batch, slot - steps.first[batch])
 
 
-def _batches(first: Column, begin: int, count: int) -> Column:
+def _batches(first: Array, begin: int, count: int) -> Array:
     """Return the batch of each of `count` slots from `begin`."""
     low = int(np.searchsorted(first, begin, "right")) - 1
     high = int(np.searchsorted(first, begin + count))
@@ -200,40 +200,40 @@ def _batches(first: Column, begin: int, count: int) -> Column:
     return np.repeat(np.arange(low, high), np.diff(bounds))
 
 
-def _decoded(octets: Octets, at: Column, batch: Column, number: Column) -> RecordFields:
+def _decoded(octets: Octets, at: Array, batch: Array, number: Array) -> RecordFields:
     """Decode records whose lengths are valid; a record is sound if its fields end where its length says."""
-    size, behind, _ = varints(octets, at, VARINT_SIZE_MAX)
-    end = behind + size
-    timestamp_delta, behind, bad_timestamp = varints(octets, behind + 1, VARLONG_SIZE_MAX)
-    offset_delta, behind, bad_offset = varints(octets, behind, VARINT_SIZE_MAX)
-    key_size, key_end, bad_key = _skip(octets, behind, end)
+    size, after, _ = varints(octets, at, VARINT_SIZE_MAX)
+    end = after + size
+    timestamp_delta, after, bad_timestamp = varints(octets, after + 1, VARLONG_SIZE_MAX)
+    offset_delta, after, bad_offset = varints(octets, after, VARINT_SIZE_MAX)
+    key_size, key_end, bad_key = _skip(octets, after, end)
     value_size, value_end, bad_value = _skip(octets, key_end, end)
-    header_count, behind, bad_count = varints(octets, value_end, VARINT_SIZE_MAX)
-    sound = (header_count >= 0) & (header_count <= end - behind)
+    header_count, after, bad_count = varints(octets, value_end, VARINT_SIZE_MAX)
+    sound = (header_count >= 0) & (header_count <= end - after)
     for bad in (bad_timestamp, bad_offset, bad_key, bad_value, bad_count):
         if bad is not None:
             sound &= ~bad
     with_headers = np.flatnonzero(sound & (header_count > 0))
     if with_headers.size:
-        _skip_headers(octets, behind, end, header_count, sound, with_headers)
-    sound &= behind == end
+        _skip_headers(octets, after, end, header_count, sound, with_headers)
+    sound &= after == end
     return RecordFields(
         batch, number, at, sound, timestamp_delta, offset_delta, key_size, key_end, value_size, value_end, header_count
     )
 
 
-def _skip(octets: Octets, at: Column, end: Column) -> tuple[Column, Column, Mask | None]:
+def _skip(octets: Octets, at: Array, end: Array) -> tuple[Array, Array, Mask | None]:
     """Return the sizes at these indices, where the fields after them end, and which sizes are too long.
 
     A negative size means null. A field that leads past its record ends one byte after it, so that indices stay small.
     """
-    size, behind, too_long = varints(octets, at, VARINT_SIZE_MAX)
-    return size, np.minimum(behind + np.maximum(size, 0), np.maximum(behind, end) + 1), too_long
+    size, after, too_long = varints(octets, at, VARINT_SIZE_MAX)
+    return size, np.minimum(after + np.maximum(size, 0), np.maximum(after, end) + 1), too_long
 
 
-def _skip_headers(octets: Octets, behind: Column, end: Column, count: Column, sound: Mask, rows: Column) -> None:
-    """Move `behind` of these records past their headers: of many records in parallel, of few one by one."""
-    left, at, stop = count[rows], behind[rows], end[rows]
+def _skip_headers(octets: Octets, header_ends: Array, end: Array, count: Array, sound: Mask, rows: Array) -> None:
+    """Move `header_ends` of these records past their headers: of many records in parallel, of few one by one."""
+    left, at, stop = count[rows], header_ends[rows], end[rows]
     while rows.size >= _SIDE_BY_SIDE_MIN:
         size, after, bad_key = _skip(octets, at, stop)
         _, after, bad_value = _skip(octets, after, stop)
@@ -243,14 +243,14 @@ def _skip_headers(octets: Octets, behind: Column, end: Column, count: Column, so
                 good &= ~bad
         left = left - 1
         sound[rows[~good]] = False
-        behind[rows] = after
+        header_ends[rows] = after
         on = good & (left > 0)
         rows, left, at, stop = rows[on], left[on], after[on], stop[on]
     data = octets.data
     for row, place, last, number in zip(rows.tolist(), at.tolist(), stop.tolist(), left.tolist(), strict=True):
         after_all = _headers(data, place, last, number)
         sound[row] = after_all is not None
-        behind[row] = last if after_all is None else after_all
+        header_ends[row] = last if after_all is None else after_all
 
 
 def _headers(data: memoryview, at: int, stop: int, left: int) -> int | None:
@@ -276,28 +276,28 @@ def _headers(data: memoryview, at: int, stop: int, left: int) -> int | None:
     return at if at <= stop else None
 
 
-def varints(octets: Octets, at: Column, size_max: int) -> tuple[Column, Column, Mask | None]:
+def varints(octets: Octets, at: Array, size_max: int) -> tuple[Array, Array, Mask | None]:
     """Return the zigzag numbers at these indices, the indices after them, and which are too long (None: none is).
 
     ByteUtils.readVarint with a `size_max` of 5, readVarlong with 10: both drop bits above 32 and 64. Bytes past the end
     of the buffer read as its last byte.
     """
     octet = octets.take(at, mode="clip")
-    behind = at + 1
+    after = at + 1
     if octet.max(initial=0) < 128:
-        return _zigzag(octet.astype(np.int64)), behind, None
+        return _zigzag(octet.astype(np.int64)), after, None
     raw = (octet & 127).astype(np.int64)
     more = octet >> 7
-    octet = octets.take(behind, mode="clip")
+    octet = octets.take(after, mode="clip")
     # Nearly all numbers end by now: to pick the others costs more than to read all.
     raw |= (octet & (more * np.uint8(127))).astype(np.int64) << 7
-    behind += more
+    after += more
     longer = np.flatnonzero(more & (octet >> 7))
     shift = 14
     while longer.size and shift < 7 * size_max:
-        octet = octets.take(behind[longer], mode="clip")
+        octet = octets.take(after[longer], mode="clip")
         raw[longer] |= (octet & 127).astype(np.int64) << shift
-        behind[longer] += 1
+        after[longer] += 1
         longer = longer[octet > 127]
         shift += 7
     if size_max == VARINT_SIZE_MAX and shift == 7 * size_max:
@@ -306,9 +306,9 @@ def varints(octets: Octets, at: Column, size_max: int) -> tuple[Column, Column, 
     if longer.size:
         too_long = np.zeros(at.size, np.bool_)
         too_long[longer] = True
-    return _zigzag(raw), behind, too_long
+    return _zigzag(raw), after, too_long
 
 
-def _zigzag(raw: Column) -> Column:
-    value: Column = (raw.view(np.uint64) >> np.uint64(1)).view(np.int64) ^ -(raw & 1)
+def _zigzag(raw: Array) -> Array:
+    value: Array = (raw.view(np.uint64) >> np.uint64(1)).view(np.int64) ^ -(raw & 1)
     return value

@@ -13,7 +13,7 @@ from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.entries import Offset
 from kcheck.model.names import segment_prefix
 from kcheck.model.release import Release
-from kcheck.segments.header_columns import Column, dtype_of
+from kcheck.segments.header_columns import Array, dtype_of
 from kcheck.startup.virtual_files import Folder, StartError
 
 
@@ -35,10 +35,10 @@ class Index:
         else:
             data, size = folder.read(name)
             self._data = data
-            whole = min(len(data), size) // layout.size
-            self._rows = np.frombuffer(data, dtype_of(layout), whole)
-            if len(data) % layout.size and size // layout.size > whole:
-                padded = data[whole * layout.size :].ljust(layout.size, b"\0")
+            entry_count = min(len(data), size) // layout.size
+            self._rows = np.frombuffer(data, dtype_of(layout), entry_count)
+            if len(data) % layout.size and size // layout.size > entry_count:
+                padded = data[entry_count * layout.size :].ljust(layout.size, b"\0")
                 self._rows = np.concatenate((self._rows, np.frombuffer(padded, dtype_of(layout), 1)))
             self.entries = size // layout.size
         self.length = folder.files[name].size
@@ -61,7 +61,7 @@ class Index:
         first, second = self._rows[number].tolist()
         return first, second
 
-    def write(self, *columns: Column) -> None:
+    def write(self, *columns: Array) -> None:
         """Replace every entry; the size of the file and the bytes after the entries stay."""
         rows = np.zeros(len(columns[0]), dtype_of(self._layout))
         for (name, _), column in zip(self._layout.fields, columns, strict=True):
@@ -130,7 +130,7 @@ class LoadedOffsetIndex(Index):
     def _last(self) -> int:
         return self._base + (self.slot(self.entries - 1)[0] if self.entries else 0)
 
-    def write(self, *columns: Column) -> None:
+    def write(self, *columns: Array) -> None:
         """Replace every entry: relative offsets, positions."""
         super().write(*columns)
         self.last_offset = self._last()

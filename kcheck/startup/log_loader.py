@@ -29,7 +29,7 @@ _SPLIT_COUNT_MAX = 1000
 ENDLESS = "the broker splits segments for ever: offsets still do not fit into them"
 """Why a load does not end."""
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 
 class LogLoader:
@@ -132,7 +132,7 @@ class LogLoader:
         if segment.search(offset).batch is None and release.replays_below_log_end:
             raise StartError(f"NullPointerException: no batch at the first unstable offset {offset}")
 
-    def _retry(self, step: Callable[[], Answer]) -> Answer:
+    def _retry(self, step: Callable[[], Result]) -> Result:
         """Do a step; where an offset does not fit into its segment, split that and retry (retryOnOffsetOverflow)."""
         for _ in range(_SPLIT_COUNT_MAX):
             try:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from kcheck.core.cluster_copies import MetadataCopy, StrayDetector, stray_detector
 from kcheck.core.log_dir_outcome import (
-    Place,
+    PredictedPartition,
     Unformatted,
     aborted,
     broker_abort,
@@ -193,7 +193,7 @@ def log_dir_start(
     unreadable = [finding.where for finding in log_dir.findings if finding.severity is Severity.ERROR]
     decision = log_dir_outcome(
         tuple(_failures(log_dir, context.mode, context.release)),
-        [Place(join(path, partition.dir), partition) for partition in partitions],
+        [PredictedPartition(join(path, partition.dir), partition) for partition in partitions],
         unformatted=_unformatted(log_dir, context),
         unread=(unreadable[0].dir or unreadable[0].file or path) if unreadable else None,
         release=context.release,
@@ -226,12 +226,12 @@ def _conflicts(starts: list[LogDirPrediction], release: Release, has_left: HasLe
     yield from duplicates(_places(starts, has_left))
 
 
-def _places(starts: Iterable[LogDirPrediction], has_left: HasLeft) -> Iterator[Place]:
+def _places(starts: Iterable[LogDirPrediction], has_left: HasLeft) -> Iterator[PredictedPartition]:
     """Yield the partition directories that are still there."""
     for start in starts:
         for partition in start.partitions:
             if not has_left(start.view, partition.dir):
-                yield Place(join(start.path, partition.dir), partition)
+                yield PredictedPartition(join(start.path, partition.dir), partition)
 
 
 def _none_left(_: LogDirView | None, __: str) -> bool:

@@ -139,7 +139,9 @@ def _outcome(
     context: Context,
 ) -> tuple[Outcome, str | None, str | None]:
     """Return the outcome, the reason, and what is uncertain about it."""
-    reason = "; ".join(log.reasons) or None
+    # What takes records comes first: the first screen shows one reason.
+    cuts = (cut.why for cut in log.cuts if cut.why)
+    reason = "; ".join(dict.fromkeys((*cuts, *log.reasons))) or None
     if name.endswith("-delete"):
         return Outcome.DELETED, "the directory is marked for deletion", None
     if directory.state is DirectoryState.STRAY and context.release.has_stray_directories:

@@ -11,13 +11,13 @@ import numpy as np
 from kcheck.core.predictions import new_content
 from kcheck.core.producer_state import (
     Completed,
-    Data,
+    DataBatch,
     EmptyMarker,
     Entry,
     Marker,
     ProducerReplay,
     ProducerStates,
-    Step,
+    ReplayStep,
 )
 from kcheck.core.producer_state import TransactionStateError as StateError
 from kcheck.core.startup import stray_snapshots
@@ -38,7 +38,7 @@ from kcheck.formats.transaction_index import AbortedTxn
 from kcheck.model.entries import Offset
 from kcheck.model.names import DELETED, segment_prefix
 from kcheck.model.release import Release
-from kcheck.segments.header_columns import Column, HeaderColumns
+from kcheck.segments.header_columns import Array, HeaderColumns
 from kcheck.startup.segment import Segment
 from kcheck.startup.sorted_map import Snapshots
 from kcheck.startup.virtual_files import SNAPSHOT, Folder, StartError
@@ -178,7 +178,7 @@ class Producers:
 def follow(
     segment: Segment,
     columns: HeaderColumns,
-    rows: Column,
+    rows: Array,
     states: ProducerStates | ProducerReplay,
     aborted: list[AbortedTxn],
 ) -> tuple[int, str | None]:
@@ -205,7 +205,9 @@ def follow(
     return int(rows[-1]), None
 
 
-def _append(segment: Segment, step: Step, states: ProducerStates | ProducerReplay, aborted: list[AbortedTxn]) -> None:
+def _append(
+    segment: Segment, step: ReplayStep, states: ProducerStates | ProducerReplay, aborted: list[AbortedTxn]
+) -> None:
     with ends_start(segment):
         completed = states.append(step)
     if completed is not None and completed.aborted:
@@ -221,7 +223,7 @@ def ends_start(segment: Segment) -> Iterator[None]:
         raise StartError(f"{error} ({segment.log_name})") from error
 
 
-def _append_together(columns: HeaderColumns, rows: Column, states: ProducerStates | ProducerReplay) -> bool:
+def _append_together(columns: HeaderColumns, rows: Array, states: ProducerStates | ProducerReplay) -> bool:
     """Append a long run of batches at once if no transaction can end the start; return whether that was done."""
     if len(rows) < _RUN_COUNT_MIN:
         return False
@@ -261,16 +263,16 @@ def _take_aborted(segment: Segment, completed: Completed, aborted: list[AbortedT
     )
 
 
-def _entry(data: Data, release: Release) -> Entry:
+def _entry(data: DataBatch, release: Release) -> Entry:
     return Entry(
         data.producer_id, data.producer_epoch, data.last_sequence, data.last_offset, data.offset_delta(release),
         data.max_timestamp,
     )  # fmt: skip
 
 
-def _data(columns: HeaderColumns, row: int) -> Data:
+def _data(columns: HeaderColumns, row: int) -> DataBatch:
     base, last, sequence = int(columns.base_offset[row]), int(columns.last_offset[row]), int(columns.base_sequence[row])
-    return Data(
+    return DataBatch(
         producer_id=int(columns.producer_id[row]),
         producer_epoch=int(columns.producer_epoch[row]),
         base_offset=base,
@@ -282,7 +284,7 @@ def _data(columns: HeaderColumns, row: int) -> Data:
     )
 
 
-def _step(segment: Segment, columns: HeaderColumns, row: int) -> Step | str:
+def _step(segment: Segment, columns: HeaderColumns, row: int) -> ReplayStep | str:
     """Return the marker in a control batch, or the reason of an InvalidRecordException; StartError for others."""
     producer_id = int(columns.producer_id[row])
     position, size = int(columns.position[row]), int(columns.size[row])

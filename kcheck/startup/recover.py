@@ -13,7 +13,7 @@ import numpy as np
 from kcheck.formats.transaction_index import AbortedTxn
 from kcheck.model.entries import RELATIVE_OFFSET_MAX
 from kcheck.model.release import Assign
-from kcheck.segments.header_columns import Column, HeaderColumns
+from kcheck.segments.header_columns import Array, HeaderColumns
 from kcheck.startup.leader_epochs import EpochCache
 from kcheck.startup.producer_state import Producers, follow
 from kcheck.startup.segment import Segment
@@ -52,10 +52,10 @@ class _Indexes:
         segment.time_index.reset()
         self._segment = segment
         self._interval = segment.context.settings.index_interval_bytes
-        self._offsets: list[Column] = []
-        self._positions: list[Column] = []
-        self._timestamps: list[Column] = []
-        self._time_offsets: list[Column] = []
+        self._offsets: list[Array] = []
+        self._positions: list[Array] = []
+        self._timestamps: list[Array] = []
+        self._time_offsets: list[Array] = []
         self.count = self.timed = 0
         self._last_position = 0
         self._last_offset: int | None = None
@@ -80,7 +80,7 @@ class _Indexes:
             self._largest, self._largest_at = int(raised[-1]), int(largest_at[-1])
         return (stop, None) if failure is None else (end, failure)
 
-    def _rows(self, columns: HeaderColumns, stop: int) -> Column:
+    def _rows(self, columns: HeaderColumns, stop: int) -> Array:
         """Return the rows that get an entry: more than index.interval.bytes after the entry before."""
         positions = columns.position[:stop].tolist()
         rows: list[int] = []
@@ -91,7 +91,7 @@ class _Indexes:
         return np.array(rows, np.int64)
 
     def _check(
-        self, columns: HeaderColumns, rows: Column, largest: Column, largest_at: Column
+        self, columns: HeaderColumns, rows: Array, largest: Array, largest_at: Array
     ) -> tuple[int, Exception | None, bool]:
         """Return the first row that an index refuses, the exception, and whether only the time index refuses it."""
         if not rows.size:
@@ -128,7 +128,7 @@ class _Indexes:
             )
         return row, failure, half
 
-    def _append(self, columns: HeaderColumns, rows: Column, largest: Column, largest_at: Column) -> None:
+    def _append(self, columns: HeaderColumns, rows: Array, largest: Array, largest_at: Array) -> None:
         if not rows.size:
             return
         self._append_offsets(columns, rows)
@@ -140,14 +140,14 @@ class _Indexes:
         if fresh.any():
             self._last_time, self._last_time_offset = int(times[fresh][-1]), int(time_offsets[fresh][-1])
 
-    def _append_offsets(self, columns: HeaderColumns, rows: Column) -> None:
+    def _append_offsets(self, columns: HeaderColumns, rows: Array) -> None:
         offsets = self._keys(columns, rows)
         self._offsets.append(offsets - self._segment.base)
         self._positions.append(columns.position[rows])
         self.count += len(rows)
         self._last_position, self._last_offset = int(columns.position[rows[-1]]), int(offsets[-1])
 
-    def _keys(self, columns: HeaderColumns, rows: Column) -> Column:
+    def _keys(self, columns: HeaderColumns, rows: Array) -> Array:
         """Return the offsets for the index: those of the last records, up to 1.1 those of the first."""
         by_last = self._segment.context.release.splits_segments
         return columns.last_offset[rows] if by_last else self._segment.first_offsets(columns, rows)
@@ -184,7 +184,7 @@ class _Indexes:
         self._segment.time_index.trim()
 
 
-def _joined(parts: list[Column]) -> Column:
+def _joined(parts: list[Array]) -> Array:
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
@@ -276,8 +276,8 @@ def _take_epochs(segment: Segment, columns: HeaderColumns, stop: int, epochs: Ep
     batch_epochs = columns.epoch[rows]
     before = np.maximum.accumulate(np.concatenate(([-1], batch_epochs)))[:-1]
     # The next batch offers an ignored epoch again.
-    again = segment.context.release.assign is Assign.IGNORE
-    new = np.flatnonzero(batch_epochs > (epochs.latest if again else before))
+    repeats = segment.context.release.assign is Assign.IGNORE
+    new = np.flatnonzero(batch_epochs > (epochs.latest if repeats else before))
     try:
         epochs.take(zip(batch_epochs[new].tolist(), columns.base_offset[rows[new]].tolist(), strict=True))
     except ValueError as error:

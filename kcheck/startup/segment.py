@@ -15,7 +15,7 @@ from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
 from kcheck.model.names import DELETED, INDEX_ENDINGS, segment_prefix
 from kcheck.model.release import Release
 from kcheck.model.segments import End
-from kcheck.segments.header_columns import Column, HeaderColumns, HeaderReader
+from kcheck.segments.header_columns import Array, HeaderColumns, HeaderReader
 from kcheck.startup.index import LoadedOffsetIndex, LoadedTimeIndex
 from kcheck.startup.inputs import Context
 from kcheck.startup.virtual_files import Folder, StartError, UnseenError, unreadable
@@ -190,7 +190,7 @@ class Segment:
         bases[wrappers] = self.first_offsets(columns, wrappers)
         return columns._replace(base_offset=bases)
 
-    def first_offsets(self, columns: HeaderColumns, rows: Column) -> Column:
+    def first_offsets(self, columns: HeaderColumns, rows: Array) -> Array:
         """Return the offsets of the first records of batches; compressed messages of magic 0 and 1 are decompressed."""
         offsets = columns.base_offset[rows].copy()
         for at in np.flatnonzero((columns.magic[rows] < 2) & (columns.attributes[rows] & CODEC_MASK != 0)).tolist():

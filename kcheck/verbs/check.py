@@ -18,6 +18,7 @@ from kcheck.model.report import FINDINGS, PartitionFilter, Report
 from kcheck.model.views import Different, PartitionView, ReplicasView
 from kcheck.segments.time_span import TimeSpan
 from kcheck.tables import findings
+from kcheck.verbs.next_starts import NextStarts, next_starts
 from kcheck.views.coverage import CheckedCounts, Coverage, Progress
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.rule_runner import check_replicas, check_segment
@@ -91,21 +92,23 @@ def check(
     release: Release,
     reading: ReadOptions | None = None,
     log_dirs: LogDirs | None = None,
+    starts: NextStarts | None = None,
 ) -> CheckReport:
     """Run every rule over the given paths; an interrupt ends reading, and the report says so.
 
     UsageError: a path that does not exist, or a file whose kind neither its name nor `as_kind` gives.
     """
-    reading = reading or ReadOptions()
+    reading, log_dirs = reading or ReadOptions(), log_dirs or LogDirs(release)
     targets = replica_targets(arguments)
     require_match(targets, wanted)
+    starts = starts or next_starts(arguments, targets, wanted, log_dirs)
     kinds = {target: format_of(target.path, as_kind) for target in targets if target.kind is TargetKind.FILE}
     coverage = Coverage()
-    coverage.plan(targets, wanted, deep=depth.reads_segments)
+    coverage.plan(targets, wanted, reads_segments=depth.reads_segments)
     interrupted = False
     with _workers(reading, coverage) as workers:
         scan = SegmentScan(depth, release, workers, window=reading.span, coverage=coverage)
-        survey = Survey(wanted=wanted, release=release, deepen=scan.partitions, log_dirs=log_dirs)
+        survey = Survey(wanted=wanted, release=release, deepen=scan.partitions, log_dirs=log_dirs, settle=starts.settle)
         cluster = _Cluster(workers, coverage, compared=depth.reads_segments)
         try:
             for target in targets:

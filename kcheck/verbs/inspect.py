@@ -25,6 +25,8 @@ from kcheck.model.report import PartitionFilter, Report
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import PartitionView
 from kcheck.segments.batches import Walk
+from kcheck.verbs.next_starts import next_starts
+from kcheck.views.log_dir import LogDirs
 from kcheck.views.partition import batches_of
 from kcheck.views.selection import require_match
 from kcheck.views.survey import Survey, format_of
@@ -68,7 +70,9 @@ def inspect(
     targets = tuple(target for path in paths for target in replica_targets([path]))
     require_match(targets, wanted)
     kinds = {target: format_of(target.path, as_kind) for target in targets if target.kind is TargetKind.FILE}
-    survey = Survey(wanted=wanted, release=release, walk_all=detail.walk_all)
+    log_dirs = LogDirs(release)
+    settle = next_starts(paths, targets, wanted, log_dirs).settle
+    survey = Survey(wanted=wanted, release=release, walk_all=detail.walk_all, log_dirs=log_dirs, settle=settle)
     return Inspection(
         release=release,
         detail=detail,

@@ -3,14 +3,17 @@
 import shlex
 from dataclasses import dataclass
 
+from kcheck.core.verdicts import worst_first
 from kcheck.documents.answer import Answer
-from kcheck.documents.predict import log_dir_row
+from kcheck.documents.predict import log_dir_row, partition_row
 from kcheck.model.depth import Depth
 from kcheck.model.report import Report
 from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs.check import CheckReport, check
+from kcheck.verbs.next_starts import NextStarts
 from kcheck.verbs.predict import Prediction, predict_directories
 from kcheck.views.log_dir import LogDirs
+from kcheck.views.targets import replica_targets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,9 +28,15 @@ class Overview(Answer):
     """The predicted next start of the log dirs."""
 
     def report(self) -> Report:
-        """Return the report of the check, with the verdict on each log dir and the next command to type."""
+        """Return the report of the check, with the next command to type.
+
+        Before it come the verdict on each log dir and the partitions that cause it, worst first.
+        """
         report = self.check.report()
-        verdicts = tuple({**log_dir_row(log_dir), "partitions": ()} for log_dir in self.prediction.log_dirs)
+        verdicts = tuple(
+            {**log_dir_row(log_dir), "partitions": tuple(map(partition_row, worst_first(log_dir.partitions)))}
+            for log_dir in self.prediction.log_dirs
+        )
         more = {"predictions": verdicts, "next": f"kcheck predict {shlex.join(self.paths)}"}
         return report._replace(body={**more, **report.body})
 
@@ -35,6 +44,10 @@ class Overview(Answer):
 def overview(arguments: list[str], options: StartOptions) -> Overview:
     """Check batch headers and predict the next start; both share each opened log dir."""
     log_dirs = LogDirs(options.release)
+    prediction = predict_directories(arguments, options, log_dirs)
+    starts = NextStarts(replica_targets(arguments), lambda: options, log_dirs)
+    for log_dir in prediction.log_dirs:
+        starts.know(log_dir.path, log_dir.partitions)
     return Overview(
         paths=tuple(arguments),
         check=check(
@@ -44,6 +57,7 @@ def overview(arguments: list[str], options: StartOptions) -> Overview:
             wanted=options.wanted,
             release=options.release,
             log_dirs=log_dirs,
+            starts=starts,
         ),
-        prediction=predict_directories(arguments, options, log_dirs),
+        prediction=prediction,
     )

@@ -118,7 +118,7 @@ def start_of(
         directories = wanted_directories(log_dir, options.wanted)
         report_links(log_dir, options.wanted)
         collected.extend(log_dir.findings)
-        start = start_log_dir(target.path, log_dir, directories, options, collected, _load_below(target.path), has_left)
+        start = start_log_dir(target.path, log_dir, directories, options, collected, load_below(target.path), has_left)
         return start._replace(broker=broker_of(target, log_dir.view))
     view, log_dir = open_single_partition(target.path, target.broker_id, walk_all=False, log_dirs=log_dirs)
     if view is None:
@@ -129,10 +129,10 @@ def start_of(
         )  # fmt: skip
     parent, name = split(target.path)
     directory = PartitionDirectory(view.topic, view.partition, view.state, canonical=True)
-    return start_log_dir(parent, log_dir, [(name, directory)], options, collected, _load_below(parent), has_left)
+    return start_log_dir(parent, log_dir, [(name, directory)], options, collected, load_below(parent), has_left)
 
 
-def _load_below(path: str) -> Load:
+def load_below(path: str) -> Load:
     """Return what predicts one partition directory of the log dir at a path."""
     from kcheck.startup.partition import start_partition  # imports numpy: only to simulate a start
 

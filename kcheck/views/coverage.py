@@ -51,23 +51,23 @@ class Coverage:
         self.at = ""
         self.planned = {"log_dirs": 0, "partitions": 0, "segments": 0, "bytes": 0}
 
-    def plan(self, targets: Iterable[Target], wanted: PartitionFilter, *, deep: bool) -> None:
-        """Count the planned work; count segment bytes only if segments are read from their start, which is `deep`."""
+    def plan(self, targets: Iterable[Target], wanted: PartitionFilter, *, reads_segments: bool) -> None:
+        """Count the planned work; count segment bytes only if `reads_segments`, from their start."""
         for target in targets:
             match target.kind:
                 case TargetKind.LOG_DIR:
                     self.planned["log_dirs"] += 1
                     for name in _names(target.path):
-                        self._plan_partition(join(target.path, name), wanted, deep=deep)
+                        self._plan_partition(join(target.path, name), wanted, reads_segments=reads_segments)
                 case TargetKind.PARTITION:
-                    self._plan_partition(target.path, None, deep=deep)
+                    self._plan_partition(target.path, None, reads_segments=reads_segments)
 
-    def _plan_partition(self, path: str, wanted: PartitionFilter | None, *, deep: bool) -> None:
+    def _plan_partition(self, path: str, wanted: PartitionFilter | None, *, reads_segments: bool) -> None:
         directory = parse_directory(split(path)[1])
         if directory is None or not (wanted is None or wanted.has(directory.topic, directory.partition)):
             return
         self.planned["partitions"] += 1
-        if deep and directory.state in LIVE:
+        if reads_segments and directory.state in LIVE:
             of_logs = sizes(path, ".log")
             self.planned["segments"] += len(of_logs)
             self.planned["bytes"] += sum(of_logs)

@@ -147,7 +147,7 @@ def one_partition(
     where = log_dir.view.where._replace(dir=name)
     view, findings = try_partition(
         join(where.log_dir or "", name), directory, where, log_dir=log_dir.view,
-        told=log_dir.checkpoints.of(directory.topic, directory.partition),
+        offsets=log_dir.checkpoints.of(directory.topic, directory.partition),
         walk_all=walk_all, release=release,
     )  # fmt: skip
     log_dir.findings.extend(findings)
@@ -168,7 +168,7 @@ def open_single_partition(
         return one_partition(log_dir, name, directory, walk_all=walk_all, release=release), log_dir
     where = Location(broker_id=broker_id, dir=path)
     view, findings = try_partition(
-        path, directory, where, log_dir=None, told=CheckpointOffsets(), walk_all=walk_all, release=release
+        path, directory, where, log_dir=None, offsets=CheckpointOffsets(), walk_all=walk_all, release=release
     )  # fmt: skip
     return view, LogDir(view=log_dir.view, checkpoints=log_dir.checkpoints, findings=list(findings), alone=True)
 

@@ -43,7 +43,7 @@ def read_partition(
     where: Location,
     *,
     log_dir: LogDirView | None,
-    told: CheckpointOffsets,
+    offsets: CheckpointOffsets,
     walk_all: bool,
     release: Release,
 ) -> tuple[PartitionView, tuple[Finding, ...]]:
@@ -74,9 +74,11 @@ def read_partition(
         findings.append(kc001_unreadable.finding(where, error.why))
     first = segments[0].base_offset if segments else None
     entries = () if epochs is None else tuple(epochs.parsed.value.entries)
-    tiered = is_tiered(told.log_start, first, entries, files or frozenset(), release)
+    tiered = is_tiered(offsets.log_start, first, entries, files or frozenset(), release)
     tiered = tiered and directory.state is not DirectoryState.DELETED
-    start = None if files is None else log_start_offset(told.log_start, _loaded(files, first, release), tiered=tiered)
+    start = (
+        None if files is None else log_start_offset(offsets.log_start, _loaded(files, first, release), tiered=tiered)
+    )
     # A broker creates an empty segment at the log start in a directory without one.
     end = segments[-1].end_offset if segments else start
     view = PartitionView(
@@ -85,10 +87,10 @@ def read_partition(
         partition=directory.partition,
         state=directory.state,
         topic_id=None if metadata is None else metadata.parsed.value.topic_id,
-        log_start_checkpoint=told.log_start,
+        log_start_checkpoint=offsets.log_start,
         log_start_offset=start,
-        recovery_point=told.recovery_point,
-        high_watermark=told.high_watermark,
+        recovery_point=offsets.recovery_point,
+        high_watermark=offsets.high_watermark,
         log_end_offset=end,
         size=sum([segment.size for segment in segments]),
         epochs=epochs,
@@ -97,7 +99,7 @@ def read_partition(
         last_batch=last,
         index_size=index_size,
         clean_shutdown=None if log_dir is None else log_dir.clean_shutdown,
-        cleaned=told.cleaned,
+        cleaned=offsets.cleaned,
         files=files or frozenset(),
         directories=directories,
     )
@@ -124,13 +126,15 @@ def try_partition(
     where: Location,
     *,
     log_dir: LogDirView | None,
-    told: CheckpointOffsets,
+    offsets: CheckpointOffsets,
     walk_all: bool,
     release: Release,
 ) -> tuple[PartitionView | None, tuple[Finding, ...]]:
     """Return the result of `read_partition`; None, and finding KC000, after a bug in kcheck."""
     read = guarded(
-        lambda: read_partition(path, directory, where, log_dir=log_dir, told=told, walk_all=walk_all, release=release),
+        lambda: read_partition(
+            path, directory, where, log_dir=log_dir, offsets=offsets, walk_all=walk_all, release=release
+        ),
         where,
     )
     return (None, (read,)) if isinstance(read, Finding) else read

@@ -27,7 +27,7 @@ from kcheck.views.coverage import CheckedCounts, Coverage
 from kcheck.views.partition import read_small
 from kcheck.views.rule_runner import check_file
 
-Segment = SegmentView | Finding
+SegmentOrFinding = SegmentView | Finding
 """The content of a segment, or the finding that it cannot be read."""
 
 
@@ -84,7 +84,7 @@ class SegmentScan:
             self.coverage.partitions += None not in answers
             yield view if tasks is None else self._put_together(view, dict(zip(tasks, answers, strict=True)), collected)
 
-    def segment(self, path: str, where: Location, base: Offset) -> Iterator[Segment]:
+    def segment(self, path: str, where: Location, base: Offset) -> Iterator[SegmentOrFinding]:
         """Yield the content of a single `.log`; nothing after an interrupt."""
         folder, slash, name = path.rpartition("/")
         task = self._task(FilesOf(folder + slash, follow=True), name, where, base, 0)
@@ -97,7 +97,7 @@ class SegmentScan:
 
     def _groups(
         self, views: Iterable[PartitionView], is_whole: Callable[[PartitionView], bool]
-    ) -> Iterator[tuple[tuple[PartitionView, tuple[Offset, ...] | None], tuple[Task[Segment], ...]]]:
+    ) -> Iterator[tuple[tuple[PartitionView, tuple[Offset, ...] | None], tuple[Task[SegmentOrFinding], ...]]]:
         """Yield each partition with the base offsets of the segments to read (None for none), and their tasks."""
         for view in views:
             self.coverage.at = view.where.dir or ""
@@ -105,7 +105,7 @@ class SegmentScan:
                 yield (view, None), ()
                 continue
             files, snapshots = files_of(view), snapshot_offsets(files_beside_segments(view.files))
-            wanted: dict[Offset, Task[Segment]] = {}
+            wanted: dict[Offset, Task[SegmentOrFinding]] = {}
             for segment, behind in zip_longest(view.segments, view.segments[1:]):
                 base, name = segment.base_offset, log_name(segment.base_offset)
                 if self._is_wanted(files, segment, active=behind is None):
@@ -115,7 +115,7 @@ class SegmentScan:
 
     def _task(
         self, files: Files, name: str, where: Location, base: Offset, size: int, inside: tuple[Offset, ...] = ()
-    ) -> Task[Segment]:
+    ) -> Task[SegmentOrFinding]:
         run = partial(
             _examined, files, name, where, base, cuts=inside, verify=self._depth.verifies,
             decode=self._depth is Depth.RECORDS, reads_zstd=self._release.reads_zstd,
@@ -131,7 +131,7 @@ class SegmentScan:
         return False
 
     def _put_together(
-        self, view: PartitionView, answers: dict[Offset, Segment | None], collected: list[Finding]
+        self, view: PartitionView, answers: dict[Offset, SegmentOrFinding | None], collected: list[Finding]
     ) -> PartitionView:
         """Return a partition with the segments that were read, each with its open transactions and producers.
 
@@ -187,7 +187,7 @@ class SegmentScan:
         self.count_files(views.values())
         return views
 
-    def _count(self, segment: Segment) -> None:
+    def _count(self, segment: SegmentOrFinding) -> None:
         """Count the files of a segment."""
         if isinstance(segment, SegmentView):
             for file in (segment, segment.offset_index, segment.time_index):
@@ -203,7 +203,7 @@ def files_of(view: PartitionView) -> FilesOf:
 
 def _examined(
     files: Files, name: str, where: Location, base: Offset, *, cuts: tuple[Offset, ...], **how: bool
-) -> Segment:
+) -> SegmentOrFinding:
     """Return the content of a segment, or KC001 if it cannot be read."""
     try:
         return read_segment(files, name, where, base, cuts=cuts, **how)

@@ -27,6 +27,13 @@ Deepen = Callable[[Iterable[PartitionView], Callable[[PartitionView], bool], lis
 It may read several at a time. It yields findings about unreadable files.
 """
 
+Settle = Callable[[LogDir, Iterable[Finding]], list[Finding]]
+"""Holds what findings in a log dir claim of the next start against its prediction."""
+
+
+def _unsettled(_: LogDir, findings: Iterable[Finding]) -> list[Finding]:
+    return list(findings)
+
 
 class Survey:
     """Reads the targets of one command; `collected` grows while its views are consumed."""
@@ -38,20 +45,22 @@ class Survey:
         release: Release,
         walk_all: bool = False,
         deepen: Deepen | None = None,
-        again: bool = False,
+        is_second_read: bool = False,
         log_dirs: LogDirs | None = None,
+        settle: Settle = _unsettled,
     ) -> None:
-        """Take the options; `walk_all` reads every segment from its start, `again` is a second read.
+        """Take the options; `walk_all` reads every segment from its start.
 
-        `log_dirs` are shared with other parts of the command.
+        `log_dirs` are shared with other parts of the command; `settle` asks the prediction of the next start.
         """
         self.collected: list[Finding] = []
         self._wanted = wanted
         self.release = release
         self._walk_all = walk_all
         self._deepen = deepen
-        self._again = again
+        self._is_second_read = is_second_read
         self._log_dirs = log_dirs or LogDirs(release)
+        self._settle = settle
         self._by_broker: dict[object, dict[str, LogDirView]] = {}
 
     def log_dir(self, target: Target) -> tuple[LogDir, Iterator[PartitionView]]:
@@ -103,10 +112,11 @@ class Survey:
         yield from self._checked(views(), log_dir)
         unread = {finding.where.dir for finding in log_dir.findings if finding.where.dir is not None}
         log_dir_view = whole_log_dir(log_dir, light)
-        self._collect(checked_log_dir(log_dir_view, unread, light, self.release))
+        of_log_dir = checked_log_dir(log_dir_view, unread, light, self.release)
+        self._collect(self._settle(log_dir, of_log_dir))
         self.collected.extend(log_dir.findings)
         self._by_broker.setdefault(broker_of(target, log_dir_view), {}).setdefault(real(target.path), log_dir_view)
-        if not self._again:
+        if not self._is_second_read:
             self.collected[before:] = self._confirmed(target, self.collected[before:])
 
     def _confirmed(self, target: Target, findings: list[Finding]) -> list[Finding]:
@@ -117,7 +127,7 @@ class Survey:
         log_dir = open_log_dir(target.path, target.broker_id, self.release)
         named = tuple(directory for directory in log_dir.directories if directory[0] in suspect)
         second = Survey(
-            wanted=self._wanted, release=self.release, walk_all=self._walk_all, deepen=self._deepen, again=True
+            wanted=self._wanted, release=self.release, walk_all=self._walk_all, deepen=self._deepen, is_second_read=True
         )
         deque(second._partitions(target, log_dir._replace(directories=named)), maxlen=0)
         return confirmed(suspect, findings, second.collected)
@@ -133,9 +143,12 @@ class Survey:
             known = len(log_dir.findings)
             return view.where.dir not in unread
 
+        before = len(self.collected)
         for view in views if self._deepen is None else self._deepen(views, is_whole, self.collected):
             if is_whole(view):
                 self.collected.extend(check_partition(view, self.release))
+            self.collected[before:] = self._settle(log_dir, self.collected[before:])
+            before = len(self.collected)
             yield view
 
     def _collect(self, findings: Iterable[Finding]) -> None:
@@ -155,11 +168,11 @@ def whole_log_dir(log_dir: LogDir, seen: list[PartitionView]) -> LogDirView:
 
 
 def checked_log_dir(
-    whole: LogDirView, unread: set[str], seen: list[PartitionView], release: Release
+    log_dir_view: LogDirView, unread: set[str], seen: list[PartitionView], release: Release
 ) -> Iterator[Finding]:
     """Run the rules of a log dir, without findings about directories that are `unread` or were not seen."""
-    unread = unread | {view.where.dir or "" for view in whole.partitions[len(seen) :]}
-    return (finding for finding in check_log_dir(whole, release) if finding.where.dir not in unread)
+    unread = unread | {view.where.dir or "" for view in log_dir_view.partitions[len(seen) :]}
+    return (finding for finding in check_log_dir(log_dir_view, release) if finding.where.dir not in unread)
 
 
 def _unseen(log_dir: LogDir, seen: list[PartitionView]) -> Iterator[PartitionView]:

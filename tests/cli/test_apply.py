@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import KCHECK, UNCHANGED, environment, kcheck, shell
-from tests.disk.plans import POINT, bytes_of, make, plan_of, state
+from tests.cli.command import KCHECK, UNCHANGED, Ended, environment, kcheck, shell
+from tests.disk.plans import bytes_of, make, plan_of, state
 
 
 @pytest.fixture
@@ -52,10 +52,17 @@ def test_a_plan_in_words_of_ones_own(plan: Path, tmp_path: Path) -> None:
     """Evidence and losses are shown as they stand, whatever they say."""
     found = json.loads(plan.read_bytes())
     found["operations"][0] |= {"evidence": {"seen": "in a dream", "more": 3}, "loses": {"from": "here"}}
-    plan.write_text(json.dumps(found))
-    out = kcheck("apply", plan, "--backup", tmp_path / "backup", "--yes").out
+    assert "remove its field sha256 if that was you" in edited(plan, found, tmp_path).err
+    del found["sha256"]
+    out = edited(plan, found, tmp_path).out
     assert 'proof {"seen": "in a dream", "more": 3}' in " ".join(out.split())
     assert "loses an unknown number of records, ?" in " ".join(out.split())
+
+
+def edited(plan: Path, found: object, tmp_path: Path) -> Ended:
+    """Apply a plan that somebody has edited."""
+    plan.write_text(json.dumps(found))
+    return kcheck("apply", plan, "--backup", tmp_path / "backup", "--yes")
 
 
 @pytest.mark.parametrize(("word", "code"), [("apply\n", 0), ("yes\n", 2), ("", 2)])
@@ -64,8 +71,12 @@ def test_the_word(plan: Path, tmp_path: Path, word: str, code: int) -> None:
     command = [*KCHECK, "apply", str(plan), "--backup", str(tmp_path / "backup")]
     done = subprocess.run(command, env=environment(), input=word, text=True, capture_output=True, check=False)
     assert done.returncode == code
-    assert f"{POINT}: the recovery point lies above the log end" in done.stderr
-    assert "7 operations. Type apply to continue: " in done.stderr
+    shown, _, rest = done.stderr.partition("Type apply to continue: ")
+    assert shown.startswith("KC212: the recovery point lies above the log end\n  write data1/recovery-point-")
+    assert shown.splitlines()[4:6] == ["  and 4 more operations", "  loses 50 records, ?"]
+    assert "and 4 more losses 7 operations in " in " ".join(shown.split())
+    assert max(len(line) for line in shown.splitlines() if str(tmp_path) not in line) <= 80
+    assert rest
     assert (last(done.stderr) == UNCHANGED) == (code != 0)
 
 

@@ -135,7 +135,7 @@ def test_a_run_that_was_stopped_goes_on(root: str, tmp_path: Path) -> None:
         (("--since", "none"), "none is no directory"),
         (("--since", "{out}"), "remembers no directory: it was scanned without --remember"),
         (("--resume", "y"), "--resume y: nothing is left of it"),
-        (("--resume", "x"), "run=x is whole"),
+        (("--resume", "x"), "run=x is complete"),
         (("--resume", "y", "--run", "z"), "leave out --run and --since"),
         (("--resume", "y", "--since", "{out}"), "leave out --run and --since"),
     ],

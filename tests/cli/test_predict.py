@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.builders import broker, checkpoint, run, write
+from tests.builders import broker, checkpoint, log_dir, partition_dir, partition_metadata, run, write
 from tests.cli.command import kcheck
 
 
@@ -36,16 +36,42 @@ def test_exit_codes() -> None:
 
 
 def test_a_path_without_a_verb() -> None:
-    """The verdict stands first, the next command under it, then what check finds."""
+    """The verdict, the partition that loses, and the next command come first, then what check finds."""
     lose()
     done = kcheck("d")
     assert done.code == kcheck("check", "d").code
     assert done.out.startswith(
-        "d   broker 1: will boot but lose 10 records\ndetails of the next start: kcheck predict d\n"
+        "d   broker 1: will boot but lose 10 records\n"
+        "  t-0 loses 10 records, offsets 0 to 9, 100 B, 10 of them below the high\n"
+        "    watermark: the log start 99 is above the log end 10: the broker deletes\n"
+        "    every segment\n"
+        "details of the next start: kcheck predict d\n"
     )
     assert "KC211" in done.out
     document = json.loads(kcheck("d", "--format", "json").out)
     assert ["will boot but lose 10 records"] == [row["verdict"] for row in document["predictions"]]
+    predicted = json.loads(kcheck("predict", "d", "--format", "json").out)["log_dirs"]
+    shown = [partition for row in document["predictions"] for partition in row["partitions"]]
+    assert shown == [
+        {k: v for k, v in row.items() if k in shown[0]} for start in predicted for row in start["partitions"]
+    ]
+
+
+def test_each_partition_that_suffers_is_named() -> None:
+    """Also one whose damage the headers do not show; those that share a reason share a line."""
+    log_dir(Path("k"), clean=False)
+    for number in range(5):
+        partition_dir(Path(f"k/stray-{number}"), [run(0, 9)])
+    damaged = Path("k/t-0")
+    partition_dir(damaged, [run(0, 9), run(10, 19)])
+    write(damaged, {"partition.metadata": partition_metadata()})
+    log = damaged / f"{10:020d}.log"
+    data = log.read_bytes()
+    log.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    first = " ".join(kcheck("k").out.partition("details of the next start")[0].split())
+    assert first.startswith("k broker 1: will boot but lose 10 records and not serve 5 partitions t-0 loses")
+    assert "the CRC of the batch at" in first
+    assert "stray-0, stray-1, stray-2 and 2 more partitions: stray, partition.metadata is missing" in first
 
 
 def test_a_word_that_is_no_path_is_no_verb() -> None:

@@ -57,7 +57,7 @@ def await_reading(process: int, *, jobs: int = 1) -> None:
                 with contextlib.suppress(OSError):
                     # While the tail of the log is looked for, it is open too, but nothing is read there for long.
                     if descriptor.readlink().parent.name == "t-0":
-                        time.sleep(1.5)
+                        time.sleep(1.5 if jobs > 1 else 0.5)
                         return
         time.sleep(0.05)
     pytest.fail("it never read the segment")

@@ -7,7 +7,7 @@ import pytest
 
 from kcheck.core.log_dir_outcome import (
     LogDirOutcome,
-    Place,
+    PredictedPartition,
     Unformatted,
     aborted,
     broker_abort,
@@ -40,7 +40,7 @@ def outcome_of(
     kafka: str = "4.3",
 ) -> LogDirOutcome:
     """Return the outcome of a log dir `d` with these partitions."""
-    places = [Place(f"d/{start.dir}", start) for start in partitions]
+    places = [PredictedPartition(f"d/{start.dir}", start) for start in partitions]
     return log_dir_outcome(failures, places, unformatted=unformatted, unread=unread, release=release(kafka))
 
 
@@ -116,12 +116,16 @@ def test_what_kcheck_cannot_read_is_uncertain() -> None:
 def test_a_partition_in_two_directories_is_a_duplicate() -> None:
     """LogManager.loadLog: two live logs of one partition end the broker; a future log is none of them."""
     future = "t-0.0123456789abcdef0123456789abcdef-future"
-    places = [Place("d1/t-0", partition()), Place("d2/t-0", partition()), Place(f"d2/{future}", partition(future))]
+    places = [
+        PredictedPartition("d1/t-0", partition()),
+        PredictedPartition("d2/t-0", partition()),
+        PredictedPartition(f"d2/{future}", partition(future)),
+    ]
     assert ["t-0 exists twice: d1/t-0 and d2/t-0"] == duplicates(places)
     for outcome in (Outcome.ABORT, Outcome.OFFLINE, Outcome.UNKNOWN, Outcome.STRAY):
-        assert [] == duplicates([places[0], Place("d2/t-0", partition("t-0", outcome))])
+        assert [] == duplicates([places[0], PredictedPartition("d2/t-0", partition("t-0", outcome))])
     deleted = "t-0.0123456789abcdef0123456789abcdef-delete"
-    assert [] == duplicates([places[0], Place(f"d2/{deleted}", partition(deleted))])
+    assert [] == duplicates([places[0], PredictedPartition(f"d2/{deleted}", partition(deleted))])
 
 
 def test_one_log_dir_aborts_the_broker() -> None:

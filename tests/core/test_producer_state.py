@@ -4,7 +4,7 @@ import pytest
 
 from kcheck.core.producer_state import (
     Completed,
-    Data,
+    DataBatch,
     EmptyMarker,
     Entry,
     Marker,
@@ -15,9 +15,9 @@ from kcheck.core.producer_state import (
 from kcheck.core.releases import release
 
 
-def data(offset: int, *, producer_id: int = 1, epoch: int = 0, transactional: bool = True) -> Data:
+def data(offset: int, *, producer_id: int = 1, epoch: int = 0, transactional: bool = True) -> DataBatch:
     """Return a batch of two records."""
-    return Data(producer_id, epoch, offset, offset + 1, 4, 5, 1000, transactional)
+    return DataBatch(producer_id, epoch, offset, offset + 1, 4, 5, 1000, transactional)
 
 
 def marker(offset: int, *, producer_id: int = 1, epoch: int = 0, aborts: bool = False) -> Marker:
@@ -69,7 +69,7 @@ def test_a_transaction_may_begin_below_zero() -> None:
 
 def test_sequences_lie_apart_by_an_int() -> None:
     """Java's subtraction overflows."""
-    batch = Data(1, 0, 10, 12, -2, 2**31 - 1, 1000, False)
+    batch = DataBatch(1, 0, 10, 12, -2, 2**31 - 1, 1000, False)
     assert [2**31 - 1 + 2 - 2**32, 2] == [batch.offset_delta(release(kafka)) for kafka in ("1.1", "4.3")]
 
 

@@ -1,6 +1,5 @@
 """Every recorded truncation: the dialogue, the log afterwards, and what it loses."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -188,7 +187,7 @@ def test_fetch_without_epoch_is_checked_by_offset_alone() -> None:
     """Without a last fetched epoch the leader only checks the offset."""
     log = Leader(cache=(EpochEntry(9, 0),), log_end_offset=9)
     assert fetch_check(log, 9, None, release=release("4.3")) is FetchError.RECORDS
-    above = replace(log, log_start_offset=5)
+    above = log._replace(log_start_offset=5)
     assert fetch_check(above, 4, None, release=release("4.3")) is FetchError.OFFSET_OUT_OF_RANGE
 
 

@@ -11,7 +11,7 @@ from kcheck.core.predictions import (
     total_loss,
 )
 from kcheck.core.startup import Mode, Outcome
-from kcheck.core.verdicts import log_dir_severity, next_start, verdict
+from kcheck.core.verdicts import log_dir_severity, next_start, verdict, worst_first
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Severity
 from kcheck.model.names import DirectoryState, PartitionDirectory
@@ -104,3 +104,36 @@ def test_content_is_bytes_and_then_zeros() -> None:
     assert (9, 6, b"abcdef") == (content.resized(9).size, content.resized(9).filled, content.resized(9).data)
     assert not Changes().any
     assert Changes(removed=("x",)).any
+
+
+STRAY = partition(Outcome.STRAY, name="stray-0")
+ASIDE_BEFORE = PartitionPrediction(
+    "t-0.x-stray", PartitionDirectory("t", 0, DirectoryState.STRAY, canonical=True), Outcome.STRAY, None
+)
+
+
+@pytest.mark.parametrize(
+    ("start", "words"),
+    [
+        (log_dir(STRAY), "will boot but not serve 1 partition"),
+        (log_dir(STRAY, LOST, partition(Outcome.DELETED)), "will boot but lose 1 record and not serve 2 partitions"),
+        (log_dir(ASIDE_BEFORE, partition(Outcome.DELETED, name="t-0.x-delete")), "will boot"),
+    ],
+)
+def test_strays_are_in_the_verdict(start: LogDirPrediction, words: str) -> None:
+    """Those that this start sets aside, not those of an earlier one."""
+    assert words == verdict(start)
+
+
+def test_the_worst_partition_comes_first() -> None:
+    """What fails, what loses an unknown number, what loses most committed records, what loses most, what is stray."""
+    worst = [
+        partition(Outcome.ABORT, name="z-0"),
+        partition(Outcome.OFFLINE, name="y-0"),
+        partition(Outcome.LOST, loss(None, below=None), name="x-0"),
+        partition(Outcome.LOST, loss(5, below=5), name="w-0"),
+        partition(Outcome.STRAY, loss(9), name="v-0"),
+        partition(Outcome.LOST, loss(3), name="u-0"),
+        STRAY,
+    ]
+    assert worst == worst_first([partition(Outcome.OK), ASIDE_BEFORE, *reversed(worst)])

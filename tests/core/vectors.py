@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from kcheck.core.dialogue import (
+    DialogueStep,
     EpochRequest,
     FetchRequest,
     Leader,
     OutOfRangeStep,
     Replica,
-    Step,
     TruncateToHighWatermark,
 )
 from kcheck.core.releases import release
@@ -72,7 +72,7 @@ def follower(vector: dict[str, Any]) -> Replica:
     )
 
 
-def as_row(step: Step) -> dict[str, Any]:
+def as_row(step: DialogueStep) -> dict[str, Any]:
     """Return a step as the vectors write it."""
     match step:
         case TruncateToHighWatermark(to):

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 enum { KILL = -1, TEAR = -2 };
@@ -95,6 +96,14 @@ CALL(int, fchown, META, (int file, uid_t user, gid_t group), (file, user, group)
 CALL(int, futimens, META, (int file, const struct timespec times[2]), (file, times))
 CALL(int, utimensat, META, (int folder, const char *path, const struct timespec times[2], int flags),
      (folder, path, times, flags))
+
+CALL(int, link, NAME, (const char *from, const char *to), (from, to))
+CALL(int, fsetxattr, META, (int file, const char *name, const void *data, size_t size, int flags),
+     (file, name, data, size, flags))
+CALL(int, fremovexattr, META, (int file, const char *name), (file, name))
+CALL(int, setxattr, META, (const char *path, const char *name, const void *data, size_t size, int flags),
+     (path, name, data, size, flags))
+CALL(int, removexattr, META, (const char *path, const char *name), (path, name))
 
 ssize_t write(int file, const void *data, size_t size) {
     if (fails(WRITE, file, data, size)) return -1;

@@ -1,9 +1,11 @@
 """A plan with every kind of operation on two log dirs, and the log dirs afterwards."""
 
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from kcheck.disk.identity import known_identities
 from kcheck.disk.places import digest_of_directory
 from kcheck.model.plan import (
     Change,
@@ -26,18 +28,23 @@ INDEX = f"{0:020d}.index"
 POINT = "recovery-point-offset-checkpoint"
 
 State = Mapping[str, tuple[object, ...]]
-"""Every name below some folders with what it is: mode, owner, modification time, bytes; links and `.lock` left out."""
+"""Every name below some folders with what it is: mode, owner, modification time, bytes, extended attributes.
+
+Links and `.lock` are left out.
+"""
 
 
 def make(folder: Path) -> tuple[Path, Path]:
-    """Create the log dirs `data1` and `data2` with unusual modes and times."""
+    """Create the log dirs `data1` and `data2` with unusual modes, times and attributes; `data2` without a `.lock`."""
     first = broker(folder / "data1", run(0, 99))
     second = broker(folder / "data2", run(0, 99), partition="u-1")
     for number, path in enumerate(sorted((first, second, *first.rglob("*"), *second.rglob("*")), reverse=True)):
         path.chmod(0o750 if path.is_dir() else (0o640, 0o600, 0o644)[number % 3])
         os.utime(path, ns=(10**18 + number, 10**18 + 10**9 * number + 7))
+        if sys.platform == "linux" and not path.is_dir():
+            os.setxattr(path, "user.note", f"note {number}".encode())
+    (first / ".lock").touch()
     for log_dir in (first, second):
-        (log_dir / ".lock").touch()
         os.utime(log_dir, ns=(10**18, 10**18 + 5))
     return first, second
 
@@ -62,8 +69,15 @@ def plan_of(first: Path, second: Path) -> Plan:
 
 
 def bytes_of(plan: Plan) -> bytes:
-    """Return the plan file."""
-    return serialize_plan(plan, kcheck="0")
+    """Return the plan file, with the identities of the log dirs."""
+    return serialize_plan(plan._replace(identities=known_identities(plan.log_dirs)), kcheck="0")
+
+
+def attributes(path: Path) -> dict[str, bytes]:
+    """Return the extended attributes of a file, ACLs among them."""
+    if sys.platform != "linux":
+        return {}
+    return {name: os.getxattr(path, name, follow_symlinks=False) for name in os.listxattr(path, follow_symlinks=False)}
 
 
 def state(*folders: Path, times: bool = True) -> State:
@@ -76,5 +90,6 @@ def state(*folders: Path, times: bool = True) -> State:
                 data = path.read_bytes() if path.is_file() else None
                 found[f"{folder.name}/{path.relative_to(folder)}"] = (
                     status.st_mode, status.st_uid, status.st_gid, status.st_mtime_ns if times else 0, data,
+                    attributes(path),
                 )  # fmt: skip
     return found

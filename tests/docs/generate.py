@@ -13,7 +13,7 @@ from typer.main import get_command
 
 import kcheck.model.release
 from kcheck.cli.app import app
-from kcheck.core.releases import NEWEST_TESTED, PROFILES, TABLE, TESTED, Row, release
+from kcheck.core.releases import NEWEST_TESTED, PROFILES, TABLE, TESTED, ReleaseRow, release
 from kcheck.model.behaviour import Behaviour
 from kcheck.model.behaviours import BEHAVIOURS
 from kcheck.model.release import Follower, ProfileRules
@@ -115,7 +115,7 @@ def releases_page() -> str:
     return "\n".join(parts)
 
 
-def release_row(row: Row) -> Sequence[str]:
+def release_row(row: ReleaseRow) -> Sequence[str]:
     """Return a line of the table of releases."""
     name = row.first if row.first == row.last else f"{row.first} to {row.last}"
     assign = release(row.last).assign if row.lookup else None

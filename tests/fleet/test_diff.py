@@ -131,7 +131,7 @@ def test_each_finding_is_told_once(before: list[dict[str, Any]], after: list[dic
     """As new or changed or the same, as gone or changed or the same; in order."""
     names = ("broker", "id", "dir", "line", "severity")
     at = [fleet_diff._NAMES.index(name) for name in names]
-    sides = [[tuple(row.get(name) for name in fleet_diff._NAMES) for row in each] for each in (before, after)]
+    sides = [[(*(row.get(name) for name in fleet_diff._NAMES), "d") for row in each] for each in (before, after)]
     said = {"same": 0}
     found = [*fleet_diff._compared(sides[0], sides[1], said)]
     told = [
@@ -154,6 +154,40 @@ def test_each_finding_is_told_once(before: list[dict[str, Any]], after: list[dic
         for change in found
     ]
     assert sorted(order) == order
+
+
+def mounted(root: str, *log_dirs: tuple[str, str | None], broker: str = "1") -> Rows:
+    """Return the log dirs of a broker below a mount point."""
+    return [
+        {"cluster": "c", "broker": broker, "log_dir": f"{root}/{name}", "directory_id": directory_id}
+        for name, directory_id in log_dirs
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "log_dirs", "same"),
+    [
+        ((("d1", "A"), ("d2", "B")), (("e1", "A"), ("e2", "B")), ("d1", "e1"), 1),
+        ((("d1", "A"), ("d2", "B")), (("d1", "B"), ("d2", "A")), ("d1", "d1"), 0),
+        ((("d1", None), ("d2", None)), (("d1", None), ("d2", None)), ("d2", "d2"), 1),
+        ((("d1", None),), (("e1", None),), ("d1", "e1"), 1),
+        ((("x/d", None), ("y/d", None)), (("x/d", None), ("y/d", None)), ("x/d", "x/d"), 0),
+    ],
+)
+def test_a_log_dir_is_the_same_wherever_it_is_mounted(
+    before: Sequence[tuple[str, str | None]], after: Sequence[tuple[str, str | None]],
+    log_dirs: tuple[str, str], same: int, tmp_path: Path,
+) -> None:  # fmt: skip
+    """By its directory id; without one by its name, if that is unique at its broker."""
+    runs = [
+        open_run(str(forged(
+            tmp_path, name, log_dirs=mounted(root, *held),
+            findings=[finding(cluster="c", broker="1", log_dir=f"{root}/{log_dir}")],
+        )))
+        for name, root, held, log_dir in (("a", "/mnt/a", before, log_dirs[0]), ("b", "/b", after, log_dirs[1]))
+    ]  # fmt: skip
+    report, _ = diff(runs[0], runs[1], every, every)
+    assert same == counts(document(report))["same"]
 
 
 def test_many_shares_tell_the_same_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -114,7 +114,7 @@ def test_a_store_of_an_inventory_that_cannot_be_reached_is_a_finding(fleet: Path
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("a.csv", b"path\n/\n", "has no column log_dir; cluster and broker may stand beside it"),
+        ("a.csv", b"path\n/\n", "has no column log_dir; columns cluster and broker are optional"),
         ("a.csv", b"", "has no column log_dir"),
         ("a.csv", b"log_dir,broker\n,1\n", "row 1 names no log_dir"),
         ("a.csv", b'log_dir\n"/\n', "unexpected end of data"),
@@ -133,7 +133,7 @@ def test_an_inventory_file_that_makes_no_sense_is_refused(name: str, content: by
     [
         ("s3://bucket/{broker}", "s3://bucket is no directory"),
         ("{0}/east/{disk}", "{disk} is not known; known are {cluster}, {broker}, {log_dir}"),
-        ("{0}/{broker}/{broker}", "a name stands in it twice"),
+        ("{0}/{broker}/{broker}", "it has the same name twice"),
         ("{0}/{cluster}-{broker}", "is not understood"),
         ("{0}/{cluster}/..", "is not understood"),
         ("{0}/{cluster}}/x", "is not understood"),
@@ -161,9 +161,9 @@ def test_a_partition_is_no_root(tmp_path: Path) -> None:
 
 def test_a_log_dir_has_one_broker(fleet: Path) -> None:
     """Two roots that tell different ones are refused, both named."""
-    with pytest.raises(UsageError, match=r"is told to be of cluster east and broker b2, .*/d1 of broker east"):
+    with pytest.raises(UsageError, match=r"belongs to cluster east and broker b2, but .*/d1 to broker east"):
         inventory([f"{fleet}/{{cluster}}/{{broker}}/d1", f"{fleet}/{{broker}}/b2/d1"])
-    with pytest.raises(UsageError, match="of nobody"):
+    with pytest.raises(UsageError, match="to no broker"):
         inventory([f"{fleet}/{{cluster}}/{{broker}}/d1", f"{fleet}/east/b2/d{{log_dir}}"])
 
 

@@ -180,7 +180,7 @@ def test_only_what_is_wanted_is_looked_at(tmp_path: Path) -> None:
 def test_names_may_be_anything(tmp_path: Path) -> None:
     """Bytes that are no text are escaped in rows, and lead to the directory all the same."""
     data = tmp_path / "fleet" / "\udcff{b}\n" / "d\udcfe"
-    log_dir(data)
+    log_dir(data, high_watermark={})
     partition_dir(data / "t\udcfd-0", [run(0, 9)])
     _, rows = scanned(tmp_path, tmp_path / "fleet" / "{broker}" / "{log_dir}")
     (row,) = rows["partitions"]

@@ -228,7 +228,7 @@ def test_a_run_that_was_stopped_goes_on(fleet: Fleet, monkeypatch: pytest.Monkey
     assert count(rows) == fleet.carried
     assert rows == fleet.scan("all")
     assert ["run=all", "run=r"] == sorted(path.name for path in fleet.out.iterdir())
-    with pytest.raises(UsageError, match="run=r is whole"):
+    with pytest.raises(UsageError, match="run=r is complete"):
         left_by(str(fleet.out), "r")
 
 

@@ -92,7 +92,7 @@ XERIAL = b"\x82SNAPPY\0\0\0\0\1\0\0\0\1"
     ("data", "expected"),
     [
         (bytes(cramjam.snappy.compress_raw(SOME)), (SOME, None)),
-        (b"", (b"", "no bytes are no snappy")),
+        (b"", (b"", "snappy data of no bytes")),
         (xerial(SOME) + xerial(OTHER), (SOME + OTHER, None)),
         (xerial(SOME) + b"abc", (SOME, None)),
         (xerial(SOME) + XERIAL[:15], (SOME, "a second snappy header is cut off")),

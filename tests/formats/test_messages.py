@@ -101,7 +101,7 @@ def test_a_tombstone() -> None:
 @pytest.mark.parametrize(
     ("kind", "key", "value", "problem", "damaged"),
     [
-        ("offsets", None, None, "the record has no key, which tells its type", True),
+        ("offsets", None, None, "the record has no key to give its type", True),
         ("offsets", b"\0", None, "byte 0, the record type: needs 2 bytes, 1 are left", True),
         ("offsets", b"\0\x12", None, "record type 18 is not known", False),
         ("offsets", COMMIT[0][:-1], None, "byte 19, partition: needs 4 bytes, 3 are left", True),
@@ -116,7 +116,7 @@ def test_a_tombstone() -> None:
         ("metadata", None, b"\1\x0e\1", "version 1 of ClientQuotaRecord is not known", False),
         ("remote-log", None, None, "the record has no value", True),
         ("remote-log", None, b"\1\4\0", "record type 4 is not known", False),
-        ("metadata", None, QUOTA + b"\0\0", f"byte {len(QUOTA)}: 2 bytes stand behind the message", True),
+        ("metadata", None, QUOTA + b"\0\0", f"byte {len(QUOTA)}: 2 bytes follow the message", True),
     ],
 )
 def test_what_cannot_be_read(kind: str, key: bytes | None, value: bytes | None, problem: str, damaged: bool) -> None:
@@ -129,7 +129,7 @@ def test_what_cannot_be_read(kind: str, key: bytes | None, value: bytes | None, 
 @pytest.mark.parametrize("key", [None, b"", b"\0\x12"])
 def test_a_value_without_a_type(key: bytes | None) -> None:
     """It may be anything: it is not null, and not damaged."""
-    assert decoder("offsets")(key, b"ab").value == Message(problem="the key does not tell what it is")
+    assert decoder("offsets")(key, b"ab").value == Message(problem="the key does not say what it is")
 
 
 def test_what_a_coordinator_overlooks() -> None:
@@ -216,7 +216,7 @@ def _order(name: str) -> int:
         (3, b"", 0, "", "version 3 of Every is not known"),
         (0, BEFORE[:9] + b"\xff" * 4, 9, "names", "is null, which it cannot be"),
         (0, BEFORE[:9] + b"\0\0\0\2\0\1a\0\2b", 18, "names[1]", "needs 2 bytes, 1 are left"),
-        (0, BEFORE[:9] + b"\x7f\xff\xff\xff\0", 9, "names", "2147483647 items cannot stand in 1 bytes"),
+        (0, BEFORE[:9] + b"\x7f\xff\xff\xff\0", 9, "names", "2147483647 items do not fit into 1 bytes"),
         (1, BEFORE[:9] + b"\2\x81\x80\2" + bytes(50), 10, "names[0]", "a text of 32768 bytes is longer than 32767"),
         (1, BEFORE[:9] + b"\0\0\5n", 12, "inner.name", "needs 4 bytes, 1 are left"),
         (1, FLEXIBLE + b"\1\1\1\0", 13, "", "tag 1 is not one of this version"),

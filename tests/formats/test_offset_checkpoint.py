@@ -3,6 +3,7 @@
 import pytest
 
 from kcheck.core.releases import release
+from kcheck.formats import _checkpoint_file
 from kcheck.formats._checkpoint_file import DEFECT_COUNT_MAX
 from kcheck.formats.offset_checkpoint import FORMAT, OffsetCheckpoint, broker_reads, parse, serialize
 from kcheck.model.entries import OffsetEntry
@@ -112,9 +113,10 @@ def test_a_million_defects_are_counted() -> None:
     assert defects[-1].message == "4000 more defects"
 
 
-def test_a_file_of_too_many_defects_is_not_read_to_its_end() -> None:
-    """Time is bounded like memory: half a million lines that no broker reads are enough."""
-    parsed = parse(b"0\n0\n" + b"\n" * (3 << 20) + b"t 0 5\n")
+def test_a_file_of_too_many_defects_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Time is bounded like memory: enough lines that no broker reads end it, after some part of a large file."""
+    monkeypatch.setattr(_checkpoint_file, "REFUSED_COUNT_MAX", 2 * DEFECT_COUNT_MAX)
+    parsed = parse(b"0\n0\n" + (b"x" * 400 + b"\n") * 8_000 + b"t 0 5\n")
     assert parsed.defects[-1].message.endswith("more defects, and the rest of the file was not read")
     assert not list(parsed.value)
 

@@ -92,7 +92,7 @@ def test_a_batch_of_no_records_holds_nothing_whatever_stands_there() -> None:
 @pytest.mark.parametrize(
     ("body", "count", "read", "said"),
     [
-        (THREE, 2, 2, "bytes stand behind the last of 2 records"),
+        (THREE, 2, 2, "bytes follow the last of 2 records"),
         (THREE, 5, 3, "2 of 5 records are missing"),
         (THREE, -1, 0, "the batch says to hold -1 records"),
         (record(0) + varint(-1), 2, 1, "its size of -1 bytes does not fit: 0 are left"),
@@ -195,8 +195,8 @@ def test_the_timestamp_of_a_wrapper() -> None:
         (wrapper(12, b""), 0, "the wrapper holds no message"),
         (wrapper(0, b""), 0, "the wrapper holds no message"),
         (wrapper(1, INNER), 0, "the offset 1 of the wrapper is below 2, that of the last message in it"),
-        (wrapper(12, INNER + bytes(7)), 3, "7 bytes stand behind the last whole message"),
-        (wrapper(12, INNER + INNER[:20]), 3, "20 bytes stand behind the last whole message"),
+        (wrapper(12, INNER + bytes(7)), 3, "7 bytes follow the last complete message"),
+        (wrapper(12, INNER + INNER[:20]), 3, "20 bytes follow the last complete message"),
         (wrapper(12, INNER + bytes(14)), 0, "a message of 0 bytes"),
         (wrapper(12, INNER + bytes(14), magic=0), 3, "a message of 0 bytes"),
         (wrapper(12, INNER + wrapper(3, INNER)), 3, "a message in a wrapper is compressed itself"),

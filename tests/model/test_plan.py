@@ -13,6 +13,7 @@ from kcheck.model.plan import (
     Change,
     Digest,
     FileOp,
+    LogDirIdentity,
     Patch,
     Plan,
     Rename,
@@ -44,7 +45,11 @@ OPERATIONS: tuple[FileOp, ...] = (
     SetAside("/data/two/v-1", listed([("a", 1)]), None, WHY, directory=True),
     SetAside("/data/two/.kafka_cleanshutdown", digest(OLD), None, WHY, directory=False),
 )
-PLAN = Plan("4.3.1", DIRS, OPERATIONS)
+IDENTITIES = (
+    LogDirIdentity("/data/one", digest(b"node.id=1"), broker_id=1, cluster_id="c", directory_id="d"),
+    LogDirIdentity("/data/two", None),
+)
+PLAN = Plan("4.3.1", DIRS, OPERATIONS, IDENTITIES)
 Doc = dict[str, Any]
 
 
@@ -52,6 +57,7 @@ def document() -> Doc:
     """Return the plan as a JSON object."""
     plan = json.loads(serialize_plan(PLAN, kcheck="0"))
     assert isinstance(plan, dict)
+    del plan["sha256"]  # as somebody does who edits a plan
     return plan
 
 
@@ -61,6 +67,24 @@ def test_json() -> None:
     assert parse_plan(json.dumps(document() | {"findings": [], "summary": {}}).encode()) == PLAN
     names = ["write", "write", "patch", "truncate", "rename", "set-aside", "set-aside"]
     assert [name_of(operation) for operation in OPERATIONS] == names
+
+
+def test_an_operation_that_is_missing() -> None:
+    """A plan from which an operation was deleted is refused; one without the digest is somebody's own."""
+    plan = json.loads(serialize_plan(PLAN, kcheck="0"))
+    assert parse_plan(json.dumps(plan, indent=4, sort_keys=True).encode()) == PLAN
+    del plan["operations"][2]
+    with pytest.raises(PlanError, match="remove its field sha256 if that was you"):
+        parse_plan(json.dumps(plan).encode())
+    del plan["sha256"]
+    assert len(parse_plan(json.dumps(plan).encode()).operations) == len(OPERATIONS) - 1
+
+
+def test_a_plan_without_identities() -> None:
+    """An older kcheck wrote none: the backup of such a plan can still be undone."""
+    plan = document()
+    del plan["identities"]
+    assert parse_plan(json.dumps(plan).encode()) == PLAN._replace(identities=())
 
 
 def test_names_that_are_no_utf_8() -> None:
@@ -112,6 +136,19 @@ def op(number: int, **fields: object) -> Callable[[Doc], None]:
 def top(**fields: object) -> Callable[[Doc], None]:
     """Return a change to the fields of the plan."""
     return lambda plan: plan.update(fields)
+
+
+def identity(**fields: object) -> Callable[[Doc], None]:
+    """Return a change to the fields of the first identity."""
+    return lambda plan: plan["identities"][0].update(fields)
+
+
+def deep(count: int) -> object:
+    """Return objects within each other."""
+    value: object = 1
+    for _ in range(count):
+        value = {"a": value}
+    return value
 
 
 SHA = "0" * 64
@@ -188,6 +225,22 @@ OTHER = Digest(SHA, 100)._asdict()
             op(2, changes=[{"position": 5, "old": "00", "new": "01"}, {"position": 5, "old": "00", "new": "01"}]),
             "overlaps",
         ),
+        (op(0, path="/data/one/\ud800"), "not a file"),
+        (op(0, path="/data/one/\udcc3\udca9"), "not a file"),
+        (op(4, to="\ud800"), "another name"),
+        (top(log_dirs=["/data/\ud800"]), "must be an absolute path"),
+        (op(0, evidence={"a": deep(60)}), "evidence: more than 50 levels"),
+        (op(0, loses={"a": [deep(60)]}), "loses: more than 50 levels"),
+        (top(sha256="0" * 64), "has changed since kcheck wrote it"),
+        (top(identities=None), "identities: missing"),
+        (top(identities=[1, 2]), "identity 0: 1"),
+        (top(identities=[IDENTITIES[1]._asdict()]), "must have the log_dirs"),
+        (top(identities=[{"log_dir": "/data/one"}]), "and nothing else"),
+        (identity(log_dir="/data/three"), "must have the log_dirs"),
+        (identity(meta_properties=1), "meta_properties: 1"),
+        (identity(broker_id="1"), "broker_id: '1'"),
+        (identity(cluster_id=1), "cluster_id: 1"),
+        (identity(directory_id=1), "directory_id: 1"),
         (op(6, path="/data/two/v-1"), "two operations touch /data/two/v-1"),
         (op(6, path="/data/two/v-1/x"), "two operations touch /data/two/v-1"),
         (op(6, path="/data/two/u-1/00000000000000000005.log"), "two operations touch"),

@@ -38,3 +38,15 @@ def test_a_missing_file_is_named_so(tmp_path: Path) -> None:
 
 def test_a_checkpoint_has_a_lower_limit() -> None:
     assert small_size_max("leader-epoch-checkpoint") < small_size_max("0.index")
+
+
+def test_a_buffer_is_filled_as_far_as_there_is_data() -> None:
+    buffer = bytearray(b"......")
+    with BytesFiles(FILES).open("b.index") as source:
+        assert 2 == source.pread_into(memoryview(buffer), 1)
+    assert b"bc...." == buffer
+
+
+def test_memory_has_no_holes() -> None:
+    with BytesFiles(FILES).open("b.index") as source:
+        assert [0, 2, None] == [source.next_data(position) for position in (0, 2, 3)]

@@ -18,13 +18,13 @@ from tests.oracle.ask import (
     NUMBERS,
     SEED,
     SPACES,
-    SWEEP,
     Ask,
     assert_equal,
     broken,
     cuts,
     encoded,
     flips,
+    generated,
     sampled,
     text,
 )
@@ -96,7 +96,7 @@ def _files(random: Random, valid: bytes, entry: str) -> Iterator[bytes]:
     """Odd files around `valid`; `entry` is a line that holds, its last fields being numbers."""
     yield valid
     yield from cuts(valid)
-    yield from flips(random, valid, 300 * SWEEP)
+    yield from flips(random, valid, generated(300))
     yield from _frames(entry)
     yield from (text.encode() for text in _entries(entry))
     yield from _bad_utf8(random, entry)

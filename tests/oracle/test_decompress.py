@@ -15,7 +15,7 @@ import pytest
 from kcheck.formats._compression import ZSTD, decompress
 from kcheck.formats.record_batch import COMPRESSION
 from tests.compressed import gzip, lz4, xerial, zstd
-from tests.oracle.ask import SEED, SWEEP, Ask, assert_equal, flips
+from tests.oracle.ask import SEED, Ask, assert_equal, flips, generated
 
 pytestmark = pytest.mark.oracle
 
@@ -40,8 +40,8 @@ def test_every_codec(version: str, ask: Ask) -> None:
         cases = [case for case in cases if case[0] != ZSTD]
     undamaged = len(cases)
     for codec, magic, data in [case for case in cases if 8 < len(case[2]) < 1000]:
-        cases += ((codec, magic, changed) for changed in flips(random, data, 20 * SWEEP))
-        cases += ((codec, magic, data[: random.randrange(len(data))]) for _ in range(2 * SWEEP))
+        cases += ((codec, magic, changed) for changed in flips(random, data, generated(20)))
+        cases += ((codec, magic, data[: random.randrange(len(data))]) for _ in range(generated(5)))
     lines = [f"{COMPRESSION[codec]} {magic} {b64encode(data).decode()}" for codec, magic, data in cases]
     ours, theirs = [], []
     for number, answer in enumerate(ask(version, "Decompress.java", lines)):

@@ -24,7 +24,7 @@ from kcheck.renderers.kafka import render
 from kcheck.verbs.dump import dump
 from tests.cases.build import CASES, FOUND, lay_out, shared_copy
 from tests.docs.examples import ROOT
-from tests.oracle.ask import SEED, SWEEP, Ask, assert_equal, flips
+from tests.oracle.ask import SEED, Ask, assert_equal, flips, generated
 from tests.records import with_overhead, wrapper
 
 pytestmark = pytest.mark.oracle
@@ -69,7 +69,7 @@ def test_damaged_files(version: str, ask: Ask, tmp_path: Path) -> None:
     old = next(path for path in (ROOT / "fixtures/brokers/0.10.2.2").rglob("*.log") if path.stat().st_size)
     paths: list[Path] = []
     for source in (old, *sorted(path for path in found.iterdir() if path.suffix in ENDINGS and path.stat().st_size)):
-        for number, data in enumerate(flips(random, source.read_bytes(), 200 * SWEEP)):
+        for number, data in enumerate(flips(random, source.read_bytes(), generated(200))):
             folder = tmp_path / f"{len(paths)}-{number}"
             folder.mkdir()
             for beside in source.parent.glob(f"{source.stem}.*"):
@@ -84,7 +84,7 @@ def test_every_header(version: str, ask: Ask, tmp_path: Path) -> None:
     """Numbers of any size in every field of a batch or of a producer, with the right CRC."""
     random = Random(f"{SEED} {version}")
     paths: list[Path] = []
-    for number in range(200 * SWEEP):
+    for number in range(generated(200)):
         paths += (tmp_path / f"{number:020d}.log", tmp_path / f"{number:020d}.snapshot")
         paths[-2].write_bytes(b"".join(_batch(random) for _ in range(5)))
         paths[-1].write_bytes(serialize(ProducerSnapshot(1, tuple(_producer(random) for _ in range(3)))))
@@ -114,7 +114,7 @@ def test_damaged_records(version: str, ask: Ask, tmp_path: Path) -> None:
         wanted = ("codecs-0", "transactions-0", "__cluster_metadata-0", "__consumer_offsets-0", "plain-0")
         small = {path.parent.name: path for path in found if path.parent.name in wanted and path.stat().st_size}
         for source in small.values():
-            for data in flips(random, source.read_bytes()[:4000], 60 * SWEEP):
+            for data in flips(random, source.read_bytes()[:4000], generated(60)):
                 paths.append(tmp_path / f"{len(paths)}" / source.name)
                 paths[-1].parent.mkdir()
                 paths[-1].write_bytes(data)

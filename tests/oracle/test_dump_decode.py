@@ -25,7 +25,7 @@ from kcheck.renderers._json_writer import printable_json
 from kcheck.renderers.kafka import render
 from kcheck.verbs.dump import dump
 from tests.docs.examples import ROOT
-from tests.oracle.ask import SEED, SWEEP, Ask, assert_equal, flips
+from tests.oracle.ask import SEED, Ask, assert_equal, flips, generated
 from tests.records import batch_of, record
 
 pytestmark = pytest.mark.oracle
@@ -73,7 +73,7 @@ def test_damaged_records(kind: str, ask: Ask, tmp_path: Path) -> None:
     paths = _copies(BROKERS / "4.3.1", kind, tmp_path / "real")
     records = [each for path in paths for each in _records(path)]
     files: list[Path] = []
-    for number in range(400 * SWEEP):
+    for number in range(generated(400)):
         chosen = random.choice(records)
         key, value = (None if half is None else bytes(half) for half in (chosen.key, chosen.value))
         if value and (not key or random.random() < 0.7):
@@ -91,7 +91,7 @@ def test_every_remote_message(ask: Ask, tmp_path: Path) -> None:
     """Messages that Kafka's classes wrote, with anything in their fields."""
     package, table = "org.apache.kafka.server.log.remote.metadata.storage.generated.", _remote_log.TABLE
     schemas = list(parse_table(table).values())
-    lines = [f"{package}{schema.name} 0 {seed}" for schema in schemas for seed in range(100 * SWEEP)]
+    lines = [f"{package}{schema.name} 0 {seed}" for schema in schemas for seed in range(generated(100))]
     files: list[Path] = []
     for line, answer in zip(lines, ask("4.3.1", "Messages.java", lines, "make"), strict=True):
         kind = next(schema.id for schema in schemas if f".{schema.name} " in line)

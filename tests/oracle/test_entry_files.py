@@ -15,7 +15,7 @@ from kcheck.formats import producer_snapshot, transaction_index
 from kcheck.formats.producer_snapshot import CRC_FROM, PRODUCER, SNAPSHOT_HEADER
 from kcheck.formats.record_batch import crc32c
 from tests.docs.examples import ROOT
-from tests.oracle.ask import READERS, SEED, SWEEP, Ask, assert_equal, broken, cuts, encoded, flips, sampled
+from tests.oracle.ask import READERS, SEED, SWEEP, Ask, assert_equal, broken, cuts, encoded, flips, generated, sampled
 
 pytestmark = pytest.mark.oracle
 
@@ -34,8 +34,8 @@ def test_transaction_indexes(version: str, ask: Ask) -> None:
     files: list[bytes] = []
     for path in _files(".txnindex")[: 5 * SWEEP]:
         data = path.read_bytes()
-        files += (*cuts(data), *flips(random, data * 3, 200 * SWEEP))
-        files += (struct.pack(">h", number) + data[2:] for number in range(-300, 300))
+        files += (*cuts(data), *flips(random, data * 3, generated(200)))
+    files += (struct.pack(">h", number) + data[2:] for number in range(-300, 300))
     ours = []
     for data in files:
         reads = transaction_index.broker_reads(data, release(version))
@@ -60,7 +60,7 @@ def test_producer_snapshots(version: str, ask: Ask) -> None:
 
 
 def _snapshots(random: Random, data: bytes) -> Iterator[bytes]:
-    for changed in (*cuts(data), *flips(random, data, 100 * SWEEP)):
+    for changed in (*cuts(data), *flips(random, data, generated(100))):
         yield changed
         yield _with_crc(changed)
     for count in NUMBERS:

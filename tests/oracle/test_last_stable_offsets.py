@@ -89,7 +89,7 @@ def test_interleaved_transactions(version: str, tmp_path: Path) -> None:
             data = (path / INDEX).read_bytes()
             entries = tuple(transaction_index.entries(data))
             assert len(entries) > 9
-            for number, entry in enumerate(entries):
+            for number, entry in [*enumerate(entries)][:: 1 if SWEEP > 1 else 4]:
                 for raised in (1, 5, 1 << 40):
                     high = entry._replace(last_stable_offset=entry.last_stable_offset + raised)
                     changed = (*entries[:number], high, *entries[number + 1 :])

@@ -11,7 +11,7 @@ import pytest
 
 from kcheck.core.releases import release
 from kcheck.formats.meta_properties import broker_reads
-from tests.oracle.ask import NUMBERS, SEED, SPACES, SWEEP, Ask, assert_equal, broken, cuts, encoded, flips, text
+from tests.oracle.ask import NUMBERS, SEED, SPACES, Ask, assert_equal, broken, cuts, encoded, flips, generated, text
 
 pytestmark = pytest.mark.oracle
 
@@ -55,11 +55,11 @@ def _files(random: Random) -> Iterator[bytes]:
     for valid in (V0.encode(), V1.encode()):
         yield valid
         yield from cuts(valid)
-        yield from flips(random, valid, 200 * SWEEP)
+        yield from flips(random, valid, generated(200))
     yield from (each.encode("iso-8859-1", "ignore") for each in (*_values(), *_lines()))
     yield from (bytes(64), b"", b"\xff\xfe", b"\xef\xbb\xbfversion=0\nbroker.id=1\n")
     pieces = (*b"\\\\\\=: \t\f\r\n#!uab0", b"\\u0041", b"\\u00e9", b"\\n")
-    for _ in range(400 * SWEEP):
+    for _ in range(generated(400)):
         chosen = random.choices(pieces, k=random.randint(1, 12))
         yield b"version=0\nbroker.id=1\n" + b"".join(bytes([c]) if isinstance(c, int) else c for c in chosen)
 

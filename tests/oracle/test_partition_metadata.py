@@ -12,7 +12,7 @@ import pytest
 from kcheck.core.releases import release
 from kcheck.formats.partition_metadata import broker_reads
 from kcheck.model.release import Release
-from tests.oracle.ask import BAD_UTF8, NUMBERS, SEED, SPACES, SWEEP, Ask, assert_equal, broken, cuts, encoded, flips
+from tests.oracle.ask import BAD_UTF8, NUMBERS, SEED, SPACES, Ask, assert_equal, broken, cuts, encoded, flips, generated
 
 pytestmark = pytest.mark.oracle
 
@@ -37,7 +37,7 @@ def _ours(file: bytes, chosen: Release) -> str:
 def _files(random: Random) -> Iterator[bytes]:
     yield VALID.encode()
     yield from cuts(VALID.encode())
-    yield from flips(random, VALID.encode(), 300 * SWEEP)
+    yield from flips(random, VALID.encode(), generated(300))
     yield from (text.encode() for text in (*_lines(), *_ids(random)))
     for bad, size in product(BAD_UTF8, (0, 8100, 8191 - len(VALID), 8192 - len(VALID), 9000, 20000)):
         yield f"{VALID}\n{'7' * size}".encode() + bad

@@ -31,7 +31,7 @@ from kcheck.model.segments import BatchFault, RecordFault
 from kcheck.verbs.check import check
 from tests.docs.examples import ROOT
 from tests.fuzz import with_crcs
-from tests.oracle.ask import READERS, SEED, SWEEP, Ask, assert_equal, flips, sampled
+from tests.oracle.ask import READERS, SEED, Ask, assert_equal, flips, generated, sampled
 from tests.records import COMPRESS
 
 pytestmark = pytest.mark.oracle
@@ -41,7 +41,7 @@ COUNT_MAX = 10
 UNREAD = {"KC145", "KC148", "KC163", "KC166", "KC169"}
 """The rules about batches that a consumer cannot read.
 
-It can where bytes stand behind no record, or a batch holds as many records as it names, though more than its offsets.
+It can where bytes follow no record, or a batch holds as many records as it names, though more than its offsets.
 """
 CRC, TOO_LARGE = "KC141", "KC167"
 ENDS = {"KC142": "corrupt", "KC143": "zeros", "KC144": "torn"}
@@ -55,7 +55,7 @@ def test_damaged_logs(version: str, ask: Ask, tmp_path: Path) -> None:
     sources = sorted({data for data in found if 0 < len(data) <= SIZE_MAX})
     old = [data for data in sources if not is_modern(data[MAGIC_AT])]
     paths = []
-    for number in range(400 * SWEEP):
+    for number in range(generated(400)):
         paths.append(tmp_path / str(number) / "t-0" / f"{0:020d}.log")
         paths[-1].parent.mkdir(parents=True)
         paths[-1].write_bytes(_damaged(random, random.choice(random.choice((sources, sources, old)))))

@@ -44,6 +44,6 @@ def test_records_are_those_that_a_plain_reader_finds(seed: int) -> None:
         good, broken, left = reference.records(body, count)
         sound = [record[:3] for record in found[at][: len(good)] if record[3]]
         assert good == sound
-        assert broken == (int(steps.found[at]) < count or not all(record[3] for record in found[at]))
+        assert broken == (int(steps.counts[at]) < count or not all(record[3] for record in found[at]))
         if not broken:
-            assert left == edges[at + 1] - int(steps.behind[at])
+            assert left == edges[at + 1] - int(steps.ends[at])

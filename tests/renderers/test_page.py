@@ -6,7 +6,9 @@ import tracemalloc
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kcheck.core.truncation_plans import Advantage
 from kcheck.renderers._page import wrap
+from kcheck.renderers._text_truncation import _ADVANTAGES
 
 TEXTS = st.text(st.sampled_from("a-· "), max_size=200)
 INDENTS = st.integers(0, 8).map(" ".__mul__)
@@ -31,3 +33,8 @@ def test_a_long_text_is_not_copied_for_each_of_its_lines() -> None:
         assert tracemalloc.get_traced_memory()[1] < len(text) / 10
     finally:
         tracemalloc.stop()
+
+
+def test_every_advantage_of_a_leader_has_words() -> None:
+    """Text does not import the plans, for the sake of its start-up time."""
+    assert [*Advantage] == [*_ADVANTAGES]

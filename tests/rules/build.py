@@ -155,7 +155,8 @@ def found_by_all(view: object, scope: Scope, kafka: str = "4.3") -> tuple[Findin
         scopes.add(Scope.FAULTY_SEGMENT)
     if isinstance(view, PartitionView) and view.read is not None:
         scopes.add(Scope.READ_PARTITION)
-    return tuple(finding for rule in rules() if rule.scope in scopes for finding in found_by(rule, view, kafka))
+    chosen = release(kafka)
+    return tuple(finding for rule in rules() if rule.scope in scopes for finding in found_by(rule, view, chosen))
 
 
 def ids(findings: Iterable[Finding]) -> list[str]:

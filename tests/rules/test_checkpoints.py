@@ -92,6 +92,15 @@ def test_a_negative_offset(name: str, kafka: str, words: str) -> None:
     assert ("Remove it only if" in found.advice) is (name == "replication")
 
 
+def test_a_negative_high_watermark_stays_up_to_2_3() -> None:
+    """Later releases raise it to the log start (Partition.createLog)."""
+    data = b"0\n1\nt 0 -5\n"
+    effects = [found_by(KC214, offsets("replication", data, kafka), kafka)[0].effect for kafka in ("2.3", "2.4")]
+    assert [True, False] == ["keeps a negative high watermark" in str(effect) for effect in effects]
+    (log_start,) = found_by(KC214, offsets("log-start", data, "2.3"), "2.3")
+    assert "keeps a negative high watermark" not in str(log_start.effect)
+
+
 def test_no_negative_offset() -> None:
     """0 is none; an unreadable file is another finding; epochs have their own rule."""
     assert not found_by(KC214, offsets("replication", b"0\n1\nt 0 0\n"))

@@ -1,15 +1,17 @@
-"""KC301, KC302, KC308 to KC310: one log dir."""
+"""KC301, KC302, KC308 to KC310, KC313: one log dir."""
 
 import pytest
 
 from kcheck.model.finding import Severity
 from kcheck.model.names import DirectoryState
+from kcheck.model.unreadable import Unreadable, UnreadableCause
 from kcheck.model.views import PartitionView
 from kcheck.rules.kc301_directory_name import RULE as KC301
 from kcheck.rules.kc302_entry_without_directory import RULE as KC302
 from kcheck.rules.kc308_log_dir_in_use import RULE as KC308
 from kcheck.rules.kc309_directory_name_not_canonical import RULE as KC309
 from kcheck.rules.kc310_topic_id_missing import RULE as KC310
+from kcheck.rules.kc313_checkpoint_missing import RULE as KC313
 from tests.rules.build import LOG_DIR, file_view, found_by, log_dir, offsets, partition
 from tests.rules.test_metadata_files import KRAFT, ZOOKEEPER, properties
 
@@ -178,3 +180,30 @@ def test_where_no_topic_id_is_needed() -> None:
     known = partition()._replace(files=frozenset({"partition.metadata"}))
     others = (partition(topic_id="x"), partition(name="__cluster_metadata-0"), waiting(DirectoryState.STRAY), known)
     assert not found_by(KC310, log_dir(properties(KRAFT), partitions=others))
+
+
+HIGH_WATERMARKS, RECOVERY_POINTS = offsets("replication", b"0\n1\nt 0 10\n"), offsets("recovery-point", b"0\n0\n")
+
+
+def test_checkpoints_that_every_broker_with_records_has() -> None:
+    """Without the high watermarks records are hidden; without the recovery points a clean start loses nothing."""
+    (marks,) = found_by(KC313, log_dir(RECOVERY_POINTS, partitions=(partition(),)))
+    assert (marks.severity, marks.where.file) == (Severity.WARNING, "replication-offset-checkpoint")
+    view = log_dir(HIGH_WATERMARKS, partitions=(partition(),))
+    (points,) = found_by(KC313, view)
+    assert (points.severity, points.where.file) == (Severity.INFO, "recovery-point-offset-checkpoint")
+    assert "scans every segment" in points.effect
+    (points,) = found_by(KC313, view._replace(clean_shutdown=True))
+    assert "scans nothing" in points.effect
+
+
+def test_checkpoints_that_may_be_missing() -> None:
+    """Of a log dir without records, or with KRaft's log alone; and those that exist and cannot be read."""
+    assert not found_by(KC313, log_dir(HIGH_WATERMARKS, RECOVERY_POINTS, partitions=(partition(),)))
+    assert not found_by(KC313, log_dir(partitions=(partition(segment_sizes=(0,)),)))
+    assert not found_by(KC313, log_dir(partitions=(partition(name="__cluster_metadata-0"),)))
+    assert not found_by(KC313, log_dir(partitions=(waiting(DirectoryState.DELETED),)))
+    unread = dict.fromkeys(
+        (HIGH_WATERMARKS.name, RECOVERY_POINTS.name), Unreadable(UnreadableCause.REFUSED, "no permission")
+    )
+    assert not found_by(KC313, log_dir(partitions=(partition(),))._replace(unread=unread))

@@ -98,7 +98,7 @@ def test_a_high_watermark_above_the_log_end() -> None:
     (found,) = found_by(KC213, partition(high_watermark=151, log_end=150))
     assert found.severity is Severity.WARNING
     assert "lowers it to 150" in found.effect
-    assert "Committed and missing here: offset 150." in found.effect
+    assert "committed records are missing here: offset 150." in found.effect
 
 
 @pytest.mark.parametrize(("point", "words"), [(None, "has no entry for it"), (99, "says 99, in its first segment")])

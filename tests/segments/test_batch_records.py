@@ -74,7 +74,7 @@ FAULTS: list[tuple[bytes, bytes, RecordFault, int | None, str, int]] = [
     (A, b"\x80" * 5 + b"\x01" + B, FRAMING, 1, "its length, at byte 12 of 30, cannot be", 1),
     (A, b"\x80", FRAMING, 1, "its length, at byte 12 of 13, cannot be", 1),
     (A, b"", FRAMING, None, "its header names 2 records, its 12 bytes hold 1", 1),
-    (A, B + b"\0", FRAMING, None, "1 of 25 bytes stand behind its 2 records", 2),
+    (A, B + b"\0", FRAMING, None, "1 of 25 bytes follow its 2 records", 2),
     (A, A, OFFSET, 1, "it has offset 0, and the one before it 0", 2),
     (record(-1), B, OFFSET, 0, "it has offset -1, and the batch begins at 0", 2),
     (A, record(2), OFFSET, 1, "it has offset 2, and the batch ends at 1", 2),

@@ -16,7 +16,7 @@ from kcheck.model.source import BytesSource
 from kcheck.segments import batch_boundaries
 from kcheck.segments import header_columns as read
 from kcheck.segments.batches import Walk
-from kcheck.segments.header_columns import Column, HeaderColumns, HeaderReader
+from kcheck.segments.header_columns import Array, HeaderColumns, HeaderReader
 from tests.builders import HEADER_SIZE, Made, batch, log, message, run
 
 BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
@@ -169,14 +169,14 @@ def test_columns_of_damaged_logs_are_what_the_walk_finds(monkeypatch: pytest.Mon
             assert expected == told(data), data.hex()
 
 
-def windows(data: bytes, starts: Column | None) -> tuple[list[list[list[int] | None]], int, End]:
+def windows(data: bytes, starts: Array | None) -> tuple[list[list[list[int] | None]], int, End]:
     """Return every column of every window, where valid data ends, and why."""
     reader = HeaderReader(BytesSource(data), verify=True, starts=starts)
     found = [[None if column is None else column.tolist() for column in columns] for columns in reader]
     return found, reader.position, reader.end
 
 
-def misleading(positions: list[int], random: Random) -> Column:
+def misleading(positions: list[int], random: Random) -> Array:
     """Return some of these positions as starts, most often with a few things changed."""
     found = sorted(random.sample(positions, random.randint(0, len(positions))))
     for _ in range(random.choice([0, 0, 1, 1, 3])):
@@ -218,7 +218,7 @@ def test_starts_change_no_answer(monkeypatch: pytest.MonkeyPatch, seed: int, lea
 
 
 @pytest.mark.parametrize("starts", [np.arange(1000, 200_000, 1000), None], ids=["named", "looked for"])
-def test_sound_starts_are_used(monkeypatch: pytest.MonkeyPatch, starts: Column | None) -> None:
+def test_sound_starts_are_used(monkeypatch: pytest.MonkeyPatch, starts: Array | None) -> None:
     """Only the end of a window is walked through batch by batch."""
     chase, begins = batch_boundaries._walk, list[int]()
 

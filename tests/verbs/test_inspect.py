@@ -226,7 +226,8 @@ def test_topic_and_partition_choose(wanted: PartitionFilter, expected: list[str]
 
 def test_findings_of_other_partitions_are_not_told() -> None:
     """Neither those of the partitions nor those of the log dir's checkpoints."""
-    log_dir(Path("data"), recovery_point={"a-0": 99, "b-0": 99})
+    points = {"a-0": 99, "b-0": 99}
+    log_dir(Path("data"), recovery_point=points, high_watermark=points)
     for name in ("a-0", "b-0"):
         partition_dir(Path("data") / name, [run(0, 9)])
     found = inspected("data", wanted=PartitionFilter(topics=("b",)))["findings"]

@@ -18,7 +18,8 @@ PARTITION = partition(
     epoch_file=epochs(b"0\n1\n0 0\n"), log_end=10, log_start=0, recovery_point=10, high_watermark=10,
     last_batch=batch(0, 9, 0), clean=True,
 )._replace(read=(SEGMENT,))  # fmt: skip
-CHECKPOINT = offsets("replication-offset-checkpoint", b"0\n1\nt 0 10\n")
+HIGH_WATERMARKS = offsets("replication", b"0\n1\nt 0 10\n")
+RECOVERY_POINTS = offsets("recovery-point", b"0\n1\nt 0 10\n")
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +32,7 @@ def _no_cache() -> Iterator[None]:
 
 def _run_all() -> list[Finding]:
     """Run every rule on a broker whose files all agree; it has no meta.properties."""
-    view = log_dir(CHECKPOINT, partitions=(PARTITION,))
+    view = log_dir(HIGH_WATERMARKS, RECOVERY_POINTS, partitions=(PARTITION,))
     runs = (
         rule_runner.check_partition(PARTITION, NEWEST), rule_runner.check_log_dir(view, NEWEST),
         rule_runner.check_broker((view,), NEWEST), rule_runner.check_replicas(ReplicasView((PARTITION,)), NEWEST),
@@ -61,9 +62,9 @@ def test_a_new_rule_is_shown_what_no_other_rule_objects_to(scope: Scope, monkeyp
     kinds = ("leader-epoch-checkpoint", "offset-checkpoint") if scope is Scope.FILE else ()
     _with_new_rule(monkeypatch, Rule(severity=Severity.INFO, scope=scope, check=check, kinds=kinds))
     assert known == _run_all()
-    view = log_dir(CHECKPOINT, partitions=(PARTITION,))
+    view = log_dir(HIGH_WATERMARKS, RECOVERY_POINTS, partitions=(PARTITION,))
     expected: dict[Scope, list[object]] = {
-        Scope.FILE: [PARTITION.epochs, CHECKPOINT],
+        Scope.FILE: [PARTITION.epochs, HIGH_WATERMARKS, RECOVERY_POINTS],
         Scope.SEGMENT: [SEGMENT],
         Scope.FAULTY_SEGMENT: [SEGMENT],
         Scope.PARTITION: [PARTITION],

@@ -41,10 +41,10 @@ _TIME_LIMIT = "600"
 
 
 class _InputPart(NamedTuple):
-    """What one task reads: log dirs, or a file of a run; `told` are findings that are there already."""
+    """What one task reads: log dirs, or a file of a run; `known_findings` come from the run."""
 
     log_dirs: tuple[Identified, ...] = ()
-    told: tuple[tuple[str | None, str | None, Finding], ...] = ()
+    known_findings: tuple[tuple[str | None, str | None, Finding], ...] = ()
     file: str | None = None
 
 
@@ -73,7 +73,7 @@ class KcheckDataSource(DataSource):
 
 
 class KcheckReader(DataSourceReader):
-    """Reads one table; nothing is opened before Spark asks for the partitions."""
+    """Reads one table; opens nothing before Spark asks for the partitions."""
 
     def __init__(self, table: str, options: dict[str, str]) -> None:
         self._table = table
@@ -98,7 +98,7 @@ class KcheckReader(DataSourceReader):
             (log_dir.cluster, log_dir.broker, answer) for log_dir, answer in answers if isinstance(answer, Finding)
         )
         known_findings = (*((None, None, finding) for finding in inventoried.findings), *failed)
-        parts = [] if self._table in OF_SCANNED else [_InputPart(told=known_findings)]
+        parts = [] if self._table in OF_SCANNED else [_InputPart(known_findings=known_findings)]
         in_order = sorted(log_dirs, key=lambda log_dir: (log_dir.group, log_dir.path))
         for _, same in groupby(
             in_order, key=lambda log_dir: log_dir.group if self._table in _OF_BROKER else log_dir.path
@@ -118,10 +118,10 @@ class KcheckReader(DataSourceReader):
             ):
                 yield from file.iter_batches()
             return
-        for cluster, broker, finding in part.told:
+        for cluster, broker, finding in part.known_findings:
             yield findings_batch((cluster, broker), (finding,))
         options = options._replace(urls=stores_of(part.log_dirs))
-        for name, batch in broker_rows(part.log_dirs, options, whole=self._table in _OF_BROKER):
+        for name, batch in broker_rows(part.log_dirs, options, ends_broker=self._table in _OF_BROKER):
             if name == self._table:
                 yield batch
 

@@ -53,15 +53,15 @@ T = TypeVar("T")
 _STAGING = "_staging"
 _SLICES_MAX = 20_000
 _OF_SLICE = 4000
-"""So many directories are looked at by one task, where little is read of each: its start costs as much as 200 do."""
+"""Directories in one task if little is read of each: starting a task costs as much as 200 of them."""
 _OF_SLICE_DEEP = 8
 _LOG_DIRS_OF_SLICE = 64
 _SIDE_BY_SIDE = 4
-"""So many jobs wait for executors."""
+"""Jobs that wait for executors at once."""
 _OF_FILE = 40_000
-"""The rows of so many directories stand in a file, and their replicas are compared by one task."""
+"""Directories whose rows make a file, and whose replicas one task compares."""
 _BLOCK_SIZE = 16 << 20
-"""A writer holds so many bytes."""
+"""Bytes that a writer holds."""
 
 
 def scan(roots: Sequence[str], run: ScanRun, session: AbstractContextManager["SparkSession"]) -> tuple[Report, bool]:
@@ -105,9 +105,9 @@ def _scan(
 
 
 class _SparkEngine:
-    """One run, and what is to be said of its findings.
+    """One run, and the counts of its findings.
 
-    `held` is told how executors forget what they hold.
+    `held` gets callbacks that free what executors hold.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class _SparkEngine:
         self._output.drop(_STAGING)
 
     def _cores(self) -> int:
-        """Return how many tasks Spark runs side by side; Spark Connect tells it by what a range is cut into."""
+        """Return how many tasks Spark runs in parallel; Spark Connect shows it by the partitions of a range."""
         from pyspark.sql import functions
         from pyspark.sql.utils import is_remote
 
@@ -157,8 +157,8 @@ class _SparkEngine:
         return int(row[0]) + 1
 
     def _identified(self, log_dirs: Sequence[FleetLogDir], cores: int) -> tuple[list[Identified], list[bytes]]:
-        """Return the log dirs in the order of the rows, and findings of those that nobody could identify."""
-        rows = [(at, stages.told(log_dir)) for at, log_dir in enumerate(log_dirs)]
+        """Return the log dirs in the order of the rows, and findings of those that could not be identified."""
+        rows = [(at, stages.as_text(log_dir)) for at, log_dir in enumerate(log_dirs)]
         slices = min(cores, max(len(rows), 1))
         frame = _dealt(self._frame(rows, NAMED), slices, f"at % {slices}")
         with self._progress.phase("identify"):
@@ -171,7 +171,7 @@ class _SparkEngine:
     def _listed(self, log_dirs: Sequence[Identified], cores: int) -> tuple["DataFrame", list[int]]:
         """Return the parts of all log dirs, and the number of directories of each log dir."""
         brokers = {group: number for number, group in enumerate(dict.fromkeys(log_dir.group for log_dir in log_dirs))}
-        rows = [(brokers[log_dir.group], at, stages.told(log_dir)) for at, log_dir in enumerate(log_dirs)]
+        rows = [(brokers[log_dir.group], at, stages.as_text(log_dir)) for at, log_dir in enumerate(log_dirs)]
         slices = _slices(len(rows), cores)
         named = _dealt(self._frame(rows, NUMBERED), slices, f"at % {slices}")
         listed = self._staged("list", self._mapped(named, stages.list_all, LISTED))
@@ -190,7 +190,7 @@ class _SparkEngine:
         of_slice = _OF_SLICE_DEEP if self._run.how.depth.reads_segments else _OF_SLICE
         slices = min(max(cores, total // of_slice), _SLICES_MAX)
         places = functions.broadcast(self._frame([*enumerate(before)], PLACED))
-        # One listing of a store tells of a whole log dir, which is therefore that of one task.
+        # One listing of a store covers a log dir, so one task gets all of it.
         at = "place" if self._options.urls else "place + before"
         items = _dealt(listed.join(places, "at"), slices, f"({at}) * {slices} div {max(total, 1)}")
         items = items.drop("place").sortWithinPartitions("at", "part")
@@ -207,7 +207,7 @@ class _SparkEngine:
         return self._staged("brokers", examined)
 
     def _compared(self, scanned: "DataFrame") -> "DataFrame":
-        """Return what is found in partitions that stand on several brokers; the replicas of whole topics meet here."""
+        """Return the comparison of partitions on several brokers; the replicas of a topic meet in one task."""
         seen = scanned.where("replicas is not null").select("replicas")
         replicas = seen.mapInArrow(opened, ddl_of(replicas_schema()))
         topics = replicas.repartitionByRange(self._files, *KEY[:2]).sortWithinPartitions(*KEY, "broker_id")
@@ -237,9 +237,9 @@ class _SparkEngine:
                 self.judged.count(row["id"], Severity(row["severity"]), row["count"])
 
     def _staged(self, name: str, frame: "DataFrame") -> "DataFrame":
-        """Have rows on the disk: what comes behind reads them as often as it likes.
+        """Store rows, so that later stages can read them repeatedly.
 
-        Spark itself cannot write where `--out` is a URL: its executors hold them, and make anew what one has lost.
+        Spark itself cannot write where `--out` is a URL: its executors hold them, and compute again what one has lost.
         """
         if is_url(self._run.out):
             from pyspark import StorageLevel
@@ -261,12 +261,12 @@ class _SparkEngine:
 
 
 def _slices(log_dirs: int, cores: int) -> int:
-    """Return in how many slices log dirs are listed, and looked at as a whole."""
+    """Return the number of slices in which log dirs are listed and brokers checked."""
     return min(max(cores, log_dirs // _LOG_DIRS_OF_SLICE), max(log_dirs, 1), _SLICES_MAX)
 
 
 def _dealt(frame: "DataFrame", slices: int, number: str) -> "DataFrame":
-    """Return rows in slices whose number is told: a task that is run again has the rows that it had."""
+    """Return rows in a fixed number of slices: a task that runs again gets the same rows."""
     from pyspark.sql import functions
 
     return frame.repartitionById(slices, functions.expr(f"cast({number} as int)"))

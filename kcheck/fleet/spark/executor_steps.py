@@ -60,13 +60,13 @@ def stores_of(log_dirs: Iterable[FleetLogDir | Identified]) -> tuple[str, ...]:
     return tuple({tuple(url.split("/")[:3]): url for url in urls}.values())
 
 
-def told(value: FleetLogDir | Identified) -> str:
+def as_text(value: FleetLogDir | Identified) -> str:
     """Return a log dir as a text that is Unicode, whatever its path is."""
     return json.dumps(value)
 
 
 def identified(text: str) -> Identified:
-    """Return what `told` wrote."""
+    """Return what `as_text` wrote."""
     group, *rest = json.loads(text)
     return Identified(tuple(group), *rest)
 
@@ -74,7 +74,7 @@ def identified(text: str) -> Identified:
 def identified_of(
     log_dirs: Iterable[FleetLogDir], options: ExecutorOptions
 ) -> Iterator[tuple[FleetLogDir, Identified | Finding]]:
-    """Yield whose each log dir is, or the finding that nobody could tell, in the order of the log dirs."""
+    """Yield the broker of each log dir, or a finding if it is unknown, in the order of the log dirs."""
     with _workers(options) as workers:
         retry = Retry(workers, options.how)
         groups = ((log_dir, (retry.task(identify, log_dir, Location(log_dir=log_dir.path)),)) for log_dir in log_dirs)
@@ -84,20 +84,20 @@ def identified_of(
 
 
 def identify_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
-    """Yield whose each log dir is, or the finding that nobody could tell."""
+    """Yield the broker of each log dir, or a finding if it is unknown."""
     named = [*_rows(batches)]
     log_dirs = (FleetLogDir(*json.loads(row["told"])) for row in named)
     rows: list[tuple[Any, ...]] = []
     for row, (log_dir, answer) in zip(named, identified_of(log_dirs, options), strict=True):
         if isinstance(answer, Identified):
-            rows.append((row["at"], told(answer), None))
+            rows.append((row["at"], as_text(answer), None))
         else:
             rows.append((row["at"], None, to_bytes(findings_batch((log_dir.cluster, log_dir.broker), (answer,)))))
     yield batch_of(rows, IDENTIFIED)
 
 
 def list_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
-    """Yield the directories of each log dir in parts; the first row of a log dir that can be listed tells its name."""
+    """Yield the directories of each log dir in parts; the first row of a listed log dir has its name."""
     named = ((row, identified(row["told"])) for row in _rows(batches))
     with _workers(options) as workers:
         retry = Retry(workers, options.how)
@@ -127,7 +127,7 @@ def scan_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
                 if row["items"] is None:
                     yield row, ()
                     continue
-                with suppress(UnreadableError):  # Who lists it next tells why it cannot be listed.
+                with suppress(UnreadableError):  # The next listing reports the error.
                     hold_listing(log_dir_of(row["items"]))
                 yield row, (retry.task(scan_items, row["items"], Location()),)
 
@@ -181,7 +181,7 @@ def look_at_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
 
 
 def compare_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
-    """Yield rows of tables for partitions; the replicas of whole topics come sorted."""
+    """Yield rows of tables for partitions; the replicas of complete topics come sorted."""
     from kcheck.fleet.replica_groups import grouped  # worth its import where partitions are compared
 
     number = _task_number()
@@ -201,9 +201,9 @@ def compare_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
 
 
 def broker_rows(
-    log_dirs: Sequence[Identified], options: ExecutorOptions, *, whole: bool
+    log_dirs: Sequence[Identified], options: ExecutorOptions, *, ends_broker: bool
 ) -> "Iterator[tuple[str, pa.RecordBatch]]":
-    """Yield names of tables and rows of them for log dirs of one broker; those of the broker if it is `whole`."""
+    """Yield table names and rows for log dirs of one broker, and last the rows of the broker if `ends_broker`."""
     with _workers(options) as workers:
         retry = Retry(workers, options.how)
         seen_by_log_dir: list[tuple[Identified, list[bytes]]] = []
@@ -220,10 +220,10 @@ def broker_rows(
             for items, (answer,) in workers.run(parts, ahead=_ahead(options)):
                 for name, batch in retry.scanned(items, answer):
                     yield from (tables_of(batch) if name == "replicas" else {name: batch}).items()
-                    if name == "replicas" and whole:
+                    if name == "replicas" and ends_broker:
                         seen.append(to_bytes(seen_of(batch)))
             seen_by_log_dir.append((log_dir, seen))
-        if whole:
+        if ends_broker:
             yield from retry.whole_broker(seen_by_log_dir)
 
 

@@ -11,7 +11,7 @@ import kcheck
 from kcheck.errors import UsageError
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-"""The first time that a zip can tell: the same files make the same zip."""
+"""The earliest time in a zip: the same files make the same zip."""
 
 
 def cache(environment: Mapping[str, str]) -> str:
@@ -36,7 +36,7 @@ def package(folder: str) -> str:
 
 
 def keep(path: str, data: bytes) -> None:
-    """Write a file that is there whole or not at all; UsageError where nothing can be written."""
+    """Write a file that is either complete or missing; UsageError if it cannot be written."""
     temporary = f"{path}.{os.getpid()}"
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)

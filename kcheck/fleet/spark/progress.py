@@ -1,4 +1,4 @@
-"""How far the jobs of Spark are, told while they run."""
+"""Reports the progress of Spark jobs while they run."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ _INTERVAL = 0.25
 
 
 class SparkProgress:
-    """Tells of a phase, which is called by its own name: how many of its tasks are done."""
+    """Reports how many tasks of each named phase are done."""
 
     def __init__(self, spark: "SparkSession", coverage: Coverage, tell: Callable[[Coverage], None]) -> None:
         self.coverage = coverage
@@ -23,13 +23,13 @@ class SparkProgress:
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Tell of what is run inside, a few times a second."""
+        """Report the progress of the block a few times a second."""
         from pyspark.sql.utils import is_remote
 
         over = threading.Event()
         self._say(name)
         watching = threading.Thread(target=self._watch, args=(name, over), daemon=True)
-        if not is_remote():  # Spark Connect has nothing that could be asked from beside
+        if not is_remote():  # Spark Connect offers no status tracker
             watching.start()
         try:
             yield
@@ -41,7 +41,7 @@ class SparkProgress:
     def _watch(self, name: str, over: threading.Event) -> None:
         from py4j.protocol import Py4JError
 
-        with suppress(Py4JError, OSError):  # a Spark that has gone tells nothing more
+        with suppress(Py4JError, OSError):  # Spark is gone
             tracker = self._spark.sparkContext.statusTracker()
             while not over.wait(_INTERVAL):
                 infos = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]

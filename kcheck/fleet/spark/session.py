@@ -1,4 +1,4 @@
-"""The Spark that runs a scan: that of spark-submit, one of this process, or one behind Spark Connect."""
+"""The Spark that runs a scan: that of spark-submit, one of this process, or a Spark Connect server."""
 
 import logging
 import os
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 INSTALL = "pip install 'kcheck[spark]'"
 _SAID_MAX = 500
 _CALLED, _CAUSE = "An error occurred while calling ", re.compile("Caused by: ")
-"""How lines begin in what Java says."""
+"""The prefixes of lines in messages from Java."""
 _OLDEST, _BEYOND = (4, 1), (5,)
 
 _SOCKETS = {"spark.python.unix.domain.socket.enabled": "true"}  # a third of the cost of a Python task
@@ -68,7 +68,7 @@ def session(master: str | None) -> "Iterator[SparkSession]":
         spark = _classic(master, version)
     try:
         signal.signal(signal.SIGINT, on_interrupt)  # That of Spark calls Java while Java is called.
-        logging.disable()  # py4j would show where a call broke off, of which `in_a_line` tells.
+        logging.disable()  # py4j would print a traceback of an interrupted call; `in_a_line` reports it.
         prepare(spark)
         yield spark
     finally:
@@ -80,7 +80,7 @@ def session(master: str | None) -> "Iterator[SparkSession]":
 
 @contextmanager
 def in_a_line() -> Iterator[None]:
-    """End the run where Spark does, with what it says first and what was the cause; its own log has the rest."""
+    """End the run if Spark fails, with its first message and the cause; its own log has the rest."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException, PythonException
 
@@ -131,7 +131,7 @@ def _classic(master: str | None, version: str) -> "SparkSession":
     from pyspark.sql import SparkSession
 
     with _environment(master, version), in_a_line():
-        SparkContext._ensure_initialized()  # only then a SparkConf tells what the user has set
+        SparkContext._ensure_initialized()  # a SparkConf has the user's settings only after this
         conf = SparkConf()
         if master is not None:
             conf.setMaster(master)

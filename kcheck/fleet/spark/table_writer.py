@@ -39,7 +39,7 @@ def write_all(
 ) -> "Batches":
     """Write the tables whose rows come in; yield what files there are, and how many findings of each kind came.
 
-    Every attempt writes into a folder of its own: only the files of one that ended well are told to anybody. Of the
+    Every attempt writes into a folder of its own: only the files of a successful one are reported. Of the
     findings those that are `shown` are written. `options` are those of the file system that `folder` needs.
     """
     from pyspark import TaskContext

@@ -20,14 +20,14 @@ KEY = tuple(
     Column(name, "int64", meaning)
     for name, meaning in (
         ("broker", "The number of the broker, -1 for what is of none."),
-        ("at", "The number of the log dir, BEHIND for what is of the whole broker."),
+        ("at", "The number of the log dir, BEHIND for rows of the broker itself."),
         ("part", "The number of the part of the log dir."),
         ("piece", "The number of the piece of the part."),
     )
 )
 KEY_NAMES = tuple(column.name for column in KEY)
 BEHIND = 1 << 40
-"""What is of a whole broker stands behind its log dirs, what is of several brokers behind all of them."""
+"""Sorts the rows of a broker after those of its log dirs, and rows of several brokers last."""
 _FINDINGS = Column("findings", "bytes", "Rows of findings.")
 _TOLD = Column("told", "string", "A log dir as JSON; None where its row is no first one.")
 
@@ -35,7 +35,7 @@ NAMED = (KEY[1], _TOLD)
 """Log dirs as the inventory names them."""
 IDENTIFIED = (KEY[1], _TOLD, _FINDINGS)
 NUMBERED = (*KEY[:2], _TOLD)
-PLACED = (KEY[1], Column("place", "int64", "So many directories and log dirs stand before it."))
+PLACED = (KEY[1], Column("place", "int64", "The number of directories and log dirs before it."))
 LISTED = (
     *KEY[:3],
     _TOLD,
@@ -44,7 +44,7 @@ LISTED = (
     Column("items", "bytes", "Items."),
     _FINDINGS,
 )
-"""The parts of log dirs; before them a row that has none, and tells what the log dir is."""
+"""The parts of log dirs, after a first row that has no part and describes the log dir."""
 OF_SCANNED = ("partitions", "leader_epochs", "segments", "predictions")
 """Tables with rows of one directory; then of a partition on several brokers, and of a broker."""
 OF_COMPARED = ("replica_sets", "truncation_plans")
@@ -53,14 +53,14 @@ OF_BROKER = ("checkpoints", "log_dirs", "predictions")
 SCANNED = (
     *KEY,
     _TOLD,
-    Column("carried", "int64", "So many directories are the same as before."),
+    Column("carried", "int64", "The number of unchanged directories."),
     *(Column(name, "bytes", "Its rows.") for name in ("light", "replicas", *OF_SCANNED, "findings")),
 )
 BROKERS = (*KEY, *(Column(name, "bytes", "Its rows.") for name in (*OF_BROKER, "findings")))
 COMPARED = (*KEY, *(Column(name, "bytes", "Its rows.") for name in (*OF_COMPARED, "findings")))
 
 _HELD_SIZE = 8 << 20
-"""So many bytes are passed on together."""
+"""Bytes that are passed on together."""
 
 
 def as_bytes(batches: "Mapping[str, pa.RecordBatch]", columns: Sequence[Column]) -> tuple[bytes | None, ...]:

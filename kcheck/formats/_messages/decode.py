@@ -204,7 +204,7 @@ def _items(cursor: _Cursor, start: int, count: int, item: _Read) -> list[Value]:
     """Read an array. An item has at least one byte, so a count above the number of bytes left is refused."""
     left = len(cursor.data) - cursor.at
     if count > left:
-        raise _EndedError(start, f"{count} items cannot stand in {left} bytes")
+        raise _EndedError(start, f"{count} items do not fit into {left} bytes")
     items: list[Value] = []
     try:
         for _ in range(count):

@@ -97,9 +97,9 @@ def _message(schema: Schema, data: bytes, version: int, start: int, kind: int | 
 
 def _coordinator(table: str) -> Decoder:
     def decode_record(key: bytes | None, value: bytes | None) -> DecodedRecord:
-        untyped = None if value is None else Message(problem="the key does not tell what it is")
+        untyped = None if value is None else Message(problem="the key does not say what it is")
         if key is None:
-            return DecodedRecord(Message(problem="the record has no key, which tells its type", damaged=True), untyped)
+            return DecodedRecord(Message(problem="the record has no key to give its type", damaged=True), untyped)
         if len(key) < 2:
             return DecodedRecord(Message(problem=_too_short(key, "the record type"), damaged=True), untyped)
         kind = int.from_bytes(key[:2], "big", signed=True)
@@ -163,7 +163,7 @@ def _framed_value(table: str, value: bytes | None) -> Message:
         return Message(None if frame != FRAME_VERSION else kind, problem=why)
     message = _message(schema, value, version, position, kind)
     if message.left:
-        problem = Problem(len(value) - message.left, "", f"{message.left} bytes stand behind the message")
+        problem = Problem(len(value) - message.left, "", f"{message.left} bytes follow the message")
         message = message._replace(data=None, problem=str(problem), damaged=True)
     return message
 

@@ -1,0 +1,118 @@
+"""Holds what a finding claims of the next start against the prediction of that start.
+
+Rules see files; what the start makes of a partition depends on everything in it. Where the prediction denies a claim,
+the effect of the finding becomes what the prediction says.
+"""
+
+from kcheck.core.predictions import LoadedLog, LostRecords, PartitionPrediction
+from kcheck.core.startup import Outcome
+from kcheck.model.finding import Claim, Claimed, Finding, Severity
+from kcheck.model.release import Release
+
+_FAILS = {
+    Claimed.ABORTS: (Outcome.ABORT,),
+    Claimed.OFFLINE: (Outcome.OFFLINE,),
+    Claimed.FAILS: (Outcome.ABORT, Outcome.OFFLINE),
+    Claimed.STRAY: (Outcome.STRAY, Outcome.DELETED),
+}
+_FAILED = (Outcome.ABORT, Outcome.OFFLINE)
+NO_EPOCH = -1
+"""The value of a claim that the replica knows no leader epoch."""
+_REASON_COUNT = 2
+_EPOCH_COUNT = 5
+
+
+def holds(claim: Claim, start: PartitionPrediction) -> bool:
+    """Whether the predicted start does what is claimed of it."""
+    outcomes = _FAILS.get(claim.claimed)
+    if outcomes is not None:
+        return start.outcome in outcomes
+    log = start.log
+    match claim.claimed:
+        case Claimed.CUTS:
+            return log is not None and any(cut.end_offset == claim.value for cut in log.cuts)
+        case Claimed.WIPES:
+            return log is not None and log.bases == (claim.value,) and log.log_end_offset == claim.value
+        case Claimed.KEEPS:
+            return log is None or not any(cut.base_offset == claim.value for cut in log.cuts)
+        case Claimed.REBUILDS:
+            return log is not None and claim.value in log.bases
+        case Claimed.ENDS:
+            return log is not None and log.log_end_offset == claim.value
+        case Claimed.LOADS:
+            return log is not None
+        case _:
+            return log is None or _latest_epoch(log) == claim.value
+
+
+def _latest_epoch(log: LoadedLog) -> int:
+    return log.leader_epochs[-1].epoch if log.leader_epochs else NO_EPOCH
+
+
+def settled(finding: Finding, start: PartitionPrediction, release: Release) -> Finding:
+    """Return the finding with an effect that the predicted start has."""
+    if start.outcome is Outcome.UNKNOWN:
+        return finding
+    denied = [claim for claim in finding.claims if not holds(claim, start)]
+    if not denied:
+        return finding
+    effect, severity, advice = start_words(start, release), finding.severity, finding.advice
+    if severity is Severity.FATAL and start.outcome not in _FAILED:
+        severity = Severity.ERROR
+    if denied[0].claimed is Claimed.EPOCHS and start.log is not None:
+        effect = f"{effect} {_epoch_words(start.log, release)}"
+        if denied[0].value != NO_EPOCH:
+            effect += " A rebuilt epoch starts at the first batch that the start scans, which can be too late."
+        elif _knows_all_epochs(start.log):
+            severity, advice = Severity.WARNING, "Let the broker start: it rebuilds the leader epochs."
+    return finding._replace(effect=effect, severity=severity, advice=advice, claims=())
+
+
+def _knows_all_epochs(log: LoadedLog) -> bool:
+    return bool(log.leader_epochs) and log.leader_epochs[0].start_offset <= log.log_start_offset
+
+
+def _epoch_words(log: LoadedLog, release: Release) -> str:
+    if not log.leader_epochs:
+        return f"Kafka {release.name} then knows no leader epoch."
+    entries = ", ".join(f"{entry.epoch} @ {entry.start_offset}" for entry in log.leader_epochs[:_EPOCH_COUNT])
+    more = len(log.leader_epochs) - _EPOCH_COUNT
+    known = f"It then knows the leader epochs {entries}{f' and {more} more' if more > 0 else ''}."
+    if _knows_all_epochs(log):
+        return known
+    return f"{known} It knows none of the records below offset {log.leader_epochs[0].start_offset}."
+
+
+def start_words(start: PartitionPrediction, release: Release) -> str:
+    """Return what the next start does with a partition, in a sentence or two."""
+    who, why = f"Kafka {release.name}", _reason(start)
+    match start.outcome:
+        case Outcome.ABORT:
+            return f"{who} does not start{why}."
+        case Outcome.OFFLINE:
+            return f"{who} takes the log dir offline at its next start{why}."
+        case Outcome.STRAY | Outcome.DELETED:
+            return f"{who} does not serve this directory after its next start{why}."
+    loses = "no record" if start.lost is None else lost_words(start.lost)
+    then = "" if start.log is None else f" The log then ends at offset {start.log.log_end_offset}."
+    return f"At its next start {who} loses {loses}{why}.{then}"
+
+
+def _reason(start: PartitionPrediction) -> str:
+    reasons = (start.reason or "").split("; ")
+    more = len(reasons) - _REASON_COUNT
+    text = "; ".join(reasons[:_REASON_COUNT])
+    if more > 0:
+        text += f"; and {more} more {'change' if more == 1 else 'changes'}"
+    return f": {text}" if text else ""
+
+
+def lost_words(lost: LostRecords) -> str:
+    """Return how many records a start loses and which, as `25 records (offsets 15 to 39)`."""
+    count = "an unknown number of records"
+    if lost.records is not None:
+        count = "1 record" if lost.records == 1 else f"{lost.records} records"
+    if lost.start is None or lost.end is None:
+        return count
+    offsets = f"offset {lost.start}" if lost.end == lost.start + 1 else f"offsets {lost.start} to {lost.end - 1}"
+    return f"{count} ({offsets})"

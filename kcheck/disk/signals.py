@@ -1,0 +1,74 @@
+"""Signals that ask apply or undo to stop: ^C, and what `kill` sends.
+
+They take effect between two steps and never within one, so what is done is always known.
+"""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from kcheck.errors import StoppedError
+
+_NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class _State:
+    """What has arrived in this process, and when it takes effect."""
+
+    is_at_steps = False
+    arrived: int | None = None
+
+
+@contextmanager
+def taken() -> Iterator[None]:
+    """Take the signals until the block ends: each raises StoppedError at once, unless `at_steps` holds it back."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # Python hands signals to the main thread only.
+        return
+    # One that the caller ignores, as nohup does, stays ignored.
+    numbers = [number for number in _NUMBERS if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, _handle) for number in numbers}
+    _State.is_at_steps, _State.arrived = False, None
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def at_steps() -> Iterator[None]:
+    """Hold the signals back during the block: they raise StoppedError at the next call of `step`.
+
+    They stay held back after an error, so that it can be reported.
+    """
+    _State.is_at_steps, _State.arrived = True, None
+    yield
+    _State.is_at_steps = False
+
+
+@contextmanager
+def at_once() -> Iterator[None]:
+    """Let the signals take effect at once during a block within `at_steps`; they may end any wait."""
+    _State.is_at_steps = False
+    try:
+        yield
+    finally:
+        _State.is_at_steps = True
+
+
+def step() -> None:
+    """Raise StoppedError if a signal was held back: here apply and undo can stop."""
+    number, _State.arrived = _State.arrived, None
+    if number is not None:
+        raise StoppedError(number)
+
+
+def _handle(number: int, frame: object) -> None:
+    del frame
+    if _State.is_at_steps:
+        _State.arrived = number
+        return
+    _State.is_at_steps = True  # The error is on its way: a second signal must not end the way.
+    raise StoppedError(number)

@@ -1,0 +1,89 @@
+"""The predicted next starts that findings of a command are held against: those of `kcheck predict`."""
+
+from collections.abc import Callable, Iterable
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+from kcheck.model.finding import Finding
+from kcheck.model.names import PartitionDirectory
+from kcheck.model.release import Release
+from kcheck.model.report import PartitionFilter
+from kcheck.model.views import LogDir
+from kcheck.views.log_dir import LogDirs
+from kcheck.views.targets import Target, TargetKind
+
+if TYPE_CHECKING:
+    from kcheck.core.predictions import PartitionPrediction
+    from kcheck.startup.inputs import Context
+    from kcheck.startup.log_manager import StartOptions
+
+
+def start_options(arguments: list[str], wanted: PartitionFilter, release: Release) -> "StartOptions":
+    """Return the options of a start of which the user says nothing but a server.properties among the arguments."""
+    from kcheck.startup.log_manager import StartOptions
+    from kcheck.views.broker_settings import settings_of
+
+    return StartOptions(None, settings_of(arguments, None, (), release), release, wanted)
+
+
+class NextStarts:
+    """Predicts the partitions whose findings claim something of the next start; imports nothing for others."""
+
+    def __init__(self, targets: Iterable[Target], options: "Callable[[], StartOptions]", log_dirs: LogDirs) -> None:
+        """Take what `kcheck predict` would take."""
+        self._targets = [target for target in targets if target.kind is not TargetKind.FILE]
+        self._given = options
+        self._log_dirs = log_dirs
+        self._log_dir: dict[str, tuple[dict[str, PartitionDirectory], bool, Context]] = {}
+        self._known: dict[tuple[str | None, str], PartitionPrediction | None] = {}
+
+    def know(self, log_dir: str, partitions: "Iterable[PartitionPrediction]") -> None:
+        """Take predictions that were made before."""
+        self._known.update({(log_dir, partition.dir): partition for partition in partitions})
+
+    def settle(self, log_dir: LogDir, findings: Iterable[Finding]) -> list[Finding]:
+        """Return the findings, each with an effect that the next start of its partition has."""
+        return [self._settled(log_dir, finding) if finding.claims else finding for finding in findings]
+
+    def _settled(self, log_dir: LogDir, finding: Finding) -> Finding:
+        from kcheck.core.claims import settled
+
+        name = finding.where.dir
+        start = None if name is None or not log_dir.view.files else self._start(log_dir, name)
+        return finding if start is None else settled(finding, start, self._log_dirs.release)
+
+    def _start(self, log_dir: LogDir, name: str) -> "PartitionPrediction | None":
+        key = (log_dir.view.where.log_dir, name)
+        if key not in self._known:
+            self._known[key] = self._predicted(log_dir, name)
+        return self._known[key]
+
+    @cached_property
+    def _options(self) -> "StartOptions":
+        from kcheck.verbs.predict import with_copies
+
+        return with_copies(self._targets, self._given(), self._log_dirs)
+
+    def _predicted(self, log_dir: LogDir, name: str) -> "PartitionPrediction | None":
+        from kcheck.core.predictions import Changes
+        from kcheck.startup.log_manager import load_directories, start_context
+        from kcheck.verbs.predict import load_below
+        from kcheck.views.recheck import has_left
+
+        path = log_dir.view.where.log_dir or ""
+        if path not in self._log_dir:
+            self._log_dir = {path: (dict(log_dir.directories), *start_context(log_dir, self._options))}
+        directories, clean, context = self._log_dir[path]
+        if name not in directories:
+            return None
+        wanted = [(name, directories[name])]
+        starts = load_directories(log_dir, wanted, [], load_below(path), has_left, clean=clean, context=context)
+        start = next(starts, None)
+        return None if start is None else start._replace(after={}, changes=Changes())
+
+
+def next_starts(
+    arguments: list[str], targets: Iterable[Target], wanted: PartitionFilter, log_dirs: LogDirs
+) -> NextStarts:
+    """Return the next starts for the arguments of a command."""
+    return NextStarts(targets, partial(start_options, arguments, wanted, log_dirs.release), log_dirs)

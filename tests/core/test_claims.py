@@ -1,0 +1,147 @@
+"""What findings claim of the next start, held against its prediction."""
+
+import pytest
+
+from kcheck.core.claims import NO_EPOCH, holds, lost_words, settled, start_words
+from kcheck.core.predictions import LoadedLog, LogCut, LostRecords, PartitionPrediction
+from kcheck.core.releases import release
+from kcheck.core.startup import Outcome
+from kcheck.model.entries import Epoch, EpochEntry, Offset
+from kcheck.model.finding import Claim, Claimed, Finding, Location, Severity
+from kcheck.model.names import DirectoryState, PartitionDirectory
+
+KAFKA = release("4.3")
+CUT = LogCut("/data/t-0/00000000000000000100.log", Offset(100), Offset(120), 500, 900, "a torn batch")
+LOG = LoadedLog(
+    Offset(0), Offset(120), Offset(120), (EpochEntry(Epoch(0), Offset(0)),), unstable=False, bases=(0, 100), cuts=(CUT,)
+)
+LOST = LostRecords(Offset(120), Offset(130), 10, 400, 0)
+
+
+def start(outcome: Outcome, log: LoadedLog | None = None, reason: str | None = None) -> PartitionPrediction:
+    """Return what a start does with t-0."""
+    directory = PartitionDirectory("t", 0, DirectoryState.CURRENT, canonical=True)
+    lost = LOST if outcome is Outcome.LOST else None
+    return PartitionPrediction("t-0", directory, outcome, reason, log=log, lost=lost)
+
+
+def finding(*claims: Claim, severity: Severity = Severity.ERROR) -> Finding:
+    """Return a finding that makes these claims."""
+    return Finding("KC204", "", severity, Location(), "", "as claimed", "as advised", claims=claims)
+
+
+LOADED, FAILED = start(Outcome.LOST, LOG), start(Outcome.ABORT)
+
+
+@pytest.mark.parametrize(
+    ("claim", "true", "false"),
+    [
+        (Claim(Claimed.ABORTS), FAILED, start(Outcome.OFFLINE)),
+        (Claim(Claimed.OFFLINE), start(Outcome.OFFLINE), FAILED),
+        (Claim(Claimed.FAILS), start(Outcome.OFFLINE), LOADED),
+        (Claim(Claimed.STRAY), start(Outcome.STRAY, LOG), LOADED),
+        (Claim(Claimed.CUTS, 120), LOADED, FAILED),
+        (Claim(Claimed.CUTS, 120), LOADED, start(Outcome.OK, LOG._replace(cuts=()))),
+        (
+            Claim(Claimed.WIPES, 200),
+            start(Outcome.LOST, LOG._replace(bases=(200,), log_end_offset=Offset(200))),
+            LOADED,
+        ),
+        (Claim(Claimed.KEEPS, 100), FAILED, LOADED),
+        (
+            Claim(Claimed.KEEPS, 0),
+            LOADED,
+            start(Outcome.LOST, LOG._replace(cuts=(CUT._replace(base_offset=Offset(0)),))),
+        ),
+        (Claim(Claimed.REBUILDS, 100), LOADED, FAILED),
+        (Claim(Claimed.ENDS, 120), LOADED, FAILED),
+        (Claim(Claimed.LOADS), LOADED, FAILED),
+        (Claim(Claimed.EPOCHS, 0), LOADED, start(Outcome.OK, LOG._replace(leader_epochs=()))),
+        (Claim(Claimed.EPOCHS, NO_EPOCH), FAILED, LOADED),
+    ],
+)
+def test_a_claim_holds_where_the_prediction_has_it(
+    claim: Claim, true: PartitionPrediction, false: PartitionPrediction
+) -> None:
+    """Of a log that is not loaded, nothing is cut and no epoch is known."""
+    assert holds(claim, true)
+    assert not holds(claim, false)
+
+
+def test_what_holds_stays_as_it_is() -> None:
+    """So does every finding where the prediction is not known."""
+    for claims in ((), (Claim(Claimed.CUTS, 120),)):
+        assert finding(*claims) == settled(finding(*claims), LOADED, KAFKA)
+    unknown = finding(Claim(Claimed.ABORTS))
+    assert unknown == settled(unknown, start(Outcome.UNKNOWN), KAFKA)
+
+
+def test_what_does_not_hold_becomes_what_the_prediction_says() -> None:
+    """It is fatal no longer where the start does not fail."""
+    denied = settled(finding(Claim(Claimed.FAILS), severity=Severity.FATAL), LOADED, KAFKA)
+    assert (
+        denied.effect
+        == "At its next start Kafka 4.3 loses 10 records (offsets 120 to 129). The log then ends at offset 120."
+    )
+    assert (denied.severity, denied.advice, denied.claims) == (Severity.ERROR, "as advised", ())
+    failing = start(Outcome.OFFLINE, reason="partition.metadata cannot be read")
+    denied = settled(finding(Claim(Claimed.ABORTS), severity=Severity.FATAL), failing, KAFKA)
+    assert denied.effect == (
+        "Kafka 4.3 takes the log dir offline at its next start: partition.metadata cannot be read."
+    )
+    assert denied.severity is Severity.FATAL
+
+
+def test_epochs_that_the_start_rebuilds_are_no_longer_missing() -> None:
+    """Where it scans every segment; else those of the first segments are missing, or the first one starts too late."""
+    rebuilt = start(Outcome.REPAIRED, LOG)
+    denied = settled(finding(Claim(Claimed.EPOCHS, NO_EPOCH)), rebuilt, KAFKA)
+    assert denied.effect.endswith("It then knows the leader epochs 0 @ 0.")
+    assert (denied.severity, denied.advice) == (
+        Severity.WARNING,
+        "Let the broker start: it rebuilds the leader epochs.",
+    )
+    late = tuple(EpochEntry(Epoch(number), Offset(100 + number)) for number in range(7))
+    denied = settled(
+        finding(Claim(Claimed.EPOCHS, NO_EPOCH)), start(Outcome.OK, LOG._replace(leader_epochs=late)), KAFKA
+    )
+    assert "4 @ 104 and 2 more. It knows none of the records below offset 100." in denied.effect
+    assert denied.severity is Severity.ERROR
+    denied = settled(finding(Claim(Claimed.EPOCHS, 5)), rebuilt, KAFKA)
+    assert denied.effect.endswith("which can be too late.")
+    assert denied.severity is Severity.ERROR
+    denied = settled(finding(Claim(Claimed.EPOCHS, 5)), start(Outcome.OK, LOG._replace(leader_epochs=())), KAFKA)
+    assert "Kafka 4.3 then knows no leader epoch." in denied.effect
+
+
+@pytest.mark.parametrize(
+    ("prediction", "words"),
+    [
+        (start(Outcome.ABORT, reason="no"), "Kafka 4.3 does not start: no."),
+        (start(Outcome.STRAY, LOG), "Kafka 4.3 does not serve this directory after its next start."),
+        (start(Outcome.DELETED), "Kafka 4.3 does not serve this directory after its next start."),
+        (start(Outcome.OK), "At its next start Kafka 4.3 loses no record."),
+        (
+            start(Outcome.REPAIRED, LOG, "a; b; c"),
+            "At its next start Kafka 4.3 loses no record: a; b; and 1 more change. The log then ends at offset 120.",
+        ),
+    ],
+)
+def test_a_start_in_words(prediction: PartitionPrediction, words: str) -> None:
+    """With the first two reasons."""
+    assert words == start_words(prediction, KAFKA)
+
+
+@pytest.mark.parametrize(
+    ("lost", "words"),
+    [
+        (LOST, "10 records (offsets 120 to 129)"),
+        (LOST._replace(end=Offset(121), records=1), "1 record (offset 120)"),
+        (LOST._replace(records=None), "an unknown number of records (offsets 120 to 129)"),
+        (LOST._replace(start=None), "10 records"),
+        (LOST._replace(end=None), "10 records"),
+    ],
+)
+def test_a_loss_in_words(lost: LostRecords, words: str) -> None:
+    """As far as it is known."""
+    assert words == lost_words(lost)
