@@ -69,7 +69,7 @@ class PartitionOwner(LogDirSite, Protocol):
 
 
 _Inputs = tuple[int, LoadInputs, Context]
-_State = tuple[dict[str, Content], dict[str, bool], bool, int]
+_FilesState = tuple[dict[str, Content], dict[str, bool], bool, int]
 
 
 class Holders(NamedTuple):
@@ -182,11 +182,11 @@ class EditedPartition:
         """Whether a directory has the name of a file, before the first edit."""
         return name in self._on_disk[1]
 
-    def state(self) -> "_State":
+    def state(self) -> "_FilesState":
         """Return its files with the edits so far."""
         return dict(self.files), dict(self.directories), self.gone, self.version
 
-    def put(self, state: "_State") -> None:
+    def put(self, state: "_FilesState") -> None:
         """Take back every edit since a state, and make those before it again."""
         files, directories, self.gone, self.version = state
         self.files, self.directories = dict(files), dict(directories)

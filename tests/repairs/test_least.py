@@ -12,6 +12,7 @@ from kcheck.replicas.truncation import Election, truncation
 from kcheck.views.rule_runner import all_repairs
 from tests.builders import broker, epochs, log_dir, partition_dir, partition_metadata, write
 from tests.builders import readable_run as run
+from tests.cli.command import kcheck
 from tests.repairs.test_cases import wish, wrong
 from tests.repairs.test_proofs import BATCH_SIZE, LOG, damaged, names, planned, reasons
 
@@ -98,6 +99,10 @@ def test_what_the_broker_removes_itself_is_planned_with_tidy_alone(tmp_path: Pat
     assert made.plan.operations == ()
     assert made.not_planned == ()
     assert ["KC225", "KC226"] == sorted(row.finding for row in made.healed)
+    shown = kcheck("repair", one)
+    assert (shown.code, shown.out.splitlines()[0]) == (0, "plan for Kafka 4.3: nothing to do")
+    assert "the next start heals this itself; --tidy plans it too" in shown.out
+    assert "2 operations" in kcheck("repair", "--tidy", one).out
     tidy = repair([str(one)], [], wish("4.3"), accept_loss=False, tidy=True)
     assert 2 == len(tidy.plan.operations)
     assert tidy.healed == ()
