@@ -174,6 +174,7 @@ def repair(
     *paths: Path,
     against: Sequence[Path] = (),
     accept_loss: bool = False,
+    tidy: bool = False,
     config: Path | None = None,
     define: Sequence[str] = (),
     keep: "Chosen | None" = None,
@@ -182,6 +183,7 @@ def repair(
 ) -> "RepairPlan":
     """Return a plan for what is wrong: `kcheck repair`. Nothing on disk changes.
 
+    The plan leaves out what the next start makes good itself, unless `tidy`.
     `against` are replicas of other brokers that can prove what is committed; `keep` chooses findings by rule and
     severity.
     """
@@ -193,7 +195,7 @@ def repair(
     settings = settings_of(texts, None if config is None else os.fspath(config), tuple(define), chosen)
     options = StartOptions(None, settings, chosen, partitions)
     every = keep or (lambda *_: True)
-    return verb(texts, _texts(against), options, accept_loss=accept_loss, keep=every)
+    return verb(texts, _texts(against), options, accept_loss=accept_loss, tidy=tidy, keep=every)
 
 
 def _texts(paths: Iterable[Path]) -> list[str]:

@@ -19,6 +19,8 @@ Against = Annotated[
 ]
 AcceptLoss = Annotated[bool, typer.Option("--accept-loss", help="Also plan repairs that discard records.")]
 
+Tidy = Annotated[bool, typer.Option("--tidy", help="Also plan what the broker heals by itself.")]
+
 
 @with_common
 def repair(
@@ -26,6 +28,7 @@ def repair(
     common: Common,
     against: Against = None,
     accept_loss: AcceptLoss = False,
+    tidy: Tidy = False,
     config: Config = None,
     define: Define = None,
 ) -> None:
@@ -39,6 +42,7 @@ def repair(
         *paths,
         against=against or (),
         accept_loss=accept_loss,
+        tidy=tidy,
         config=config,
         define=define or (),
         keep=shown,

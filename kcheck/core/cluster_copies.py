@@ -78,11 +78,16 @@ class StrayDetector(NamedTuple):
         return f"offset {replica.since} of this copy of the metadata may not be committed" if uncommitted else None
 
 
+def newest_copy(copies: tuple[MetadataCopy, ...]) -> MetadataCopy | None:
+    """Return the copy that knows most; None without a copy."""
+    return max(copies, key=lambda copy: (copy.epoch, copy.end), default=None)
+
+
 def stray_detector(
     copies: tuple[MetadataCopy, ...], broker_id: int | None, directory_id: str | None
 ) -> StrayDetector | None:
     """Return the detector for a log dir by the copies of its cluster; None without a copy."""
-    newest = max(copies, key=lambda copy: (copy.epoch, copy.end), default=None)
+    newest = newest_copy(copies)
     if newest is None:
         return None
     return StrayDetector(

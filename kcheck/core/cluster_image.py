@@ -31,6 +31,8 @@ class ClusterImage(NamedTuple):
     From 3.4 to 3.9 a broker that still runs with ZooKeeper, while its cluster migrates, registers as migrating
     (RegisterBrokerRecord).
     """
+    topic_ids: Mapping[str, str] = {}
+    """The ids of these topics by name."""
 
 
 class Stray(NamedTuple):
@@ -49,6 +51,7 @@ class MetadataReplay:
     """
 
     def __init__(self) -> None:
+        self._names: dict[str, str] = {}
         self._topics: dict[str, dict[int, tuple[int, ...]]] = {}
         self._directories: dict[tuple[str, int], tuple[str, ...]] = {}
         self._since: dict[str | tuple[str, int], int] = {}
@@ -71,6 +74,7 @@ class MetadataReplay:
     def _apply(self, name: str, data: Mapping[str, Any], offset: int) -> None:
         if name == "TopicRecord":
             self._topics[data["topicId"]] = {}
+            self._names[data["topicId"]] = data["name"]
         elif name == "RemoveTopicRecord":
             if self._topics.pop(data["topicId"], None) is None:
                 raise ValueError(f"the record at offset {offset} removes a topic that does not exist")
@@ -99,6 +103,7 @@ class MetadataReplay:
             directories=self._directories,
             since=self._since,
             brokers=frozenset(self._brokers),
+            topic_ids={self._names[topic]: topic for topic in self._topics},
         )
 
 

@@ -7,6 +7,8 @@ and proofs, or the reason why a finding has no repair. Nothing is written: edite
 - `diagnosis`: what is wrong with a log dir, as the input of repairs?
 - `repair`: which steps does the plan have, and which are refused because they lose records?
 - `edited_log_dir`, `edited_partition`: how do the files look after the steps so far?
+- `least_steps`: which steps does the next start need, and which findings does the broker heal itself?
+- `losses`: which records does a step remove?
 - `before_and_after`: what does the next start do without a step, and with it?
 - `safe_replica`: does another broker have every committed record of a replica, so that this one can be moved aside?
 - `operations`: one operation per path, with the digests that `apply` checks.

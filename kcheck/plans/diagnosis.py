@@ -1,13 +1,14 @@
 """What is wrong with log dirs, put together with what a plan needs of them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from kcheck.core.cluster_copies import MetadataCopy, newest_copy
 from kcheck.disk.walk import real
 from kcheck.errors import UsageError
 from kcheck.jobs.workers import Workers
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Finding
-from kcheck.model.names import DirectoryState
+from kcheck.model.names import PARTITION_METADATA, DirectoryState
 from kcheck.model.views import LogDir, PartitionView
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.edited_partition import EditedPartition
@@ -45,7 +46,7 @@ def diagnose(
         edited.siblings = tuple(
             other for other in edited_log_dirs if other is not edited and other.broker == edited.broker
         )
-        edited.topic_ids = ids
+        edited.topic_ids = _with_cluster(ids, options.copies.get(edited.view.cluster_id or "", ()))
     return edited_log_dirs
 
 
@@ -66,13 +67,24 @@ def _edited(
 
 
 def _topic_ids(log_dirs: list[EditedLogDir]) -> dict[str, dict[str, str]]:
-    """Return by topic which ids partition.metadata names, with one path where it does."""
+    """Return by topic which ids partition.metadata names, with the path of one file that does."""
     paths_by_id: dict[str, dict[str, str]] = {}
     for log_dir in log_dirs:
         for view in log_dir.view.partitions:
             named = view.topic_id is not None and view.state is DirectoryState.CURRENT
             sound = view.metadata is not None and not view.metadata.parsed.defects
             if named and sound:
-                path = f"{view.where.log_dir}/{view.where.dir}"
+                path = f"{view.where.log_dir}/{view.where.dir}/{PARTITION_METADATA}"
                 paths_by_id.setdefault(view.topic, {}).setdefault(str(view.topic_id), path)
     return paths_by_id
+
+
+def _with_cluster(
+    paths_by_id: dict[str, dict[str, str]], copies: tuple[MetadataCopy, ...]
+) -> Mapping[str, Mapping[str, str]]:
+    """Return the same with the ids of the newest copy of the cluster's metadata."""
+    newest = newest_copy(copies)
+    if newest is None:
+        return paths_by_id
+    stated = {topic: {topic_id: newest.path} for topic, topic_id in newest.image.topic_ids.items()}
+    return stated | {topic: stated.get(topic, {}) | paths for topic, paths in paths_by_id.items()}

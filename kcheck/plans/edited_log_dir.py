@@ -1,24 +1,30 @@
 """A log dir while edits are planned: as it would lie, and nothing is written."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
+from typing import Any
 
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.disk.read import FilesOf
+from kcheck.formats import offset_checkpoint
 from kcheck.formats._contract import Format
-from kcheck.model.entries import Offset
+from kcheck.model.entries import Offset, OffsetEntry
 from kcheck.model.finding import Finding
-from kcheck.model.names import CLEAN_SHUTDOWN, LIVE, PartitionDirectory
+from kcheck.model.names import CLEAN_SHUTDOWN, LIVE, LOG_START, RECOVERY_POINT, REPLICATION_OFFSET, PartitionDirectory
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import LogDir, LogDirView
 from kcheck.plans.edited_partition import EditedPartition
-from kcheck.repairs._contract import Edit, WriteEdit
+from kcheck.repairs._contract import Edit, EntryEdit, WriteEdit
+from kcheck.repairs._entries import serialized
 from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_manager import StartOptions, load_directories, log_dir_start, start_context
 from kcheck.views.log_dir import FILES, checkpoints_of
 from kcheck.views.partition import view_of
 from kcheck.views.recheck import has_left
+
+_INPUTS = {RECOVERY_POINT: "recovery_point", REPLICATION_OFFSET: "high_watermark", LOG_START: "log_start"}
+"""What the start takes from the checkpoints for one partition."""
 
 
 class EditedLogDir:
@@ -37,6 +43,9 @@ class EditedLogDir:
         self.siblings: tuple[EditedLogDir, ...] = ()
         self.topic_ids: Mapping[str, Mapping[str, str]] = {}
         self.small: dict[str, bytes | None] = {}
+        self._entries: dict[str, dict[tuple[str, int], Offset]] = {}
+        self._unwritten: set[str] = set()
+        self.lines_changed: set[str] = set()
         self.gone: set[str] = set()
         self._planned: dict[int, Finding] = {}
         self._touched: dict[str, Callable[[], None]] = {}
@@ -51,12 +60,33 @@ class EditedLogDir:
 
     def read(self, name: str) -> bytes | None:
         """Return a small file at the top of it, None where there is none or it cannot be read."""
+        self._write_entries()
         if name in self.small:
             return self.small[name]
         try:
             return self._disk.read_whole(name)
         except UnreadableError:
             return None
+
+    def entry(self, name: str, topic: str, partition: int) -> Offset | None:
+        """Return what the broker reads of a partition in an offset checkpoint; None without a line, or if damaged."""
+        return self._entries_of(name).get((topic, partition))
+
+    def _entries_of(self, name: str) -> dict[tuple[str, int], Offset]:
+        """Return the lines of an offset checkpoint, parsed once whatever the number of partitions that change."""
+        if name not in self._entries:
+            data = self.read(name)
+            sound = data is not None and offset_checkpoint.broker_reads(data, self.release).error is None
+            value = offset_checkpoint.parse(data).value if data is not None and sound else ()
+            self._entries[name] = {(entry.topic, entry.partition): entry.offset for entry in value}
+        return self._entries[name]
+
+    def _write_entries(self) -> None:
+        """Write the checkpoints whose lines were edited since they were last read."""
+        for name in self._unwritten:
+            entries = self._entries[name].items()
+            self.small[name] = serialized([OffsetEntry(*key, offset) for key, offset in entries])
+        self._unwritten.clear()
 
     def end_of(self, topic: str, partition: int) -> tuple[Offset | None, EditedPartition | None]:
         """Return the log end of a partition of this log dir, and the partition; None: not known, not there."""
@@ -94,11 +124,14 @@ class EditedLogDir:
 
     def saved(self) -> Callable[[], None]:
         """Return what takes back every edit from now on; what was saved before is done with."""
+        self._write_entries()
         small, gone = dict(self.small), set(self.gone)
         touched = self._touched = {}
 
         def restore() -> None:
             self.small, self.gone = small, gone
+            self._entries.clear()
+            self._unwritten.clear()
             for restore_partition in touched.values():
                 restore_partition()
 
@@ -115,10 +148,22 @@ class EditedLogDir:
             partition.edit(edit, name)
         elif isinstance(edit, WriteEdit):
             self.small[edit.path] = edit.data
+            self._entries.pop(edit.path, None)
+        elif isinstance(edit, EntryEdit):
+            self._edit_entry(edit)
         else:
             self.gone.add(edit.path)
             if partition is not None:
                 partition.gone = True
+
+    def _edit_entry(self, edit: EntryEdit) -> None:
+        entries, key = self._entries_of(edit.path), (edit.topic, edit.partition)
+        if edit.offset is None:
+            entries.pop(key, None)
+        else:
+            entries[key] = edit.offset
+        self._unwritten.add(edit.path)
+        self.lines_changed.add(edit.path)
 
     def settled(self, finding: Finding) -> bool:
         """Whether an edit was planned for a finding."""
@@ -150,16 +195,47 @@ class EditedLogDir:
         directories = (*self._opened.directories, *self._opened.links)
         return self._opened._replace(view=view, checkpoints=checkpoints_of(files, directories))
 
+    def start_without(self, names: Iterable[str]) -> tuple[LogDirPrediction, Callable[[], None]]:
+        """Return the next start with these files as they are on disk, and what brings their edits back."""
+        edited = {name: self.small.pop(name) for name in names if name in self.small}
+
+        def restore() -> None:
+            self.small |= edited
+
+        return self.start(), restore
+
+    def start_of(self, partition: EditedPartition, stored: Mapping[str, Offset | None]) -> PartitionPrediction | None:
+        """Return the next start of one partition; checkpoints have these offsets of it instead of theirs.
+
+        None if the start does not load the directory.
+        """
+        now = self._current()
+        clean, context = start_context(now, self._wish)
+        values: dict[str, Any] = {_INPUTS[name]: offset for name, offset in stored.items()}
+        if values.get("recovery_point", 0) is None:
+            values["recovery_point"] = 0
+
+        def load(_: str, __: PartitionDirectory, inputs: LoadInputs, context: Context) -> PartitionPrediction:
+            return partition.start(inputs._replace(**values), context)
+
+        named = [(partition.dir, partition.directory)]
+        return next(load_directories(now, named, [], load, has_left, clean=clean, context=context), None)
+
+    def _current(self) -> LogDir:
+        """Return the log dir with the edits; it is put together again after another edit of its own files only."""
+        self._write_entries()
+        around = (dict(self.small), set(self.gone))
+        if self._now is None or self._now[0] != around:
+            self._now, self._starts = (around, self._edited()), {}
+        return self._now[1]
+
     def start(self) -> LogDirPrediction:
         """Return what the next start makes of it.
 
         Only what was edited since the last one is asked for anew: a log dir can have thousands of partitions.
         """
         there = {partition.dir: partition for partition in self.partitions if not partition.gone}
-        around = (dict(self.small), set(self.gone))
-        if self._now is None or self._now[0] != around:
-            self._now, self._starts = (around, self._edited()), {}
-        now = self._now[1]
+        now = self._current()
         clean, context = start_context(now, self._wish)
         changed = [
             (name, partition.directory)

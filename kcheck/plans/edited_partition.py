@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
-from itertools import compress
-from typing import Any, Protocol
+from functools import cached_property
+from itertools import compress, count
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from kcheck.disk.read import FilesOf
 from kcheck.disk.walk import join
 from kcheck.formats.record_batch import patch
 from kcheck.model.entries import Epoch, Offset
-from kcheck.model.finding import Finding
+from kcheck.model.finding import Chosen, Finding
 from kcheck.model.names import (
     CLEANED,
     DELETED,
@@ -37,6 +38,9 @@ from kcheck.repairs._contract import (
     PartitionSite,
     PatchEdit,
     RecoveryCut,
+    Refused,
+    Repair,
+    RepairStep,
     WriteEdit,
 )
 from kcheck.repairs._files import DAMAGE, RECORDS, bases
@@ -64,8 +68,22 @@ class PartitionOwner(LogDirSite, Protocol):
         """The settings of its broker."""
 
 
+_Inputs = tuple[int, LoadInputs, Context]
+_State = tuple[dict[str, Content], dict[str, bool], bool, int]
+
+
+class Holders(NamedTuple):
+    """The replicas on other brokers that can stand for one, and which broker is the best leader of all others.
+
+    `leader` is None if only one other replica is known.
+    """
+
+    proven: "tuple[EditedPartition, ...]" = ()
+    leader: int | None = None
+
+
 class EditedPartition:
-    """One partition directory; `version` rises with each edit."""
+    """One partition directory; each edit gives it another `version`, 0 is that on disk."""
 
     def __init__(self, log_dir: PartitionOwner, view: PartitionView, findings: tuple[Finding, ...]) -> None:
         """Take it as it lies."""
@@ -80,13 +98,15 @@ class EditedPartition:
         except UnreadableError:
             entries = DirectoryEntries({})
         self.files, self.directories = contents_of(entries.sizes), dict(entries.directories)
+        self._on_disk = (dict(self.files), dict(self.directories))
+        self._versions = count(1)
         self.gone = False
         self.version = 0
-        self.proven: tuple[EditedPartition, ...] = ()
+        self.find_holders: Callable[[], Holders] = Holders
         self.planned: dict[int, Finding] = {}
         self._image: Image | None = None
         self._ends: dict[tuple[int, int], Offset] = {}
-        self._start: tuple[tuple[int, LoadInputs, Context], PartitionPrediction] | None = None
+        self._starts: dict[int, tuple[_Inputs, PartitionPrediction]] = {}
 
     @property
     def context(self) -> Context:
@@ -135,9 +155,17 @@ class EditedPartition:
         """Whether an edit was planned for a finding."""
         return id(finding) in self.planned or self.gone
 
+    @cached_property
+    def _holders(self) -> Holders:
+        return self.find_holders()
+
     def holders(self) -> tuple["EditedPartition", ...]:
         """Return the replicas that the user named as sound."""
-        return self.proven
+        return self._holders.proven
+
+    def best_leader(self) -> int | None:
+        """Return the broker that costs least as leader, of several others; None if there is one at most."""
+        return self._holders.leader
 
     def saved(self) -> Callable[[], None]:
         """Return what takes back every edit from now on."""
@@ -145,10 +173,32 @@ class EditedPartition:
 
         def restore() -> None:
             self.files, self.directories, self.gone = files, directories, gone
-            self.version += 1
+            self.version = next(self._versions)
             self._image = None
 
         return restore
+
+    def is_directory(self, name: str) -> bool:
+        """Whether a directory has the name of a file, before the first edit."""
+        return name in self._on_disk[1]
+
+    def state(self) -> "_State":
+        """Return its files with the edits so far."""
+        return dict(self.files), dict(self.directories), self.gone, self.version
+
+    def put(self, state: "_State") -> None:
+        """Take back every edit since a state, and make those before it again."""
+        files, directories, self.gone, self.version = state
+        self.files, self.directories = dict(files), dict(directories)
+        self._image = None
+
+    def reset(self) -> None:
+        """Take back every edit."""
+        self.put((*self._on_disk, False, 0))
+
+    def forget(self) -> None:
+        """Drop the starts of states that are left behind."""
+        self._starts = {version: start for version, start in self._starts.items() if version in (0, self.version)}
 
     def edit(self, edit: Edit, name: str) -> None:
         """Make an edit of one of its files."""
@@ -163,16 +213,31 @@ class EditedPartition:
             case AsideEdit():
                 self.files.pop(name, None)
                 self.directories.pop(name, None)
-        self.version += 1
+        self.version = next(self._versions)
         if name.endswith(_OF_IMAGE):
             self._image = None
+
+    def try_out(self, repair: Repair, keep: Chosen) -> None:
+        """Make the edits of a repair of this partition."""
+        about = tuple(
+            finding
+            for finding in self.findings
+            if finding.id in repair.rules and keep(finding.id, finding.severity) and not self.settled(finding)
+        )
+        for answer in repair.plan(self, about) if about else ():
+            if isinstance(answer, RepairStep):
+                for edit in answer.edits:
+                    self.edit(edit, edit.path.partition("/")[2])
+            if not isinstance(answer, Refused):
+                self.planned[id(answer.finding)] = answer.finding
 
     def start(self, stored: LoadInputs, context: Context) -> PartitionPrediction:
         """Return what the next start makes of it."""
         how = (self.version, stored, context)
-        if self._start is None or self._start[0] != how:
-            self._start = (how, start_folder(self.folder(), self.dir, self.directory, stored, context))
-        return self._start[1]
+        if self.version not in self._starts or self._starts[self.version][0] != how:
+            start = start_folder(self.folder(), self.dir, self.directory, stored, context)
+            self._starts[self.version] = (how, start)
+        return self._starts[self.version][1]
 
     def image(self, passed: AbstractSet[tuple[int, int]] = frozenset()) -> Image:
         """Return what a recovery of every segment makes of it, with no checkpoint and no index believed.
@@ -219,6 +284,8 @@ class EditedPartition:
         runs: list[EpochRun] = []
         for columns in self._windows():
             modern = columns.magic >= 2
+            if not modern.any():
+                continue
             epoch, first, last = columns.epoch[modern], columns.base_offset[modern], columns.last_offset[modern]
             begins = np.flatnonzero(np.diff(epoch, prepend=epoch[:1] - 1))
             for at, behind in zip(begins.tolist(), [*begins[1:].tolist(), len(epoch)], strict=True):

@@ -23,9 +23,11 @@ from kcheck.model.plan import (
 )
 from kcheck.model.report import Row
 from kcheck.plans.edited_log_dir import EditedLogDir
-from kcheck.repairs._contract import AsideEdit, CutEdit, Edit, PatchEdit, RepairStep, WriteEdit
+from kcheck.repairs._contract import AsideEdit, CutEdit, Edit, EntryEdit, PatchEdit, RepairStep, WriteEdit
 
 _CHUNK_SIZE = 1 << 20
+_REASON_COUNT = 4
+"""An operation names at most this many reasons."""
 
 
 class Operations:
@@ -34,6 +36,7 @@ class Operations:
     def __init__(self) -> None:
         """Begin with none."""
         self._found: dict[str, tuple[EditedLogDir, list[Edit], Why]] = {}
+        self._reasons: dict[str, dict[str, None]] = {}
 
     def refuses(self, log_dir: EditedLogDir, step: RepairStep) -> str | None:
         """Return why no plan can hold the edits of a step."""
@@ -66,15 +69,35 @@ class Operations:
             path = join(log_dir.real, edit.path)
             _, edits, old = self._found.get(path, (log_dir, [], why))
             stay = edits if all(isinstance(part, CutEdit | PatchEdit) for part in (*edits, edit)) else []
-            if edits and old.reason != why.reason and not isinstance(edit, AsideEdit):
-                why = why._replace(reason=f"{old.reason}; {why.reason}", broker_now=old.broker_now)
+            reasons = self._reasons.setdefault(path, {})
+            if isinstance(edit, AsideEdit):
+                reasons.clear()
+            elif edits:
+                why = why._replace(broker_now=old.broker_now)
+            reasons[step.reason] = None
             self._found[path] = (log_dir, [*stay, edit], why)
 
     def build(self) -> tuple[FileOp, ...]:
         """Return the operations; those below a directory that is moved aside go with it, unchanged."""
         gone = {path for path, (_, edits, _) in self._found.items() if isinstance(edits[-1], AsideEdit)}
         left = {path: planned for path, planned in self._found.items() if os.path.dirname(path) not in gone}
-        return tuple(made for path, (_, edits, why) in left.items() for made in _operation(path, edits, why))
+        return tuple(
+            made
+            for path, (log_dir, edits, why) in left.items()
+            for made in _operation(path, _written(log_dir, edits), why._replace(reason=self._reason(path)))
+        )
+
+    def _reason(self, path: str) -> str:
+        """Return why a file changes; a checkpoint has a line for every partition, so only the first reasons."""
+        reasons = list(self._reasons[path])
+        more = len(reasons) - _REASON_COUNT
+        return "; ".join(reasons[:_REASON_COUNT]) + (f"; and {more} more reasons" if more > 0 else "")
+
+
+def _written(log_dir: EditedLogDir, edits: list[Edit]) -> list[Edit]:
+    """Return the edits of a file; those of its lines as one file that has all of them."""
+    last = edits[-1]
+    return [WriteEdit(last.path, log_dir.read(last.path) or b"")] if isinstance(last, EntryEdit) else edits
 
 
 def _operation(path: str, edits: list[Edit], why: Why) -> Iterator[FileOp]:

@@ -2,17 +2,16 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from math import inf
 from typing import NamedTuple
 
 from kcheck import __version__
-from kcheck.core.predictions import LogDirPrediction, LostRecords, total_loss
+from kcheck.core.predictions import LogDirPrediction
+from kcheck.core.startup import Outcome
 from kcheck.disk.identity import known_identities
 from kcheck.disk.walk import split
 from kcheck.documents.answer import Answer
 from kcheck.documents.predict import lost_row
 from kcheck.errors import UsageError
-from kcheck.model.entries import Offset
 from kcheck.model.finding import Chosen, Finding, Severity
 from kcheck.model.plan import Plan, plan_row, serialize_plan
 from kcheck.model.release import Release
@@ -21,9 +20,11 @@ from kcheck.plans.before_and_after import StartComparison
 from kcheck.plans.diagnosis import diagnose
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.edited_partition import EditedPartition
+from kcheck.plans.least_steps import PlannedStep, least_steps
+from kcheck.plans.losses import in_words, lost_with, scope_row, worse
 from kcheck.plans.operations import Operations
 from kcheck.plans.safe_replica import prove
-from kcheck.repairs._contract import CutEdit, Refused, Repair, RepairScope, RepairStep, Settled
+from kcheck.repairs._contract import Impact, Refused, Repair, RepairScope, RepairStep, Settled
 from kcheck.repairs._contract import RepairOutcome as RepairAnswer
 from kcheck.repairs._nothing import WITHOUT
 from kcheck.startup.log_manager import StartOptions, combined_starts
@@ -34,8 +35,8 @@ from kcheck.views.rule_runner import all_repairs
 from kcheck.views.selection import require_match
 from kcheck.views.targets import Target, TargetKind, directory_wanted, paths_of, replica_targets
 
-_ALONE_COUNT = 8
-"""So many steps are judged each by itself; then as many together as there were before them, so that it is soon done."""
+HEALED = "the next start makes it good without losing records; --tidy plans it too"
+"""Why nothing is planned though a repair is known."""
 
 
 class NotPlanned(NamedTuple):
@@ -55,6 +56,23 @@ class NotPlanned(NamedTuple):
     """Why no repair is planned."""
 
 
+class ChosenStep(NamedTuple):
+    """A step of a plan, and why nothing less is enough."""
+
+    finding: str
+    """The rule's id."""
+    log_dir: str
+    """The log dir."""
+    dir: str | None
+    """The partition directory; None if it concerns the log dir."""
+    impact: str
+    """How much the step changes: checkpoint, index, field, aside or cut."""
+    reason: str
+    """What becomes true."""
+    least: str
+    """What the next start does without it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepairPlan(Answer):
     """What `kcheck repair` answers."""
@@ -65,6 +83,10 @@ class RepairPlan(Answer):
     """The operations, as `kcheck apply` takes them."""
     not_planned: tuple[NotPlanned, ...]
     """Findings about which nothing is planned."""
+    healed: tuple[NotPlanned, ...]
+    """Findings that the next start makes good itself, without loss; `--tidy` plans for them too."""
+    chosen: tuple[ChosenStep, ...]
+    """The steps, and why nothing less is enough."""
     starts: tuple[LogDirPrediction, ...]
     """What the next start makes of the log dirs once the plan is applied."""
     collected: list[Finding]
@@ -74,11 +96,15 @@ class RepairPlan(Answer):
 
     def report(self) -> Report:
         """Return the answer as rows."""
-        refused = tuple({**row._asdict(), "severity": str(row.severity)} for row in self.not_planned)
+        refused, healed = (
+            tuple({**row._asdict(), "severity": str(row.severity)} for row in rows)
+            for rows in (self.not_planned, self.healed)
+        )
+        chosen = tuple(row._asdict() for row in self.chosen)
         return Report(
             verb="plan",
             kafka=self.release.name,
-            body={**plan_row(self.plan), "refused": refused},
+            body={**plan_row(self.plan), "refused": refused, "healed": healed, "chosen": chosen},
             collected=self.collected,
             checked=self.checked,
         )
@@ -94,10 +120,12 @@ def repair(
     options: StartOptions,
     *,
     accept_loss: bool,
+    tidy: bool = False,
     keep: Chosen = lambda *_: True,
 ) -> RepairPlan:
     """Return a plan for everything that the paths name; `against` are replicas on other brokers, as a proof.
 
+    Unless `tidy`, it leaves out what the next start makes good itself.
     `keep` tells by rule and severity about which findings anything is to be planned or said.
     """
     targets, wanted = _log_dirs(replica_targets(arguments), options.wanted)
@@ -111,12 +139,15 @@ def repair(
     planner = _Planner(edited, options.release, accept_loss=accept_loss, keep=keep)
     for rule_repair in all_repairs():
         planner.ask(rule_repair)
+    planner.choose(tidy=tidy)
     real = tuple(dict.fromkeys(log_dir.real for log_dir in edited))
     plan = Plan(options.release.name, real, planner.operations.build(), known_identities(real))
     return RepairPlan(
         release=options.release,
         plan=plan,
         not_planned=tuple(planner.not_planned()),
+        healed=tuple(planner.healed),
+        chosen=tuple(planner.chosen),
         starts=tuple(planner.starts),
         collected=[finding for finding in collected if finding.id.startswith(("KC00", "KC308"))],
         checked=paths_of((*targets, *proofs)),
@@ -143,20 +174,11 @@ def _log_dirs(targets: Iterable[Target], wanted: PartitionFilter) -> tuple[tuple
     return tuple(by_path.values()), wanted._replace(partitions=(*wanted.partitions, *names)) if names else wanted
 
 
-class _PendingStep(NamedTuple):
-    """A step whose edits are made, and which is not yet judged: with what was shown, whose edits, what goes with it."""
-
-    shown: EditedLogDir
-    edited: EditedLogDir
-    step: RepairStep
-    lost: LostRecords | None
-
-
 class _Planner:
     """Asks the repairs one after the other, and makes the edits of each answer before the next one is asked for.
 
-    Each step is judged by the start before and after it, which costs as much as the whole partition: the first ones
-    each by itself, then ever more of them together. Where they make it worse together, each is judged alone.
+    The steps of a repair are judged together, by the start before and after them. Where they make it worse, each is
+    judged alone.
     """
 
     def __init__(self, log_dirs: list[EditedLogDir], release: Release, *, accept_loss: bool, keep: Chosen) -> None:
@@ -164,10 +186,12 @@ class _Planner:
         self.operations = Operations()
         self._refused: list[tuple[EditedLogDir, Refused]] = []
         self._answered: set[tuple[str, str | None, str]] = set()
-        self._held: list[_PendingStep] = []
-        self._judged = 0
+        self._held: list[PlannedStep] = []
+        self._planned: list[PlannedStep] = []
+        self.healed: list[NotPlanned] = []
+        self.chosen: list[ChosenStep] = []
         self._restores: list[Callable[[], None]] = []
-        self.starts = self._start()
+        self._first = self.starts = self._start()
 
     def _start(self) -> list[LogDirPrediction]:
         return combined_starts([log_dir.start() for log_dir in self._log_dirs], self._release, has_left)
@@ -195,6 +219,12 @@ class _Planner:
             finding for finding in findings if finding.id in repair.rules and self._keep(finding.id, finding.severity)
         )
         about = tuple(finding for finding in wanted if not log_dir.settled(finding))
+        if (
+            repair.impact is Impact.ASIDE
+            and isinstance(shown, EditedPartition)
+            and self._is_clean_with_less(log_dir, shown, about)
+        ):
+            return
         answers: Iterator[RepairAnswer] = repair.plan(shown, about) if about else iter(())
         for answer in answers:
             self._answered.update((log_dir.path, answer.finding.where.dir, rule) for rule in repair.rules)
@@ -203,23 +233,39 @@ class _Planner:
             elif isinstance(answer, Refused):
                 self._refused.append((log_dir, answer))
             else:
-                self._step(log_dir, answer)
+                self._step(log_dir, answer, repair.impact)
 
-    def _step(self, shown: EditedLogDir, step: RepairStep) -> None:
+    def _is_clean_with_less(
+        self, log_dir: EditedLogDir, partition: EditedPartition, about: tuple[Finding, ...]
+    ) -> bool:
+        """Whether repairs that change less than moving a copy aside leave none of these errors, and a clean start."""
+        bad = [finding for finding in about if finding.severity in (Severity.ERROR, Severity.FATAL)]
+        if not bad or not partition.holders():
+            return False
+        restore, planned = partition.saved(), dict(partition.planned)
+        for repair in all_repairs():
+            if repair.scope is RepairScope.PARTITION and repair.impact < Impact.ASIDE:
+                partition.try_out(repair, self._keep)
+        start = log_dir.start_of(partition, {})
+        clean = start is not None and start.lost is None and start.outcome in (Outcome.OK, Outcome.REPAIRED)
+        clean = clean and all(map(partition.settled, bad))
+        restore()
+        partition.planned = planned
+        return clean
+
+    def _step(self, shown: EditedLogDir, step: RepairStep, impact: Impact) -> None:
         log_dir = step.log_dir if isinstance(step.log_dir, EditedLogDir) else shown
-        lost = _lost(log_dir, step)
+        lost = lost_with(log_dir, step)
         why_not = None
         if lost is not None and step.held is None and not self._accept_loss:
-            why_not = f"it discards {_in_words(lost)}: only with --accept-loss, or --against a replica that has them"
+            why_not = f"it discards {in_words(lost)}: only with --accept-loss, or --against a replica that has them"
         why_not = why_not or self.operations.refuses(log_dir, step)
         if why_not is not None:
             self._refused.append((shown, Refused(step.finding, why_not)))
             return
-        self._hold(_PendingStep(shown, log_dir, step, lost))
-        if self._judged < _ALONE_COUNT or len(self._held) >= self._judged:
-            self._judge()
+        self._hold(PlannedStep(shown, log_dir, step, lost, impact))
 
-    def _hold(self, held: _PendingStep) -> None:
+    def _hold(self, held: PlannedStep) -> None:
         """Make the edits of a step."""
         if not self._held:
             self._restores = [log_dir.saved() for log_dir in self._log_dirs]
@@ -234,16 +280,16 @@ class _Planner:
         held, self._held = self._held, []
         if not held:
             return
-        self._judged += len(held)
-        before, after = self.starts, self._start()
-        worse = None if self._accept_loss else _worse(before, after)
-        if worse is None:
+        if self._accept_loss:
+            self._planned += held
+            return
+        after = self._start()
+        why_worse = worse(self.starts, after)
+        if why_worse is None:
+            for partition in {pending.edited.by_dir[name] for pending in held for name in pending.dirs if name}:
+                partition.forget()
             self.starts = after
-            between = StartComparison(before, after, steps=len(held))
-            for pending in held:
-                loses = None if pending.lost is None else {"held": pending.step.held, **lost_row(pending.lost)}
-                now, then = between.now_and_after(pending.edited, pending.step)
-                self.operations.add(pending.edited, pending.step, loses, now, then)
+            self._planned += held
             return
         for restore in self._restores:
             restore()
@@ -251,25 +297,36 @@ class _Planner:
             for finding in (pending.step.finding, *pending.step.settles):
                 pending.shown.settle(finding, done=False)
         if len(held) == 1:
-            self._refused.append((held[0].shown, Refused(held[0].step.finding, worse)))
+            self._refused.append((held[0].shown, Refused(held[0].step.finding, why_worse)))
             return
         for pending in held:
             self._hold(pending)
             self._judge()
+
+    def choose(self, *, tidy: bool) -> None:
+        """Make operations of the steps, without those that the next start does not need unless `tidy`."""
+        needed, healed = (self._planned, []) if tidy else least_steps(self._planned)
+        self.healed += [_not_planned(planned.shown, planned.step.finding, HEALED) for planned in healed]
+        self.starts = self._start()
+        between = StartComparison(self._first, self.starts, steps=len(needed))
+        for planned in needed:
+            step, lost = planned.step, planned.lost
+            loses = None if lost is None else {"held": step.held, **scope_row(step), **lost_row(lost)}
+            self.operations.add(planned.edited, step, loses, *between.now_and_after(planned.edited, step))
+            where = step.finding.where
+            self.chosen.append(
+                ChosenStep(
+                    finding=step.finding.id, log_dir=planned.shown.path, dir=where.dir,
+                    impact=planned.impact.name.lower(), reason=step.reason, least=planned.needed,
+                )
+            )  # fmt: skip
 
     def not_planned(self) -> Iterator[NotPlanned]:
         """Yield what is not planned, and why, unless another repair took care of it."""
         seen: set[NotPlanned] = set()
         for log_dir, refused in (*self._refused, *self._unknown()):
             finding = refused.finding
-            row = NotPlanned(
-                finding=finding.id,
-                severity=finding.severity,
-                log_dir=log_dir.path,
-                dir=finding.where.dir,
-                file=finding.where.file,
-                why=refused.why,
-            )
+            row = _not_planned(log_dir, finding, refused.why)
             if not log_dir.settled(finding) and row not in seen:
                 seen.add(row)
                 yield row
@@ -287,38 +344,12 @@ class _Planner:
                     yield log_dir, Refused(finding, WITHOUT.get(finding.id, f"no repair is known. {finding.advice}"))
 
 
-def _worse(before: list[LogDirPrediction], after: list[LogDirPrediction]) -> str | None:
-    """Return what the next start would discard because of a step that discards nothing itself."""
-    known = {(start.path, part.dir): part.lost for start in before for part in start.partitions}
-    for start in after:
-        for part in start.partitions:
-            was, now = known[start.path, part.dir], part.lost
-            if now is not None and (was is None or _count(now) > _count(was)):
-                return f"the next start would then discard {_in_words(now)} of {part.dir}: only with --accept-loss"
-    return None
-
-
-def _count(lost: LostRecords) -> float:
-    return inf if lost.records is None else lost.records
-
-
-def _lost(log_dir: EditedLogDir, step: RepairStep) -> LostRecords | None:
-    """Return the records that go with a step."""
-    dirs = dict.fromkeys(edit.path.partition("/")[0] for edit in step.edits)
-    parts = [part for name in dirs if (part := log_dir.by_dir.get(name)) is not None]
-    losses = [part.loss(step.edits) for part in parts if not part.gone]
-    known = [loss for loss in losses if loss is not None]
-    if not known and step.hole is not None:
-        first, behind = (Offset(loss) for loss in step.hole)
-        cut = [(part, edit) for part in parts for edit in step.edits
-               if isinstance(edit, CutEdit) and edit.path.startswith(f"{part.dir}/")]  # fmt: skip
-        size = sum(part.size(edit.path.rpartition("/")[2]) - edit.size for part, edit in cut)
-        return LostRecords(first, behind, None, size, None)
-    return total_loss(known)
-
-
-def _in_words(lost: LostRecords) -> str:
-    records = "an unknown number of records" if lost.records is None else f"{lost.records} records"
-    offsets = "" if lost.start is None or lost.end is None else f" (offsets {lost.start} to {lost.end - 1})"
-    below = lost.below_high_watermark
-    return f"{records}{offsets}, {lost.bytes} bytes" + ("" if below is None else f", {below} below the high watermark")
+def _not_planned(log_dir: EditedLogDir, finding: Finding, why: str) -> NotPlanned:
+    return NotPlanned(
+        finding=finding.id,
+        severity=finding.severity,
+        log_dir=log_dir.path,
+        dir=finding.where.dir,
+        file=finding.where.file,
+        why=why,
+    )

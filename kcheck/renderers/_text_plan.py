@@ -9,6 +9,8 @@ from kcheck.model.report import Report, Row
 from kcheck.renderers._page import Page, cell, lost_words, plural, size
 
 _VERBS = {"write": "write", "patch": "patch", "truncate": "cut", "rename": "rename", "set-aside": "move aside"}
+_PLACE_COUNT = 3
+"""At most this many places are named for one rule."""
 _SHOWN_COUNT = 3
 """The most operations and losses of one reason in the summary."""
 _STEP = ("finding", "reason", "evidence", "broker_now", "broker_after")
@@ -18,17 +20,34 @@ _STEP = ("finding", "reason", "evidence", "broker_now", "broker_after")
 def plan(report: Report, page: Page) -> None:
     """Write the steps in order; operations with the same reason, proof and effect are one step."""
     body: Any = report.body
-    page.wrapped(f"plan for Kafka {report.kafka}: {plural(len(body['operations']), 'operation')}", style="bold")
+    refused, healed = body.get("refused", ()), body.get("healed", ())
+    nothing = healed and not body["operations"] and not refused
+    words = "nothing to do" if nothing else plural(len(body["operations"]), "operation")
+    page.wrapped(f"plan for Kafka {report.kafka}: {words}", style="bold")
+    least = {(row["finding"], row["reason"]): row["least"] for row in body.get("chosen", ())}
     for _, rows in groupby(body["operations"], key=lambda row: [row[part] for part in _STEP]):
         page.line()
-        _step(list(rows), page, body["log_dirs"])
-    refused = body.get("refused", ())
+        _step(list(rows), page, body["log_dirs"], least)
+    if healed:
+        page.line()
+        page.line("the next start heals this itself; --tidy plans it too", "bold")
+    for rule, rows in groupby(sorted(healed, key=_by_rule), key=_by_rule):
+        places = [_place(row) for row in rows]
+        more = f" and {len(places) - _PLACE_COUNT} more" if len(places) > _PLACE_COUNT else ""
+        page.wrapped(f"{rule}: {', '.join(places[:_PLACE_COUNT])}{more}", indent="  ", hanging="    ")
     if refused:
         page.line()
         page.line("not repaired by this plan", "bold")
     for row in refused:
-        place = "/".join(str(row[part]) for part in ("log_dir", "dir", "file") if row[part] is not None)
-        page.wrapped(f"{row['severity']} {row['finding']} {place}: {row['why']}", indent="  ", hanging="    ")
+        page.wrapped(f"{row['severity']} {row['finding']} {_place(row)}: {row['why']}", indent="  ", hanging="    ")
+
+
+def _place(row: Row) -> str:
+    return "/".join(str(row[part]) for part in ("log_dir", "dir", "file") if row[part] is not None)
+
+
+def _by_rule(row: Row) -> str:
+    return str(row["finding"])
 
 
 def summary(report: Report, page: Page) -> None:
@@ -57,7 +76,7 @@ def _words(row: Row, log_dirs: tuple[str, ...]) -> str:
     return f"{_VERBS[str(row['op'])]} {cell(_short(str(row['path']), log_dirs))}{to} ({_sizes(row)})"
 
 
-def _step(rows: list[Row], page: Page, log_dirs: tuple[str, ...]) -> None:
+def _step(rows: list[Row], page: Page, log_dirs: tuple[str, ...], least: dict[tuple[str, str], str]) -> None:
     first = rows[0]
     finding = f"{first['finding']}: " if first["finding"] else ""
     page.wrapped(f"{finding}{first['reason']}", hanging="  ", style="bold")
@@ -66,13 +85,23 @@ def _step(rows: list[Row], page: Page, log_dirs: tuple[str, ...]) -> None:
         page.wrapped(_words(row, log_dirs) + done, indent="  ", hanging="    ")
     facts = [("proof", words) for words in _proofs(first["evidence"])]
     facts += [("now", str(first["broker_now"]))] if first["broker_now"] else []
+    why = least.get((str(first["finding"]), str(first["reason"])))
+    facts += [("least", f"without this step: {why}")] if why else []
     facts += [("then", str(first["broker_after"]))] if first["broker_after"] else []
     for name, words in facts:
         page.wrapped(f"{name:<5}  {words}", indent="    ", hanging="           ")
     lost: Any = next((row["loses"] for row in rows if row["loses"]), None)
     if lost is not None:
-        held = f"; {lost['held']}" if lost.get("held") else ""
-        page.wrapped(f"loses  {lost_words(lost)}{held}", indent="    ", hanging="           ", style="bold red")
+        name, words = ("moves", _for_the_cluster(lost)) if lost.get("held") else ("loses", _on_this_disk(lost))
+        page.wrapped(f"{name}  {words}", indent="    ", hanging="           ", style="bold red")
+
+
+def _for_the_cluster(lost: Row) -> str:
+    return f"{lost_words(lost)}, out of this disk; the cluster loses no committed record: {lost['held']}"
+
+
+def _on_this_disk(lost: Row) -> str:
+    return f"{lost_words(lost)}, on this disk; other replicas were not compared"
 
 
 def _short(path: str, log_dirs: tuple[str, ...]) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from typing import Any, NamedTuple, Protocol
 
 from kcheck.model.entries import EpochEntries, Offset
@@ -40,7 +40,16 @@ class AsideEdit(NamedTuple):
     path: str
 
 
-Edit = WriteEdit | CutEdit | PatchEdit | AsideEdit
+class EntryEdit(NamedTuple):
+    """The line of a partition in an offset checkpoint gets another offset, or goes (None)."""
+
+    path: str
+    topic: str
+    partition: int
+    offset: Offset | None
+
+
+Edit = WriteEdit | CutEdit | PatchEdit | AsideEdit | EntryEdit
 
 
 class Evidence(NamedTuple):
@@ -170,11 +179,15 @@ class PartitionSite(Protocol):
     def holders(self) -> tuple["PartitionSite", ...]:
         """Return the other replicas that the user named as intact (`--against`)."""
 
+    def best_leader(self) -> int | None:
+        """Return the broker that costs least as leader, of several others; None if there is one at most."""
+
 
 class LogDirSite(Protocol):
     """One log dir, with the edits planned so far; `siblings` are the other log dirs of the same broker.
 
-    `topic_ids` has by topic which ids partition.metadata names anywhere, each with a path where it does.
+    `topic_ids` has by topic which ids partition.metadata names anywhere, each with the path of a file that does;
+    the cluster metadata count as well.
     """
 
     @property
@@ -198,11 +211,32 @@ class LogDirSite(Protocol):
     def read(self, name: str) -> bytes | None:
         """Return a small file of the log dir itself; None if it is missing or unreadable."""
 
+    def entry(self, name: str, topic: str, partition: int) -> Offset | None:
+        """Return what the broker reads of a partition in an offset checkpoint; None without a line, or if damaged."""
+
     def end_of(self, topic: str, partition: int) -> tuple[Offset | None, "PartitionSite | None"]:
         """Return the log end of a partition of this log dir, and the partition; None: not known, not looked at."""
 
     def holds(self, topic: str, partition: int) -> bool:
         """Whether the log dir has a directory of this partition, read or not."""
+
+
+class Impact(IntEnum):
+    """How much a repair changes; a plan takes the least that makes the next start clean.
+
+    Below all of them is no repair: the broker heals the log itself.
+    """
+
+    CHECKPOINT = 1
+    """It rewrites a checkpoint, or another small file."""
+    INDEX = 2
+    """It rebuilds an index or a snapshot, or moves files aside that no broker needs."""
+    FIELD = 3
+    """It patches a field of a batch header."""
+    ASIDE = 4
+    """It moves a copy aside while a better one exists."""
+    CUT = 5
+    """It cuts the log."""
 
 
 class RepairScope(StrEnum):
@@ -227,4 +261,5 @@ class Repair(NamedTuple):
     scope: RepairScope
     rules: tuple[str, ...]
     plan: PlanFunction
+    impact: Impact
     page: str | None

@@ -6,7 +6,7 @@ from kcheck.formats import offset_checkpoint
 from kcheck.formats.offset_checkpoint import OffsetCheckpoint
 from kcheck.model.entries import OffsetEntry
 from kcheck.model.names import LIVE, OFFSET_CHECKPOINTS
-from kcheck.repairs._contract import LogDirSite, PartitionSite, WriteEdit
+from kcheck.repairs._contract import EntryEdit, PartitionSite
 
 EntryChange = Callable[[str, OffsetEntry], OffsetEntry | None]
 """Returns the new entry of a file, None to drop it."""
@@ -18,22 +18,20 @@ def serialized(entries: list[OffsetEntry]) -> bytes:
     return offset_checkpoint.serialize(OffsetCheckpoint(0, *columns))
 
 
-def with_entries(partition: PartitionSite, change: EntryChange) -> Iterator[WriteEdit]:
-    """Yield the checkpoints whose entries of a partition change; damaged checkpoints stay unchanged."""
-    key = (partition.view.topic, partition.view.partition)
-    log_dir: LogDirSite = partition.log_dir
+def with_entries(partition: PartitionSite, change: EntryChange) -> Iterator[EntryEdit]:
+    """Yield the lines of a partition that change; damaged checkpoints stay unchanged."""
+    topic, number = partition.view.topic, partition.view.partition
     for name in OFFSET_CHECKPOINTS:
-        data = log_dir.read(name)
-        if data is None or offset_checkpoint.broker_reads(data, partition.release).error is not None:
+        offset = partition.log_dir.entry(name, topic, number)
+        if offset is None:
             continue
-        entries = list(offset_checkpoint.parse(data).value)
-        changed = [change(name, entry) if (entry.topic, entry.partition) == key else entry for entry in entries]
-        kept = [entry for entry in changed if entry is not None]
-        if kept != entries:
-            yield WriteEdit(name, serialized(kept))
+        entry = OffsetEntry(topic, number, offset)
+        changed = change(name, entry)
+        if changed != entry:
+            yield EntryEdit(name, topic, number, None if changed is None else changed.offset)
 
 
-def without_entries(partition: PartitionSite) -> Iterator[WriteEdit]:
+def without_entries(partition: PartitionSite) -> Iterator[EntryEdit]:
     """Yield the checkpoints without the entries of a partition, unless another directory of it stays in the log dir."""
     key = (partition.view.topic, partition.view.partition)
     parts = [part for part in partition.log_dir.partitions if (part.view.topic, part.view.partition) == key]

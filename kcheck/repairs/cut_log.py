@@ -11,6 +11,7 @@ from operator import itemgetter
 
 from kcheck.core.epoch_rebuild import rebuild
 from kcheck.core.leader_epochs import truncate_from_end
+from kcheck.formats.record_batch import HEADER, OVERHEAD
 from kcheck.model.entries import EpochEntries, Offset, OffsetEntry
 from kcheck.model.finding import Finding
 from kcheck.model.names import (
@@ -29,6 +30,7 @@ from kcheck.repairs._contract import (
     Edit,
     Evidence,
     Image,
+    Impact,
     PartitionSite,
     RecoveryCut,
     Refused,
@@ -42,6 +44,7 @@ from kcheck.repairs._entries import with_entries
 from kcheck.repairs._epochs import entries_of, write_epochs
 from kcheck.repairs._files import SEGMENT_ENDINGS, bases, path_of
 
+_MAGIC = 2
 _TAILS = ("KC143", "KC144")
 
 
@@ -96,15 +99,31 @@ def _step(
     partition: PartitionSite, finding: Finding, image: Image, cut: RecoveryCut, later: list[Offset]
 ) -> RepairStep:
     name = log_name(cut.base_offset)
-    evidence = (
-        Evidence(path_of(partition, name), cut.position, crc_verified=True, what=f"valid batches end here: {cut.why}"),
-    )
+    what = f"valid batches end here: {cut.why}{_named(partition, name, cut.position)}"
+    evidence = (Evidence(path_of(partition, name), cut.position, crc_verified=True, what=what),)
     hole = _hole(partition, finding, later)
     if later and _is_tail(finding):
-        reason = f"cut {name} after its last valid batch; the later segments stay"
+        gap = "" if hole is None else f", and offsets {hole[0]} to {hole[1] - 1} stay missing before them (KC222)"
+        reason = f"cut {name} after its last valid batch; the later segments stay{gap}"
         return RepairStep(finding, tuple(_segment(partition, image, cut)), reason, evidence, hole=hole)
     reason = f"cut the log before the damage, at offset {image.log_end_offset}"
     return RepairStep(finding, tuple(_edits(partition, image, cut, later)), reason, evidence, hole=hole)
+
+
+def _named(partition: PartitionSite, name: str, position: int) -> str:
+    """Return what the header of an incomplete batch says of its records: nothing proves it, and they are not counted.
+
+    The CRC of the batch covers bytes that are missing.
+    """
+    data = partition.bytes_at(name, position, HEADER.size)
+    if len(data) < HEADER.size:
+        return ""
+    header = dict(zip(HEADER.names, HEADER.unpack_from(data), strict=True))
+    size, count = header["batch_size"] + OVERHEAD.size, header["record_count"]
+    if header["magic"] != _MAGIC or count <= 0 or size <= partition.size(name) - position:
+        return ""
+    first, last = header["base_offset"], header["base_offset"] + header["last_offset_delta"]
+    return f"; its header names {count} records (offsets {first} to {last}), which may be in another replica"
 
 
 def _hole(partition: PartitionSite, finding: Finding, later: list[Offset]) -> tuple[int, int] | None:
@@ -179,5 +198,6 @@ REPAIR = Repair(
     scope=RepairScope.PARTITION,
     rules=("KC141", "KC142", *_TAILS),
     plan=plan,
+    impact=Impact.CUT,
     page=__doc__,
 )

@@ -11,6 +11,7 @@ from kcheck.repairs._contract import (
     AsideEdit,
     Edit,
     Evidence,
+    Impact,
     LogDirSite,
     PartitionSite,
     Refused,
@@ -83,5 +84,6 @@ REPAIR = Repair(
     scope=RepairScope.LOG_DIR,
     rules=("KC304",),
     plan=plan,
+    impact=Impact.ASIDE,
     page=__doc__,
 )

@@ -12,6 +12,7 @@ from kcheck.model.names import CLEANED, DELETED, PARTITION_METADATA, SWAP, TEMPO
 from kcheck.repairs._contract import (
     AsideEdit,
     Evidence,
+    Impact,
     PartitionSite,
     Refused,
     Repair,
@@ -133,5 +134,6 @@ REPAIR = Repair(
     scope=RepairScope.PARTITION,
     rules=("KC225", "KC226", "KC227", "KC228", "KC233"),
     plan=plan,
+    impact=Impact.INDEX,
     page=__doc__,
 )

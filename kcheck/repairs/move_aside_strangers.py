@@ -12,6 +12,7 @@ from kcheck.model.names import CLEAN_SHUTDOWN, LOST_FOUND, parse_directory
 from kcheck.repairs._contract import (
     AsideEdit,
     Evidence,
+    Impact,
     LogDirSite,
     Refused,
     Repair,
@@ -44,5 +45,6 @@ REPAIR = Repair(
     scope=RepairScope.LOG_DIR,
     rules=("KC301", "KC311"),
     plan=plan,
+    impact=Impact.INDEX,
     page=__doc__,
 )

@@ -20,6 +20,7 @@ from kcheck.model.finding import Finding
 from kcheck.model.names import log_name
 from kcheck.repairs._contract import (
     Evidence,
+    Impact,
     PartitionSite,
     PatchEdit,
     Refused,
@@ -221,5 +222,6 @@ REPAIR = Repair(
     scope=RepairScope.PARTITION,
     rules=tuple(_FIELDS),
     plan=plan,
+    impact=Impact.FIELD,
     page=__doc__,
 )

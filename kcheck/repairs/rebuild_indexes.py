@@ -10,6 +10,7 @@ from kcheck.model.finding import Finding
 from kcheck.model.names import INDEX_ENDINGS
 from kcheck.repairs._contract import (
     Evidence,
+    Impact,
     PartitionSite,
     Refused,
     Repair,
@@ -55,5 +56,6 @@ REPAIR = Repair(
     scope=RepairScope.PARTITION,
     rules=("KC151", "KC152", "KC153", "KC154", "KC155", "KC161", "KC162", "KC171", "KC172", "KC234"),
     plan=plan,
+    impact=Impact.INDEX,
     page=__doc__,
 )

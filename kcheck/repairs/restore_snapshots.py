@@ -15,6 +15,7 @@ from kcheck.repairs._contract import (
     AsideEdit,
     Edit,
     Evidence,
+    Impact,
     PartitionSite,
     Refused,
     Repair,
@@ -92,5 +93,6 @@ REPAIR = Repair(
     scope=RepairScope.PARTITION,
     rules=("KC181", "KC182", "KC184", "KC185"),
     plan=plan,
+    impact=Impact.INDEX,
     page=__doc__,
 )

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from kcheck.core.epoch_rebuild import RebuiltEpochs, rebuild
 from kcheck.model.finding import Finding
 from kcheck.model.names import LEADER_EPOCHS
-from kcheck.repairs._contract import PartitionSite, Refused, Repair, RepairOutcome, RepairScope, RepairStep
+from kcheck.repairs._contract import Impact, PartitionSite, Refused, Repair, RepairOutcome, RepairScope, RepairStep
 from kcheck.repairs._epochs import entries_of, in_words, joined, write_epochs
 from kcheck.repairs._files import DAMAGE, bases, unsettled, whole_log
 
@@ -60,5 +60,6 @@ REPAIR = Repair(
     scope=RepairScope.PARTITION,
     rules=_RULES,
     plan=plan,
+    impact=Impact.CHECKPOINT,
     page=__doc__,
 )

@@ -18,6 +18,7 @@ from kcheck.model.finding import Finding
 from kcheck.model.names import LIVE, META_PROPERTIES, DirectoryState
 from kcheck.repairs._contract import (
     Evidence,
+    Impact,
     LogDirSite,
     Refused,
     Repair,
@@ -97,5 +98,6 @@ REPAIR = Repair(
     scope=RepairScope.LOG_DIR,
     rules=("KC121", "KC305", "KC306"),
     plan=plan,
+    impact=Impact.CHECKPOINT,
     page=__doc__,
 )

@@ -26,6 +26,7 @@ from kcheck.model.names import (
 )
 from kcheck.repairs._contract import (
     Evidence,
+    Impact,
     LogDirSite,
     PartitionSite,
     Refused,
@@ -177,5 +178,6 @@ REPAIR = Repair(
     scope=RepairScope.LOG_DIR,
     rules=("KC101", "KC102", "KC104", "KC105", "KC211", "KC212", "KC213", "KC214", "KC302", "KC307"),
     plan=plan,
+    impact=Impact.CHECKPOINT,
     page=__doc__,
 )

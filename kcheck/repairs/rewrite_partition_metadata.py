@@ -1,7 +1,7 @@
-"""Write partition.metadata with the topic id of every other partition of the topic.
+"""Write partition.metadata with the topic id that the cluster metadata and the other partitions of the topic name.
 
-The repair requires that all partitions of the topic that kcheck read, on any broker, have the same id. It never invents
-an id.
+All of them that kcheck read must name one id: the partitions of the topic on any broker, and the newest copy of
+`__cluster_metadata-0`. The repair never invents an id.
 """
 
 from collections.abc import Iterator
@@ -12,6 +12,7 @@ from kcheck.model.finding import Finding
 from kcheck.model.names import PARTITION_METADATA
 from kcheck.repairs._contract import (
     Evidence,
+    Impact,
     PartitionSite,
     Refused,
     Repair,
@@ -25,17 +26,20 @@ from kcheck.repairs._files import path_of
 
 def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[RepairOutcome]:
     """Yield the new file."""
-    finding = findings[0]
-    known = partition.log_dir.topic_ids.get(partition.view.topic, {})
+    finding, topic = findings[0], partition.view.topic
+    known = partition.log_dir.topic_ids.get(topic, {})
     if not known:
-        yield Refused(finding, f"kcheck read no other partition of {partition.view.topic}: its topic id is unknown")
+        yield Refused(
+            finding,
+            f"no other partition of {topic} and no cluster metadata here: its topic id is unknown",
+        )
     elif len(known) > 1:
-        yield Refused(finding, f"partitions of {partition.view.topic} have {len(known)} topic ids")
+        yield Refused(finding, f"partitions and cluster metadata name {len(known)} topic ids for {topic}")
     else:
         ((topic_id, where),) = known.items()
         data = partition_metadata.serialize(PartitionMetadata(0, topic_id))
-        evidence = (Evidence(f"{where}/{PARTITION_METADATA}", None, crc_verified=None, what=f"topic id {topic_id}"),)
-        reason = f"name the topic id of {partition.view.topic}, {topic_id}"
+        evidence = (Evidence(where, None, crc_verified=None, what=f"topic id {topic_id}"),)
+        reason = f"name the topic id of {topic}, {topic_id}"
         yield RepairStep(finding, (WriteEdit(path_of(partition, PARTITION_METADATA), data),), reason, evidence)
 
 
@@ -45,5 +49,6 @@ REPAIR = Repair(
     scope=RepairScope.PARTITION,
     rules=("KC111", "KC310"),
     plan=plan,
+    impact=Impact.CHECKPOINT,
     page=__doc__,
 )

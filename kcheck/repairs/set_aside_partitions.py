@@ -1,8 +1,12 @@
 """Move a damaged replica aside, so that the broker re-replicates it from a healthy one.
 
-This requires a proof (`--against`). The replica of another broker must be intact, with every CRC verified. It must have
+The repair comes after every repair of the files themselves but a cut. It is planned only if the next start is not clean
+with those.
+
+It requires a proof (`--against`). The replica of another broker must be intact, with every CRC verified. It must have
 all records that may be committed, up to the larger of both high watermarks. Where both replicas have the same offsets
-and epochs, the intact batches here must be identical there. The broker creates a new, empty replica at its next start.
+and epochs, the intact batches here must be identical there. Of several replicas, the proof must be the one that
+`kcheck truncation --leader best` names. The broker creates a new, empty replica at its next start.
 
 kcheck does not compare batches that a rule reports although their CRCs match, nor offsets that two segments hold. The
 other replica must have no such batches, and its copy counts.
@@ -13,7 +17,16 @@ Never let a broker with an empty replica become leader: make sure that the other
 from collections.abc import Iterator
 
 from kcheck.model.finding import Finding, Severity
-from kcheck.repairs._contract import AsideEdit, PartitionSite, Refused, Repair, RepairOutcome, RepairScope, RepairStep
+from kcheck.repairs._contract import (
+    AsideEdit,
+    Impact,
+    PartitionSite,
+    Refused,
+    Repair,
+    RepairOutcome,
+    RepairScope,
+    RepairStep,
+)
 from kcheck.repairs._entries import without_entries
 from kcheck.repairs._files import DAMAGE, RECORDS, whole_log
 
@@ -42,7 +55,10 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Re
         start, end = view.log_start_offset, theirs.log_end_offset
         marks = [mark for mark in (view.high_watermark, theirs.high_watermark) if mark is not None]
         where = f"{theirs.where.log_dir}/{other.dir} of broker {theirs.where.broker_id}"
-        if not marks:
+        best = partition.best_leader()
+        if best not in (None, theirs.where.broker_id):
+            yield Refused(finding, f"{where} is not the best leader: that is broker {best} (kcheck truncation)")
+        elif not marks:
             yield Refused(finding, f"without a high watermark the committed offsets are unknown ({where})")
         elif end is None or end < max(marks):
             yield Refused(finding, f"{where} ends at offset {end}, but offsets below {max(marks)} are committed")
@@ -66,9 +82,10 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Re
 
 REPAIR = Repair(
     name="set-aside-partitions",
-    rank=10,
+    rank=47,
     scope=RepairScope.PARTITION,
     rules=(*DAMAGE, *RECORDS, *_LOST),
     plan=plan,
+    impact=Impact.ASIDE,
     page=__doc__,
 )

@@ -18,10 +18,12 @@ from kcheck.core.predictions import LogDirPrediction
 from kcheck.core.releases import release
 from kcheck.core.startup import settings
 from kcheck.disk.apply import apply, undo
+from kcheck.disk.read import FilesOf
 from kcheck.errors import KcheckError
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Severity
 from kcheck.model.report import PartitionFilter
+from kcheck.plans.least_steps import difference
 from kcheck.plans.repair import RepairPlan, repair
 from kcheck.startup.log_manager import StartOptions, combined_starts
 from kcheck.verbs.check import check
@@ -119,6 +121,28 @@ def test_a_plan_comes_true(
     shutil.rmtree(backup)
     shutil.rmtree(tmp_path / "more", ignore_errors=True)
     assert before == contents(tmp_path)
+
+
+@pytest.mark.parametrize(("case", "kafka", "accept_loss"), RUNS, ids=IDS)
+def test_a_plan_without_what_the_broker_heals_leads_to_the_same_logs(
+    case: Path, kafka: str, accept_loss: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is no longer than the one with `--tidy`, and the next start serves the same and leaves the same files."""
+    lay_out(case, tmp_path / "before")
+    monkeypatch.chdir(tmp_path)
+    paths = log_dirs("before")
+    least, tidy = (repair(paths, [], wish(kafka), accept_loss=accept_loss, tidy=tidy) for tidy in (False, True))
+    assert tidy.healed == ()
+    assert {operation.path for operation in least.plan.operations} <= {
+        operation.path for operation in tidy.plan.operations
+    }
+    for one, other in zip(least.starts, tidy.starts, strict=True):
+        assert (one.outcome, one.reasons) == (other.outcome, other.reasons)
+        differing = [(part, twin) for part, twin in zip(one.partitions, other.partitions, strict=True) if part.log]
+        assert [difference(FilesOf(f"{one.path}/{part.dir}"), part, twin) for part, twin in differing] == [None] * len(
+            differing
+        )
+    assert all(step.least for step in least.chosen)
 
 
 def expected(case: Path, accept_loss: bool) -> Any:

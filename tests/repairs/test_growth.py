@@ -24,9 +24,10 @@ from tests.builders import batch_of, log_dir, partition_dir, record, run, write
 from tests.growth import grows_with_its_input
 
 
-def planned(path: Path) -> Plan:
+def planned(path: Path, *, tidy: bool = True) -> Plan:
     """Return what is planned for a log dir."""
-    return repair([str(path)], [], StartOptions(None, Settings(), release("2.4")), accept_loss=False).plan
+    options = StartOptions(None, Settings(), release("2.4"))
+    return repair([str(path)], [], options, accept_loss=False, tidy=tidy).plan
 
 
 def strays(path: Path, count: int) -> None:
@@ -46,15 +47,16 @@ def torn(path: Path, count: int) -> None:
     write(path / "t-0", files)
 
 
+@pytest.mark.parametrize("tidy", [False, True])
 @pytest.mark.parametrize(("make", "each"), [(strays, 1), (without_indexes, 2), (torn, 1)])
-def test_a_plan_about_many_files(make: Callable[[Path, int], None], each: int, tmp_path: Path) -> None:
+def test_a_plan_about_many_files(make: Callable[[Path, int], None], each: int, tidy: bool, tmp_path: Path) -> None:
     """The next start is simulated for many steps at once."""
 
     def plan(count: int) -> Callable[[], object]:
         path = tmp_path / str(count)
         if not path.exists():
             make(log_dir(path, recovery_point={"t-0": 0}), count)
-        return lambda: planned(path)
+        return lambda: planned(path, tidy=tidy)
 
     assert grows_with_its_input(plan, 50)
     assert 50 * each <= len(planned(tmp_path / "50").operations)
@@ -105,8 +107,10 @@ def test_steps_that_make_it_worse_together_are_judged_alone(tmp_path: Path, monk
         gone = bad.difference(*(part.after for start in after for part in start.partitions))
         return f"without {min(gone)}" if gone else None
 
-    monkeypatch.setattr(repair_module, "_worse", worse)
-    found = repair([str(tmp_path / "d")], [], StartOptions(None, Settings(), release("2.4")), accept_loss=False)
+    monkeypatch.setattr(repair_module, "worse", worse)
+    found = repair(
+        [str(tmp_path / "d")], [], StartOptions(None, Settings(), release("2.4")), accept_loss=False, tidy=True
+    )
     moved = {name for each in found.plan.operations if (name := each.path.rpartition("/")[2]).endswith(".bak")}
     refused: object = found.report().body["refused"]
     assert isinstance(refused, tuple)

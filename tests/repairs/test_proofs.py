@@ -1,5 +1,6 @@
 """What is proven by other files: siblings of a log dir or partition, a second copy, another replica."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ from tests.builders import (
 from tests.cases.build import CASES, lay_out
 from tests.repairs.test_cases import wish, wrong
 
+BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers" / "4.3.1"
 LOG = f"t-0/{0:020d}.log"
 
 
@@ -144,9 +146,36 @@ def test_a_topic_id_comes_from_every_other_partition(tmp_path: Path) -> None:
     assert partition_metadata() == found.content
     partition_dir(one / "t-2", [run(0, 9)])
     write(one / "t-2", {"partition.metadata": partition_metadata("c3U3OEVBNTcwNTJENDM2Qg")})
-    assert "partitions of t have 2 topic ids" in reasons(planned(str(one)))
+    assert "partitions and cluster metadata name 2 topic ids for t" in reasons(planned(str(one)))
     partition_dir(one / "u-0", [run(0, 9)])
-    assert "kcheck read no other partition of u" in reasons(planned(str(one)))
+    assert "no other partition of u and no cluster metadata here" in reasons(planned(str(one)))
+
+
+def test_a_topic_id_comes_from_the_cluster_metadata(tmp_path: Path) -> None:
+    """They are in the same log dir; they know the topic though no other partition of it does."""
+    shutil.copytree(BROKERS / "tiered" / "broker-1" / "data1", tmp_path / "1")
+    metadata = tmp_path / "1" / "whole-0" / "partition.metadata"
+    before = metadata.read_bytes()
+    metadata.write_bytes(b"damaged")
+    made = planned(str(tmp_path / "1"))
+    (found,) = [each for each in made.plan.operations if each.path.endswith("partition.metadata")]
+    assert isinstance(found, Write)
+    assert before == found.content
+    assert found.why.evidence is not None
+    assert found.why.evidence["file"] == str(tmp_path / "1" / "__cluster_metadata-0")
+
+
+def test_epochs_of_a_log_of_old_messages(tmp_path: Path) -> None:
+    """Their batches name no epoch: the lines of the file that lie in the log stay, and the other partitions go on."""
+    one = log_dir(tmp_path / "1", high_watermark={"t-0": 1, "t-1": 10}, recovery_point={"t-0": 1, "t-1": 10})
+    partition_dir(one / "t-0", [[message(0)]])
+    write(one / "t-0", {"leader-epoch-checkpoint": epochs((0, 0), (9, 99999))})
+    partition_dir(one / "t-1", [run(0, 9)])
+    write(one / "t-1", {"leader-epoch-checkpoint": epochs()})
+    made = planned(str(one))
+    assert "bug in kcheck" not in str(made.collected)
+    (found,) = [each for each in made.plan.operations if each.path.endswith("t-1/leader-epoch-checkpoint")]
+    assert isinstance(found, Write)
 
 
 def test_meta_properties_come_from_the_other_log_dirs_of_the_broker(tmp_path: Path) -> None:

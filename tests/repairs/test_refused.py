@@ -10,13 +10,16 @@ from typing import Any
 import pytest
 
 import kcheck
+from kcheck.disk.apply import apply
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.plan import Write
 from kcheck.model.report import Row
+from kcheck.plans import edited_partition
 from kcheck.plans.repair import RepairPlan, repair
 from kcheck.repairs import move_aside_files, rewrite_meta_properties
 from kcheck.repairs._contract import Refused
-from kcheck.startup import log_manager as host
+from kcheck.startup import partition as startup_partition
+from kcheck.startup.virtual_files import Folder
 from tests.builders import batch_of, broker, epochs, flip_byte, log, log_dir, partition_dir, record, write
 from tests.builders import readable_run as run
 from tests.cases.build import CASES, lay_out
@@ -275,25 +278,46 @@ def test_a_replica_that_is_not_wrong_is_not_set_aside(tmp_path: Path) -> None:
     assert not any(kind == "SetAside" for kind, _ in names(made.plan))
 
 
-def test_each_step_asks_the_start_for_what_it_edits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the directories whose start is simulated from now on, each time that it is."""
+    asked: list[str] = []
+    start_folder = startup_partition.start_folder
+
+    def counted(folder: Folder, name: str, *others: Any) -> Any:
+        asked.append(name)
+        return start_folder(folder, name, *others)
+
+    monkeypatch.setattr(edited_partition, "start_folder", counted)
+    return asked
+
+
+@pytest.mark.parametrize("tidy", [False, True])
+def test_each_step_asks_the_start_for_what_it_edits(
+    tidy: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What a plan costs grows with the partitions, not with their square."""
     one = log_dir(tmp_path / "1")
     partitions = [one / f"t-{number}" for number in range(8)]
     for each in partitions:
         partition_dir(each, [run(0, 9)])
+    apply(planned(str(one)).plan_bytes(), str(tmp_path / "backup"))
+    for each in partitions:
         write(each, {f"{0:020d}.log.deleted": b"x"})
-    asked: list[str] = []
-    directory_load_of = host.directory_load_of
+    asked = started(monkeypatch)
+    made = repair([str(one)], [], wish("4.3"), accept_loss=False, tidy=tidy)
+    assert 8 * tidy == len([each for each in names(made.plan) if each[1].endswith(".deleted")])
+    assert 8 * (not tidy) == len([row for row in made.healed if row.finding == "KC226"])
+    assert {each.name: 2 for each in partitions} == Counter(asked)
 
-    def counted(name: str, *others: Any) -> Any:
-        asked.append(name)
-        return directory_load_of(name, *others)
 
-    monkeypatch.setattr(host, "directory_load_of", counted)
-    made = planned(str(one))
-    assert 8 == len([each for each in names(made.plan) if each[1].endswith(".deleted")])
-    # Once for the findings, which say what the start does.
-    assert {each.name: 1 + 3 for each in partitions} == Counter(asked)
+def test_a_partition_with_many_findings_is_started_a_few_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before, after each repair, and without what may not be needed."""
+    path = case("kc152-offset-index-position/lost-tail", tmp_path / "d")
+    asked = started(monkeypatch)
+    made = repair([str(path)], [], wish("2.8"), accept_loss=False)
+    assert {"KC152"} == {step.finding for step in made.chosen}
+    assert {"KC185", "KC202", "KC212", "KC213"} == {row.finding for row in made.healed}
+    assert 11 >= max(Counter(asked).values())
 
 
 def test_an_empty_directory_as_the_marker_of_a_clean_stop_stays(tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def test_a_log_dir_that_a_broker_from_zookeeper_never_formatted(
 def test_a_plan_knows_what_the_cluster_does_not(log_dir: Path) -> None:
     """The start sets the directory aside, whatever is mended in it."""
     (log_dir / "gone-0" / "notes").touch()
-    operations = repair([str(log_dir)], [], wish("4.3"), accept_loss=False).plan.operations
+    operations = repair([str(log_dir)], [], wish("4.3"), accept_loss=False, tidy=True).plan.operations
     (found,) = [each for each in operations if each.path.endswith("gone-0/notes")]
     assert "gone-0 is set aside as stray: nobody serves it" in (found.why.broker_now or "")
     assert found.why.broker_now == found.why.broker_after

@@ -1,0 +1,299 @@
+"""The steps of a plan without which the next start ends otherwise; the broker makes the others good itself.
+
+The start of a partition is simulated without a step. If the broker then serves the same log, and leaves the same files
+behind, the step is not needed. Of several steps the one that changes most goes first.
+"""
+
+from collections.abc import Mapping
+
+from kcheck.core.predictions import Content, LogDirPrediction, LostRecords, PartitionPrediction
+from kcheck.core.startup import Outcome
+from kcheck.model.entries import Offset
+from kcheck.model.finding import Severity
+from kcheck.model.names import CLEANER_OFFSET, LOG_START, RECOVERY_POINT, REPLICATION_OFFSET, FileKind, parse_file
+from kcheck.model.source import Files
+from kcheck.model.unreadable import UnreadableError
+from kcheck.plans.edited_log_dir import EditedLogDir
+from kcheck.plans.edited_partition import EditedPartition
+from kcheck.repairs._contract import AsideEdit, Edit, EntryEdit, Impact, RepairStep, WriteEdit
+from kcheck.startup.virtual_files import StartError, read_content
+
+_UNDECIDED = (Outcome.ABORT, Outcome.OFFLINE, Outcome.UNKNOWN)
+"""The start does not come far enough to show what a step changes."""
+
+
+class PlannedStep:
+    """A step with the log dir that its finding is about, the one that it edits, and what it removes.
+
+    `needed` says what the next start does otherwise without it.
+    """
+
+    def __init__(
+        self, shown: EditedLogDir, edited: EditedLogDir, step: RepairStep, lost: LostRecords | None, impact: Impact
+    ) -> None:
+        """Take a step whose edits are made."""
+        self.shown, self.edited, self.step, self.lost, self.impact = shown, edited, step, lost, impact
+        self.needed = step.finding.effect
+
+    @property
+    def dirs(self) -> frozenset[str]:
+        """The partition directories that it edits; the empty string for files beside them."""
+        return frozenset(_dir_of(self.edited, edit) for edit in self.step.edits if not isinstance(edit, EntryEdit))
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether only a rule can say what happens without the step, and says that it is bad."""
+        severity = self.step.finding.severity
+        if severity is Severity.FATAL or self.lost is not None or self.step.held is not None:
+            return True
+        if any(edit.path == CLEANER_OFFSET for edit in self.step.edits):
+            return severity is not Severity.INFO  # No start reads it.
+        return severity is Severity.ERROR and ("" in self.dirs or self.moves_unread or self._moves_directory)
+
+    @property
+    def _moves_directory(self) -> bool:
+        """Whether it moves a directory that has the name of a file."""
+        places = (edit.path.partition("/") for edit in self.step.edits if isinstance(edit, AsideEdit))
+        return any(
+            owner in self.edited.by_dir and self.edited.by_dir[owner].is_directory(name) for owner, _, name in places
+        )
+
+    @property
+    def moves_unread(self) -> bool:
+        """Whether it only moves files that no start reads."""
+        return all(isinstance(edit, AsideEdit) and _is_unread(edit.path.rpartition("/")[2]) for edit in self.step.edits)
+
+
+def least_steps(planned: list[PlannedStep]) -> tuple[list[PlannedStep], list[PlannedStep]]:
+    """Return the steps that are needed, and the others.
+
+    The edits of all are made; afterwards only those of the needed steps are.
+    """
+    starts: dict[str, LogDirPrediction] = {}
+    groups: dict[tuple[str, str], list[PlannedStep]] = {}
+    kept: set[int] = set()
+    for step in planned:
+        owner = min(step.dirs) if len(step.dirs) == 1 else ""
+        groups.setdefault((step.edited.path, owner), []).append(step)
+    for (_, owner), steps in groups.items():
+        log_dir = steps[0].edited
+        partition = log_dir.by_dir.get(owner)
+        if partition is None or partition.gone:
+            alone = (_judged_alone(step, starts) for step in steps)
+            needed = [step for step in alone if step is not None]
+        else:
+            needed = _Chooser(log_dir, partition, steps).needed()
+        kept |= {id(step) for step in needed}
+    return [step for step in planned if id(step) in kept], [step for step in planned if id(step) not in kept]
+
+
+def _judged_alone(step: PlannedStep, starts: dict[str, LogDirPrediction]) -> PlannedStep | None:
+    """Return a step that edits files of a log dir itself; None if the next start is the same without it."""
+    names = [edit.path for edit in step.step.edits if isinstance(edit, WriteEdit) and "/" not in edit.path]
+    if step.is_certain or len(names) < len(step.step.edits) or not step.edited.lines_changed.isdisjoint(names):
+        return step
+    if step.edited.path not in starts:
+        starts[step.edited.path] = step.edited.start()
+    start = starts[step.edited.path]
+    without, restore = step.edited.start_without(names)
+    why = None if (without.outcome, without.reasons) == (start.outcome, start.reasons) else _outcome(without)
+    known = {partition.dir: partition for partition in start.partitions}
+    for partition in without.partitions:
+        disk = step.edited.by_dir[partition.dir].disk
+        why = why or difference(disk, partition, known[partition.dir])
+    if why is not None:
+        restore()
+        step.needed = why
+        return step
+    return None
+
+
+class _Chooser:
+    """Chooses the steps of one partition."""
+
+    def __init__(self, log_dir: EditedLogDir, partition: EditedPartition, steps: list[PlannedStep]) -> None:
+        """Take the steps in their order; their edits are made."""
+        self._log_dir, self._partition, self._steps = log_dir, partition, steps
+        self._final = log_dir.start_of(partition, {})
+        self._why: dict[int, str] = {}
+        self._states = {frozenset(range(len(steps))): partition.state()}
+
+    def needed(self) -> list[PlannedStep]:
+        """Return the needed steps, and leave only their edits made."""
+        optional = [number for number, step in enumerate(self._steps) if self._may_go(step)]
+        always = [number for number in range(len(self._steps)) if number not in optional]
+        kept = always if self._without(always) is None else sorted([*always, *self._left(always, optional)])
+        self._make(kept)
+        self._partition.forget()
+        for number in kept:
+            self._steps[number].needed = self._why.get(number, self._steps[number].needed)
+        return [self._steps[number] for number in kept]
+
+    def _may_go(self, step: PlannedStep) -> bool:
+        if step.is_certain:
+            return False
+        return self._final is None or self._final.outcome not in _UNDECIDED or step.moves_unread
+
+    def _left(self, always: list[int], optional: list[int]) -> list[int]:
+        """Return the optional steps that are needed; those of one rule together, the ones that change most first."""
+        rules = dict.fromkeys(self._rank(number) for number in sorted(optional, key=self._rank))
+        groups = [[number for number in optional if self._rank(number) == rule] for rule in rules]
+        kept: list[int] = []
+        for place, group in enumerate(groups):
+            others = [*always, *kept, *(number for later in groups[place + 1 :] for number in later)]
+            kept += self._of_files(others, group) or self._shrunk(others, group)
+        return kept
+
+    def _rank(self, number: int) -> tuple[int, str]:
+        return -self._steps[number].impact, self._steps[number].step.finding.id
+
+    def _of_files(self, others: list[int], group: list[int]) -> list[int]:
+        """Return the steps whose files differ without the group, if nothing else differs; none if that is not all.
+
+        Most steps of a log with many files concern one file each: two starts are enough for all of them.
+        """
+        self._make(sorted(others))
+        start = self._log_dir.start_of(self._partition, self._stored(others))
+        if start is None or self._final is None or served_otherwise(start, self._final) is not None:
+            return []
+        names = differing_files(self._partition.disk, start, self._final)
+        prefix = f"{self._partition.dir}/"
+        edited = {
+            number: {edit.path.removeprefix(prefix) for edit in self._steps[number].step.edits} for number in group
+        }
+        kept = [number for number in group if not edited[number].isdisjoint(names)]
+        if self._without([*others, *kept]) is not None:
+            return []
+        self._why |= {number: _stays(min(edited[number] & names)) for number in kept}
+        return kept
+
+    def _shrunk(self, others: list[int], group: list[int]) -> list[int]:
+        """Return the steps of a group that are needed beside the others."""
+        why = self._without(others)
+        if why is None:
+            return []
+        if len(group) == 1:
+            self._why[group[0]] = why
+            return group
+        half = len(group) // 2
+        first = self._shrunk([*others, *group[half:]], group[:half])
+        return first + self._shrunk([*others, *first], group[half:])
+
+    def _without(self, others: list[int]) -> str | None:
+        """Return what the next start does otherwise with these steps alone."""
+        self._make(sorted(others))
+        start = self._log_dir.start_of(self._partition, self._stored(others))
+        if start is None or self._final is None:
+            return None if start is self._final else "the next start does not load the directory"
+        return difference(self._partition.disk, start, self._final)
+
+    def _stored(self, others: list[int]) -> Mapping[str, Offset | None]:
+        """Return the lines of checkpoints that are as before without the other steps."""
+        view = self._partition.view
+        stated = {
+            RECOVERY_POINT: view.recovery_point,
+            REPLICATION_OFFSET: view.high_watermark,
+            LOG_START: view.log_start_checkpoint,
+        }
+        made = {
+            edit.path for number in others for edit in self._steps[number].step.edits if isinstance(edit, EntryEdit)
+        }
+        edits = (edit for step in self._steps for edit in step.step.edits)
+        return {
+            edit.path: stated[edit.path]
+            for edit in edits
+            if isinstance(edit, EntryEdit) and edit.path not in made and edit.path in stated
+        }
+
+    def _make(self, numbers: list[int]) -> None:
+        """Leave only the edits of these steps made."""
+        key = frozenset(numbers)
+        if key in self._states:
+            self._partition.put(self._states[key])
+            return
+        self._partition.reset()
+        for number in numbers:
+            for edit in self._steps[number].step.edits:
+                if not isinstance(edit, EntryEdit):
+                    self._log_dir.edit(edit)
+        self._states[key] = self._partition.state()
+
+
+def difference(disk: Files, without: PartitionPrediction, final: PartitionPrediction) -> str | None:
+    """Return what the next start serves or leaves behind otherwise without a step; None if nothing."""
+    files = differing_files(disk, without, final)
+    return served_otherwise(without, final) or (_stays(min(files)) if files else None)
+
+
+def served_otherwise(without: PartitionPrediction, final: PartitionPrediction) -> str | None:
+    """Return what of the log that the broker serves is otherwise without a step; None if nothing is."""
+    if _class_of(without) != _class_of(final):
+        return _outcome(without)
+    if without.lost != final.lost:
+        return "the next start loses records"
+    if (without.log is None) != (final.log is None) or without.high_watermark != final.high_watermark:
+        return f"the high watermark becomes {without.high_watermark}"
+    if without.log is not None and final.log is not None:
+        before, after = without.log, final.log
+        if (before.log_start_offset, before.log_end_offset) != (after.log_start_offset, after.log_end_offset):
+            return f"the log has offsets {before.log_start_offset} to {before.log_end_offset}"
+        if before.leader_epochs != after.leader_epochs:
+            return "the leader epochs are wrong after the next start"
+        if (before.recovery_point > before.log_end_offset) != (after.recovery_point > after.log_end_offset):
+            return "the recovery point stays above the log end"
+    if (without.touched, without.queued, without.promoted) != (final.touched, final.queued, final.promoted):
+        return without.touched or "the log dir goes offline later"
+    return None
+
+
+def differing_files(disk: Files, without: PartitionPrediction, final: PartitionPrediction) -> set[str]:
+    """Return the files that a start reads and that are otherwise after it without a step."""
+    # What only the start without the step creates is the broker's own.
+    names = final.after.keys() | (without.after.keys() - frozenset(without.changes.created))
+    return {name for name in names if _differs(disk, name, without, final)}
+
+
+def _stays(name: str) -> str:
+    return f"the next start leaves {name} as it is"
+
+
+def _class_of(start: PartitionPrediction) -> Outcome:
+    return Outcome.OK if start.outcome is Outcome.REPAIRED else start.outcome
+
+
+def _outcome(start: PartitionPrediction | LogDirPrediction) -> str:
+    reasons = start.reasons if isinstance(start, LogDirPrediction) else (start.reason or "",)
+    return f"the next start ends as {start.outcome}: {'; '.join(reasons)}".rstrip(": ")
+
+
+def _differs(disk: Files, name: str, without: PartitionPrediction, final: PartitionPrediction) -> bool:
+    if _is_unread(name):
+        return False
+    one, other = without.after.get(name), final.after.get(name)
+    if one is None or other is None:
+        return one is not other
+    return one != other and (name.endswith(".log") or not _same_bytes(disk, name, one, other))
+
+
+def _same_bytes(disk: Files, name: str, one: Content, other: Content) -> bool:
+    """Whether two files are equal; those that depend on the clock count as equal to each other."""
+    if one.size != other.size or one.certain != other.certain:
+        return False
+    if not one.certain:
+        return True
+    try:
+        contents = [read_content(disk, name, content)[0].rstrip(b"\0") for content in (one, other)]
+    except (StartError, UnreadableError):
+        return False
+    return contents[0] == contents[1]
+
+
+def _is_unread(name: str) -> bool:
+    """Whether no start reads a file of this name, unless it removes it first."""
+    file = parse_file(name)
+    return file.kind is FileKind.OTHER or bool(file.suffix)
+
+
+def _dir_of(log_dir: EditedLogDir, edit: Edit) -> str:
+    owner, slash, _ = edit.path.partition("/")
+    return owner if slash or owner in log_dir.by_dir else ""
