@@ -78,7 +78,7 @@ def test_one_partition_is_repaired_in_its_log_dir(tmp_path: Path) -> None:
     """A partition directory that is named stands for itself and its lines in the checkpoints."""
     made = broker(tmp_path / "data", readable_run(0, 99), high_watermark=200)
     write(made / "t-0", {"notes.txt": b"mine"})
-    plan = parse_plan(kcheck("repair", made / "t-0", "--format", "json").out.encode())
+    plan = parse_plan(kcheck("repair", "--tidy", made / "t-0", "--format", "json").out.encode())
     assert {"KC154", "KC213", "KC225"} == {each.why.finding for each in plan.operations}
     other = made / "t-0" / f"{0:020d}.log"
     assert "needs a log dir or partition directory" in kcheck("repair", other).err
