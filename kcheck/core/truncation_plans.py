@@ -3,7 +3,7 @@
 A `TruncationPlan` is one partition under one leader; it holds a `FollowerPlan` for each other replica.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -188,13 +188,19 @@ def cost(plan: TruncationPlan) -> tuple[int, int, int, int]:
     return absent, plan.lost_below_high_watermark, plan.lost_offsets, -(plan.leader_log_end_offset or 0)
 
 
-def best(plans: Iterable[TruncationPlan]) -> TruncationPlan | None:
-    """Return the plan of the leader that costs least, the first of equals; None if no replica can lead."""
-    ranked = sorted(plans, key=cost)
-    if not ranked:
-        return None
+def marked(plans: Sequence[TruncationPlan]) -> list[TruncationPlan]:
+    """Return the plans of all leaders of a partition; the first that costs least is marked as the best, and why."""
+    ranked = sorted(range(len(plans)), key=lambda at: cost(plans[at]))
     advantage = Advantage.NONE
     if len(ranked) > 1:
-        pairs = zip(tuple(Advantage)[:-1], cost(ranked[0]), cost(ranked[1]), strict=True)
+        pairs = zip(tuple(Advantage)[:-1], cost(plans[ranked[0]]), cost(plans[ranked[1]]), strict=True)
         advantage = next((why for why, least, more in pairs if least < more), Advantage.NONE)
-    return ranked[0]._replace(is_best=True, advantage=advantage)
+    return [
+        plan._replace(is_best=at == ranked[0], advantage=advantage if at == ranked[0] else None)
+        for at, plan in enumerate(plans)
+    ]
+
+
+def best(plans: Sequence[TruncationPlan]) -> TruncationPlan | None:
+    """Return the plan of the leader that costs least, the first of equals; None if no replica can lead."""
+    return next((plan for plan in marked(plans) if plan.is_best), None)

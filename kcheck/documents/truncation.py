@@ -41,9 +41,7 @@ def plan_row(plan: TruncationPlan) -> Row:
     }
 
 
-def table_rows(
-    plan: TruncationPlan, *, is_best: bool, brokers: Mapping[int | None, str | None]
-) -> Iterator[tuple[object, ...]]:
+def table_rows(plan: TruncationPlan, *, brokers: Mapping[int | None, str | None]) -> Iterator[tuple[object, ...]]:
     """Yield a row of the table `truncation_plans` per follower, without its cluster; `brokers` maps ids to names."""
     for follower in plan.followers:
         yield (
@@ -53,7 +51,7 @@ def table_rows(
             plan.partition,
             brokers[plan.leader],
             plan.leader,
-            is_best,
+            plan.is_best,
             plan.leader_epoch,
             plan.leader_log_end_offset,
             follower.status,

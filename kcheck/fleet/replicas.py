@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kcheck.core.lineage import EpochRange, Lineage, lineage_of_cache
-from kcheck.core.truncation_plans import TruncationPlan, best
+from kcheck.core.truncation_plans import TruncationPlan
 from kcheck.disk.walk import folder_of, join
 from kcheck.documents.truncation import table_rows
 from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
@@ -148,11 +148,11 @@ def compared(group: Mapping[str, Any], release: Release) -> Compared:
     brokers = {row["broker_id"]: row["broker"] for row in rows}
     states = tuple(_state(row, group["topic"], group["partition"]) for row in rows)
     plans = [*plans_of(states, Election(), release)]
-    cheapest = best(plans)
+    cheapest = next((plan for plan in plans if plan.is_best), None)
     views = tuple(_view(row, group["topic"], group["partition"]) for row in rows)
     return Compared(
         (group["cluster"], *_set_row(states, cheapest, brokers, group, release)),
-        tuple(row for plan in plans for row in table_rows(plan, is_best=plan is cheapest, brokers=brokers)),
+        tuple(row for plan in plans for row in table_rows(plan, brokers=brokers)),
         findings_of(ReplicasView(views, (), group["replicas_of_topic"]), brokers, release),
     )
 

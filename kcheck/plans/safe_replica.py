@@ -45,7 +45,7 @@ def _best_leader(
         for log_dir, replica in (own, *replicas)
     )
     plans = plans_of(states, Election(), own[0].release)
-    cheapest = best(plan for plan in plans if plan.leader != states[0].broker_id)
+    cheapest = best([plan for plan in plans if plan.leader != states[0].broker_id])
     return None if cheapest is None else cheapest.leader
 
 

@@ -15,7 +15,7 @@ from kcheck.core.truncation_plans import (
     StartLoss,
     TruncatedRecords,
     TruncationPlan,
-    best,
+    marked,
 )
 from kcheck.documents.answer import Answer
 from kcheck.documents.truncation import plan_row
@@ -131,12 +131,7 @@ def plans_of(states: tuple[ReplicaState, ...], election: Election, release: Rele
     if election.leader in (None, "best"):
         candidates = [state for state in states if state.problem is None]
         plans = [_plan_under(leader, states, election, release) for leader in candidates]
-        cheapest = best(plans)
-        if election.leader is None:
-            ranked = (cheapest if cheapest and plan.leader == cheapest.leader else plan for plan in plans)
-            yield from (plan if plan.is_best else plan._replace(is_best=False) for plan in ranked)
-        elif cheapest:
-            yield cheapest
+        yield from (plan for plan in marked(plans) if plan.is_best or election.leader is None)
         return
     leaders = [state for state in states if str(state.broker_id) == election.leader]
     yield from (_plan_under(leader, states, election, release) for leader in leaders)

@@ -314,7 +314,7 @@ def test_a_run_can_be_in_a_store(s3: dict[str, Any], tmp_path: Path) -> None:
     url = upload(tmp_path, "runs", s3) + "/out"
     options = [part for name, value in s3.items() for part in ("--storage-option", f"{name}={json.dumps(value)}")]
 
-    def done(verb: str, *arguments: str | Path, code: int = 1) -> str:
+    def done(verb: str, *arguments: str | Path, code: int = 0) -> str:
         ended = kcheck("fleet", verb, *arguments, *options)
         assert code == ended.code, ended.err
         return ended.out
@@ -332,7 +332,7 @@ def test_a_run_can_be_in_a_store(s3: dict[str, Any], tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     told = json.loads(done("report", url, "-o", page, "--format", "json"))
     assert (f"{url}/run=b", here["summary"]) == (told["path"], told["summary"])
-    assert "0 new" in done("diff", f"{url}/run=a", tmp_path / "out", code=0)
+    assert "0 new" in done("diff", f"{url}/run=a", tmp_path / "out")
     assert "already exists" in kcheck("fleet", "scan", layout, "--out", url, "--run", "b", *options).err
     system.rm_file(f"{url}/run=b/_manifest.json")
     assert "holds no run" in kcheck("fleet", "report", f"{url}/run=b", *options, "-o", page).err

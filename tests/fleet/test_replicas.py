@@ -62,7 +62,7 @@ def plans_of(paths: list[str], kafka: str, **how: Any) -> list[dict[str, Any]]:
     for plan in truncation([*paths], election, wanted=wanted, release=release(kafka)).plans:
         ids = [plan.leader, *(follower.broker_id for follower in plan.followers)]
         brokers: dict[int | None, str | None] = {broker_id: f"broker-{broker_id}" for broker_id in ids}
-        for row in table_rows(plan, is_best=False, brokers=brokers):
+        for row in table_rows(plan, brokers=brokers):
             found.append(dict(zip(("broker", *NAMES), row, strict=True)))
     return found
 
