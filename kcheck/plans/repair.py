@@ -16,6 +16,7 @@ from kcheck.model.finding import Chosen, Finding, Severity
 from kcheck.model.plan import Plan, plan_row, serialize_plan
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
+from kcheck.model.unreadable import UnreadableError
 from kcheck.plans.before_and_after import StartComparison
 from kcheck.plans.diagnosis import diagnose
 from kcheck.plans.edited_log_dir import EditedLogDir
@@ -28,6 +29,7 @@ from kcheck.repairs._contract import Impact, Refused, Repair, RepairScope, Repai
 from kcheck.repairs._contract import RepairOutcome as RepairAnswer
 from kcheck.repairs._nothing import WITHOUT
 from kcheck.startup.log_manager import StartOptions, combined_starts
+from kcheck.startup.virtual_files import StartError
 from kcheck.verbs.predict import with_copies
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.recheck import has_left
@@ -226,14 +228,17 @@ class _Planner:
         ):
             return
         answers: Iterator[RepairAnswer] = repair.plan(shown, about) if about else iter(())
-        for answer in answers:
-            self._answered.update((log_dir.path, answer.finding.where.dir, rule) for rule in repair.rules)
-            if isinstance(answer, Settled):
-                log_dir.settle(answer.finding)
-            elif isinstance(answer, Refused):
-                self._refused.append((log_dir, answer))
-            else:
-                self._step(log_dir, answer, repair.impact)
+        try:
+            for answer in answers:
+                self._answered.update((log_dir.path, answer.finding.where.dir, rule) for rule in repair.rules)
+                if isinstance(answer, Settled):
+                    log_dir.settle(answer.finding)
+                elif isinstance(answer, Refused):
+                    self._refused.append((log_dir, answer))
+                else:
+                    self._step(log_dir, answer, repair.impact)
+        except (StartError, UnreadableError) as error:
+            self._refused.extend((log_dir, Refused(finding, f"a file cannot be read: {error}")) for finding in about)
 
     def _is_clean_with_less(
         self, log_dir: EditedLogDir, partition: EditedPartition, about: tuple[Finding, ...]
@@ -243,12 +248,15 @@ class _Planner:
         if not bad or not partition.holders():
             return False
         restore, planned = partition.saved(), dict(partition.planned)
-        for repair in all_repairs():
-            if repair.scope is RepairScope.PARTITION and repair.impact < Impact.ASIDE:
-                partition.try_out(repair, self._keep)
-        start = log_dir.start_of(partition, {})
-        clean = start is not None and start.lost is None and start.outcome in (Outcome.OK, Outcome.REPAIRED)
-        clean = clean and all(map(partition.settled, bad))
+        try:
+            for repair in all_repairs():
+                if repair.scope is RepairScope.PARTITION and repair.impact < Impact.ASIDE:
+                    partition.try_out(repair, self._keep)
+            start = log_dir.start_of(partition, {})
+            clean = start is not None and start.lost is None and start.outcome in (Outcome.OK, Outcome.REPAIRED)
+            clean = clean and all(map(partition.settled, bad))
+        except (StartError, UnreadableError):
+            clean = False
         restore()
         partition.planned = planned
         return clean
