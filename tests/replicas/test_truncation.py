@@ -187,7 +187,9 @@ def test_what_a_start_takes_is_told_apart(diverged: list[str]) -> None:
     Path("d2/.kafka_cleanshutdown").unlink()
     flip_byte(Path("d2/t-0/00000000000000000000.log"), 880)
     partition = partition_of(*diverged, leader="1")
-    lost = {"broker_id": 2, "from": 80, "to": 100, "records": 20, "bytes": 200, "below_high_watermark": 0}
+    lost = {
+        "broker_id": 2, "from": 80, "to": 100, "records": 20, "bytes": 200, "below_high_watermark": 0, "at_least": 20,
+    }  # fmt: skip
     assert [lost] == partition["lost_at_start"]
     assert 80 == partition["followers"][0]["log_end_offset_before"]
     words = "startup of broker 2: LOST 20 records, offsets 80 to 99, 200 B, 0 of them below the high watermark"
