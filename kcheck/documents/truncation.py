@@ -89,7 +89,12 @@ def _follower_row(follower: FollowerPlan, plan: TruncationPlan) -> Row:
 
 
 def _cut_row(cut: CutPosition) -> Row:
-    return {"segment": cut.segment, "position": cut.position, "base_offset": cut.base_offset}
+    return {
+        "segment": cut.segment,
+        "position": cut.position,
+        "base_offset": cut.base_offset,
+        "end_after_restart": cut.end_after_restart,
+    }
 
 
 def _refetch_row(refetch: RefetchedRecords) -> Row:
