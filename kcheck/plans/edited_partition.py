@@ -97,7 +97,7 @@ class EditedPartition:
             entries = self.disk.entries()
         except UnreadableError:
             entries = DirectoryEntries({})
-        self.files, self.directories = contents_of(entries.sizes), dict(entries.directories)
+        self.files, self.directories, self._loops = contents_of(entries.sizes), dict(entries.directories), entries.loops
         self._on_disk = (dict(self.files), dict(self.directories))
         self._versions = count(1)
         self.gone = False
@@ -121,7 +121,7 @@ class EditedPartition:
 
     def folder(self) -> Folder:
         """Return the files, for a start to change."""
-        return Folder(self.disk, self.files, self.directories)
+        return Folder(self.disk, self.files, self.directories, self._loops)
 
     def read(self, name: str) -> bytes | None:
         """Return a small file, None where there is none or it cannot be read."""

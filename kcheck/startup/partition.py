@@ -109,19 +109,19 @@ def _with_topic_settings(folder: Folder, context: Context) -> Context:
 
 def _folder(disk: Files) -> Folder:
     """Return the files of a directory; UnreadableError where the name of a Kafka file is a device or the like."""
-    sizes, directories, others = disk.entries()
+    sizes, directories, others, loops = disk.entries()
     unknown = (name for name in directories if parse_file(name).kind in UNMODELLED_DIRECTORIES)
     for name in (*others, *unknown):
         if parse_file(name).kind is not FileKind.OTHER:
             raise UnreadableError(f"{name} is no regular file")
-    return Folder(disk, contents_of(sizes), directories)
+    return Folder(disk, contents_of(sizes), directories, loops)
 
 
 def _topic_id(folder: Folder, release: Release) -> str | None:
     """Return the topic id in partition.metadata, None without one; StartError where the broker fails on the file."""
     if not release.has_partition_metadata:
         return None
-    if PARTITION_METADATA in folder.directories:
+    if PARTITION_METADATA in folder.directories and PARTITION_METADATA not in folder.loops:
         raise failed(PARTITION_METADATA, IO_ERROR, release)
     if PARTITION_METADATA not in folder:
         return None

@@ -43,7 +43,8 @@ def logs(codec: int, magic: int) -> Iterator[tuple[list[Made], int]]:
 @pytest.mark.parametrize("version", ["0.10.2.2", "1.1.1"])
 def test_the_log_end_after_a_cut_in_a_wrapper(version: str, ask: Ask, tmp_path: Path) -> None:
     """Log.truncateTo removes the whole wrapper, sets the log end to the offset, and a restart reads the files."""
-    cases, expected = [], []
+    cases: list[str] = []
+    expected: list[tuple[int, int]] = []
     for codec in CODECS.values():
         for magic in (0, 1):
             for batches, offset in logs(codec, magic):
