@@ -22,7 +22,7 @@ def plan(report: Report, page: Page) -> None:
     """Write the steps in order; operations with the same reason, proof and effect are one step."""
     body: Any = report.body
     refused, healed = body.get("refused", ()), body.get("healed", ())
-    nothing = healed and not body["operations"] and not refused
+    nothing = not (body["operations"] or refused or body.get("losses") or report.collected)
     words = "nothing to do" if nothing else plural(len(body["operations"]), "operation")
     page.wrapped(f"plan for Kafka {report.kafka}: {words}", style="bold")
     least = {(row["finding"], row["reason"]): row["least"] for row in body.get("chosen", ())}
