@@ -170,13 +170,16 @@ class FilesOf:
         sizes: dict[str, int] = {}
         directories: dict[str, bool] = {}
         others: list[str] = []
+        loops: list[str] = []
         try:
             if self._store is not None:
                 listed = self._store.list_directory(self.path)
                 return DirectoryEntries(listed.sizes, dict.fromkeys(listed.directories, False))
             with os.scandir(self.path) as entries:
                 for entry in entries:
-                    if entry.is_symlink() and _leads_nowhere(entry.path):
+                    nowhere = _leads_nowhere(entry.path) if entry.is_symlink() else None
+                    if nowhere is not None:
+                        loops += [entry.name] * (nowhere == errno.ELOOP)
                         continue
                     if entry.is_file():
                         sizes[entry.name] = entry.stat().st_size
@@ -186,7 +189,7 @@ class FilesOf:
                         others.append(entry.name)
         except (OSError, ValueError) as error:
             raise unreadable(error, self.path) from error
-        return DirectoryEntries(sizes, directories, tuple(sorted(others)))
+        return DirectoryEntries(sizes, directories, tuple(sorted(others)), tuple(sorted(loops)))
 
     def open(self, name: str) -> _Opened:
         """Open a file as `opened`."""
@@ -254,14 +257,14 @@ def _read(source: Source, size: int) -> bytes:
     return data
 
 
-def _leads_nowhere(link: str) -> bool:
-    """Whether nothing is at the end of a link; Java's File.isFile and isDirectory are false then."""
+def _leads_nowhere(link: str) -> int | None:
+    """Return why nothing is at the end of a link, as an errno; Java's File.isFile and isDirectory are false then."""
     try:
         os.stat(link)
     except OSError as error:
         note_refusal(link, error)
-        return error.errno in MISSING
-    return False
+        return error.errno if error.errno in MISSING else None
+    return None
 
 
 def is_empty(path: str) -> bool:

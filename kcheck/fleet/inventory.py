@@ -113,7 +113,8 @@ def _of(root: str, disks: _Disks, findings: list[Finding]) -> Iterator[FleetLogD
             raise UsageError(f"{root}: {start} is no directory")
         yield from _matching(start, layout, disks)
     else:
-        raise UsageError(f"{root} is no directory, no layout such as /mnt/{{broker}}/{{log_dir}}, no .csv or .parquet")
+        example = "/mnt/{broker}/{log_dir}"
+        raise UsageError(f"{root} is not a directory, a layout such as {example}, or a .csv or .parquet file")
 
 
 def _named(root: str) -> tuple[FleetLogDir, ...] | KcheckError | None:

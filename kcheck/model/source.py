@@ -55,6 +55,8 @@ class DirectoryEntries(NamedTuple):
     """Its directories, each with whether it is known to be empty."""
     others: tuple[str, ...] = ()
     """Everything else, sorted: devices, sockets and pipes."""
+    loops: tuple[str, ...] = ()
+    """Links that lead to themselves, sorted: Java's File.exists is false, and to open or create such a file fails."""
 
 
 class Files(Protocol):

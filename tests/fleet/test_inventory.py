@@ -140,9 +140,9 @@ def test_an_inventory_file_that_makes_no_sense_is_refused(name: str, content: by
         ("{0}/{cluster", "is not understood"),
         ("{0}/nowhere/{broker}", "/nowhere is no directory"),
         ("{0}/east/{broker}/d7", "no log dir is there"),
-        ("{0}/nowhere", "is no directory, no layout"),
-        ("{0}/nowhere.csv", "is no directory, no layout"),
-        ("{0}/east/b1/notes", "is no directory, no layout"),
+        ("{0}/nowhere", "is not a directory, a layout"),
+        ("{0}/nowhere.csv", "is not a directory, a layout"),
+        ("{0}/east/b1/notes", "is not a directory, a layout"),
         ("{0}/east/b1/d1", "is not a log dir"),
     ],
 )
