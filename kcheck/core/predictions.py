@@ -128,6 +128,11 @@ class LostRecords(NamedTuple):
         """How many records are lost at least."""
         return self.counted if self.records is None else self.records
 
+    @property
+    def is_known(self) -> bool:
+        """Whether records are known to be lost; bytes after the last batch that name none may be of none."""
+        return self.start is None or self.end is not None or self.at_least > 0
+
 
 def total_loss(losses: Iterable[LostRecords]) -> LostRecords | None:
     """Return several losses as one; None if no records are lost."""
@@ -186,6 +191,8 @@ class PartitionPrediction(NamedTuple):
     """Why kcheck could not read the directory; None if it could."""
     promoted: bool = False
     """Whether it is a future log that replaces the current one."""
+    unproven: LostRecords | None = None
+    """Bytes that the start removes and that no header, segment or high watermark shows to be of a record."""
 
 
 class LogDirPrediction(NamedTuple):

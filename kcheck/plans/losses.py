@@ -36,11 +36,11 @@ def _count(lost: LostRecords) -> float:
 
 
 def lost_with(log_dir: EditedLogDir, step: RepairStep) -> LostRecords | None:
-    """Return the records that go with a step."""
+    """Return the records that go with a step; None if none is known to."""
     dirs = dict.fromkeys(edit.path.partition("/")[0] for edit in step.edits)
     parts = [part for name in dirs if (part := log_dir.by_dir.get(name)) is not None and not part.gone]
     losses = ((part, part.loss(step.edits)) for part in parts)
-    return total_loss(counted(part, loss) for part, loss in losses if loss is not None)
+    return _known(total_loss(counted(part, loss) for part, loss in losses if loss is not None))
 
 
 def counted(partition: EditedPartition, lost: LostRecords) -> LostRecords:
@@ -81,9 +81,10 @@ def why_refused(planned: PlannedStep) -> str:
 
 def _beside_start(log_dir: EditedLogDir, partition: EditedPartition, step: RepairStep, lost: LostRecords) -> str:
     now = log_dir.start_of(partition, {})
-    if now is None or now.lost is None:
+    loss = None if now is None else now.lost or now.unproven
+    if loss is None:
         return ""
-    loses = counted(partition, now.lost)
+    loses = counted(partition, loss)
     saved = loses.at_least - lost.at_least
     if saved > 0:
         restore = partition.saved()
@@ -127,17 +128,22 @@ def partition_losses(
     `starts` are those without and with the plan, `discarded` is what its steps remove.
     """
     before, after = (
-        {(start.path, part.dir): part.lost for start in group for part in start.partitions} for group in starts
+        {(start.path, part.dir): part.lost or part.unproven for start in group for part in start.partitions}
+        for group in starts
     )
     for log_dir in log_dirs:
         for partition in log_dir.partitions:
             place = (log_dir.path, partition.dir)
             losses = [*discarded.get(place, ()), *(lost for lost in (after.get(place),) if lost is not None)]
             now = before.get(place)
-            if partition.gone or (now is None and not losses):
-                continue
-            with_plan = total_loss(counted(partition, lost) for lost in losses)
-            yield PartitionLoss(*place, None if now is None else counted(partition, now), with_plan)
+            with_plan = _known(total_loss(counted(partition, lost) for lost in losses))
+            without = None if now is None else _known(counted(partition, now))
+            if not partition.gone and (without or with_plan):
+                yield PartitionLoss(*place, without, with_plan)
+
+
+def _known(lost: LostRecords | None) -> LostRecords | None:
+    return lost if lost is not None and lost.is_known else None
 
 
 def in_words(lost: LostRecords) -> str:

@@ -75,7 +75,8 @@ def start_folder(
             name, directory, outcome, str(error), scan_bytes=scanned, changes=folder.changes(), after=folder.files,
             queued=queued, touched=touched,
         )  # fmt: skip
-    lost = _lost(log, loader, inputs)
+    removed = _removed(log, loader, inputs)
+    lost, unproven = (removed, None) if removed is None or removed.is_known else (None, removed)
     high_watermark = loaded_high_watermark(
         None if inputs.high_watermark is None else Offset(inputs.high_watermark), log_start=log.log_start_offset,
         log_end=log.log_end_offset, release=context.release,
@@ -89,7 +90,7 @@ def start_folder(
     return PartitionPrediction(
         name, directory, outcome, reason, log=log, high_watermark=high_watermark, lost=lost, scan_bytes=log.rescanned,
         changes=folder.changes(), after=folder.files, uncertain=loader.uncertain or uncertain, touched=touched,
-        promoted=outcome is not Outcome.STRAY and _promoted(directory, topic_id, context),
+        promoted=outcome is not Outcome.STRAY and _promoted(directory, topic_id, context), unproven=unproven,
     )  # fmt: skip
 
 
@@ -164,7 +165,7 @@ def _outcome(
     return Outcome.REPAIRED if reason else Outcome.OK, reason, None
 
 
-def _lost(log: LoadedLog, loader: LogLoader, inputs: LoadInputs) -> LostRecords | None:
+def _removed(log: LoadedLog, loader: LogLoader, inputs: LoadInputs) -> LostRecords | None:
     """Return the records that the start truncates or deletes, and those above a log end that is too low."""
     losses = [cut_loss(loader.folder.disk, cut, inputs.high_watermark) for cut in log.cuts]
     if not loader.deleted:
