@@ -354,7 +354,7 @@ class _Planner:
         """Yield the errors for which no repair has said anything."""
         repaired = {rule for repair in all_repairs() for rule in repair.rules}
         for log_dir in self._log_dirs:
-            for finding in (*log_dir.findings, *(repair for part in log_dir.partitions for repair in part.findings)):
+            for finding in (*log_dir.findings, *(problem for part in log_dir.partitions for problem in part.findings)):
                 owner = log_dir.by_dir.get(finding.where.dir or "")
                 answered = (log_dir.path, finding.where.dir, finding.id) in self._answered
                 mended = owner is not None and owner.version and finding.id in repaired
