@@ -49,10 +49,11 @@ def repair(
         partitions=common.wanted(),
         kafka=release,
     )
+    plan = None if output is None else answer.plan_bytes()  # Its rows are gone before those of the report are made.
     report = answer.report()
     can_leave(report, common.leaving)
-    if output is not None:
-        replace_file(output, answer.plan_bytes())
+    if output is not None and plan is not None:
+        replace_file(output, plan)
     last_line = UNCHANGED if output is None else written_line(output)
     leave(report, common.leaving._replace(output=None), last_line=last_line)
     end(report, failed=any(row.severity.rank >= fail_on.rank for row in answer.not_planned))

@@ -298,6 +298,8 @@ def operation_row(operation: FileOp) -> dict[str, object]:
 
 def serialize_plan(plan: Plan, *, kcheck: str) -> bytes:
     """Return the bytes of a plan file; `kcheck` is the version of kcheck."""
-    return (
-        json.dumps({"schema": SCHEMA, "kcheck": kcheck, "kafka": plan.kafka, **plan_row(plan)}, indent=1) + "\n"
-    ).encode()
+    row = {"schema": SCHEMA, "kcheck": kcheck, "kafka": plan.kafka, **plan_row(plan)}
+    data = bytearray()
+    for part in json.JSONEncoder(indent=1).iterencode(row):  # `dumps` holds all parts at once: many times the text.
+        data += part.encode()
+    return bytes(data + b"\n")
