@@ -151,7 +151,8 @@ def write(report: Report, how: Leaving) -> None:
 
         without_pandas()
     if how.output is None:
-        color = sys.stdout.isatty() and not how.no_color and not os.environ.get("NO_COLOR")
+        plain = how.no_color or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+        color = sys.stdout.isatty() and not plain
         try:
             renderer.render(report, sys.stdout, Options(width=width_of(sys.stdout), color=color, every=how.every))
             sys.stdout.flush()

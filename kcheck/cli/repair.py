@@ -1,5 +1,6 @@
 """`kcheck repair`: plans repairs."""
 
+import gc
 from typing import Annotated
 
 import typer
@@ -49,6 +50,7 @@ def repair(
         partitions=common.wanted(),
         kafka=release,
     )
+    gc.collect()  # The log dirs in memory refer to each other: they would stay until the plan is written.
     plan = None if output is None else answer.plan_bytes()  # Its rows are gone before those of the report are made.
     report = answer.report()
     can_leave(report, common.leaving)

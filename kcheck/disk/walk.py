@@ -1,16 +1,18 @@
 """Lists directories and answers questions about paths, without following a link out of a checked directory."""
 
 import os
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import NamedTuple, Self, TypeVar
 
 from kcheck.disk.quota import reading_at_most
 from kcheck.disk.read import COUNT_MAX, FilesOf, unreadable
+from kcheck.disk.refusals import MISSING, note_refusal
 from kcheck.disk.remote import store_of
 from kcheck.model.finding import Location
 from kcheck.model.names import STRANGERS_MAX, IsStranger, further_strangers, is_stranger
-from kcheck.model.unreadable import UnreadableError
+from kcheck.model.unreadable import UnreadableCause, UnreadableError
 
 T = TypeVar("T")
 
@@ -39,11 +41,11 @@ def list_directory(path: str, strange: IsStranger | None = None) -> Listing:
     """
     store = store_of(path)
     if store is not None:
-        content = _readable(lambda: store.list_directory(path))
+        content = _readable(path, lambda: store.list_directory(path))
         files = set(content.sizes)
         strangers = _leave_out(files, strange)
         return Listing(tuple(sorted(files)), directories=content.directories, others=(), strangers=strangers)
-    return _readable(lambda: _listed(path, path, strange))
+    return _readable(path, lambda: _listed(path, path, strange))
 
 
 def _listed(path: str, directory: str | int, strange: IsStranger | None) -> Listing:
@@ -79,7 +81,7 @@ def has_file(path: str, wanted: Callable[[str], bool]) -> bool:
     """Whether a directory has a regular file whose name is `wanted`; UnreadableError if it cannot be listed."""
     if is_remote(path):
         return any(map(wanted, list_directory(path).files))
-    return _readable(lambda: _has_file(path, wanted))
+    return _readable(path, lambda: _has_file(path, wanted))
 
 
 def _has_file(path: str, wanted: Callable[[str], bool]) -> bool:
@@ -94,7 +96,7 @@ def states(path: str) -> list[tuple[str, object, int, object]]:
     """
     store = store_of(path)
     if store is not None:
-        listed = _readable(lambda: store.list_directory(path))
+        listed = _readable(path, lambda: store.list_directory(path))
         if len(listed.stamps) < len(listed.sizes):
             raise UnreadableError("its store does not show which files have changed")
         of_files = [(name, None, size, listed.stamps[name]) for name, size in listed.sizes.items()]
@@ -103,7 +105,7 @@ def states(path: str) -> list[tuple[str, object, int, object]]:
         with os.scandir(path) as entries:
             statuses = [(entry.name, entry.stat(follow_symlinks=False)) for entry in entries]
     except (OSError, ValueError) as error:
-        raise unreadable(error) from error
+        raise unreadable(error, path) from error
     return sorted((name, status.st_mode, status.st_size, status.st_mtime_ns) for name, status in statuses)
 
 
@@ -111,7 +113,7 @@ def hold_listing(path: str) -> None:
     """Keep a listing of everything below a log dir in a store until `drop_listing`; UnreadableError if it fails."""
     store = store_of(path)
     if store is not None:
-        _readable(lambda: store.hold(path))
+        _readable(path, lambda: store.hold(path))
 
 
 def is_remote(path: str) -> bool:
@@ -152,7 +154,7 @@ class Directory(FilesOf):
     def __init__(self, path: str) -> None:
         super().__init__(path)
         if self._store is None:
-            self._at, self._prefix = _readable(lambda: os.open(path, _DIRECTORY)), ""
+            self._at, self._prefix = _readable(path, lambda: os.open(path, _DIRECTORY)), ""
 
     def __enter__(self) -> Self:
         return self
@@ -166,15 +168,15 @@ class Directory(FilesOf):
         descriptor = self._at
         if descriptor is None:
             return list_directory(self.path, is_stranger)
-        return _readable(lambda: _listed(self.path, descriptor, is_stranger))
+        return _readable(self.path, lambda: _listed(self.path, descriptor, is_stranger))
 
 
-def _readable(access: Callable[[], T]) -> T:
-    """Return the result of an access to a disk or store; its error becomes an UnreadableError."""
+def _readable(path: str, access: Callable[[], T]) -> T:
+    """Return the result of an access to a path on a disk or in a store; its error becomes an UnreadableError."""
     try:
         return access()
     except (OSError, ValueError) as error:
-        raise unreadable(error) from error
+        raise unreadable(error, path) from error
 
 
 def _inside(directory: str, link: str) -> bool:
@@ -193,16 +195,27 @@ def sizes(path: str, ending: str) -> list[int]:
             return [
                 entry.stat(follow_symlinks=False).st_size for entry in named if entry.is_file(follow_symlinks=False)
             ]
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        note_refusal(path, error)
         return []
 
 
 def file_size(path: str) -> int:
     """Return the size of a file in bytes without following a link; UnreadableError if it is missing."""
+    return _readable(path, lambda: os.lstat(path).st_size)
+
+
+def status_of(path: str) -> os.stat_result | None:
+    """Return the status of a path on this machine, not of the target of a link; None if nothing is there.
+
+    UnreadableError if the system refuses to say.
+    """
     try:
-        return os.lstat(path).st_size
-    except OSError as error:
-        raise unreadable(error) from error
+        return _readable(path, lambda: os.lstat(path))
+    except UnreadableError as error:
+        if error.cause is UnreadableCause.MISSING:
+            return None
+        raise
 
 
 def is_directory(path: str) -> bool:
@@ -212,23 +225,27 @@ def is_directory(path: str) -> bool:
     """
     store = store_of(path)
     if store is not None:
-        content = _readable(lambda: store.find(path))
+        content = _readable(path, lambda: store.find(path))
         return bool(content.sizes or content.directories)
-    return os.path.isdir(path)
+    try:
+        return stat.S_ISDIR(os.stat(path).st_mode)
+    except (OSError, ValueError) as error:
+        note_refusal(path, error)
+        return False
 
 
 def exists(path: str) -> bool:
-    """Whether the user's path exists, or cannot be seen for lack of permission."""
+    """Whether the user's path exists, or the system refuses to say."""
     store = store_of(path)
     if store is not None:
         folder, name = split(path)
-        content = _readable(lambda: store.find(folder))
+        content = _readable(folder, lambda: store.find(folder))
         return name in content.sizes or name in content.directories
     try:
         os.lstat(path)
-    except PermissionError:
-        return True  # Opening it will report the missing permission.
-    except (OSError, ValueError):
+    except OSError as error:
+        return error.errno not in MISSING  # Opening it will report any other error.
+    except ValueError:
         return False
     return True
 

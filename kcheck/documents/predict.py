@@ -45,7 +45,7 @@ def partition_row(partition: PartitionPrediction) -> dict[str, object]:
         "recovery_point": None if log is None else log.recovery_point,
         "high_watermark": partition.high_watermark,
         "leader_epochs": None if log is None else entry_rows(log.leader_epochs),
-        "lost": None if lost is None else lost_row(lost),
+        "lost": None if lost is None else loss_row(lost),
         "scan_bytes": partition.scan_bytes,
         "files": {
             "created": changes.created,
@@ -55,6 +55,11 @@ def partition_row(partition: PartitionPrediction) -> dict[str, object]:
             "unknown": changes.unknown,
         },
     }
+
+
+def loss_row(lost: LostRecords) -> dict[str, object]:
+    """Return the row of records that a start or a repair loses."""
+    return {**lost_row(lost), "at_least": lost.at_least}
 
 
 def lost_row(lost: LostRecords | TruncatedRecords) -> dict[str, object]:

@@ -4,7 +4,7 @@ Kafka class: LeaderEpochCheckpointFile 0.11 to 4.3.1. `kcheck.core.leader_epochs
 keeps of the lines.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -88,12 +88,12 @@ def row(value: LeaderEpochCheckpoint) -> Mapping[str, object]:
 
 
 def _entries_row(entries: EpochEntries) -> Mapping[str, object]:
-    return {"entries": entry_rows(entries)}
+    return {"entries": Mapped(EpochEntry._asdict, entries)}
 
 
-def entry_rows(entries: EpochEntries) -> Sequence[Mapping[str, object]]:
-    """Return the entries as JSON objects, each made when it is written."""
-    return Mapped(EpochEntry._asdict, entries)
+def entry_rows(entries: Iterable[EpochEntry]) -> tuple[Mapping[str, object], ...]:
+    """Return the entries as JSON objects."""
+    return tuple(map(EpochEntry._asdict, entries))
 
 
 FORMAT = Format(

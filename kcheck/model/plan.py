@@ -9,7 +9,6 @@ import json
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
-from io import BytesIO
 from typing import NamedTuple
 
 from kcheck.errors import PlanError
@@ -305,8 +304,8 @@ def operation_row(operation: FileOp) -> dict[str, object]:
 def serialize_plan(plan: Plan, *, kcheck: str) -> bytes:
     """Return the bytes of a plan file; `kcheck` is the version of kcheck."""
     row = {"schema": SCHEMA, "kcheck": kcheck, "kafka": plan.kafka, **plan_row(plan)}
-    data = BytesIO()
+    data = bytearray()
     for part in json.JSONEncoder(indent=1).iterencode(row):  # `dumps` holds all parts at once: many times the text.
-        data.write(part.encode())
-    data.write(b"\n")
-    return data.getvalue()
+        data += part.encode()
+    data += b"\n"
+    return bytes(data)

@@ -97,7 +97,7 @@ class EditedPartition:
             entries = self.disk.entries()
         except UnreadableError:
             entries = DirectoryEntries({})
-        self.files, self.directories = contents_of(entries.sizes), dict(entries.directories)
+        self.files, self.directories, self._loops = contents_of(entries.sizes), dict(entries.directories), entries.loops
         self._on_disk = (dict(self.files), dict(self.directories))
         self._versions = count(1)
         self.gone = False
@@ -121,7 +121,7 @@ class EditedPartition:
 
     def folder(self) -> Folder:
         """Return the files, for a start to change."""
-        return Folder(self.disk, self.files, self.directories)
+        return Folder(self.disk, self.files, self.directories, self._loops)
 
     def read(self, name: str) -> bytes | None:
         """Return a small file, None where there is none or it cannot be read."""
@@ -282,7 +282,7 @@ class EditedPartition:
     def epoch_runs(self) -> tuple[EpochRun, ...]:
         """Return which epochs its batches carry, in the order of the log."""
         runs: list[EpochRun] = []
-        for columns in self._windows():
+        for columns in self.windows():
             modern = columns.magic >= 2
             if not modern.any():
                 continue
@@ -296,7 +296,7 @@ class EditedPartition:
                     runs.append(run)
         return tuple(runs)
 
-    def _windows(self) -> Iterator[HeaderColumns]:
+    def windows(self) -> Iterator[HeaderColumns]:
         """Yield the batches, window by window; StartError at the first place that is none."""
         return (columns for segment in self._segments() for columns, _ in segment.windows(0))
 
@@ -304,8 +304,7 @@ class EditedPartition:
         """Whether every batch of another copy stands here too, by offsets, epochs and CRCs."""
         assert isinstance(other, EditedPartition)
         mine, theirs = (
-            (row for columns in partition._windows() for row in _rows(columns))  # noqa: SLF001 - a twin
-            for partition in (self, other)
+            (row for columns in partition.windows() for row in _rows(columns)) for partition in (self, other)
         )
         return all(row == own_row for row, own_row in _side_by_side(theirs, mine))
 
@@ -370,7 +369,8 @@ class EditedPartition:
                 if content.file is not None and content.size > position:
                     base = parse_file(log).offset or Offset(0)
                     end = self._valid_end(base, position) if position else base
-                    gone = LogCut(content.file, base, end, position, content.size, "")
+                    next_base = next((later for later in bases(self) if later > base), None)
+                    gone = LogCut(content.file, base, end, position, content.size, "", next_base)
                     losses.append(cut_loss(self.disk, gone, mark))
         return total_loss(losses)
 

@@ -70,10 +70,13 @@ def _place(row: Row) -> str:
 
 def lost_words(lost: Row) -> str:
     """Return in words which records are lost; a plan written by hand may leave fields out."""
-    records, first, end, below = (lost.get(name) for name in ("records", "from", "to", "below_high_watermark"))
-    words = plural(records, "record") if isinstance(records, int) else "an unknown number of records"
-    words += f", offsets {first} to {end - 1}" if isinstance(first, int) and isinstance(end, int) else ""
-    words += f", {size(lost.get('bytes'))}"
+    from kcheck.core.verdicts import offset_words, record_count  # only where records are lost
+
+    numbers = {name: value for name, value in lost.items() if isinstance(value, int)}
+    records, below = numbers.get("records"), numbers.get("below_high_watermark")
+    words = record_count(records, numbers.get("at_least", 0) if records is None else records)
+    offsets = offset_words(numbers.get("from"), numbers.get("to"))
+    words += f", {offsets}" * bool(offsets) + f", {size(lost.get('bytes'))}"
     return words + ("" if below is None else f", {below} of them below the high watermark")
 
 

@@ -27,7 +27,7 @@ from tests.bench.limits import ENVIRONMENT, kcheck  # noqa: E402 - the same
 from tests.builders import batch, broker, epochs, log_dir, partition_dir, readable_run, write  # noqa: E402 - the same
 
 TINY = 1 / 50_000
-EPOCH_BYTES, EPOCH_BYTES_READ = 64 << 20, 4_000_000
+EPOCH_BYTES, EPOCH_BYTES_READ = 64 << 20, 2_000_000
 """The sizes of epoch files: kcheck refuses the former, and still reads the latter."""
 TORN = b"torn"
 PLACE = "{place}"

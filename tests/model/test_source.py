@@ -20,7 +20,7 @@ def directories(path: Path) -> tuple[Files, ...]:
 
 def test_files_are_read_by_name(tmp_path: Path) -> None:
     for files in directories(tmp_path):
-        assert ({"a.log": 0, "b.index": 3}, {}, ()) == files.entries()
+        assert ({"a.log": 0, "b.index": 3}, {}, (), ()) == files.entries()
         for name, data in FILES.items():
             assert (data, (data, len(data))) == (files.read_whole(name), files.read_filled(name))
             assert len(data) == files.readable_size(name)
