@@ -134,10 +134,11 @@ def empty_batches(path: Path, count: int) -> None:
 
 
 def empty_frames(path: Path, count: int) -> None:
-    """Make a segment of batches whose records are a zstd frame of no bytes."""
+    """Make a segment of batches whose records are zstd frames of no bytes: one in each, then many in one."""
     frame = zstandard.ZstdCompressor().compress(b"")
-    made = (batch(offset, 0, last_offset=offset, attributes=4, payload=frame).data for offset in range(count))
-    segment(path, b"".join(made), count)
+    made = [batch(offset, attributes=4, payload=frame).data for offset in range(count // 2)]
+    made.append(batch(count // 2, attributes=4, payload=frame * count * 5).data)
+    segment(path, b"".join(made), count // 2 + 1)
 
 
 def torn_segments(path: Path, count: int) -> None:
@@ -158,7 +159,7 @@ CASES = (
     Case("bytes of epoch lines in order, refused", EPOCH_BYTES, epochs_in_order),
     Case("bytes of the shortest epoch lines, refused", EPOCH_BYTES, short_epochs),
     Case("empty batches", 1_000_000, empty_batches, _WITH_RECORDS),
-    Case("batches of an empty zstd frame", 75_000, empty_frames, _WITH_RECORDS),
+    Case("empty zstd frames in batches, five times as many in one", 100_000, empty_frames, _WITH_RECORDS),
     Case("torn segments", 10_000, torn_segments, (*_VERBS, ("repair", ("--accept-loss", "-o", PLACE)))),
 )
 
