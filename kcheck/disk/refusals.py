@@ -1,10 +1,9 @@
 """Remembers what the file system refused while a command ran, so that no answer hides it."""
 
 import errno
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from threading import local
-from typing import TypeVar
+from typing import Self, TypeVar
 
 T = TypeVar("T")
 
@@ -16,24 +15,25 @@ class _Collecting(local):
     """The dictionaries that this thread fills."""
 
     def __init__(self) -> None:
-        self.open: list[dict[str, str]] = []
+        self.open: list[Refusals] = []
+
+
+class Refusals(dict[str, str]):
+    """The paths that are refused, each with the reason; a `with` block fills it with what its thread asks for."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        _COLLECTING.open.append(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End. Blocks of generators end in any order."""
+        _COLLECTING.open = [other for other in _COLLECTING.open if other is not self]
 
 
 _COLLECTING = _Collecting()
-
-
-@contextmanager
-def refusals() -> Iterator[dict[str, str]]:
-    """Give a dictionary that fills until the end of the block: the paths that are refused, each with the reason.
-
-    Only what this thread asks for counts.
-    """
-    refused: dict[str, str] = {}
-    _COLLECTING.open.append(refused)
-    try:
-        yield refused
-    finally:
-        _COLLECTING.open = [other for other in _COLLECTING.open if other is not refused]
 
 
 def note_refusal(path: str, error: OSError | ValueError) -> None:
@@ -45,6 +45,6 @@ def note_refusal(path: str, error: OSError | ValueError) -> None:
 
 def asked_twice(ask: Callable[[], T]) -> T:
     """Return an answer, the second one if something was refused during the first: a network disk fails for a moment."""
-    with refusals() as refused:
+    with Refusals() as refused:
         answer = ask()
     return ask() if refused else answer

@@ -8,7 +8,7 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 
 from kcheck.disk.read import read_whole
-from kcheck.disk.refusals import refusals
+from kcheck.disk.refusals import Refusals
 from kcheck.disk.remote import mount
 from kcheck.disk.walk import exists, is_directory, is_link, is_remote, join, list_directory, real, split
 from kcheck.errors import KcheckError, NotALogDirError, UsageError
@@ -120,7 +120,7 @@ def _of(root: str, disks: _Disks, findings: list[Finding]) -> Iterator[FleetLogD
 def _named(root: str) -> tuple[FleetLogDir, ...] | KcheckError | None:
     """Return the log dirs of a ROOT that is a directory, or why there is none; None where it is something else."""
     try:
-        with refusals() as refused:
+        with Refusals() as refused:
             named = targets([root]) if is_directory(root) else None
         if root in refused:
             return NotALogDirError(f"{root}: {refused[root]}")

@@ -15,7 +15,7 @@ from kcheck.core.claims import settled
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.startup import Mode, Outcome, settings
 from kcheck.disk.read import FilesOf
-from kcheck.disk.refusals import asked_twice, refusals
+from kcheck.disk.refusals import Refusals, asked_twice
 from kcheck.disk.walk import bounded, hold_listing, is_remote, join
 from kcheck.fleet.inventory import FleetLogDir
 from kcheck.fleet.predictions import log_dir_row, predicted
@@ -225,7 +225,7 @@ def _bounded(item: Item, segment_scan: "SegmentScan | None", how: ScanOptions) -
 
 def _scan(path: str, item: Item, segment_scan: "SegmentScan | None", how: ScanOptions) -> Scanned:
     """Look at one directory, as check does, and name each file that was refused."""
-    with refusals() as refused:
+    with Refusals() as refused:
         scanned = _scan_directory(path, item, segment_scan, how)
     more = tuple(refused_findings(refused, scanned.findings))
     return scanned._replace(findings=sorted((*scanned.findings, *more), key=Finding.sort_key)) if more else scanned
@@ -332,7 +332,7 @@ def look_at_broker(
     views: list[LogDirView] = []
     starts: list[LogDirPrediction] = []
     for log_dir, seen in log_dirs_seen:
-        with refusals() as refused:
+        with Refusals() as refused:
             opened = open_log_dir(log_dir.path, log_dir.broker_id, how.release)
             report_links(opened, how.wanted)
         opened.findings.extend(refused_findings(refused, opened.findings))

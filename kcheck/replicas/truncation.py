@@ -17,7 +17,7 @@ from kcheck.core.truncation_plans import (
     TruncationPlan,
     marked,
 )
-from kcheck.disk.refusals import refusals
+from kcheck.disk.refusals import Refusals
 from kcheck.documents.answer import Answer
 from kcheck.documents.truncation import plan_row
 from kcheck.errors import UsageError
@@ -129,7 +129,7 @@ def _plans(
     partitions: Iterable[tuple[ReplicaState, ...]], election: Election, release: Release, collected: list[Finding]
 ) -> Iterator[TruncationPlan]:
     """Yield the plans of all partitions, then collect a finding for each file that was refused meanwhile."""
-    with refusals() as refused:
+    with Refusals() as refused:
         for states in partitions:
             yield from plans_of(states, election, release)
     collected.extend(refused_findings(refused, collected))

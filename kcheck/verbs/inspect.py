@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from kcheck.disk.read import opened
-from kcheck.disk.refusals import refusals
+from kcheck.disk.refusals import Refusals
 from kcheck.disk.walk import file_size, folder_of, join, list_directory, split
 from kcheck.documents.answer import Answer
 from kcheck.documents.inspect import item_row
@@ -88,7 +88,7 @@ def _items(
     survey: Survey, targets: tuple[Target, ...], kinds: dict[Target, Format], detail: InspectDetail
 ) -> Iterator[InspectedItem]:
     """Yield an item per target, then compare the log dirs of each broker and name what was refused."""
-    with refusals() as refused:
+    with Refusals() as refused:
         for target in targets:
             yield from _items_of(survey, target, kinds, detail)
         survey.compare()

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Protocol, TypeVar
 
-from kcheck.disk.refusals import refusals
+from kcheck.disk.refusals import Refusals
 from kcheck.disk.walk import join, split
 from kcheck.errors import KcheckError
 from kcheck.model.finding import Finding, Location, Severity
@@ -28,7 +28,7 @@ def complete(answer_of: Callable[[], WithFindings]) -> WithFindings:
 
     An error of the command names the first of them.
     """
-    with refusals() as refused:
+    with Refusals() as refused:
         try:
             answer = answer_of()
         except KcheckError as error:

@@ -38,7 +38,7 @@ import os, subprocess, sys
 process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 last = process.stderr.read()[-1000:]
 _, status, used = os.wait4(process.pid, 0)
-if os.waitstatus_to_exitcode(status) not in (0, 1, 2, 3):
+if os.waitstatus_to_exitcode(status) not in (0, 1, 3) or b"Traceback" in last:
     sys.exit(last.decode())
 print(used.ru_utime + used.ru_stime, used.ru_maxrss)
 """

@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import errno
 import io
+import json
 import os
 import random
 import shutil
@@ -63,6 +64,12 @@ COMMANDS = tuple(
         "fleet scan {b3}/data1 --jobs 1 --quiet --out {out}",
     )
 )
+
+
+_LOCAL = ("{b1}", "{b3}", "check", "predict")
+"""How the commands begin whose answers are about one partition at a time."""
+_IN_A_PARTITION = 4
+"""How many parts the path of a file in a partition has: broker, log dir, partition, file."""
 
 
 class Point(NamedTuple):
@@ -172,6 +179,10 @@ class Trial:
         if answer.code not in (0, 1, 2, 3):
             return f"exit {answer.code}"
         undisturbed = self._undisturbed[point.command]
+        if point.command.words[0] in _LOCAL and answer.out.startswith("{"):
+            missing = _rows(undisturbed.out, self.call()) - _rows(answer.out, self.call())
+            if missing:
+                return f"not said of other partitions: {min(missing)[:300]}"
         if answer[:2] == undisturbed[:2] or point.how in (errno.ENOENT, LONGER, SHORTER):
             return None
         if answer.code < 2:
@@ -221,6 +232,22 @@ def _damage(broker: Path, copy: Path) -> None:
     (partition / f"{0:020d}.index").write_bytes(b"damaged")
     (copy / "data1" / "recovery-point-offset-checkpoint").write_bytes(b"0\nx\n")
     (copy / "data1" / "emptied-0" / "leader-epoch-checkpoint").unlink()
+
+
+def _rows(document: str, call: str) -> set[str]:
+    """Return what a document says of the partitions that a failing call has nothing to do with.
+
+    A call for no partition may concern each of them, and so does the metadata of the cluster.
+    """
+    parts = call.partition("/")[2].split("/")
+    if len(parts) < _IN_A_PARTITION or parts[2] == "__cluster_metadata-0":
+        return set()
+    value = json.loads(document)
+    rows = [
+        *value["findings"],
+        *(row for key in ("predictions", "log_dirs") for each in value.get(key, ()) for row in each["partitions"]),
+    ]
+    return {json.dumps(row) for row in rows if row["dir"] not in (None, parts[2])}
 
 
 def _findings(folder: Path) -> str:

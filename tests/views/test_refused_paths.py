@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kcheck.disk import read
-from kcheck.disk.refusals import asked_twice, note_refusal, refusals
+from kcheck.disk.refusals import Refusals, asked_twice, note_refusal
 from kcheck.errors import UsageError
 from kcheck.model.finding import Finding, Location
 from kcheck.model.unreadable import Unreadable, UnreadableCause, UnreadableError
@@ -97,7 +97,7 @@ def test_a_status_that_fails_is_a_refusal(tmp_path: Path, monkeypatch: pytest.Mo
     def refuse(_: int) -> None:
         raise OSError(5, "Input/output error")
 
-    with refusals() as refused, monkeypatch.context() as patched:
+    with Refusals() as refused, monkeypatch.context() as patched:
         patched.setattr(os, "fstat", refuse)
         with pytest.raises(UnreadableError) as caught:
             read.opened(str(path)).__enter__()
