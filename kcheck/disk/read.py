@@ -3,13 +3,17 @@
 import errno
 import os
 import stat
+from collections.abc import Mapping
 from functools import partial
 
 from kcheck.disk.refusals import MISSING, note_refusal
 from kcheck.disk.remote import RemoteFile, Store, store_of
+from kcheck.model.names import STRANGERS_MAX, further_strangers, is_stranger
 from kcheck.model.source import SMALL_FILE_SIZE_MAX, DirectoryEntries, Filled, Source, small_size_max
 from kcheck.model.unreadable import UnreadableCause, UnreadableError, too_large
 
+COUNT_MAX = 10_000
+"""A listing leaves strangers out when it has so many names, and again each time it has doubled."""
 _HOLE_SIZE_MIN = 64 << 10
 """It is faster to read a smaller file than to look for holes in it."""
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -166,7 +170,10 @@ class FilesOf:
         return partial(FilesOf, self.path, follow=self._follow), ()  # Another process finds the store itself.
 
     def entries(self) -> DirectoryEntries:
-        """Return the names as `Files.entries`; kcheck does not open the targets of links."""
+        """Return the names as `Files.entries`; kcheck does not open the targets of links.
+
+        Of the files that no broker knows only the first `STRANGERS_MAX` are named.
+        """
         sizes: dict[str, int] = {}
         directories: dict[str, bool] = {}
         others: list[str] = []
@@ -174,7 +181,8 @@ class FilesOf:
         try:
             if self._store is not None:
                 listed = self._store.list_directory(self.path)
-                return DirectoryEntries(listed.sizes, dict.fromkeys(listed.directories, False))
+                return DirectoryEntries(_with_few_strangers(listed.sizes), dict.fromkeys(listed.directories, False))
+            count_max = COUNT_MAX
             with os.scandir(self.path) as entries:
                 for entry in entries:
                     nowhere = _leads_nowhere(entry.path) if entry.is_symlink() else None
@@ -183,13 +191,16 @@ class FilesOf:
                         continue
                     if entry.is_file():
                         sizes[entry.name] = entry.stat().st_size
+                        if len(sizes) > count_max:
+                            sizes = _with_few_strangers(sizes)
+                            count_max = max(COUNT_MAX, 2 * len(sizes))
                     elif entry.is_dir():
                         directories[entry.name] = is_empty(entry.path)
                     else:
                         others.append(entry.name)
         except (OSError, ValueError) as error:
             raise unreadable(error, self.path) from error
-        return DirectoryEntries(sizes, directories, tuple(sorted(others)), tuple(sorted(loops)))
+        return DirectoryEntries(_with_few_strangers(sizes), directories, tuple(sorted(others)), tuple(sorted(loops)))
 
     def open(self, name: str) -> _Opened:
         """Open a file as `opened`."""
@@ -234,6 +245,12 @@ class FilesOf:
             if source.size > size_max:
                 raise too_large(source.size)
             return _read(source, source.size)
+
+
+def _with_few_strangers(sizes: Mapping[str, int]) -> dict[str, int]:
+    """Return the files without the further strangers."""
+    more = further_strangers(sizes, is_stranger) if len(sizes) > STRANGERS_MAX else ()
+    return {name: sizes[name] for name in sizes.keys() - more} if more else dict(sizes)
 
 
 def _read_unlisted(store: Store, path: str, size_max: int) -> bytes:

@@ -7,10 +7,11 @@ from contextlib import contextmanager, suppress
 from typing import NamedTuple, Self, TypeVar
 
 from kcheck.disk.quota import reading_at_most
-from kcheck.disk.read import FilesOf, unreadable
+from kcheck.disk.read import COUNT_MAX, FilesOf, unreadable
 from kcheck.disk.refusals import MISSING, note_refusal
 from kcheck.disk.remote import store_of
 from kcheck.model.finding import Location
+from kcheck.model.names import STRANGERS_MAX, IsStranger, further_strangers, is_stranger
 from kcheck.model.unreadable import UnreadableCause, UnreadableError
 
 T = TypeVar("T")
@@ -29,31 +30,51 @@ class Listing(NamedTuple):
     """Directories, and links to a directory below this one."""
     others: tuple[str, ...]
     """Other links, devices, sockets and pipes: kcheck does not open them."""
+    strangers: int = 0
+    """How many more files there are that were left out as strangers."""
 
 
-def list_directory(path: str) -> Listing:
-    """Return the names in a directory; UnreadableError if it cannot be listed."""
+def list_directory(path: str, strange: IsStranger | None = None) -> Listing:
+    """Return the names in a directory; UnreadableError if it cannot be listed.
+
+    Of the files that are strangers only the first `STRANGERS_MAX` are named.
+    """
     store = store_of(path)
     if store is not None:
         content = _readable(path, lambda: store.list_directory(path))
-        return Listing(files=tuple(sorted(content.sizes)), directories=content.directories, others=())
-    return _readable(path, lambda: _listed(path, path))
+        files = set(content.sizes)
+        strangers = _leave_out(files, strange)
+        return Listing(tuple(sorted(files)), directories=content.directories, others=(), strangers=strangers)
+    return _readable(path, lambda: _listed(path, path, strange))
 
 
-def _listed(path: str, directory: str | int) -> Listing:
+def _listed(path: str, directory: str | int, strange: IsStranger | None) -> Listing:
     """Return the names in a directory, which is its path or an open descriptor."""
-    with os.scandir(directory) as iterator:
-        entries = list(iterator)
-    files = [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
-    files.sort()
-    if len(files) == len(entries):
-        return Listing(files=tuple(files), directories=(), others=())
-    directories = [
-        entry.name for entry in entries
-        if entry.is_dir(follow_symlinks=False) or (entry.is_symlink() and _inside(path, join(path, entry.name)))
-    ]  # fmt: skip
-    others = {entry.name for entry in entries}.difference(files, directories)
-    return Listing(files=tuple(files), directories=tuple(sorted(directories)), others=tuple(sorted(others)))
+    files, directories, others = set[str](), list[str](), list[str]()
+    strangers, count_max = 0, COUNT_MAX
+    with os.scandir(directory) as entries:
+        for entry in entries:
+            name = entry.name
+            if entry.is_file(follow_symlinks=False):
+                files.add(name)
+                if len(files) > count_max:
+                    strangers += _leave_out(files, strange)
+                    count_max = max(COUNT_MAX, 2 * len(files))
+            elif entry.is_dir(follow_symlinks=False) or (entry.is_symlink() and _inside(path, join(path, name))):
+                directories.append(name)
+            else:
+                others.append(name)
+    strangers += _leave_out(files, strange)
+    return Listing(tuple(sorted(files)), tuple(sorted(directories)), tuple(sorted(others)), strangers)
+
+
+def _leave_out(files: set[str], strange: IsStranger | None) -> int:
+    """Remove all but the first strangers from the names of files; return how many were removed."""
+    if strange is None or len(files) <= STRANGERS_MAX:
+        return 0
+    more = further_strangers(files, strange)
+    files.difference_update(more)
+    return len(more)
 
 
 def has_file(path: str, wanted: Callable[[str], bool]) -> bool:
@@ -143,13 +164,11 @@ class Directory(FilesOf):
             os.close(self._at)
 
     def listing(self) -> Listing:
-        """Return its names; UnreadableError if it cannot be listed."""
+        """Return its names as of a partition directory; UnreadableError if it cannot be listed."""
         descriptor = self._at
-        return (
-            list_directory(self.path)
-            if descriptor is None
-            else _readable(self.path, lambda: _listed(self.path, descriptor))
-        )
+        if descriptor is None:
+            return list_directory(self.path, is_stranger)
+        return _readable(self.path, lambda: _listed(self.path, descriptor, is_stranger))
 
 
 def _readable(path: str, access: Callable[[], T]) -> T:

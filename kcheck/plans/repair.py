@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 from kcheck import __version__
@@ -192,7 +193,7 @@ class _Planner:
         self._log_dirs, self._release, self._accept_loss, self._keep = log_dirs, release, accept_loss, keep
         self.operations = Operations()
         self._refused: list[tuple[EditedLogDir, Refused]] = []
-        self._answered: set[tuple[str, str | None, str]] = set()
+        self._answered: set[tuple[str, str | None, tuple[str, ...]]] = set()
         self._held: list[PlannedStep] = []
         self._planned: list[PlannedStep] = []
         self.healed: list[NotPlanned] = []
@@ -236,7 +237,7 @@ class _Planner:
         answers: Iterator[RepairAnswer] = repair.plan(shown, about) if about else iter(())
         try:
             for answer in answers:
-                self._answered.update((log_dir.path, answer.finding.where.dir, rule) for rule in repair.rules)
+                self._answered.add((log_dir.path, answer.finding.where.dir, repair.rules))
                 if isinstance(answer, Settled):
                     log_dir.settle(answer.finding)
                 elif isinstance(answer, Refused):
@@ -352,11 +353,15 @@ class _Planner:
 
     def _unknown(self) -> Iterator[tuple[EditedLogDir, Refused]]:
         """Yield the errors for which no repair has said anything."""
-        repaired = {rule for repair in all_repairs() for rule in repair.rules}
+        repaired: dict[str, list[tuple[str, ...]]] = {}
+        for repair in all_repairs():
+            for rule in repair.rules:
+                repaired.setdefault(rule, []).append(repair.rules)
         for log_dir in self._log_dirs:
-            for finding in (*log_dir.findings, *(problem for part in log_dir.partitions for problem in part.findings)):
+            for finding in chain(log_dir.findings, *(part.findings for part in log_dir.partitions)):
                 owner = log_dir.by_dir.get(finding.where.dir or "")
-                answered = (log_dir.path, finding.where.dir, finding.id) in self._answered
+                where = (log_dir.path, finding.where.dir)
+                answered = any((*where, rules) in self._answered for rules in repaired.get(finding.id, ()))
                 mended = owner is not None and owner.version and finding.id in repaired
                 bad = finding.severity in (Severity.ERROR, Severity.FATAL) and self._keep(finding.id, finding.severity)
                 if bad and not answered and not mended:

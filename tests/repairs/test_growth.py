@@ -116,3 +116,13 @@ def test_steps_that_make_it_worse_together_are_judged_alone(tmp_path: Path, monk
     assert isinstance(refused, tuple)
     assert {f"x{number}.bak" for number in range(40)} - bad == moved
     assert bad == {row["file"] for row in refused if row["file"].endswith(".bak")}
+
+
+@pytest.mark.parametrize(("count", "reason"), [(101, "Kafka's"), (1003, "Kafka's, 1000 of 1003")])
+def test_many_strays_are_moved_in_one_step(tmp_path: Path, count: int, reason: str) -> None:
+    """Those beyond the first thousand are left to the next plan, and the reason says so."""
+    strays(log_dir(tmp_path, recovery_point={"t-0": 10}), count)
+    plan = planned(tmp_path)
+    moved = [operation for operation in plan.operations if operation.path.endswith(".bak")]
+    assert min(count, 1000) == len(moved)
+    assert {f"move aside files that are not {reason}"} == {operation.why.reason for operation in moved}
