@@ -5,15 +5,17 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache, partial
 from typing import Any
 
-from kcheck.documents.blocks import Made, blocks_of
-from kcheck.model.report import Block, Report, Row
+from kcheck.documents.blocks import Made, blocks_of, is_constant
+from kcheck.model.report import Block, Report, Row, Rows, RowSlice
 from kcheck.renderers._json_writer import jackson, printable_json
-from kcheck.renderers._page import Page, cell, known
+from kcheck.renderers._page import Page, TableLayout, cell, known
 
 _TABLE_LENGTH = 1000
 """Number of rows per table: a table is held in memory to find its column widths."""
 
 _BATCH = ("position", "size", "offsets", "count", "epoch", "producer", "seq", "timestamp", "flags")
+_RECORD = TableLayout(("offset", "timestamp", "key", "value", "headers", ""), "  ", _TABLE_LENGTH)
+_HANGING = "    "
 
 
 def dump(report: Report, page: Page) -> None:
@@ -39,7 +41,7 @@ def _entries(entries: Iterator[Row], page: Page) -> None:
         names = [name for name in first if name != "valid"]
         rows = itertools.chain((first,), entries)
         cells = ((*(row[name] for name in names), "" if row["valid"] else "!") for row in rows)
-        _tables((*(name.replace("_", " ") for name in names), ""), cells, page)
+        _tables(TableLayout((*(name.replace("_", " ") for name in names), ""), "", _TABLE_LENGTH), cells, page)
 
 
 def _batches(batches: Iterator[Row], page: Page) -> None:
@@ -51,13 +53,40 @@ def _batches(batches: Iterator[Row], page: Page) -> None:
     blocks = itertools.chain((first,), blocks)
     if "records" not in first.columns:
         rows = (zip(*_batch_columns(block), strict=True) for block in blocks)
-        _tables(_BATCH, itertools.chain.from_iterable(rows), page)
+        _tables(TableLayout(_BATCH, "", _TABLE_LENGTH), itertools.chain.from_iterable(rows), page)
         return
-    made = Made(_shown_records)
     for block in blocks:
-        parts: Any = block.columns["records"]
-        for facts, part in zip(_batch_facts(block), parts, strict=True):
-            page.wrapped(" · ".join(filter(None, facts)), hanging="    ")
+        _with_records(block, page)
+
+
+def _with_records(block: Block, page: Page) -> None:
+    """Write each batch as a line and its records as a table, many of them at once where they come as columns."""
+    from kcheck.renderers._text_records import batch_lines, record_tables  # imports numpy: only for records
+
+    lines = batch_lines(block, _batch_flags(block), page, _HANGING)
+    parts: Any = block.columns["records"]
+    slices = [part for part in parts if isinstance(part, RowSlice)]
+    tables = None
+    first = next(slices[0].source.blocks, None) if slices else None
+    if first is not None:
+        blocks = itertools.chain((first,), slices[0].source.blocks)
+        if not {"key", "decoded_key"} & first.columns.keys():
+            blocks = list(blocks)
+            tables = record_tables(blocks, [part.count for part in slices], page, _RECORD)
+        if lines is not None and tables is not None and len(slices) == len(parts):
+            page.write("".join(itertools.chain.from_iterable(zip(lines, tables, strict=True))))
+            return
+        source = Rows(iter(blocks))
+        parts = [RowSlice(source, part.count) if isinstance(part, RowSlice) else part for part in parts]
+    made, remaining = Made(_shown_records), iter(tables or ())
+    for number, (facts, part) in enumerate(zip(_batch_facts(block), parts, strict=True)):
+        if lines is None:
+            page.wrapped(" · ".join(filter(None, facts)), hanging=_HANGING)
+        else:
+            page.write(lines[number])
+        if tables is not None and isinstance(part, RowSlice):
+            page.write(next(remaining))
+        else:
             _records(made.of(part), page)
 
 
@@ -68,15 +97,12 @@ def _records(records: Iterator[Any], page: Page) -> None:
         for text in itertools.chain((first,), records):
             page.wrapped(text, indent="  ", hanging="      ")
     elif first is not None:
-        _tables(_RECORD, itertools.chain((first,), records), page, indent="  ")
+        _tables(_RECORD, itertools.chain((first,), records), page)
 
 
-def _tables(header: tuple[str, ...], rows: Iterator[tuple[object, ...]], page: Page, indent: str = "") -> None:
-    while some := list(itertools.islice(rows, _TABLE_LENGTH)):
-        page.table(header, some, indent=indent)
-
-
-_RECORD = ("offset", "timestamp", "key", "value", "headers", "")
+def _tables(layout: TableLayout, rows: Iterator[tuple[object, ...]], page: Page) -> None:
+    while some := list(itertools.islice(rows, layout.length)):
+        page.table(layout.titles, some, indent=layout.indent)
 
 
 def _shown_records(block: Block) -> Iterator[Any]:
@@ -176,8 +202,15 @@ def _batch_columns(block: Block) -> tuple[Iterable[Any], ...]:
         map(_producer, producers, columns["producer_epoch"]),
         map(_sequences, producers, columns["base_sequence"], columns["last_sequence"]),
         map(known, columns["max_timestamp"]),
-        map(_flags, *(columns[name] for name in _FLAGS)),
+        _batch_flags(block),
     )
+
+
+def _batch_flags(block: Block) -> list[str]:
+    columns: Any = [block.columns[name] for name in _FLAGS]
+    if all(map(is_constant, columns)):
+        return [_flags(*(column[0] for column in columns))] * block.length
+    return list(map(_flags, *columns))
 
 
 def _producer(producer: object, epoch: object) -> str:
