@@ -33,7 +33,7 @@ def number(column: Array) -> Characters:
     if (column == column[0]).all():
         return text(str(column[0]))
     left = np.abs(column).view(np.uint64)
-    groups = []
+    groups = list[npt.NDArray[np.uint32]]()
     while not groups or left.any():
         rest = left // _GROUP
         group = left - rest * _GROUP
@@ -79,23 +79,37 @@ def joined(parts: list[Characters], count: int) -> bytes:
     return lines.tobytes().translate(None, b"\0")
 
 
-def wrapped(lines: bytes, width: int, hanging: str) -> list[str]:
-    """Return each line, broken as `wrap` does it.
-
-    Single spaces part its words, and none is longer than the room after `hanging`.
-    """
+def wrapped(lines: bytes, width: int, indent: str, hanging: str) -> list[str]:
+    """Return each line, broken as `wrap` does it; none begins or ends with a space."""
     octets = np.frombuffer(lines, np.uint8).copy()
-    blanks = np.flatnonzero(octets == ord(" "))
+    begin, end = _runs_of_spaces(octets)
     ends = np.flatnonzero(octets == ord("\n"))
     starts = np.concatenate(([0], ends[:-1] + 1))
-    room = width
+    room = width - len(indent)
     while (is_long := ends - starts > room).any():
         starts, ends = starts[is_long], ends[is_long]
-        breaks = blanks[np.searchsorted(blanks, starts + room, "right") - 1]
-        octets[breaks] = ord(_BREAK)
-        starts, room = breaks + 1, width - len(hanging)
-    marked = octets.tobytes().replace(b"\n", f"\n{END}".encode()).replace(_BREAK.encode(), f"\n{hanging}".encode())
-    return shown(marked)
+        run = np.maximum(np.searchsorted(begin, starts + room, "right") - 1, 0)
+        run += begin[run] < starts  # a word that is longer than the line
+        has_space = begin[run] < ends
+        run, ends = run[has_space], ends[has_space]
+        _drop(octets, begin[run], end[run])
+        octets[begin[run]] = ord(_BREAK)
+        starts, room = end[run], width - len(hanging)
+    marked = octets.tobytes().translate(None, b"\0").replace(b"\n", f"\n{END}{indent}".encode())
+    return shown(indent.encode() + marked.replace(_BREAK.encode(), f"\n{hanging}".encode()))
+
+
+def _runs_of_spaces(octets: Characters) -> tuple[Array, Array]:
+    """Return where runs of spaces begin and end; the last is empty, behind all characters."""
+    is_space = np.concatenate(([False], octets == ord(" "), [False]))
+    edges = np.flatnonzero(is_space[1:] != is_space[:-1])
+    return np.append(edges[::2], octets.size), np.append(edges[1::2], octets.size)
+
+
+def _drop(octets: Characters, begin: Array, end: Array) -> None:
+    """Remove the characters of these ranges."""
+    sizes = end - begin
+    octets[np.repeat(begin - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())] = 0
 
 
 def shown(lines: bytes) -> list[str]:

@@ -146,9 +146,14 @@ class Page:
         """Write lines that are printable and no wider than the page."""
         self._stream.write(lines)
 
+    @property
+    def room(self) -> int:
+        """The width of wrapped lines."""
+        return max(self.width, 40)
+
     def wrapped(self, text: str, *, indent: str = "", hanging: str | None = None, style: str | None = None) -> None:
         """Write text wrapped to the width; words longer than a line are not broken."""
-        for line in wrap(printable(text), max(self.width, 40), indent, indent if hanging is None else hanging):
+        for line in wrap(printable(text), self.room, indent, indent if hanging is None else hanging):
             self._write(line, style)
 
     def table(self, header: Sequence[str], rows: Iterable[Sequence[object]], *, indent: str = "") -> None:

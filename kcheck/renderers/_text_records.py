@@ -1,5 +1,6 @@
 """The lines of many batches and the tables of their records, as columns: the fast path of `dump --records`."""
 
+from collections.abc import Iterator
 from itertools import chain, islice
 from operator import add
 from typing import Any, NamedTuple
@@ -21,18 +22,17 @@ from kcheck.renderers._characters import (
     texts,
     wrapped,
 )
-from kcheck.renderers._page import Page, TableLayout
+from kcheck.renderers._page import Page, TableLayout, wrap
+from kcheck.renderers._printable import printable
 
-_WIDTH_MIN = 48
-"""In a narrower line a word of a batch may be longer than the line."""
 _NAMES_LENGTH_MAX = 60
 """Maximum number of characters in the names of a record's headers."""
 
 
 def batch_lines(block: Block, flags: list[str], page: Page, hanging: str) -> list[str] | None:
-    """Return the lines of each batch, wrapped; None for messages of magic 0 and 1, and for a narrow page."""
+    """Return the lines of each batch; None for messages of magic 0 and 1."""
     columns: Any = block.columns
-    if columns["producer_id"][0] is None or page.width < _WIDTH_MIN:
+    if columns["producer_id"][0] is None:
         return None
     values = {name: np.array(columns[name], np.int64) for name in _NUMBERS}
     has_producer = values["producer_id"] != -1
@@ -51,7 +51,7 @@ def batch_lines(block: Block, flags: list[str], page: Page, hanging: str) -> lis
     parts += [text(" · timestamp "), number(values["max_timestamp"])]
     if any(flags):
         parts += [only(text(" · "), np.array(list(map(bool, flags)))), texts(flags)]
-    return wrapped(joined([*parts, text("\n")], block.length), page.width, hanging)
+    return wrapped(joined([*parts, text("\n")], block.length), page.room, "", hanging)
 
 
 _NUMBERS = (
@@ -61,7 +61,7 @@ _NUMBERS = (
 
 
 def _span(first: Array, last: Array) -> list[Characters]:
-    """Return `FIRST–LAST`, or one number where they are the same."""
+    """Return a first and a last number; one number where they are the same."""
     differs = first != last
     return [number(first), only(text("–"), differs), only(number(last), differs)] if differs.any() else [number(first)]
 
@@ -82,7 +82,9 @@ def record_tables(blocks: list[Block], counts: list[int], page: Page, layout: Ta
     sizes = _table_sizes(np.array(counts), table_counts, layout.length)
     if not sizes.size:
         return [""] * len(counts)
-    rows = {name: list(chain.from_iterable(block.columns[name] for block in blocks)) for name in _SHOWN}
+    rows: dict[str, list[Any]] = {
+        name: list(chain.from_iterable(block.columns[name] for block in blocks)) for name in _SHOWN
+    }
     names = _name_cells(rows.pop("header_keys"))
     if names is None:
         return None
@@ -112,6 +114,19 @@ def _table_sizes(counts: Array, table_counts: Array, length: int) -> Array:
     has_records = counts > 0
     sizes[np.cumsum(table_counts)[has_records] - 1] = (counts[has_records] - 1) % length + 1
     return sizes
+
+
+def wrapped_texts(texts: Iterator[str], counts: list[int], page: Page, indent: str, hanging: str) -> list[str]:
+    """Return the wrapped texts of the records of each batch, of which there are so many."""
+    lines = list(texts)
+    joined_lines = "\n".join([*lines, ""])
+    has_space_at_edge = joined_lines.startswith(" ") or " \n" in joined_lines or "\n " in joined_lines
+    if joined_lines.isascii() and all(map(str.isprintable, lines)) and not has_space_at_edge:
+        shown_lines = wrapped(joined_lines.encode(), page.room, indent, hanging)
+    else:
+        shown_lines = ["\n".join([*wrap(printable(line), page.room, indent, hanging), ""]) for line in lines]
+    remaining = iter(shown_lines)
+    return ["".join(islice(remaining, count)) for count in counts]
 
 
 _SHOWN = ("offset", "timestamp", "key_size", "value_size", "header_keys")
