@@ -1,10 +1,10 @@
 """Measures `check` and `dump` against kafka-dump-log of the newest release: `python tests/bench/tool.py [MEGABYTES]`.
 
-Segments that are dumped have a sixteenth of the size. `--only dumps` measures only these. Whole commands, start to end, in turns, output thrown away; the
-smallest CPU time and the smallest wall-clock time of each count. The tool runs as its script would start it, without
-the shell script itself. "C" is the program that `tests/bench/engine.py` compares with, without any start. It needs mvn
-and java. Nothing here is asserted: the figures stand in docs/performance.md. `--tiny` runs everything once on next to
-nothing: the tests do, so that it goes on to work.
+Segments that are dumped have a sixteenth of the size; `--only dumps` measures only these. Whole commands, start to
+end, in turns, output thrown away; the smallest CPU time and the smallest wall-clock time of each count. The tool runs
+as its script would start it, without the shell script itself. "C" is the program that `tests/bench/engine.py` compares
+with, without any start. It needs mvn and java. Nothing here is asserted: the figures stand in docs/performance.md.
+`--tiny` runs everything once on next to nothing: the tests do, so that it goes on to work.
 """
 
 import argparse

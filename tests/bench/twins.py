@@ -41,7 +41,8 @@ class Scale(NamedTuple):
 
 
 TINY = Scale(
-    runs=1, depths=("crc",), batch_sizes=("1 KiB",), text_batch_sizes=("100 B",), commits=50, segments=3, log_size=64 << 10, directories=6, partitions=60
+    runs=1, depths=("crc",), batch_sizes=("1 KiB",), text_batch_sizes=("100 B",), commits=50, segments=3,
+    log_size=64 << 10, directories=6, partitions=60,
 )  # fmt: skip
 
 _SCAN = """
