@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import TextIO, TypeAlias
+from typing import NamedTuple, TextIO, TypeAlias
 
 from kcheck.model.finding import Severity
 from kcheck.model.mapped import Mapped
@@ -117,6 +117,15 @@ def _some(rows: Iterable[Cells]) -> Iterator[list[Cells]]:
         yield some
 
 
+class TableLayout(NamedTuple):
+    """How rows are laid out as tables."""
+
+    titles: tuple[str, ...]
+    indent: str
+    length: int
+    """Number of rows per table."""
+
+
 @lru_cache
 def _padded(widths: tuple[int, ...]) -> str:
     return "  ".join(f"%-{width}s" for width in widths)
@@ -138,12 +147,18 @@ class Page:
     def _write(self, shown: str, style: str | None = None) -> None:
         self._stream.write((_styled(shown, style) if style and self._color else shown) + "\n")
 
+    def write(self, lines: str) -> None:
+        """Write lines that are printable and no wider than the page."""
+        self._stream.write(lines)
+
+    @property
+    def room(self) -> int:
+        """The width of wrapped lines."""
+        return max(self.width, 40)
+
     def wrapped(self, text: str, *, indent: str = "", hanging: str | None = None, style: str | None = None) -> None:
         """Write text wrapped to the width; words longer than a line are not broken."""
-        if 0 < len(text) <= self.width - len(indent) and text.isprintable() and text[-1] != " ":
-            self._write(indent + text, style)
-            return
-        for line in wrap(printable(text), max(self.width, 40), indent, indent if hanging is None else hanging):
+        for line in wrap(printable(text), self.room, indent, indent if hanging is None else hanging):
             self._write(line, style)
 
     def table(self, header: Sequence[str], rows: Iterable[Sequence[object]], *, indent: str = "") -> None:
@@ -170,10 +185,14 @@ class Page:
         else:
             self._blocks(header, cells, indent)
 
+    def head(self, header: Sequence[str], widths: tuple[int, ...], indent: str) -> str:
+        """Return the line above aligned columns."""
+        head = ((indent + _padded(widths)) % tuple(header)).rstrip()
+        return (_styled(head, "bold") if self._color else head) + "\n"
+
     def _aligned(self, header: Sequence[str], rows: Iterable[Cells], widths: list[int], indent: str) -> None:
         padded = indent + _padded(tuple(widths))
-        head = (padded % tuple(header)).rstrip()
-        self._stream.write((_styled(head, "bold") if self._color else head) + "\n")
+        self.write(self.head(header, tuple(widths), indent))
         for some in _some(rows):
             self._stream.write("".join([(padded % row).rstrip() + "\n" for row in some]))
 
