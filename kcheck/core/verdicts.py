@@ -103,8 +103,8 @@ def lost_words(lost: LostRecords) -> str:
     return f"{count} ({offsets})" if offsets else count
 
 
-def next_start(start: LogDirPrediction) -> str | None:
-    """Return whether the next start finds a clean or an unclean shutdown; None unless this start aborts."""
+def shutdown_after_abort(start: LogDirPrediction) -> str | None:
+    """Return `clean` or `unclean`, as the start after this one finds the shutdown; None unless this one aborts."""
     if start.outcome is not Outcome.ABORT:
         return None
     if not start.clean:

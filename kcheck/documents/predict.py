@@ -2,7 +2,7 @@
 
 from kcheck.core.predictions import LogDirPrediction, LostRecords, PartitionPrediction
 from kcheck.core.truncation_plans import TruncatedRecords
-from kcheck.core.verdicts import next_start, verdict
+from kcheck.core.verdicts import shutdown_after_abort, verdict
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
 from kcheck.model.report import Row
 
@@ -20,7 +20,7 @@ def log_dir_row(start: LogDirPrediction) -> Row:
         "uncertain": start.uncertain,
         "clean_start": start.clean,
         "mode": str(start.mode),
-        "next_start": next_start(start),
+        "next_start": shutdown_after_abort(start),
         "lost_records": None if None in records else sum(count or 0 for count in records),
         "scan_bytes": sum(partition.scan_bytes for partition in start.partitions),
         "partitions": tuple(

@@ -61,7 +61,7 @@ class DirectoryState(StrEnum):
 
 
 LIVE = (DirectoryState.CURRENT, DirectoryState.FUTURE)
-"""The directories that a broker uses and that checkpoints name. The others only await deletion."""
+"""The directories that a broker uses and that checkpoints name: not one to be deleted, or one that it set aside."""
 
 
 class PartitionDirectory(NamedTuple):

@@ -30,6 +30,10 @@ class Block(NamedTuple):
         """How many rows these are."""
         return len(next(iter(self.columns.values())))
 
+    def row(self, at: int) -> Row:
+        """Return one of the rows."""
+        return {name: values[at] for name, values in self.columns.items()}
+
     def rows(self) -> Iterator[Row]:
         """Yield the rows one by one."""
         names = tuple(self.columns)

@@ -163,13 +163,12 @@ def _is_log_dir(path: str, listing: Listing) -> bool:
 def _log_dirs_below(path: str, listing: Listing, *, depth: int) -> Iterator[str]:
     for name in listing.directories:
         below = join(path, name)
-        if is_link(below):
-            continue  # The target of the link is in this folder too; it is one log dir.
+        if name == LOST_FOUND or is_link(below):
+            continue  # What a file system check saves is no log dir; the target of a link is in this folder too.
         try:
             content = list_directory(below, is_stranger_in_log_dir)
         except UnreadableError:
-            if name != LOST_FOUND:
-                yield below  # As above: an unreadable disk is not skipped.
+            yield below  # As above: an unreadable disk is not skipped.
             continue
         if _is_log_dir(below, content):
             yield below

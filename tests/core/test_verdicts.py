@@ -11,7 +11,7 @@ from kcheck.core.predictions import (
     total_loss,
 )
 from kcheck.core.startup import Mode, Outcome
-from kcheck.core.verdicts import log_dir_severity, lost_words, next_start, verdict, worst_first
+from kcheck.core.verdicts import log_dir_severity, lost_words, shutdown_after_abort, verdict, worst_first
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Severity
 from kcheck.model.names import DirectoryState, PartitionDirectory
@@ -81,10 +81,10 @@ def test_the_severity_is_that_of_the_worst_partition() -> None:
 def test_only_a_zookeeper_broker_writes_the_marker_again_when_its_start_aborts() -> None:
     """KafkaServer.shutdown writes .kafka_cleanshutdown; BrokerServer halts without it."""
     aborts = log_dir(outcome=Outcome.ABORT)
-    assert next_start(aborts) == "unclean"
-    assert next_start(aborts._replace(mode=Mode.ZOOKEEPER)) == "clean"
-    assert next_start(aborts._replace(mode=Mode.ZOOKEEPER, clean=False)) == "unclean"
-    assert next_start(log_dir()) is None
+    assert shutdown_after_abort(aborts) == "unclean"
+    assert shutdown_after_abort(aborts._replace(mode=Mode.ZOOKEEPER)) == "clean"
+    assert shutdown_after_abort(aborts._replace(mode=Mode.ZOOKEEPER, clean=False)) == "unclean"
+    assert shutdown_after_abort(log_dir()) is None
 
 
 def test_several_losses_are_one() -> None:
