@@ -6,7 +6,7 @@ table where it is one. UsageError: the arguments make no sense.
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from kcheck.core.releases import NEWEST_TESTED, with_profile
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kcheck.verbs.inspect import Inspection
     from kcheck.verbs.overview import Overview
     from kcheck.verbs.predict import Prediction
+    from kcheck.views.refused_paths import WithFindings
 
 Path = str | os.PathLike[str]
 """A file, a partition directory, a log dir or a folder of log dirs; a replica as a text `BROKER=PATH`."""
@@ -61,7 +62,9 @@ def inspect(
     from kcheck.verbs.inspect import inspect as verb
 
     detail = InspectDetail(segments=segments, epochs=epochs, batches=batches, files=files)
-    return verb(_texts(paths), as_kind=as_kind, wanted=partitions, detail=detail, release=release(kafka))
+    return _complete(
+        lambda: verb(_texts(paths), as_kind=as_kind, wanted=partitions, detail=detail, release=release(kafka))
+    )
 
 
 def check(
@@ -76,13 +79,15 @@ def check(
     from kcheck.model.depth import parse_depth
     from kcheck.verbs.check import check as verb
 
-    return verb(
-        _texts(paths),
-        depth=parse_depth(depth),
-        as_kind=as_kind,
-        wanted=partitions,
-        release=release(kafka),
-        reading=reading,
+    return _complete(
+        lambda: verb(
+            _texts(paths),
+            depth=parse_depth(depth),
+            as_kind=as_kind,
+            wanted=partitions,
+            release=release(kafka),
+            reading=reading,
+        )
     )
 
 
@@ -105,7 +110,7 @@ def predict(
 
     texts, chosen = _texts(paths), release(kafka)
     settings = settings_of(texts, None if config is None else os.fspath(config), tuple(define), chosen)
-    return verb(texts, StartOptions(clean, settings, chosen, partitions))
+    return _complete(lambda: verb(texts, StartOptions(clean, settings, chosen, partitions)))
 
 
 def overview(
@@ -117,7 +122,7 @@ def overview(
     from kcheck.views.broker_settings import settings_of
 
     texts, chosen = _texts(paths), release(kafka)
-    return verb(texts, StartOptions(None, settings_of(texts, None, (), chosen), chosen, partitions))
+    return _complete(lambda: verb(texts, StartOptions(None, settings_of(texts, None, (), chosen), chosen, partitions)))
 
 
 def end_offset(
@@ -138,7 +143,7 @@ def end_offset(
         log_end_offset=log_end_offset,
         after_start=after_start,
     )
-    return end_offsets(_texts(paths), query, wanted=partitions, release=release(kafka))
+    return _complete(lambda: end_offsets(_texts(paths), query, wanted=partitions, release=release(kafka)))
 
 
 def truncation(
@@ -157,7 +162,7 @@ def truncation(
     from kcheck.replicas.truncation import truncation as verb
 
     election = Election(leader=None if leader is None else str(leader), leader_epoch=leader_epoch, live=live)
-    return verb(_texts(replicas), election, wanted=partitions, release=release(kafka))
+    return _complete(lambda: verb(_texts(replicas), election, wanted=partitions, release=release(kafka)))
 
 
 def dump(
@@ -167,7 +172,9 @@ def dump(
     from kcheck.dumps.filter import DumpDetail, Filter
     from kcheck.verbs.dump import dump as verb
 
-    return verb(_texts(paths), as_kind=as_kind, wanted=rows or Filter(), shown=detail or DumpDetail())
+    return _complete(
+        lambda: verb(_texts(paths), as_kind=as_kind, wanted=rows or Filter(), shown=detail or DumpDetail())
+    )
 
 
 def repair(
@@ -195,7 +202,13 @@ def repair(
     settings = settings_of(texts, None if config is None else os.fspath(config), tuple(define), chosen)
     options = StartOptions(None, settings, chosen, partitions)
     every = keep or (lambda *_: True)
-    return verb(texts, _texts(against), options, accept_loss=accept_loss, tidy=tidy, keep=every)
+    return _complete(lambda: verb(texts, _texts(against), options, accept_loss=accept_loss, tidy=tidy, keep=every))
+
+
+def _complete(answer_of: "Callable[[], WithFindings]") -> "WithFindings":
+    from kcheck.views.refused_paths import complete
+
+    return complete(answer_of)
 
 
 def _texts(paths: Iterable[Path]) -> list[str]:

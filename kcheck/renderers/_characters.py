@@ -5,8 +5,8 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
+Integers = npt.NDArray[np.int64]
+
 Characters = npt.NDArray[np.uint8]
 """A row per line, or one for all lines, in Latin-1; a zero is no character."""
 
@@ -28,7 +28,7 @@ def texts(of_lines: list[str]) -> Characters:
     return column.view(np.uint8).reshape(column.size, -1)
 
 
-def number(column: Array) -> Characters:
+def number(column: Integers) -> Characters:
     """Return the digits of one number per line."""
     if (column == column[0]).all():
         return text(str(column[0]))
@@ -52,18 +52,18 @@ def _digits(*, is_last: bool) -> npt.NDArray[np.uint32]:
     return np.frombuffer(b"".join(one.rjust(4, b"\0") for one in digits), np.uint32)
 
 
-def number_width(column: Array) -> Array:
+def number_width(column: Integers) -> Integers:
     """Return how many characters each number has."""
-    width: Array = np.searchsorted(_POWERS, np.abs(column).view(np.uint64), "right") + 1 + (column < 0)
+    width: Integers = np.searchsorted(_POWERS, np.abs(column).view(np.uint64), "right") + 1 + (column < 0)
     return width
 
 
-def only(characters: Characters, where: Mask) -> Characters:
+def only(characters: Characters, where: npt.NDArray[np.bool_]) -> Characters:
     """Return the characters of some lines, none for the others."""
     return characters * where[:, None]
 
 
-def spaces(count: Array) -> Characters:
+def spaces(count: Integers) -> Characters:
     """Return as many spaces per line."""
     if (count == count[0]).all():
         return text(" " * int(count[0]))
@@ -99,14 +99,14 @@ def wrapped(lines: bytes, width: int, indent: str, hanging: str) -> list[str]:
     return shown(indent.encode() + marked.replace(_BREAK.encode(), f"\n{hanging}".encode()))
 
 
-def _runs_of_spaces(octets: Characters) -> tuple[Array, Array]:
+def _runs_of_spaces(octets: Characters) -> tuple[Integers, Integers]:
     """Return where runs of spaces begin and end; the last is empty, behind all characters."""
     is_space = np.concatenate(([False], octets == ord(" "), [False]))
     edges = np.flatnonzero(is_space[1:] != is_space[:-1])
     return np.append(edges[::2], octets.size), np.append(edges[1::2], octets.size)
 
 
-def _drop(octets: Characters, begin: Array, end: Array) -> None:
+def _drop(octets: Characters, begin: Integers, end: Integers) -> None:
     """Remove the characters of these ranges."""
     sizes = end - begin
     octets[np.repeat(begin - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())] = 0

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterable, Iterator
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import repeat
 from typing import Any
 
@@ -203,12 +203,13 @@ _FACTS = ("base_offset", "end_offset", "epoch", "size", "count", "room", "versio
 def _batch_facts(block: Block) -> Iterator[tuple[str, ...]]:
     """Return the table cells of each batch, empty for a value it does not have."""
     *named, flags = _batch_columns(block)
-    facts = [map(partial(_fact, name), column) for name, column in zip(_BATCH[:-1], named, strict=True)]
+    facts = [_facts(name, column) for name, column in zip(_BATCH[:-1], named, strict=True)]
     return zip(*facts, flags, strict=True)
 
 
-def _fact(name: str, value: object) -> str:
-    return "" if value == "-" else f"{name} {cell(value)}"
+def _facts(name: str, column: Iterable[Any]) -> list[str]:
+    """Return the values of a column, which are numbers and what this module makes of them, with their name."""
+    return ["" if value == "-" else f"{name} {'?' if value is None else value}" for value in column]
 
 
 def _batch_columns(block: Block) -> tuple[Iterable[Any], ...]:

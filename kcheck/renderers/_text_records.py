@@ -10,8 +10,8 @@ import numpy as np
 from kcheck.model.report import Block
 from kcheck.renderers._characters import (
     END,
-    Array,
     Characters,
+    Integers,
     joined,
     number,
     number_width,
@@ -60,7 +60,7 @@ _NUMBERS = (
 )  # fmt: skip
 
 
-def _span(first: Array, last: Array) -> list[Characters]:
+def _span(first: Integers, last: Integers) -> list[Characters]:
     """Return a first and a last number; one number where they are the same."""
     differs = first != last
     return [number(first), only(text("–"), differs), only(number(last), differs)] if differs.any() else [number(first)]
@@ -70,7 +70,7 @@ class _Cells(NamedTuple):
     """A column of tables: the characters of each cell, and how many these are."""
 
     characters: Characters
-    widths: Array
+    widths: Integers
 
 
 def record_tables(blocks: list[Block], counts: list[int], page: Page, layout: TableLayout) -> list[str] | None:
@@ -108,7 +108,7 @@ def record_tables(blocks: list[Block], counts: list[int], page: Page, layout: Ta
     return ["".join(islice(tables, count)) for count in table_counts.tolist()]
 
 
-def _table_sizes(counts: Array, table_counts: Array, length: int) -> Array:
+def _table_sizes(counts: Integers, table_counts: Integers, length: int) -> Integers:
     """Return the numbers of rows of all tables: each is full but the last of a batch."""
     sizes = np.full(int(table_counts.sum()), length)
     has_records = counts > 0

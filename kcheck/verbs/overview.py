@@ -7,6 +7,7 @@ from kcheck.core.verdicts import worst_first
 from kcheck.documents.answer import Answer
 from kcheck.documents.predict import log_dir_row, partition_row
 from kcheck.model.depth import Depth
+from kcheck.model.finding import Finding
 from kcheck.model.report import Report
 from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs.check import CheckReport, check
@@ -26,6 +27,11 @@ class Overview(Answer):
     """The result of `kcheck check`."""
     prediction: Prediction
     """The predicted next start of the log dirs."""
+
+    @property
+    def collected(self) -> list[Finding]:
+        """The findings of the check."""
+        return self.check.collected
 
     def report(self) -> Report:
         """Return the report of the check, with the next command to type.

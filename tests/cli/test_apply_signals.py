@@ -100,7 +100,7 @@ def test_a_signal_while_the_answer_is_written(
         if verb == "undo":
             kcheck(*commands["apply"])
         with monkeypatch.context() as patch:
-            patch.setattr("kcheck.cli.leaving.write", effect)
+            patch.setattr("kcheck.cli.report_output.write", effect)
             done = kcheck(*commands[verb])
         assert (done.code, done.err.splitlines()[-1]) == (code, lines[verb])
         if verb == "apply":
