@@ -11,6 +11,8 @@ from kcheck.model.entries import Offset
 from kcheck.model.java import LONG_MAX, java_int, java_long
 from kcheck.model.names import CLEANED, CLEANER_OFFSET, DELETED, LOG_START, RECOVERY_POINT, REPLICATION_OFFSET, SWAP
 from kcheck.model.release import Release
+from kcheck.model.unreadable import UnreadableCause
+from kcheck.model.views import LogDirView
 
 
 class Outcome(StrEnum):
@@ -233,6 +235,14 @@ class UnreadableOutcome(NamedTuple):
 IO_ERROR = "IOException"
 IO_ERRORS = (IO_ERROR, "MalformedInputException")
 """Exceptions on which a broker takes the log dir offline, from 1.0."""
+
+
+def refusal_of(name: str, log_dir: LogDirView) -> str | None:
+    """Return the error of the broker's reader of a checkpoint; None if it accepts the file, or there is none."""
+    unread, file = log_dir.unread.get(name), log_dir.files.get(name)
+    if unread is not None and unread.cause is UnreadableCause.NOWHERE:
+        return IO_ERROR
+    return None if file is None else file.refusal
 
 
 def unreadable_checkpoint(name: str, error: str, release: Release) -> UnreadableOutcome | None:

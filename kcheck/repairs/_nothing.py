@@ -1,7 +1,7 @@
 """The rules that no repair handles, and why; docs/repair.md lists them."""
 
 WITHOUT = {
-    "KC001": "an unreadable file proves nothing: check the disk and the permissions",
+    "KC001": "kcheck could not read it: the finding says why and what to do",
     "KC131": "the broker removes the marker at its next start, whatever its content",
     "KC150": "the file became shorter while it was read: a broker is running",
     "KC167": "kcheck did not decode the batch: it need not be wrong",

@@ -14,6 +14,7 @@ from kcheck.core.startup import (
     nameless,
     offset_of,
     recovery_point,
+    refusal_of,
     replaced_by_swaps,
     segments_from,
     settings,
@@ -22,8 +23,11 @@ from kcheck.core.startup import (
     unreadable_checkpoint,
 )
 from kcheck.errors import UsageError
+from kcheck.model.finding import Location
 from kcheck.model.java import LONG_MAX
 from kcheck.model.names import LOG_START, PARTITION_METADATA, RECOVERY_POINT, REPLICATION_OFFSET
+from kcheck.model.unreadable import Unreadable, UnreadableCause
+from kcheck.model.views import LogDirView
 
 NEWEST, V39, V28 = release("4.3"), release("3.9"), release("2.8")
 BASES = (0, 100, 200)
@@ -169,6 +173,16 @@ def test_unreadable_checkpoints(file: str, error: str, version: str, expected: t
     """From 1.0 an IOException takes the log dir offline, and the start continues with the others."""
     outcome = unreadable_checkpoint(file, error, release(version))
     assert expected == (None if outcome is None else (outcome.outcome, outcome.queued))
+
+
+@pytest.mark.parametrize(
+    ("cause", "refusal"), [(UnreadableCause.NOWHERE, "IOException"), (UnreadableCause.REFUSED, None)]
+)
+def test_a_checkpoint_that_kcheck_cannot_read(cause: UnreadableCause, refusal: str | None) -> None:
+    """The broker fails on a link that leads nowhere; what else kcheck cannot read, the broker may read."""
+    log_dir = LogDirView(Location(), unread={RECOVERY_POINT: Unreadable(cause, "")})
+    assert refusal == refusal_of(RECOVERY_POINT, log_dir)
+    assert refusal_of(LOG_START, log_dir) is None
 
 
 def test_unreadable_files_of_a_partition() -> None:

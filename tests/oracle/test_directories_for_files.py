@@ -106,14 +106,24 @@ def test_what_becomes_of_them(version: str, tmp_path: Path) -> None:
     assert outcome["t-0/leader-epoch-checkpoint"] == epochs_fail
 
 
-@pytest.mark.parametrize("version", ["2.8.2", "3.9.2", "4.3.1"])
-def test_links_that_lead_to_themselves(version: str, tmp_path: Path) -> None:
-    """File.exists and isFile are false for them; to open or create the file fails."""
-    names = [name_of(100, ".log"), name_of(200, ".index"), name_of(END, ".snapshot"), *IN_PLACE[-3:], "t-0/notes"]
+IN_LOOPS = (name_of(100, ".log"), name_of(200, ".index"), name_of(END, ".snapshot"), *IN_PLACE[-3:], "t-0/notes")
+AT_TOP_OF_LOOPS = (*AT_TOP[:4], MARKER)
+
+
+@pytest.mark.parametrize(
+    ("version", "names", "target"),
+    [
+        *((version, (*IN_LOOPS, *AT_TOP_OF_LOOPS), None) for version in ("2.8.2", "3.9.2", "4.3.1")),
+        *((version, AT_TOP_OF_LOOPS, None) for version in ("0.10.2.2", "0.11.0.3", "1.1.1")),
+        *((version, AT_TOP_OF_LOOPS, "gone") for version in ("0.11.0.3", "1.1.1", "2.8.2", "4.3.1")),
+    ],
+)
+def test_links_that_lead_nowhere(version: str, names: Sequence[str], target: str | None, tmp_path: Path) -> None:
+    """File.exists and isFile are false for them; to open the file fails, and to create it if it leads to itself."""
     named = []
     for what, job in cases(tmp_path, names, version):
         place = job.dirs[0] / what.partition(" ")[0]
         shutil.rmtree(place)
-        place.symlink_to(place.name)
+        place.symlink_to(target or place.name)
         named.append((what, job))
     judge(version, [job for _, job in named], [name for name, _ in named])
