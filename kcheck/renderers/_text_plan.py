@@ -1,7 +1,7 @@
 """The layout of a plan: each step with its files, proof and result, then the findings without a repair."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -33,15 +33,16 @@ def plan(report: Report, page: Page) -> None:
     if healed:
         page.line()
         page.line("the next start heals this itself; --tidy plans it too", "bold")
-    for rule, rows in groupby(sorted(healed, key=_by_rule), key=_by_rule):
-        places = [_place(row) for row in rows]
-        more = f" and {len(places) - _PLACE_COUNT} more" if len(places) > _PLACE_COUNT else ""
-        page.wrapped(f"{rule}: {', '.join(places[:_PLACE_COUNT])}{more}", indent="  ", hanging="    ")
+    for rule, places in groupby(sorted(healed, key=_by_rule), key=_by_rule):
+        page.wrapped(f"{rule}: {_places(list(places))}", indent="  ", hanging="    ")
     if refused:
         page.line()
         page.line("not repaired by this plan", "bold")
+    rows_by_words: dict[tuple[str, str], list[Row]] = {}
     for row in refused:
-        page.wrapped(f"{row['severity']} {row['finding']} {_place(row)}: {row['why']}", indent="  ", hanging="    ")
+        rows_by_words.setdefault((f"{row['severity']} {row['finding']}", str(row["why"])), []).append(row)
+    for (rule, why), same in rows_by_words.items():
+        page.wrapped(f"{rule} {_places(same)}: {why}", indent="  ", hanging="    ")
 
 
 def _losses(losses: Any, page: Page) -> None:
@@ -69,6 +70,12 @@ def _lost(lost: Row | None) -> str:
     first, end, records = (lost[name] for name in ("from", "to", "records"))
     offsets = offset_words(first, end)  # type: ignore[arg-type]  # a row of a loss
     return record_count(records, lost["at_least"]) + f" ({offsets})" * bool(offsets)  # type: ignore[arg-type]  # a row of a loss
+
+
+def _places(rows: Sequence[Row]) -> str:
+    """Return the first places in words, and how many more there are."""
+    more = f" and {len(rows) - _PLACE_COUNT} more" if len(rows) > _PLACE_COUNT else ""
+    return ", ".join(map(_place, rows[:_PLACE_COUNT])) + more
 
 
 def _place(row: Row) -> str:
