@@ -12,7 +12,7 @@ import pytest
 
 from kcheck.core.startup import Outcome
 from tests.builders import epochs, log_dir, meta_properties, partition_dir, partition_metadata, run, write
-from tests.oracle.ask import SWEEP
+from tests.oracle.ask import IS_WHOLE
 from tests.oracle.boot import Job
 from tests.oracle.jars import numbers
 from tests.oracle.test_predict import judge, predicted
@@ -23,7 +23,7 @@ ALL = (
     "0.11.0.3", "1.0.2", "1.1.1", "2.0.1", "2.2.2", "2.3.1", "2.4.1", "2.7.2", "2.8.2", "3.0.2", "3.2.3", "3.3.2",
     "3.6.2", "3.7.2", "3.8.1", "3.9.2", "4.0.2", "4.1.2", "4.3.1",
 )  # fmt: skip
-VERSIONS = ALL if SWEEP > 1 else ("1.1.1", "2.8.2", "3.6.2", "4.3.1")
+VERSIONS = ALL if IS_WHOLE else ("1.1.1", "2.8.2", "3.6.2", "4.3.1")
 ENDINGS = (".log", ".index", ".timeindex", ".txnindex")
 BASES = (0, 100, 200)
 END = 300
@@ -85,7 +85,7 @@ def cases(folder: Path, names: Sequence[str], version: str) -> Iterator[tuple[st
 @pytest.mark.parametrize("version", VERSIONS)
 def test_directories_in_the_place_of_files(version: str, tmp_path: Path) -> None:
     """Each outcome is that of the LogManager: aborts, log dirs that go offline, segments that are left out."""
-    names = (*IN_PLACE, *(BESIDE if SWEEP > 1 else BESIDE[::6]), *(AT_TOP if SWEEP > 1 else AT_TOP[::5]))
+    names = (*IN_PLACE, *(BESIDE if IS_WHOLE else BESIDE[::6]), *(AT_TOP if IS_WHOLE else AT_TOP[::5]))
     named = list(cases(tmp_path, names, version))
     judge(version, [job for _, job in named], [name for name, _ in named])
 
