@@ -101,8 +101,9 @@ def _walk(buffer: bytearray, at: int, filled: int, remaining: int, *, lax: bool)
     """
     begins: list[int] = []
     append = begins.append
+    overhead = OVERHEAD.size
     while at < filled - HEADER_SIZE_UP_TO_MAGIC:
-        total = _SIZE_AT(buffer, at + 8)[0] + 12
+        total = _SIZE_AT(buffer, at + 8)[0] + overhead
         end = at + total
         short = total < HEADER.size
         if short and (total < _LEAST or (not lax and end <= filled and is_modern(buffer[at + MAGIC_AT]))):
