@@ -92,6 +92,7 @@ class Report(NamedTuple):
 
     `collected` grows while the body is read; `findings()` is complete after that. `elsewhere` are findings that are
     written somewhere else, being too many: how many of each severity. `checked` are the paths looked at.
+    `reverts`: the plan in the body was undone.
     """
 
     verb: str
@@ -104,6 +105,7 @@ class Report(NamedTuple):
     kinds: Mapping[str, str] = {}
     checked: tuple[str, ...] = ()
     elsewhere: Mapping[str, int] = {}
+    reverts: bool = False
 
     def findings(self) -> tuple[Finding, ...]:
         """Return the findings that are wanted, in the order of their places."""
