@@ -108,7 +108,8 @@ def check(
     interrupted = False
     with _workers(reading, coverage) as workers:
         scan = SegmentScan(depth, release, workers, window=reading.span, coverage=coverage)
-        survey = Survey(wanted=wanted, release=release, deepen=scan.partitions, log_dirs=log_dirs, settle=starts.settle)
+        settle = starts.settled_by(workers)
+        survey = Survey(wanted=wanted, release=release, deepen=scan.partitions, log_dirs=log_dirs, settle=settle)
         cluster = _Cluster(workers, coverage, compared=depth.reads_segments)
         try:
             for target in targets:

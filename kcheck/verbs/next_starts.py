@@ -15,8 +15,10 @@ from kcheck.views.targets import Target, TargetKind
 if TYPE_CHECKING:
     from kcheck.core.claims import ClaimedStart
     from kcheck.core.predictions import PartitionPrediction
+    from kcheck.jobs.workers import Workers
     from kcheck.startup.inputs import Context
     from kcheck.startup.log_manager import StartOptions
+    from kcheck.views.survey import Settle
 
 
 def start_options(arguments: list[str], wanted: PartitionFilter, release: Release) -> "StartOptions":
@@ -44,6 +46,14 @@ class NextStarts:
 
         release = self._log_dirs.release
         self._known.update({(log_dir, start.dir): ClaimedStart(start, release) for start in partitions})
+
+    def settled_by(self, workers: "Workers") -> "Settle":
+        """Return `settle`, as long as the workers are not interrupted: a start can take long to simulate."""
+
+        def settle(log_dir: LogDir, findings: Iterable[Finding]) -> list[Finding]:
+            return list(findings) if workers.is_interrupted else self.settle(log_dir, findings)
+
+        return settle
 
     def settle(self, log_dir: LogDir, findings: Iterable[Finding]) -> list[Finding]:
         """Return the findings, each with an effect that the next start of its partition has."""
