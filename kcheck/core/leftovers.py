@@ -1,4 +1,4 @@
-"""What a start does with .cleaned, .swap and .deleted files, which a compaction, split or deletion left behind.
+"""What a start does with .cleaned, .swap and .deleted files, which a compaction, split or deletion left.
 
 LogLoader from 3.0, Log up to 2.8.
 """

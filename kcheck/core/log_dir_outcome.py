@@ -35,7 +35,7 @@ class LogDirOutcome(NamedTuple):
     reasons: tuple[str, ...]
     """Why it is not loaded; the first reason decides. Empty where it is loaded."""
     uncertain: str | None
-    """What else may happen, where the files cannot tell; None where they can."""
+    """What else may happen, where the files do not show it; None where they do."""
 
 
 class PredictedPartition(NamedTuple):

@@ -203,7 +203,7 @@ def fetch_until_records(
         request = fetch(now, leader, release)
         reply = request.reply
         if reply is FetchAnswer.RECORDS:
-            # Up to 2.7 a fetch that brings records is no part of the truncation.
+            # Up to 2.7 a fetch that brings records is not part of the truncation.
             done += [request] if release.rules.follower is Follower.FETCH else []
             exits = out_of_range and release.exits_out_of_range_without_unclean_election
             # The follower refuses a log start above its log end (Log.maybeIncrementLogStartOffset).

@@ -13,7 +13,7 @@ from kcheck.model.source import SMALL_FILE_SIZE_MAX, DirectoryEntries, Filled, S
 from kcheck.model.unreadable import UnreadableCause, UnreadableError, too_large
 
 COUNT_MAX = 10_000
-"""A listing leaves strangers out when it has so many names, and again each time it has doubled."""
+"""A listing with this many names leaves strangers out, and again each time it has doubled."""
 _HOLE_SIZE_MIN = 64 << 10
 """It is faster to read a smaller file than to look for holes in it."""
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)

@@ -152,7 +152,7 @@ class Behaviours:
 
     # Metadata log.
     knows_quorum_state_version_1 = Behaviour(
-        "A KRaft node reads version 1 of quorum-state, and does not start if the file is no JSON object.",
+        "A KRaft node reads version 1 of quorum-state, and does not start if the file is not a JSON object.",
         since="3.8",
         reference="KIP-853",
     )

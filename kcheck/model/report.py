@@ -14,7 +14,7 @@ def _every(finding: Finding) -> bool:
 
 
 FINDINGS = "findings"
-"""The table of what is wrong, which is no field of the body."""
+"""The table of what is wrong, which is not a field of the body."""
 
 Row = Mapping[str, object]
 """A JSON object: values are str, int, bool, None, rows, and tuples of them."""

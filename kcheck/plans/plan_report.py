@@ -11,7 +11,7 @@ from kcheck.model.unreadable import UnreadableError
 
 
 def planned(path: str) -> tuple[bytes, Plan]:
-    """Return a plan file, as bytes and as what they say; UsageError: it cannot be read, PlanError: it is no plan."""
+    """Return a plan file as bytes and as a plan; UsageError: it cannot be read, PlanError: it is not a plan."""
     try:
         data = read_whole(path, follow=True)
     except UnreadableError as error:

@@ -133,7 +133,7 @@ def repair(
     """Return a plan for everything that the paths name; `against` are replicas on other brokers, as a proof.
 
     Unless `tidy`, it leaves out what the next start makes good itself.
-    `keep` tells by rule and severity about which findings anything is to be planned or said.
+    `keep` chooses the findings to plan for and to show, by rule and severity.
     """
     targets, wanted = _log_dirs(replica_targets(arguments), options.wanted)
     require_match(targets, options.wanted)

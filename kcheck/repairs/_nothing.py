@@ -15,7 +15,7 @@ WITHOUT = {
     "KC308": "a broker is running on the log dir",
     "KC309": "the name does not show whether this is a copy, a backup or the partition itself",
     "KC312": "the next start writes a missing file again; only the records show whether this is the KRaft metadata log",
-    "KC313": "nobody knows the high watermarks, and a broker writes both files again",
+    "KC313": "no file states the high watermarks, and a broker writes both files again",
     "KC401": "the files do not show which of the two replicas changed",
     "KC402": "the choice of the leader decides which replica is right: run kcheck truncation",
     "KC403": "the replica fetches the missing records from the leader",

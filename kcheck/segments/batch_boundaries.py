@@ -23,7 +23,7 @@ Positions = npt.NDArray[np.int64]
 NO_POSITIONS: Positions = np.zeros(0, np.int64)
 _LEAST = OVERHEAD.size + MIN_ENTRY_SIZE
 _WALKS_MIN = 32
-"""Fewer paths than this are followed one after the other: a numpy step costs about as much as so many in Python."""
+"""Fewer paths than this are followed one after the other: a numpy step costs about as much as this many in Python."""
 _ENTRIES_PER_WALK = 32
 """If no starts are known, kcheck guesses starts about this many batches apart."""
 _SIZE_AT = struct.Struct(">i").unpack_from

@@ -52,7 +52,7 @@ class StartOptions(NamedTuple):
     """What the user says of the start."""
 
     clean: bool | None
-    """Whether the last shutdown was clean; None: the marker of each log dir tells."""
+    """Whether the last shutdown was clean; None: the marker of each log dir decides."""
     settings: Settings
     """The settings of the broker."""
     release: Release

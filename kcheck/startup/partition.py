@@ -103,7 +103,7 @@ def _promoted(directory: PartitionDirectory, topic_id: str | None, context: Cont
 
 
 def _with_topic_settings(folder: Folder, context: Context) -> Context:
-    """Return the context with the settings of the topic, as far as the indexes tell them."""
+    """Return the context with the settings of the topic, as far as the indexes show them."""
     size = None if context.settings.index_size_said else made_with(folder)
     return context if size is None else context._replace(settings=context.settings._replace(segment_index_bytes=size))
 
@@ -114,7 +114,7 @@ def _folder(disk: Files) -> Folder:
     unknown = (name for name in directories if parse_file(name).kind in UNMODELLED_DIRECTORIES)
     for name in (*others, *unknown):
         if parse_file(name).kind is not FileKind.OTHER:
-            raise UnreadableError(f"{name} is no regular file")
+            raise UnreadableError(f"{name} is not a regular file")
     return Folder(disk, contents_of(sizes), directories, loops)
 
 

@@ -180,7 +180,7 @@ class _Cluster:
     def take(self, cluster_id: str | None, view: PartitionView) -> None:
         """Keep the parts of a replica that the comparison needs.
 
-        Where segments were left out, the batches do not tell all the epochs: those of the file stand for them.
+        Where segments were left out, the batches do not show all epochs: those of the file are used.
         """
         broker_id = view.where.broker_id
         if self._coverage.planned["log_dirs"] > 1 and view.is_replica and broker_id is not None:

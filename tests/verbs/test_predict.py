@@ -102,7 +102,7 @@ def test_a_fifo_under_the_name_of_a_file_says_nothing(name: str) -> None:
     (path / name).unlink(missing_ok=True)
     os.mkfifo(path / name)
     row, partition = one("d")
-    assert ("not known", "unknown", f"{name} is no regular file") == (
+    assert ("not known", "unknown", f"{name} is not a regular file") == (
         row["verdict"], partition["outcome"], partition["reason"],
     )  # fmt: skip
 
