@@ -9,8 +9,8 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from kcheck.core.releases import NEWEST_TESTED, with_profile
-from kcheck.core.releases import release as release_of
+from kcheck.core.releases import with_profile
+from kcheck.model.evidence import AUTO
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
 
@@ -32,17 +32,24 @@ EVERY_PARTITION = PartitionFilter()
 
 
 def release(
-    kafka: str | Release = NEWEST_TESTED,
+    kafka: str | Release = AUTO,
     *,
+    paths: Iterable[Path] = (),
     ibp: str | None = None,
     message_format: str | None = None,
     profile: str | None = None,
 ) -> Release:
     """Return what a Kafka release does: `4.3`, `3.9.2`; `ibp` and `message_format` as in server.properties.
 
-    `profile` forces a truncation profile, P0 to P5. UsageError: a release, a version or a profile that is not known.
+    `auto` is the newest tested release that the files in `paths` can be of: its `evidence` says why. `profile` forces
+    a truncation profile, P0 to P5. UsageError: a release, a version or a profile that is not known.
     """
-    chosen = kafka if isinstance(kafka, Release) else release_of(kafka, ibp=ibp, message_format=message_format)
+    if isinstance(kafka, Release):
+        chosen = kafka
+    else:
+        from kcheck.verbs.release import release as verb
+
+        chosen = verb(_texts(paths), kafka, ibp=ibp, message_format=message_format)
     return with_profile(chosen, profile) if profile else chosen
 
 
@@ -54,14 +61,15 @@ def inspect(
     files: bool = False,
     as_kind: str | None = None,
     partitions: PartitionFilter = EVERY_PARTITION,
-    kafka: str | Release = NEWEST_TESTED,
+    kafka: str | Release = AUTO,
 ) -> "Inspection":
     """Return what is in files, partition directories and log dirs: `kcheck inspect`."""
     from kcheck.documents.inspection import InspectDetail
     from kcheck.verbs.inspect import inspect as verb
 
     detail = InspectDetail(segments=segments, epochs=epochs, batches=batches, files=files)
-    return verb(_texts(paths), as_kind=as_kind, wanted=partitions, detail=detail, release=release(kafka))
+    texts = _texts(paths)
+    return verb(texts, as_kind=as_kind, wanted=partitions, detail=detail, release=release(kafka, paths=texts))
 
 
 def check(
@@ -70,18 +78,19 @@ def check(
     as_kind: str | None = None,
     reading: "ReadOptions | None" = None,
     partitions: PartitionFilter = EVERY_PARTITION,
-    kafka: str | Release = NEWEST_TESTED,
+    kafka: str | Release = AUTO,
 ) -> "CheckReport":
     """Return what is wrong: `kcheck check`. `depth` is checkpoints, headers, crc or records."""
     from kcheck.model.depth import parse_depth
     from kcheck.verbs.check import check as verb
 
+    texts, level = _texts(paths), parse_depth(depth)
     return verb(
-        _texts(paths),
-        depth=parse_depth(depth),
+        texts,
+        depth=level,
         as_kind=as_kind,
         wanted=partitions,
-        release=release(kafka),
+        release=release(kafka, paths=texts),
         reading=reading,
     )
 
@@ -92,7 +101,7 @@ def predict(
     config: Path | None = None,
     define: Sequence[str] = (),
     partitions: PartitionFilter = EVERY_PARTITION,
-    kafka: str | Release = NEWEST_TESTED,
+    kafka: str | Release = AUTO,
 ) -> "Prediction":
     """Return what the broker does at its next start: `kcheck predict`.
 
@@ -103,20 +112,20 @@ def predict(
     from kcheck.verbs.predict import predict as verb
     from kcheck.views.broker_settings import settings_of
 
-    texts, chosen = _texts(paths), release(kafka)
+    texts = _texts(paths)
+    chosen = release(kafka, paths=texts)
     settings = settings_of(texts, None if config is None else os.fspath(config), tuple(define), chosen)
     return verb(texts, StartOptions(clean, settings, chosen, partitions))
 
 
-def overview(
-    *paths: Path, partitions: PartitionFilter = EVERY_PARTITION, kafka: str | Release = NEWEST_TESTED
-) -> "Overview":
+def overview(*paths: Path, partitions: PartitionFilter = EVERY_PARTITION, kafka: str | Release = AUTO) -> "Overview":
     """Return what is wrong in batch headers, and the verdict on the next start: `kcheck PATH`."""
     from kcheck.startup.log_manager import StartOptions
     from kcheck.verbs.overview import overview as verb
     from kcheck.views.broker_settings import settings_of
 
-    texts, chosen = _texts(paths), release(kafka)
+    texts = _texts(paths)
+    chosen = release(kafka, paths=texts)
     return verb(texts, StartOptions(None, settings_of(texts, None, (), chosen), chosen, partitions))
 
 
@@ -127,7 +136,7 @@ def end_offset(
     log_end_offset: int | None = None,
     after_start: bool = False,
     partitions: PartitionFilter = EVERY_PARTITION,
-    kafka: str | Release = NEWEST_TESTED,
+    kafka: str | Release = AUTO,
 ) -> "EndOffsets":
     """Return what replicas answer to OffsetsForLeaderEpoch: `kcheck end-offset`."""
     from kcheck.replicas.end_offset import EndOffsetQuery, end_offsets
@@ -138,7 +147,8 @@ def end_offset(
         log_end_offset=log_end_offset,
         after_start=after_start,
     )
-    return end_offsets(_texts(paths), query, wanted=partitions, release=release(kafka))
+    texts = _texts(paths)
+    return end_offsets(texts, query, wanted=partitions, release=release(kafka, paths=texts))
 
 
 def truncation(
@@ -147,7 +157,7 @@ def truncation(
     leader_epoch: int | None = None,
     live: bool = False,
     partitions: PartitionFilter = EVERY_PARTITION,
-    kafka: str | Release = NEWEST_TESTED,
+    kafka: str | Release = AUTO,
 ) -> "Truncation":
     """Return where each follower truncates, and what is lost: `kcheck truncation`.
 
@@ -157,7 +167,8 @@ def truncation(
     from kcheck.replicas.truncation import truncation as verb
 
     election = Election(leader=None if leader is None else str(leader), leader_epoch=leader_epoch, live=live)
-    return verb(_texts(replicas), election, wanted=partitions, release=release(kafka))
+    texts = _texts(replicas)
+    return verb(texts, election, wanted=partitions, release=release(kafka, paths=texts))
 
 
 def dump(
@@ -179,7 +190,7 @@ def repair(
     define: Sequence[str] = (),
     keep: "Chosen | None" = None,
     partitions: PartitionFilter = EVERY_PARTITION,
-    kafka: str | Release = NEWEST_TESTED,
+    kafka: str | Release = AUTO,
 ) -> "RepairPlan":
     """Return a plan for what is wrong: `kcheck repair`. Nothing on disk changes.
 
@@ -191,7 +202,8 @@ def repair(
     from kcheck.startup.log_manager import StartOptions
     from kcheck.views.broker_settings import settings_of
 
-    texts, chosen = _texts(paths), release(kafka)
+    texts = _texts(paths)
+    chosen = release(kafka, paths=texts)
     settings = settings_of(texts, None if config is None else os.fspath(config), tuple(define), chosen)
     options = StartOptions(None, settings, chosen, partitions)
     every = keep or (lambda *_: True)

@@ -15,4 +15,4 @@ def names_path(argument: str) -> bool:
 @with_common
 def look(paths: Paths, common: Common) -> None:
     """Find what is wrong, and predict the next start."""
-    common.leave(api.overview(*paths, partitions=common.wanted(), kafka=common.release()).report())
+    common.leave(api.overview(*paths, partitions=common.wanted(), kafka=common.release(paths)).report())

@@ -2,19 +2,21 @@
 
 import functools
 import inspect
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from kcheck.api import release
 from kcheck.cli.leaving import Leaving, end, leave, renderer_of
-from kcheck.core.releases import NEWEST_TESTED
 from kcheck.errors import UsageError
+from kcheck.model.evidence import AUTO
 from kcheck.model.finding import Chosen, parse_severity
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
 from kcheck.registry import plug_names
+from kcheck.renderers._printable import printable
 
 Paths = Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, partition directories, log dirs.")]
 ReplicaArguments = Annotated[list[str], typer.Argument(metavar="BROKER=PATH...", help="One replica per broker.")]
@@ -54,9 +56,15 @@ class Common(NamedTuple):
     judging: FindingFilter
     leaving: Leaving
 
-    def release(self, profile: str | None = None) -> Release:
-        """Return the Kafka release to model."""
-        return release(self.kafka, ibp=self.ibp, message_format=self.message_format, profile=profile)
+    def release(self, paths: Iterable[str] = (), profile: str | None = None) -> Release:
+        """Return the Kafka release to model; warn of one that the files in `paths` contradict."""
+        chosen = release(self.kafka, paths=paths, ibp=self.ibp, message_format=self.message_format, profile=profile)
+        said = chosen.evidence
+        if said is not None and said.contradicted and not self.leaving.quiet:
+            between = said.lowest if said.lowest == said.highest else f"{said.lowest} to {said.highest}"
+            warning = f"--kafka {self.kafka}, but the files are of Kafka {between} ({said.sources})"
+            print(f"kcheck: {printable(warning)}", file=sys.stderr)
+        return chosen
 
     def wanted(self) -> PartitionFilter:
         """Return which partitions to read."""
@@ -109,7 +117,9 @@ def _common(
     partition: Annotated[
         list[str] | None, typer.Option("--partition", metavar="N|TOPIC-N", help="Only this partition; repeatable.")
     ] = None,
-    kafka: Annotated[str, typer.Option("--kafka", metavar="VERSION", help="Kafka release to model.")] = NEWEST_TESTED,
+    kafka: Annotated[
+        str, typer.Option("--kafka", metavar="VERSION", help="Kafka release to model; auto: as the files say.")
+    ] = AUTO,
     ibp: Annotated[
         str | None, typer.Option("--ibp", metavar="VERSION", help="Its protocol or metadata version, if older.")
     ] = None,

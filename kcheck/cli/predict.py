@@ -27,7 +27,7 @@ def predict(paths: Paths, common: Common, clean: Clean = None, config: Config = 
 
     fail_on = parse_severity(common.judging.fail_on)
     prediction = api.predict(
-        *paths, clean=clean, config=config, define=define or (), partitions=common.wanted(), kafka=common.release()
+        *paths, clean=clean, config=config, define=define or (), partitions=common.wanted(), kafka=common.release(paths)
     )
     report = prediction.report()
     leave(report, common.leaving)

@@ -36,7 +36,7 @@ def repair(
     from kcheck.disk.output import replace_file
     from kcheck.model.finding import parse_severity
 
-    release, fail_on, output = common.release(), parse_severity(common.judging.fail_on), common.leaving.output
+    release, fail_on, output = common.release(paths), parse_severity(common.judging.fail_on), common.leaving.output
     shown, _ = common.chosen()
     answer = api.repair(
         *paths,

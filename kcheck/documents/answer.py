@@ -53,7 +53,8 @@ class Answer:
 
 def head(report: Report) -> dict[str, object]:
     """Return the first fields of every document."""
-    return {"schema": f"kcheck.{report.verb}/1", "kcheck": __version__, "kafka": report.kafka}
+    fields: dict[str, object] = {"schema": f"kcheck.{report.verb}/1", "kcheck": __version__, "kafka": report.kafka}
+    return fields if report.evidence is None else fields | {"kafka_evidence": report.evidence.row()}
 
 
 def _plain(value: object) -> object:

@@ -74,6 +74,7 @@ class EndOffsets(Answer):
         return Report(
             verb="end-offset",
             kafka=self.release.name,
+            evidence=self.release.evidence,
             body={"profile": str(self.release.profile), "answers": map(end_offset_row, self.answers)},
             collected=self.collected,
             table="answers",

@@ -81,6 +81,7 @@ class Truncation(Answer):
         return Report(
             verb="truncation",
             kafka=self.release.name,
+            evidence=self.release.evidence,
             body={**query, "partitions": map(plan_row, self._watched())},
             collected=self.collected,
             kinds={"partitions": "partition"},

@@ -75,6 +75,7 @@ class CheckReport(Answer):
         return Report(
             verb="check",
             kafka=self.release.name,
+            evidence=self.release.evidence,
             body={**body, "checked": counts},
             collected=self.collected,
             table=FINDINGS,

@@ -48,6 +48,7 @@ class Prediction(Answer):
         return Report(
             verb="predict",
             kafka=self.release.name,
+            evidence=self.release.evidence,
             body={"log_dirs": map(log_dir_row, self.log_dirs)},
             collected=self.collected,
             table="log_dirs.partitions",
