@@ -83,16 +83,14 @@ def check(
     """Return what is wrong: `kcheck check`. `depth` is checkpoints, headers, crc or records."""
     from kcheck.model.depth import parse_depth
     from kcheck.verbs.check import check as verb
+    from kcheck.verbs.release import with_other_end
 
     texts, level = _texts(paths), parse_depth(depth)
-    return verb(
-        texts,
-        depth=level,
-        as_kind=as_kind,
-        wanted=partitions,
-        release=release(kafka, paths=texts),
-        reading=reading,
-    )
+
+    def answer(chosen: Release) -> "CheckReport":
+        return verb(texts, depth=level, as_kind=as_kind, wanted=partitions, release=chosen, reading=reading)
+
+    return with_other_end(release(kafka, paths=texts), answer)
 
 
 def predict(
@@ -110,23 +108,31 @@ def predict(
     """
     from kcheck.startup.log_manager import StartOptions
     from kcheck.verbs.predict import predict as verb
+    from kcheck.verbs.release import with_other_end
     from kcheck.views.broker_settings import settings_of
 
     texts = _texts(paths)
-    chosen = release(kafka, paths=texts)
-    settings = settings_of(texts, None if config is None else os.fspath(config), tuple(define), chosen)
-    return verb(texts, StartOptions(clean, settings, chosen, partitions))
+
+    def answer(chosen: Release) -> "Prediction":
+        settings = settings_of(texts, None if config is None else os.fspath(config), tuple(define), chosen)
+        return verb(texts, StartOptions(clean, settings, chosen, partitions))
+
+    return with_other_end(release(kafka, paths=texts), answer)
 
 
 def overview(*paths: Path, partitions: PartitionFilter = EVERY_PARTITION, kafka: str | Release = AUTO) -> "Overview":
     """Return what is wrong in batch headers, and the verdict on the next start: `kcheck PATH`."""
     from kcheck.startup.log_manager import StartOptions
     from kcheck.verbs.overview import overview as verb
+    from kcheck.verbs.release import with_other_end
     from kcheck.views.broker_settings import settings_of
 
     texts = _texts(paths)
-    chosen = release(kafka, paths=texts)
-    return verb(texts, StartOptions(None, settings_of(texts, None, (), chosen), chosen, partitions))
+
+    def answer(chosen: Release) -> "Overview":
+        return verb(texts, StartOptions(None, settings_of(texts, None, (), chosen), chosen, partitions))
+
+    return with_other_end(release(kafka, paths=texts), answer)
 
 
 def end_offset(
@@ -140,6 +146,7 @@ def end_offset(
 ) -> "EndOffsets":
     """Return what replicas answer to OffsetsForLeaderEpoch: `kcheck end-offset`."""
     from kcheck.replicas.end_offset import EndOffsetQuery, end_offsets
+    from kcheck.verbs.release import with_other_end
 
     query = EndOffsetQuery(
         epochs=tuple(epochs),
@@ -148,7 +155,11 @@ def end_offset(
         after_start=after_start,
     )
     texts = _texts(paths)
-    return end_offsets(texts, query, wanted=partitions, release=release(kafka, paths=texts))
+
+    def answer(chosen: Release) -> "EndOffsets":
+        return end_offsets(texts, query, wanted=partitions, release=chosen)
+
+    return with_other_end(release(kafka, paths=texts), answer)
 
 
 def truncation(
@@ -165,10 +176,15 @@ def truncation(
     """
     from kcheck.replicas.truncation import Election
     from kcheck.replicas.truncation import truncation as verb
+    from kcheck.verbs.release import with_other_end
 
     election = Election(leader=None if leader is None else str(leader), leader_epoch=leader_epoch, live=live)
     texts = _texts(replicas)
-    return verb(texts, election, wanted=partitions, release=release(kafka, paths=texts))
+
+    def answer(chosen: Release) -> "Truncation":
+        return verb(texts, election, wanted=partitions, release=chosen)
+
+    return with_other_end(release(kafka, paths=texts), answer)
 
 
 def dump(

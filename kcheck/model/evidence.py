@@ -5,6 +5,9 @@ from typing import NamedTuple
 AUTO = "auto"
 """The value of `--kafka` that stands for the release that the files prove."""
 
+_SHOWN = 8
+"""So many differences are named in words."""
+
 
 class Reason(NamedTuple):
     """One thing in the files that bounds the release."""
@@ -28,6 +31,24 @@ class Reason(NamedTuple):
         return self.first if self.first == self.last else f"{self.first} to {self.last}"
 
 
+class OtherEnd(NamedTuple):
+    """What the answer would be for the lowest release of a range, against that for the one used."""
+
+    kafka: str
+    """The lowest line."""
+    differs_in: tuple[str, ...] | None
+    """What differs: rules, and what an answer says of partitions; None if that is too much to compare."""
+
+    @property
+    def words(self) -> str:
+        """What differs, in words; empty if nothing does."""
+        if self.differs_in is None:
+            return f", {self.kafka} not compared"
+        more = len(self.differs_in) - _SHOWN
+        shown = ", ".join(self.differs_in[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+        return f", {self.kafka} differs in: {shown}" if shown else ""
+
+
 class ReleaseEvidence(NamedTuple):
     """The lines of releases that the files fit, and the one that an answer holds for."""
 
@@ -45,6 +66,8 @@ class ReleaseEvidence(NamedTuple):
     """False if the brokers run releases that differ: the range then holds those of all brokers."""
     contradicted: bool = False
     """Whether the user named a release outside the range."""
+    other: OtherEnd | None = None
+    """The other end of the range; None if there is none, or the command does not compare it."""
 
     def row(self) -> dict[str, object]:
         """Return it as JSON shows it."""
@@ -53,6 +76,7 @@ class ReleaseEvidence(NamedTuple):
             "highest": self.highest,
             "used": self.used,
             "given": self.given,
+            "other": self.other and {"kafka": self.other.kafka, "differs_in": self.other.differs_in},
             "reasons": tuple(
                 {"says": reason.says, "from": reason.source, "path": reason.path, "broker_id": reason.broker_id}
                 for reason in self.reasons

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from kcheck.disk.walk import split
-from kcheck.documents.answer import Answer
+from kcheck.documents.answer import COMPARED_COUNT_MAX, COMPARED_SIZE_MAX, Answer, Outcomes, outcomes_of
 from kcheck.formats._contract import Format
 from kcheck.jobs.workers import Task, Workers
 from kcheck.model.depth import Depth
@@ -62,6 +62,12 @@ class CheckReport(Answer):
     """Done and planned amounts when the user interrupted the check; None if it was not interrupted."""
     checked: tuple[str, ...]
     """The paths that were read."""
+
+    def outcomes(self) -> tuple[Self, Outcomes | None]:
+        """Return the findings, unless the check was interrupted or large."""
+        counts = self.counts
+        large = max(counts.partitions, counts.segments) > COMPARED_COUNT_MAX or counts.bytes > COMPARED_SIZE_MAX
+        return self, None if large or self.interrupted is not None else outcomes_of(self.collected)
 
     def report(self) -> Report:
         """Return the answer as rows."""

@@ -1,11 +1,17 @@
 """`--kafka`: the one place that decides for which release of Kafka a command answers."""
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from kcheck.core.release_evidence import evidence
 from kcheck.core.releases import release as release_of
-from kcheck.model.evidence import AUTO
+from kcheck.documents.answer import Answer
+from kcheck.model.evidence import AUTO, OtherEnd
 from kcheck.model.release import Release
 from kcheck.views.release_evidence import release_ranges
 from kcheck.views.targets import replica_targets
+
+A = TypeVar("A", bound=Answer)
 
 
 def release(arguments: list[str], kafka: str, *, ibp: str | None, message_format: str | None) -> Release:
@@ -19,3 +25,24 @@ def release(arguments: list[str], kafka: str, *, ibp: str | None, message_format
     proved = evidence(release_ranges(replica_targets(arguments)), None if given is None else kafka)
     chosen = given or release_of(proved.used, ibp=ibp, message_format=message_format)
     return chosen._replace(evidence=proved)
+
+
+def with_other_end(chosen: Release, answer: Callable[[Release], A]) -> A:
+    """Return the answer for a release, and in its evidence where that for the lowest possible release differs.
+
+    A release with an older protocol or another profile is not compared: the user knows the cluster.
+    """
+    first, said = answer(chosen), chosen.evidence
+    if said is None or said.given or said.lowest in (None, said.used):
+        return first
+    assert said.lowest is not None
+    if chosen._replace(evidence=None) != release_of(said.used):
+        return first
+    first, ours = first.outcomes()
+    theirs = None if ours is None else answer(release_of(said.lowest)).outcomes()[1]
+    differs = None
+    if ours is not None and theirs is not None:
+        names = (key[0] for key in {**ours, **theirs} if ours.get(key) != theirs.get(key))
+        differs = tuple(sorted({str(name) for name in names}))
+    other = OtherEnd(said.lowest, differs)
+    return first.of_release(chosen._replace(evidence=said._replace(other=other)))

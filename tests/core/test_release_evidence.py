@@ -16,6 +16,7 @@ from kcheck.core.release_evidence import (
     registered,
 )
 from kcheck.core.releases import NEWEST_TESTED, lines, release
+from kcheck.model.evidence import OtherEnd
 
 E = EvidenceKind
 
@@ -139,4 +140,21 @@ def test_the_words(ranges: list[list[Clue]], words: str) -> None:
 def test_the_row_of_a_document() -> None:
     said = evidence([possible(clues(E.PREVIEW_LOG))])
     reason = {"says": "2.8", "from": "@metadata-0", "path": "data/0", "broker_id": 1}
-    assert {"lowest": "2.8", "highest": "2.8", "used": "2.8", "given": False, "reasons": (reason,)} == said.row()
+    expected = {"lowest": "2.8", "highest": "2.8", "used": "2.8", "given": False, "other": None, "reasons": (reason,)}
+    assert expected == said.row()
+    other = said._replace(other=OtherEnd("2.4", ("KC201",)))
+    assert expected | {"other": {"kafka": "2.4", "differs_in": ("KC201",)}} == other.row()
+
+
+@pytest.mark.parametrize(
+    ("differs_in", "words"),
+    [
+        ((), ""),
+        (None, ", 2.8 not compared"),
+        (("KC201", "predict t-0"), ", 2.8 differs in: KC201, predict t-0"),
+        (tuple(map(str, range(10))), ", 2.8 differs in: 0, 1, 2, 3, 4, 5, 6, 7 and 2 more"),
+    ],
+)
+def test_the_other_end_of_the_range_is_told(differs_in: tuple[str, ...] | None, words: str) -> None:
+    said = evidence([possible(clues(E.TOPIC_ID, E.EMPTY_MARKER))])._replace(other=OtherEnd("2.8", differs_in))
+    assert in_words(said).endswith(f"; answering for 3.6{words}")

@@ -47,6 +47,7 @@ first line of a text answer says it, `kafka_evidence` in JSON:
 | `lowest`, `highest` | The lines of releases that the files fit, both included; null if nothing is known. |
 | `used` | The release that the answer holds for: the highest one up to {NEWEST_TESTED}, the newest tested one. |
 | `given` | Whether `--kafka VERSION` named it. If the files contradict that, a warning on stderr says so. |
+| `other` | What the answer for `lowest` would be: `kafka`, and the rules and partitions that it `differs_in`. |
 | `reasons` | What decides the range: the releases that it `says`, what it is (`from`), its `path`, its `broker_id`. |
 
 - A broker that registered in the metadata log proves its release. All other evidence gives a range.
@@ -54,6 +55,9 @@ first line of a text answer says it, `kafka_evidence` in JSON:
 - Something absent bounds the release from above only if every later broker writes it at its start. What is there wins
   over what is absent: a file can be lost. A partition directory or file outside of a log dir proves nothing by what is
   absent.
+- Where the range has several releases, `check`, `predict`, `kcheck PATH`, `truncation` and `end-offset` also answer
+  for the lowest one and name what differs. Answers for more than 1000 partitions or segments are not compared, nor
+  those for which more than 256 MiB are read: `differs_in` is then null. `other` is null where nothing is to compare.
 - `truncation` and the other commands answer for one release. If that of several brokers differs, the first line says
   so, and the answer is for the newest: name the release of the next start by `--kafka`.
 - `fleet scan` reads no evidence: `auto` is {NEWEST_TESTED} there.
