@@ -6,10 +6,11 @@ table where it is one. UsageError: the arguments make no sense.
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from kcheck.core.releases import with_profile
+from kcheck.disk.refusals import note_again
 from kcheck.model.evidence import AUTO
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from kcheck.verbs.inspect import Inspection
     from kcheck.verbs.overview import Overview
     from kcheck.verbs.predict import Prediction
+    from kcheck.verbs.release import WithOutcomes
+    from kcheck.views.refused_paths import WithFindings
 
 Path = str | os.PathLike[str]
 """A file, a partition directory, a log dir or a folder of log dirs; a replica as a text `BROKER=PATH`."""
@@ -46,6 +49,8 @@ def release(
     """
     if isinstance(kafka, Release):
         chosen = kafka
+        if chosen.evidence is not None:
+            note_again(chosen.evidence.refused)
     else:
         from kcheck.verbs.release import release as verb
 
@@ -69,7 +74,9 @@ def inspect(
 
     detail = InspectDetail(segments=segments, epochs=epochs, batches=batches, files=files)
     texts = _texts(paths)
-    return verb(texts, as_kind=as_kind, wanted=partitions, detail=detail, release=release(kafka, paths=texts))
+    return _complete(
+        lambda: verb(texts, as_kind=as_kind, wanted=partitions, detail=detail, release=release(kafka, paths=texts))
+    )
 
 
 def check(
@@ -83,14 +90,13 @@ def check(
     """Return what is wrong: `kcheck check`. `depth` is checkpoints, headers, crc or records."""
     from kcheck.model.depth import parse_depth
     from kcheck.verbs.check import check as verb
-    from kcheck.verbs.release import with_other_end
 
     texts, level = _texts(paths), parse_depth(depth)
 
     def answer(chosen: Release) -> "CheckReport":
         return verb(texts, depth=level, as_kind=as_kind, wanted=partitions, release=chosen, reading=reading)
 
-    return with_other_end(release(kafka, paths=texts), answer)
+    return _compared(kafka, texts, answer)
 
 
 def predict(
@@ -108,7 +114,6 @@ def predict(
     """
     from kcheck.startup.log_manager import StartOptions
     from kcheck.verbs.predict import predict as verb
-    from kcheck.verbs.release import with_other_end
     from kcheck.views.broker_settings import settings_of
 
     texts = _texts(paths)
@@ -117,14 +122,13 @@ def predict(
         settings = settings_of(texts, None if config is None else os.fspath(config), tuple(define), chosen)
         return verb(texts, StartOptions(clean, settings, chosen, partitions))
 
-    return with_other_end(release(kafka, paths=texts), answer)
+    return _compared(kafka, texts, answer)
 
 
 def overview(*paths: Path, partitions: PartitionFilter = EVERY_PARTITION, kafka: str | Release = AUTO) -> "Overview":
     """Return what is wrong in batch headers, and the verdict on the next start: `kcheck PATH`."""
     from kcheck.startup.log_manager import StartOptions
     from kcheck.verbs.overview import overview as verb
-    from kcheck.verbs.release import with_other_end
     from kcheck.views.broker_settings import settings_of
 
     texts = _texts(paths)
@@ -132,7 +136,7 @@ def overview(*paths: Path, partitions: PartitionFilter = EVERY_PARTITION, kafka:
     def answer(chosen: Release) -> "Overview":
         return verb(texts, StartOptions(None, settings_of(texts, None, (), chosen), chosen, partitions))
 
-    return with_other_end(release(kafka, paths=texts), answer)
+    return _compared(kafka, texts, answer)
 
 
 def end_offset(
@@ -146,7 +150,6 @@ def end_offset(
 ) -> "EndOffsets":
     """Return what replicas answer to OffsetsForLeaderEpoch: `kcheck end-offset`."""
     from kcheck.replicas.end_offset import EndOffsetQuery, end_offsets
-    from kcheck.verbs.release import with_other_end
 
     query = EndOffsetQuery(
         epochs=tuple(epochs),
@@ -155,11 +158,7 @@ def end_offset(
         after_start=after_start,
     )
     texts = _texts(paths)
-
-    def answer(chosen: Release) -> "EndOffsets":
-        return end_offsets(texts, query, wanted=partitions, release=chosen)
-
-    return with_other_end(release(kafka, paths=texts), answer)
+    return _compared(kafka, texts, lambda chosen: end_offsets(texts, query, wanted=partitions, release=chosen))
 
 
 def truncation(
@@ -176,15 +175,10 @@ def truncation(
     """
     from kcheck.replicas.truncation import Election
     from kcheck.replicas.truncation import truncation as verb
-    from kcheck.verbs.release import with_other_end
 
     election = Election(leader=None if leader is None else str(leader), leader_epoch=leader_epoch, live=live)
     texts = _texts(replicas)
-
-    def answer(chosen: Release) -> "Truncation":
-        return verb(texts, election, wanted=partitions, release=chosen)
-
-    return with_other_end(release(kafka, paths=texts), answer)
+    return _compared(kafka, texts, lambda chosen: verb(texts, election, wanted=partitions, release=chosen))
 
 
 def dump(
@@ -194,7 +188,9 @@ def dump(
     from kcheck.dumps.filter import DumpDetail, Filter
     from kcheck.verbs.dump import dump as verb
 
-    return verb(_texts(paths), as_kind=as_kind, wanted=rows or Filter(), shown=detail or DumpDetail())
+    return _complete(
+        lambda: verb(_texts(paths), as_kind=as_kind, wanted=rows or Filter(), shown=detail or DumpDetail())
+    )
 
 
 def repair(
@@ -218,12 +214,28 @@ def repair(
     from kcheck.startup.log_manager import StartOptions
     from kcheck.views.broker_settings import settings_of
 
-    texts = _texts(paths)
-    chosen = release(kafka, paths=texts)
-    settings = settings_of(texts, None if config is None else os.fspath(config), tuple(define), chosen)
-    options = StartOptions(None, settings, chosen, partitions)
-    every = keep or (lambda *_: True)
-    return verb(texts, _texts(against), options, accept_loss=accept_loss, tidy=tidy, keep=every)
+    texts, every = _texts(paths), keep or (lambda *_: True)
+
+    def answer() -> "RepairPlan":
+        chosen = release(kafka, paths=texts)
+        settings = settings_of(texts, None if config is None else os.fspath(config), tuple(define), chosen)
+        options = StartOptions(None, settings, chosen, partitions)
+        return verb(texts, _texts(against), options, accept_loss=accept_loss, tidy=tidy, keep=every)
+
+    return _complete(answer)
+
+
+def _compared(kafka: str | Release, texts: list[str], answer: "Callable[[Release], WithOutcomes]") -> "WithOutcomes":
+    """Return the answer for a release, and where it differs at the other end of the range that the files fit."""
+    from kcheck.verbs.release import with_other_end
+
+    return _complete(lambda: with_other_end(release(kafka, paths=texts), answer))
+
+
+def _complete(answer_of: "Callable[[], WithFindings]") -> "WithFindings":
+    from kcheck.views.refused_paths import complete
+
+    return complete(answer_of)
 
 
 def _texts(paths: Iterable[Path]) -> list[str]:

@@ -1,11 +1,13 @@
 """What holds for the whole tree: what is shipped, what an import loads, what crosses a process, what a plug sets."""
 
 import ast
+import contextlib
 import importlib
 import json
 import os
 import pickle
 import pkgutil
+import re
 import shutil
 import subprocess
 import sys
@@ -330,3 +332,42 @@ def test_the_name_of_a_type_has_one_meaning() -> None:
         for name in named_types(source):
             sources.setdefault(name, []).append(str(source.relative_to(ROOT)))
     assert {name: paths for name, paths in sources.items() if len(paths) > 1} == {}
+
+
+PACKAGES = frozenset(path.parent.name for path in (ROOT / "kcheck").glob("*/__init__.py"))
+MODULE_PATH = re.compile(r"`(?:kcheck/|tests/)?(\w+(?:/\w+)+)\.py`")
+DOTTED = re.compile(r"`(?:kcheck\.)?([a-z_]+(?:\.[A-Za-z_]\w*)+)(?:\(\))?`")
+FORMER = frozenset({"scan"})
+"""Packages that are no more."""
+
+
+def references(text: str) -> Iterator[str]:
+    """Yield what a text names of kcheck's own modules, and does not exist."""
+    for path in MODULE_PATH.findall(text):
+        if not any((ROOT / folder / f"{path}.py").exists() for folder in ("kcheck", "tests", "")):
+            yield f"{path}.py"
+    for name in DOTTED.findall(text):
+        first, *rest = name.split(".")
+        if first in FORMER:
+            yield name
+        elif first in PACKAGES and rest[-1] not in ("md", "py"):
+            value: object = importlib.import_module(f"kcheck.{first}")
+            for part in rest:
+                found = getattr(value, part, None)
+                if found is None and isinstance(value, types.ModuleType):
+                    with contextlib.suppress(ImportError):
+                        found = importlib.import_module(f"{value.__name__}.{part}")
+                value = found
+            if value is None:
+                yield name
+
+
+def test_docstrings_and_pages_name_modules_that_exist() -> None:
+    """A module that moves takes its name along."""
+    texts = {path: path.read_text("utf-8") for path in (ROOT / "docs").rglob("*.md")}
+    for path in (ROOT / "kcheck").rglob("*.py"):
+        constants = (node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Constant))
+        texts[path] = "\n".join(node.value for node in constants if isinstance(node.value, str))
+    assert [] == [(str(path), name) for path, text in texts.items() for name in references(text)]
+    assert ["scan.truncation.cost", "core.gone.cost"] == list(references("`scan.truncation.cost` `core.gone.cost`"))
+    assert ["core/gone.py"] == list(references("`core/gone.py` `core/claims.py` `core.claims.settled` `server.log`"))

@@ -5,9 +5,9 @@ decided here about Kafka, and this is the only package that imports typer. One m
 
 - `app`: which commands exist, and which exit code an exception gives.
 - `options`: which options all commands share, and what they mean.
-- `reading`: the options of long runs: worker processes, time span, priority, progress.
-- `leaving`: how a report is written, and how a command ends.
-- `look`: `kcheck PATH` without a command.
+- `long_commands`: the options of long runs: worker processes, time span, priority, progress.
+- `report_output`: how a report is written, and how a command ends.
+- `overview`: `kcheck PATH` without a command.
 - `fleet`, `fleet_report`: the commands below `kcheck fleet`.
 - `progress`, `priority`, `arrow`: the progress line, nice values, start of pyarrow.
 

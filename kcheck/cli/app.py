@@ -22,7 +22,7 @@ atexit.register(gc.freeze)
 import typer
 from typer.core import TyperGroup
 
-from kcheck.cli.leaving import UNCHANGED, failed_line, remember
+from kcheck.cli.report_output import UNCHANGED, failed_line, remember
 from kcheck.errors import KcheckError, UsageError
 from kcheck.renderers._printable import printable
 
@@ -32,10 +32,10 @@ _GROUPS = {
     "Act": ("apply", "undo"),
     "Fleet": ("fleet",),
 }
-_LOOK = "look"
+_OVERVIEW = "overview"
 """The hidden command that runs when the first argument is a path."""
 _NAMES_OF_COMMANDS = frozenset(itertools.chain.from_iterable(_GROUPS.values()))
-_NAMES = (*itertools.chain.from_iterable(_GROUPS.values()), _LOOK)
+_NAMES = (*itertools.chain.from_iterable(_GROUPS.values()), _OVERVIEW)
 
 
 class _Commands(Mapping[str, Any]):
@@ -50,7 +50,7 @@ class _Commands(Mapping[str, Any]):
         commands = getattr(module, "app", None)
         if commands is None:
             commands = typer.Typer(rich_markup_mode=None, add_completion=False)
-            commands.command(name, hidden=name == _LOOK)(getattr(module, word))
+            commands.command(name, hidden=name == _OVERVIEW)(getattr(module, word))
         return typer.main.get_command(commands)
 
     def __iter__(self) -> Iterator[str]:
@@ -82,16 +82,16 @@ class _Grouped(TyperGroup):
         """Take `kcheck --kafka 2.8 PATH` for `kcheck PATH --kafka 2.8`: only a command has such options."""
         own = {option for parameter in self.get_params(ctx) for option in parameter.opts}
         if args and args[0].startswith("-") and args[0] not in own and _NAMES_OF_COMMANDS.isdisjoint(args):
-            args = [_LOOK, *args]
+            args = [_OVERVIEW, *args]
         return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Check a path that is given without a command."""
         if args and args[0] not in _NAMES:
-            from kcheck.cli.look import names_path
+            from kcheck.cli.overview import names_path
 
             if names_path(args[0]):
-                return _LOOK, self.commands[_LOOK], args
+                return _OVERVIEW, self.commands[_OVERVIEW], args
             if os.sep in args[0]:
                 raise UsageError(f"{args[0]}: no such file or directory")
         return super().resolve_command(ctx, args)

@@ -5,16 +5,16 @@ from typing import Annotated
 
 import typer
 
-from kcheck.cli.leaving import Leaving, can_leave, changed_line, leave, remember, width_of
-from kcheck.cli.options import with_leaving
+from kcheck.cli.options import with_output_options
+from kcheck.cli.report_output import OutputOptions, changed_line, checked_renderer, remember, width_of, write_answer
 from kcheck.errors import UsageError
 from kcheck.model.report import Report
 
 
-@with_leaving
+@with_output_options
 def apply(
     plan: Annotated[str, typer.Argument(metavar="PLAN", help="A plan file written by kcheck repair -o.")],
-    leaving: Leaving,
+    output_options: OutputOptions,
     backup: Annotated[
         str, typer.Option("--backup", metavar="DIR", help="Directory for backups, outside every log dir.")
     ],
@@ -27,7 +27,7 @@ def apply(
 
     data, steps = planned(plan)
     report = outcome(steps, None)
-    can_leave(report, leaving)
+    checked_renderer(report, output_options)
     if not yes:
         _confirm(report)
     with at_steps():
@@ -35,7 +35,7 @@ def apply(
         line = changed_line(len(done.changed), backup)
         remember(line)
         with at_once():
-            leave(outcome(steps, done.changed), leaving, last_line=line)
+            write_answer(outcome(steps, done.changed), output_options, last_line=line)
 
 
 def _confirm(report: Report) -> None:

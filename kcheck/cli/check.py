@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from kcheck import api
+from kcheck.cli.long_commands import Jobs, Nice, ShowProgress, Since, Until, at_length, parse_jobs, parse_span
 from kcheck.cli.options import Common, Paths, with_common
-from kcheck.cli.reading import Jobs, Nice, ShowProgress, Since, Until, at_length, parse_jobs, parse_span
 
 
 @with_common
@@ -34,7 +34,7 @@ def check(
     span, processes = TimeSpan(*parse_span(since, until)), parse_jobs(jobs)
     partitions, release = common.wanted(), common.release(paths)
     start = time.perf_counter()
-    with at_length(progress, nice=nice, quiet=common.leaving.quiet) as shown:
+    with at_length(progress, nice=nice, quiet=common.output_options.quiet) as shown:
         reading = ReadOptions(jobs=processes, span=span, tell=shown.tell)
         answer = api.check(*paths, depth=depth, as_kind=as_kind, reading=reading, partitions=partitions, kafka=release)
     seconds = time.perf_counter() - start
@@ -44,7 +44,7 @@ def check(
         if answer.depth.verifies:
             _rate(answer.counts.bytes, seconds)
 
-    common.leave(answer.report(), tell)
+    common.write_answer(answer.report(), tell)
 
 
 def _rate(size: int, seconds: float) -> None:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kcheck import api
-from kcheck.cli.leaving import Leaving, leave
-from kcheck.cli.options import with_leaving
+from kcheck.cli.options import with_output_options
+from kcheck.cli.report_output import OutputOptions, write_answer
 from kcheck.errors import UsageError
 from kcheck.renderers._printable import printable
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kcheck.dumps.filter import DumpDetail
 
 
-@with_leaving
+@with_output_options
 def dump(
     files: Annotated[
         list[str],
@@ -23,7 +23,7 @@ def dump(
             metavar="FILE...", help="Files: .log, .index, .timeindex, .txnindex, .snapshot, KRaft .checkpoint."
         ),
     ],
-    leaving: Leaving,
+    output_options: OutputOptions,
     offset: Annotated[
         str | None, typer.Option("--offset", metavar="FROM..TO", help="Only batches and entries with these offsets.")
     ] = None,
@@ -66,17 +66,17 @@ def dump(
         producer_id=producer_id,
         only_damaged=only_damaged,
     )
-    shown = _shown(records=records, data=print_data, decode=decode, java=leaving.format == "kafka")
+    shown = _shown(records=records, data=print_data, decode=decode, java=output_options.format == "kafka")
     answer = api.dump(*files, as_kind=as_kind, rows=wanted, detail=shown)
     report, damage = answer.report(), answer.damage
 
     def tell() -> None:
         """Print to stderr what does not fit in the output format."""
-        if leaving.format in ("csv", "kafka", "parquet"):
+        if output_options.format in ("csv", "kafka", "parquet"):
             for problem in (*damage, *(f"{finding.where.file}: {finding.message}" for finding in report.findings())):
                 print(printable(problem), file=sys.stderr)
 
-    leave(report, leaving, tell)
+    write_answer(report, output_options, tell)
     raise typer.Exit(3 if report.unfinished else 1 if damage else 0)
 
 

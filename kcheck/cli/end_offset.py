@@ -39,4 +39,4 @@ def end_offset(
         partitions=common.wanted(),
         kafka=common.release(paths, profile),
     )
-    common.leave(answer.report())
+    common.write_answer(answer.report())

@@ -12,9 +12,9 @@ from typer.core import TyperCommand
 
 from kcheck.cli import fleet_report
 from kcheck.cli.fleet_report import Metrics, StorageOption, can_be_written, measure, storage_options
-from kcheck.cli.leaving import end, leave, written_line
+from kcheck.cli.long_commands import Nice, ShowProgress, at_length, parse_jobs
 from kcheck.cli.options import Common, with_common
-from kcheck.cli.reading import Nice, ShowProgress, at_length, parse_jobs
+from kcheck.cli.report_output import end, write_answer, written_line
 from kcheck.errors import UsageError
 
 if TYPE_CHECKING:
@@ -89,10 +89,12 @@ def scan(
     from kcheck.model.depth import parse_depth
 
     level = parse_depth(depth)
-    if common.leaving.format not in _FORMATS:
-        raise UsageError(f"--format {common.leaving.format}: the tables are Parquet; use {', '.join(_FORMATS)}")
-    if common.leaving.output is not None:
-        raise UsageError(f"-o {common.leaving.output}: not for scan; use --out for the tables, stdout has the summary")
+    if common.output_options.format not in _FORMATS:
+        raise UsageError(f"--format {common.output_options.format}: the tables are Parquet; use {', '.join(_FORMATS)}")
+    if common.output_options.output is not None:
+        raise UsageError(
+            f"-o {common.output_options.output}: not for scan; use --out for the tables, stdout has the summary"
+        )
     if engine not in _ENGINES:
         raise UsageError(f"unknown --engine {engine}; use one of {', '.join(_ENGINES)}")
     if engine != "spark" and master is not None:
@@ -112,7 +114,7 @@ def scan(
         if remember or since is not None or resume is not None:
             run, how = _remembering(how, out, run, since, resume)
         name = _name(_now()) if run is None else run
-        with at_length(progress, nice=nice, quiet=common.leaving.quiet) as showing:
+        with at_length(progress, nice=nice, quiet=common.output_options.quiet) as showing:
             scan_run = ScanRun(
                 name, out, how, jobs=jobs, seconds=time_limit, now=_now, shown=shown, fails=fails, tell=showing.tell,
                 options=options,
@@ -122,7 +124,7 @@ def scan(
         if prometheus is not None:
             measure(written[0], shown, prometheus)
             written.append(prometheus)
-    leave(report, common.leaving, last_line=written_line(" and ".join(written)))
+    write_answer(report, common.output_options, last_line=written_line(" and ".join(written)))
     end(report, failed=failed)
 
 

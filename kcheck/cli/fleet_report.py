@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from kcheck.cli.leaving import Leaving, end, keep_outside, leave, write, written_line
-from kcheck.cli.options import FindingFilter, with_judging, with_leaving
+from kcheck.cli.options import FindingFilter, with_judging, with_output_options
+from kcheck.cli.report_output import OutputOptions, end, keep_outside, write, write_answer, written_line
 from kcheck.errors import UsageError
 from kcheck.model.finding import Chosen
 
@@ -50,23 +50,23 @@ def report(
     shown, fails = judging.chosen()
     with mounted([run], storage_options(storage_option)):
         summary = summarize(open_run(run), shown, fails)
-    how = Leaving(format="html", output=page, no_color=no_color, quiet=quiet)
+    how = OutputOptions(format="html", output=page, no_color=no_color, quiet=quiet)
     written = {page: "html"} if prometheus is None else {page: "html", prometheus: "prometheus"}
     for file in written:
         keep_outside(summary, file)
     for file, style in written.items():
         write(summary, how._replace(format=style, output=file))
-    leave(summary, how._replace(format=format, output=None), last_line=written_line(" and ".join(written)))
+    write_answer(summary, how._replace(format=format, output=None), last_line=written_line(" and ".join(written)))
     end(summary, failed=bool(summary.body["failing"]))
 
 
-@with_leaving
+@with_output_options
 @with_judging
 def diff(
     before: Annotated[str, typer.Argument(metavar="BEFORE", help="The earlier run, as for report.")],
     after: Annotated[str, typer.Argument(metavar="AFTER", help="The later run.")],
     judging: FindingFilter,
-    leaving: Leaving,
+    output_options: OutputOptions,
     storage_option: StorageOption = None,
 ) -> None:
     """Show what is new, gone and changed between two runs."""
@@ -77,7 +77,7 @@ def diff(
     shown, fails = judging.chosen()
     with mounted([before, after], storage_options(storage_option)):
         summary, has_failed = compare(open_run(before), open_run(after), shown, fails)
-        leave(summary, leaving)
+        write_answer(summary, output_options)
     end(summary, failed=has_failed())
 
 
@@ -100,7 +100,7 @@ def measure(run: str, shown: Chosen, file: str) -> None:
     from kcheck.fleet.report import report as summarize
     from kcheck.fleet.run import open_run
 
-    write(summarize(open_run(run), shown), Leaving(format="prometheus", output=file, no_color=True, quiet=True))
+    write(summarize(open_run(run), shown), OutputOptions(format="prometheus", output=file, no_color=True, quiet=True))
 
 
 def can_be_written(option: str, file: str | None) -> None:

@@ -31,4 +31,4 @@ def inspect(
         partitions=common.wanted(),
         kafka=common.release(paths),
     )
-    common.leave(answer.report())
+    common.write_answer(answer.report())

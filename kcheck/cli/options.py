@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from kcheck.api import release
-from kcheck.cli.leaving import Leaving, end, leave, renderer_of
+from kcheck.cli.report_output import OutputOptions, end, renderer_of, write_answer
 from kcheck.errors import UsageError
 from kcheck.model.evidence import AUTO
 from kcheck.model.finding import Chosen, parse_severity
@@ -54,13 +54,13 @@ class Common(NamedTuple):
     ibp: str | None
     message_format: str | None
     judging: FindingFilter
-    leaving: Leaving
+    output_options: OutputOptions
 
     def release(self, paths: Iterable[str] = (), profile: str | None = None) -> Release:
         """Return the Kafka release to model; warn of one that the files in `paths` contradict."""
         chosen = release(self.kafka, paths=paths, ibp=self.ibp, message_format=self.message_format, profile=profile)
         said = chosen.evidence
-        if said is not None and said.contradicted and not self.leaving.quiet:
+        if said is not None and said.contradicted and not self.output_options.quiet:
             between = said.lowest if said.lowest == said.highest else f"{said.lowest} to {said.highest}"
             warning = f"--kafka {self.kafka}, but the files are of Kafka {between} ({said.sources})"
             print(f"kcheck: {printable(warning)}", file=sys.stderr)
@@ -74,16 +74,18 @@ class Common(NamedTuple):
         """Return which findings to show, and which ones set exit code 1."""
         return self.judging.chosen()
 
-    def leave(
+    def write_answer(
         self, report: Report, tell: Callable[[], None] = lambda: None, *, failed: Callable[[], bool] = lambda: False
     ) -> None:
         """Write the report and end the command with its exit code; `failed` is asked after the report was written."""
         shown, fails = self.chosen()
-        leave(report._replace(keep=lambda finding: shown(finding.id, finding.severity)), self.leaving, tell)
+        write_answer(
+            report._replace(keep=lambda finding: shown(finding.id, finding.severity)), self.output_options, tell
+        )
         end(report, failed=any(fails(finding.id, finding.severity) for finding in report.collected) or failed())
 
 
-def _leaving(
+def _output_options(
     format: Annotated[
         str, typer.Option("--format", metavar="text|json|ndjson|csv|parquet", help="Output format.")
     ] = "text",
@@ -92,11 +94,11 @@ def _leaving(
     ] = None,
     no_color: Annotated[bool, typer.Option("--no-color", help="No colour, like NO_COLOR in the environment.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Only errors on stderr.")] = False,
-) -> Leaving:
-    leaving = Leaving(format=format, output=output, no_color=no_color, quiet=quiet)
+) -> OutputOptions:
+    output_options = OutputOptions(format=format, output=output, no_color=no_color, quiet=quiet)
     if format != "text":
-        renderer_of(leaving)  # Refuse a bad value before reading anything.
-    return leaving
+        renderer_of(output_options)  # Refuse a bad value before reading anything.
+    return output_options
 
 
 def _judging(
@@ -132,18 +134,18 @@ def _common(
     judging = _judging(**{name: others.pop(name) for name in FindingFilter._fields})
     return Common(
         topic=topic, partition=partition, kafka=kafka, ibp=ibp, message_format=message_format, judging=judging,
-        leaving=_leaving(**others)._replace(every=every),
+        output_options=_output_options(**others)._replace(every=every),
     )  # fmt: skip
 
 
-def with_leaving(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of `Leaving` to a command, as its argument `leaving`."""
-    return _with(command, "leaving", _leaving, _options(_leaving))
+def with_output_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of `OutputOptions` to a command, as its argument `output_options`."""
+    return _with(command, "output_options", _output_options, _options(_output_options))
 
 
 def with_common(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of `Common` to a command, as its argument `common`."""
-    return _with(command, "common", _common, {**_options(_common), **_options(_judging), **_options(_leaving)})
+    return _with(command, "common", _common, {**_options(_common), **_options(_judging), **_options(_output_options)})
 
 
 def with_judging(command: Callable[..., None]) -> Callable[..., None]:

@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from kcheck import api
-from kcheck.cli.leaving import end, leave
 from kcheck.cli.options import Common, Paths, with_common
+from kcheck.cli.report_output import end, write_answer
 
 Config = Annotated[str | None, typer.Option("--config", metavar="FILE", help="The broker's server.properties.")]
 Define = Annotated[
@@ -30,5 +30,5 @@ def predict(paths: Paths, common: Common, clean: Clean = None, config: Config = 
         *paths, clean=clean, config=config, define=define or (), partitions=common.wanted(), kafka=common.release(paths)
     )
     report = prediction.report()
-    leave(report, common.leaving)
+    write_answer(report, common.output_options)
     end(report, failed=prediction.severity.rank >= fail_on.rank)

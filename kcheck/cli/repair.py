@@ -1,13 +1,14 @@
 """`kcheck repair`: plans repairs."""
 
+import gc
 from typing import Annotated
 
 import typer
 
 from kcheck import api
-from kcheck.cli.leaving import UNCHANGED, can_leave, end, leave, written_line
 from kcheck.cli.options import Common, Paths, with_common
 from kcheck.cli.predict import Config, Define
+from kcheck.cli.report_output import UNCHANGED, checked_renderer, end, write_answer, written_line
 
 Against = Annotated[
     list[str] | None,
@@ -36,7 +37,8 @@ def repair(
     from kcheck.disk.output import replace_file
     from kcheck.model.finding import parse_severity
 
-    release, fail_on, output = common.release(paths), parse_severity(common.judging.fail_on), common.leaving.output
+    release, fail_on = common.release(paths), parse_severity(common.judging.fail_on)
+    output = common.output_options.output
     shown, _ = common.chosen()
     answer = api.repair(
         *paths,
@@ -49,10 +51,12 @@ def repair(
         partitions=common.wanted(),
         kafka=release,
     )
+    gc.collect()  # The log dirs in memory refer to each other: they would stay until the plan is written.
+    plan = None if output is None else answer.plan_bytes()  # Its rows are gone before those of the report are made.
     report = answer.report()
-    can_leave(report, common.leaving)
-    if output is not None:
-        replace_file(output, answer.plan_bytes())
+    checked_renderer(report, common.output_options)
+    if output is not None and plan is not None:
+        replace_file(output, plan)
     last_line = UNCHANGED if output is None else written_line(output)
-    leave(report, common.leaving._replace(output=None), last_line=last_line)
+    write_answer(report, common.output_options._replace(output=None), last_line=last_line)
     end(report, failed=any(row.severity.rank >= fail_on.rank for row in answer.not_planned))

@@ -1,12 +1,12 @@
 """`kcheck rules`: lists the rules."""
 
-from kcheck.cli.leaving import Leaving, leave
-from kcheck.cli.options import with_leaving
+from kcheck.cli.options import with_output_options
+from kcheck.cli.report_output import OutputOptions, write_answer
 
 
-@with_leaving
-def rules(leaving: Leaving) -> None:
+@with_output_options
+def rules(output_options: OutputOptions) -> None:
     """List every rule."""
     from kcheck.verbs.explain import every_rule
 
-    leave(every_rule().report(), leaving)
+    write_answer(every_rule().report(), output_options)

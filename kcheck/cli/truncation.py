@@ -30,4 +30,4 @@ def truncation(
         *replicas, leader=leader, leader_epoch=leader_epoch, live=live, partitions=partitions, kafka=release
     )
     fail_on = parse_severity(common.judging.fail_on)
-    common.leave(answer.report(), failed=lambda: bool(answer.losing) and fail_on.rank <= Severity.ERROR.rank)
+    common.write_answer(answer.report(), failed=lambda: bool(answer.losing) and fail_on.rank <= Severity.ERROR.rank)

@@ -4,14 +4,14 @@ from typing import Annotated
 
 import typer
 
-from kcheck.cli.leaving import Leaving, leave, remember, restored_line
-from kcheck.cli.options import with_leaving
+from kcheck.cli.options import with_output_options
+from kcheck.cli.report_output import OutputOptions, remember, restored_line, write_answer
 
 
-@with_leaving
+@with_output_options
 def undo(
     backup: Annotated[str, typer.Argument(metavar="DIR", help="The backup directory of kcheck apply.")],
-    leaving: Leaving,
+    output_options: OutputOptions,
 ) -> None:
     """Restore what apply changed, byte for byte."""
     from kcheck.disk.apply import undo as take_back
@@ -23,4 +23,4 @@ def undo(
         line = restored_line(len(done.changed), 0, backup)
         remember(line)
         with at_once():
-            leave(outcome(done.plan, done.changed), leaving, last_line=line)
+            write_answer(outcome(done.plan, done.changed), output_options, last_line=line)

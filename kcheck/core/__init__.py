@@ -17,6 +17,8 @@ releases of Kafka differ, a `Release`. It returns what that release would do. Do
 | Where do a loaded log and its high watermark start? | `segments` |
 | What does a start do with a file, a checkpoint or a setting? | `startup` |
 | Does a start accept meta.properties? | `meta_properties` |
+| Does a start abort, or take a log dir offline? | `log_dir_outcome`; for one file: `startup` |
+| Does the start do what a finding says of it? | `claims` |
 | What does a start do with .cleaned, .swap and .deleted files? | `leftovers` |
 | What does a start learn about producers and transactions? | `producer_state`; their order: `hash_order` |
 | Which replicas does the cluster no longer know? | `cluster_image`, `cluster_copies` |
@@ -26,7 +28,8 @@ releases of Kafka differ, a `Release`. It returns what that release would do. Do
 
 The states of a follower, in order (`truncation.plan_truncation`):
 
-1. No leader epoch: it truncates to its high watermark. Up to 0.10.2 every follower does.
+1. No leader epoch: it truncates to its high watermark. Up to 0.10.2 every follower does; from 0.11 to
+   2.0.0 a follower that has none asks as in state 2.
 2. 0.11 to 2.7: it sends OffsetsForLeaderEpoch and truncates, until a reply completes the truncation. 0.11 to 1.1
    sends one request.
 3. It fetches at its log end. From 2.8 a fetch names the last epoch of the follower. A leader whose log diverges there

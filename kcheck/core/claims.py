@@ -4,8 +4,9 @@ Rules see files; what the start makes of a partition depends on everything in it
 the effect of the finding becomes what the prediction says.
 """
 
-from kcheck.core.predictions import LoadedLog, LostRecords, PartitionPrediction
+from kcheck.core.predictions import LoadedLog, PartitionPrediction
 from kcheck.core.startup import Outcome
+from kcheck.core.verdicts import lost_words
 from kcheck.model.finding import Claim, Claimed, Finding, Severity
 from kcheck.model.release import Release
 
@@ -55,7 +56,7 @@ def settled(finding: Finding, start: PartitionPrediction, release: Release) -> F
         return finding
     denied = [claim for claim in finding.claims if not holds(claim, start)]
     if not denied:
-        return finding
+        return _with_loss(finding, start)
     effect, severity, advice = start_words(start, release), finding.severity, finding.advice
     if severity is Severity.FATAL and start.outcome not in _FAILED:
         severity = Severity.ERROR
@@ -66,6 +67,14 @@ def settled(finding: Finding, start: PartitionPrediction, release: Release) -> F
         elif _knows_all_epochs(start.log):
             severity, advice = Severity.WARNING, "Let the broker start: it rebuilds the leader epochs."
     return finding._replace(effect=effect, severity=severity, advice=advice, claims=())
+
+
+def _with_loss(finding: Finding, start: PartitionPrediction) -> Finding:
+    """Return a finding about a cut with what the start loses, so that every screen has the same number."""
+    if start.lost is None or not any(claim.claimed is Claimed.CUTS for claim in finding.claims):
+        return finding
+    severity = Severity.WARNING if finding.severity is Severity.INFO else finding.severity
+    return finding._replace(effect=f"{finding.effect} The start loses {lost_words(start.lost)}.", severity=severity)
 
 
 def _knows_all_epochs(log: LoadedLog) -> bool:
@@ -105,14 +114,3 @@ def _reason(start: PartitionPrediction) -> str:
     if more > 0:
         text += f"; and {more} more {'change' if more == 1 else 'changes'}"
     return f": {text}" if text else ""
-
-
-def lost_words(lost: LostRecords) -> str:
-    """Return how many records a start loses and which, as `25 records (offsets 15 to 39)`."""
-    count = "an unknown number of records"
-    if lost.records is not None:
-        count = "1 record" if lost.records == 1 else f"{lost.records} records"
-    if lost.start is None or lost.end is None:
-        return count
-    offsets = f"offset {lost.start}" if lost.end == lost.start + 1 else f"offsets {lost.start} to {lost.end - 1}"
-    return f"{count} ({offsets})"

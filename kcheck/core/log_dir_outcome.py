@@ -12,7 +12,7 @@ from kcheck.core.startup import Outcome, UnreadableOutcome
 from kcheck.model.names import LIVE, META_PROPERTIES, DirectoryState, TopicPartition
 from kcheck.model.release import Release
 
-_NOT_LOADED = (Outcome.ABORT, Outcome.OFFLINE, Outcome.UNKNOWN, Outcome.STRAY)
+_NOT_LIVE = (Outcome.ABORT, Outcome.OFFLINE, Outcome.UNKNOWN, Outcome.STRAY)
 """The outcomes of directories that do not become a live log."""
 
 
@@ -91,7 +91,7 @@ def duplicates(places: Iterable[PredictedPartition]) -> list[str]:
     paths: dict[tuple[TopicPartition, DirectoryState], list[str]] = {}
     for path, partition in places:
         topic, number, state, _ = partition.directory
-        if partition.outcome not in _NOT_LOADED and state in LIVE:
+        if partition.outcome not in _NOT_LIVE and state in LIVE:
             paths.setdefault((TopicPartition(topic, number), state), []).append(path)
     return [
         f"{topic}-{number} exists twice: {' and '.join(copies)}"
@@ -111,7 +111,7 @@ def broker_abort(starts: Iterable[LogDirPrediction], conflicts: Sequence[str]) -
     return None if aborted is None else f"{aborted.path} aborts the start of the broker: {aborted.reasons[0]}"
 
 
-def aborted(start: LogDirPrediction, reason: str | None) -> LogDirPrediction:
+def with_abort(start: LogDirPrediction, reason: str | None) -> LogDirPrediction:
     """Return the log dir of a broker whose start aborts for this reason; unchanged where it is None."""
     if reason is None or start.outcome is Outcome.ABORT:
         return start

@@ -77,6 +77,8 @@ class LogCut(NamedTuple):
     """Its size before the cut, in bytes."""
     why: str
     """The reason in words."""
+    next_base: Offset | None = None
+    """The base offset of the next segment before the cut; None if there is none."""
 
 
 class LoadedLog(NamedTuple):
@@ -103,7 +105,10 @@ class LoadedLog(NamedTuple):
 
 
 class LostRecords(NamedTuple):
-    """Records that are in the files now and that the broker will not have; offsets `[start, end)`."""
+    """Records that are in the files now and that the broker will not have; offsets `[start, end)`.
+
+    The header of an incomplete batch counts: it names records of which some bytes are there.
+    """
 
     start: Offset | None
     """The first offset; None if it is not known."""
@@ -115,6 +120,18 @@ class LostRecords(NamedTuple):
     """How many bytes the start truncates or deletes, without zeros at the end."""
     below_high_watermark: int | None
     """How many of the records consumers may have read; None if that is not known."""
+    counted: int = 0
+    """If `records` is None: how many of them are counted."""
+
+    @property
+    def at_least(self) -> int:
+        """How many records are lost at least."""
+        return self.counted if self.records is None else self.records
+
+    @property
+    def is_known(self) -> bool:
+        """Whether records are known to be lost; bytes after the last batch that name none may be of none."""
+        return self.start is None or self.end is not None or self.at_least > 0
 
 
 def total_loss(losses: Iterable[LostRecords]) -> LostRecords | None:
@@ -122,12 +139,15 @@ def total_loss(losses: Iterable[LostRecords]) -> LostRecords | None:
     real = [loss for loss in losses if loss.records != 0]
     if not real:
         return None
+    records = _sum([loss.records for loss in real])
+    is_open = any(loss.start is not None and loss.end is None for loss in real)
     return LostRecords(
         start=min((loss.start for loss in real if loss.start is not None), default=None),
-        end=max((loss.end for loss in real if loss.end is not None), default=None),
-        records=_sum([loss.records for loss in real]),
+        end=None if is_open else max((loss.end for loss in real if loss.end is not None), default=None),
+        records=records,
         bytes=sum(loss.bytes for loss in real),
         below_high_watermark=_sum([loss.below_high_watermark for loss in real]),
+        counted=sum(loss.at_least for loss in real) if records is None else 0,
     )
 
 
@@ -171,6 +191,8 @@ class PartitionPrediction(NamedTuple):
     """Why kcheck could not read the directory; None if it could."""
     promoted: bool = False
     """Whether it is a future log that replaces the current one."""
+    unproven: LostRecords | None = None
+    """Bytes that the start removes and that no header, segment or high watermark shows to be of a record."""
 
 
 class LogDirPrediction(NamedTuple):

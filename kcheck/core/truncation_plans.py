@@ -60,6 +60,8 @@ class CutPosition(NamedTuple):
     """Bytes of the segment that stay."""
     base_offset: Offset
     """Base offset of the first batch that goes: Kafka removes whole batches."""
+    end_after_restart: Offset
+    """The log end offset that a restart finds: the end of the last batch that stays."""
     of_wrapper: bool = False
     """Whether that batch is a compressed wrapper of messages of magic 0 or 1, which was decompressed."""
 

@@ -75,14 +75,36 @@ def verdict(start: LogDirPrediction) -> str:
 
 
 def _record_count(lost: list[LostRecords]) -> str:
-    known = sum(loss.records or 0 for loss in lost)
-    if all(loss.records is not None for loss in lost):
-        return f"{known} {'record' if known == 1 else 'records'}"
-    return f"at least {known} records" if known else "an unknown number of records"
+    known = all(loss.records is not None for loss in lost)
+    least = sum(loss.at_least for loss in lost)
+    return record_count(least if known else None, least)
 
 
-def next_start(start: LogDirPrediction) -> str | None:
-    """Return whether the next start finds a clean or an unclean shutdown; None unless this start aborts."""
+def record_count(records: int | None, at_least: int) -> str:
+    """Return a number of records in words; `records` is None if only `at_least` is known."""
+    if records is None and not at_least:
+        return "an unknown number of records"
+    count = f"{at_least} {'record' if at_least == 1 else 'records'}"
+    return count if records is not None else f"at least {count}"
+
+
+def offset_words(start: int | None, end: int | None) -> str:
+    """Return the offsets `[start, end)` in words; empty if they are not known."""
+    if start is None:
+        return ""
+    if end is None:
+        return f"offset {start} and later"
+    return f"offset {start}" if end == start + 1 else f"offsets {start} to {end - 1}"
+
+
+def lost_words(lost: LostRecords) -> str:
+    """Return how many records are lost and which, as `25 records (offsets 15 to 39)`."""
+    count, offsets = record_count(lost.records, lost.at_least), offset_words(lost.start, lost.end)
+    return f"{count} ({offsets})" if offsets else count
+
+
+def shutdown_after_abort(start: LogDirPrediction) -> str | None:
+    """Return `clean` or `unclean`, as the start after this one finds the shutdown; None unless this one aborts."""
     if start.outcome is not Outcome.ABORT:
         return None
     if not start.clean:

@@ -1,16 +1,18 @@
-"""Every access to files and object stores: paths in, bytes and names out.
+"""Every access to log dirs, on disk or in a store: paths in, bytes and names out.
 
 | Question | Module |
 |---|---|
 | Which names are in a directory? | `walk` |
 | How is a file opened and read without following links or changing access times? | `read` |
+| What did the system refuse while a command ran? | `refusals` |
 | How are log dirs in S3 and other stores read? | `remote`; how much a thread may read: `quota` |
 | Which process holds a log dir? | `lock` |
 | Where does kcheck write its own results? | `output` |
 | How does a plan change a log dir? | `apply`; the files it changes: `places`; what undo needs: `backup` |
 | What does a worker process close and how much memory may it use? | `descriptors`, `memory` |
 
-Only `apply` changes a log dir. It goes through these states, which the journal in the backup folder records:
+Only `apply` changes a log dir; for that time `lock` adds a `.lock` if there is none. It goes through these states,
+which the journal in the backup folder records:
 
 1. No journal: nothing is changed yet. `apply` locks the log dirs, compares every file with the plan, and copies
    what it will replace into the backup. The journal is the last file that it writes there.

@@ -6,7 +6,7 @@ from kcheck.disk.read import read_whole
 from kcheck.disk.walk import join, list_directory
 from kcheck.errors import PlanError, StalePlanError
 from kcheck.formats import meta_properties
-from kcheck.model.names import META_PROPERTIES, OFFSET_CHECKPOINTS, ids_differ, parse_directory
+from kcheck.model.names import META_PROPERTIES, OFFSET_CHECKPOINTS, ids_differ, is_stranger_in_log_dir, parse_directory
 from kcheck.model.plan import LogDirIdentity, Plan, digest, touched
 from kcheck.model.unreadable import UnreadableCause, UnreadableError
 
@@ -82,7 +82,7 @@ def _untouched(plan: Plan) -> Iterator[tuple[LogDirIdentity, LogDirIdentity]]:
 def _has_kafka_names(log_dir: str) -> bool:
     """Whether a directory holds a checkpoint or a partition directory."""
     try:
-        listing = list_directory(log_dir)
+        listing = list_directory(log_dir, is_stranger_in_log_dir)
     except UnreadableError as error:
         raise PlanError(f"{log_dir}: {error}") from error
     checkpoints = not set(OFFSET_CHECKPOINTS).isdisjoint(listing.files)

@@ -3,12 +3,17 @@
 import errno
 import os
 import stat
+from collections.abc import Mapping
 from functools import partial
 
+from kcheck.disk.refusals import MISSING, note_refusal
 from kcheck.disk.remote import RemoteFile, Store, store_of
+from kcheck.model.names import STRANGERS_MAX, further_strangers, is_stranger
 from kcheck.model.source import SMALL_FILE_SIZE_MAX, DirectoryEntries, Filled, Source, small_size_max
 from kcheck.model.unreadable import UnreadableCause, UnreadableError, too_large
 
+COUNT_MAX = 10_000
+"""A listing leaves strangers out when it has so many names, and again each time it has doubled."""
 _HOLE_SIZE_MIN = 64 << 10
 """It is faster to read a smaller file than to look for holes in it."""
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -17,14 +22,13 @@ _NOATIME = getattr(os, "O_NOATIME", 0)
 _NOT_REGULAR = "not a regular file"
 _WORDS: dict[int | None, str] = {errno.ENXIO: _NOT_REGULAR}
 """The system's error for a socket."""
-_NOTHING = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
-"""The system's errors for a link to a missing file, through a file, or to itself."""
 _NUL = "embedded null byte"
 _ANYBODY = stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH
 
 
-def unreadable(error: OSError | ValueError) -> UnreadableError:
-    """Return the UnreadableError for an error of the operating system."""
+def unreadable(error: OSError | ValueError, path: str) -> UnreadableError:
+    """Return the UnreadableError for an error of the operating system about a path; the command remembers it."""
+    note_refusal(path, error)
     missing = isinstance(error, OSError) and error.errno == errno.ENOENT
     return UnreadableError(word_for(error), UnreadableCause.MISSING if missing else UnreadableCause.REFUSED)
 
@@ -83,10 +87,13 @@ class _Opened:
     UnreadableError.
     """
 
-    __slots__ = ("_file",)
+    __slots__ = ("_file", "_folder", "_path")
 
-    def __init__(self, path: str, store: Store | None, *, follow: bool, at: int | None = None) -> None:
+    def __init__(
+        self, path: str, store: Store | None, *, follow: bool, at: int | None = None, folder: str = ""
+    ) -> None:
         flags = _FLAGS & ~_NOFOLLOW if follow else _FLAGS
+        self._path, self._folder = path, folder
         self._file: int | RemoteFile
         try:
             if store is not None:
@@ -102,18 +109,21 @@ class _Opened:
                 raise UnreadableError("a symbolic link: not followed", UnreadableCause.LINK) from error
             if error.errno in _WORDS:
                 raise UnreadableError(_WORDS[error.errno]) from error
-            raise unreadable(error) from error
+            raise self._unreadable(error) from error
         except ValueError as error:
-            raise unreadable(error) from error
+            raise self._unreadable(error) from error
+
+    def _unreadable(self, error: OSError | ValueError) -> UnreadableError:
+        return unreadable(error, os.path.join(self._folder, self._path))
 
     def __enter__(self) -> LocalFile | RemoteFile:
         if not isinstance(self._file, int):
             return self._file
         try:
             status = os.fstat(self._file)
-        except BaseException:
+        except OSError as error:
             os.close(self._file)
-            raise
+            raise self._unreadable(error) from error
         if not stat.S_ISREG(status.st_mode):
             os.close(self._file)
             raise UnreadableError(_NOT_REGULAR)
@@ -123,7 +133,7 @@ class _Opened:
         if isinstance(self._file, int):
             os.close(self._file)
         if isinstance(error, OSError):
-            raise unreadable(error) from error
+            raise self._unreadable(error) from error
 
 
 def opened(path: str, *, follow: bool = False) -> _Opened:
@@ -160,31 +170,41 @@ class FilesOf:
         return partial(FilesOf, self.path, follow=self._follow), ()  # Another process finds the store itself.
 
     def entries(self) -> DirectoryEntries:
-        """Return the names as `Files.entries`; kcheck does not open the targets of links."""
+        """Return the names as `Files.entries`; kcheck does not open the targets of links.
+
+        Of the files that no broker knows only the first `STRANGERS_MAX` are named.
+        """
         sizes: dict[str, int] = {}
         directories: dict[str, bool] = {}
         others: list[str] = []
+        loops: list[str] = []
         try:
             if self._store is not None:
                 listed = self._store.list_directory(self.path)
-                return DirectoryEntries(listed.sizes, dict.fromkeys(listed.directories, False))
+                return DirectoryEntries(_with_few_strangers(listed.sizes), dict.fromkeys(listed.directories, False))
+            count_max = COUNT_MAX
             with os.scandir(self.path) as entries:
                 for entry in entries:
-                    if entry.is_symlink() and _leads_nowhere(entry.path):
+                    nowhere = _leads_nowhere(entry.path) if entry.is_symlink() else None
+                    if nowhere is not None:
+                        loops += [entry.name] * (nowhere == errno.ELOOP)
                         continue
                     if entry.is_file():
                         sizes[entry.name] = entry.stat().st_size
+                        if len(sizes) > count_max:
+                            sizes = _with_few_strangers(sizes)
+                            count_max = max(COUNT_MAX, 2 * len(sizes))
                     elif entry.is_dir():
                         directories[entry.name] = is_empty(entry.path)
                     else:
                         others.append(entry.name)
         except (OSError, ValueError) as error:
-            raise unreadable(error) from error
-        return DirectoryEntries(sizes, directories, tuple(sorted(others)))
+            raise unreadable(error, self.path) from error
+        return DirectoryEntries(_with_few_strangers(sizes), directories, tuple(sorted(others)), tuple(sorted(loops)))
 
     def open(self, name: str) -> _Opened:
         """Open a file as `opened`."""
-        return _Opened(self._prefix + name, self._store, follow=self._follow, at=self._at)
+        return _Opened(self._prefix + name, self._store, follow=self._follow, at=self._at, folder=self.path)
 
     def readable_size(self, name: str) -> int:
         """Return the size in bytes of a readable regular file; UnreadableError as `opened` for any other."""
@@ -227,12 +247,18 @@ class FilesOf:
             return _read(source, source.size)
 
 
+def _with_few_strangers(sizes: Mapping[str, int]) -> dict[str, int]:
+    """Return the files without the further strangers."""
+    more = further_strangers(sizes, is_stranger) if len(sizes) > STRANGERS_MAX else ()
+    return {name: sizes[name] for name in sizes.keys() - more} if more else dict(sizes)
+
+
 def _read_unlisted(store: Store, path: str, size_max: int) -> bytes:
     """Return the bytes of a small file of unknown size; asking for its size would cost another request."""
     try:
         data = store.read(path, 0, size_max + 1)
     except OSError as error:
-        raise unreadable(error) from error
+        raise unreadable(error, path) from error
     if len(data) > size_max:
         words = f"more than {size_max} bytes are too many for a file of this kind"
         raise UnreadableError(words, UnreadableCause.TOO_LARGE)
@@ -248,13 +274,14 @@ def _read(source: Source, size: int) -> bytes:
     return data
 
 
-def _leads_nowhere(link: str) -> bool:
-    """Whether nothing is at the end of a link; Java's File.isFile and isDirectory are false then."""
+def _leads_nowhere(link: str) -> int | None:
+    """Return why nothing is at the end of a link, as an errno; Java's File.isFile and isDirectory are false then."""
     try:
         os.stat(link)
     except OSError as error:
-        return error.errno in _NOTHING
-    return False
+        note_refusal(link, error)
+        return error.errno if error.errno in MISSING else None
+    return None
 
 
 def is_empty(path: str) -> bool:
@@ -264,5 +291,6 @@ def is_empty(path: str) -> bool:
     try:
         with os.scandir(path) as entries:
             return next(entries, None) is None
-    except OSError:
+    except OSError as error:
+        note_refusal(path, error)
         return False

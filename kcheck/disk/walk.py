@@ -1,15 +1,18 @@
 """Lists directories and answers questions about paths, without following a link out of a checked directory."""
 
 import os
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import NamedTuple, Self, TypeVar
 
 from kcheck.disk.quota import reading_at_most
-from kcheck.disk.read import FilesOf, unreadable
+from kcheck.disk.read import COUNT_MAX, FilesOf, unreadable
+from kcheck.disk.refusals import MISSING, note_refusal
 from kcheck.disk.remote import store_of
 from kcheck.model.finding import Location
-from kcheck.model.unreadable import UnreadableError
+from kcheck.model.names import STRANGERS_MAX, IsStranger, further_strangers, is_stranger
+from kcheck.model.unreadable import UnreadableCause, UnreadableError
 
 T = TypeVar("T")
 
@@ -27,38 +30,58 @@ class Listing(NamedTuple):
     """Directories, and links to a directory below this one."""
     others: tuple[str, ...]
     """Other links, devices, sockets and pipes: kcheck does not open them."""
+    strangers: int = 0
+    """How many more files there are that were left out as strangers."""
 
 
-def list_directory(path: str) -> Listing:
-    """Return the names in a directory; UnreadableError if it cannot be listed."""
+def list_directory(path: str, strange: IsStranger | None = None) -> Listing:
+    """Return the names in a directory; UnreadableError if it cannot be listed.
+
+    Of the files that are strangers only the first `STRANGERS_MAX` are named.
+    """
     store = store_of(path)
     if store is not None:
-        content = _readable(lambda: store.list_directory(path))
-        return Listing(files=tuple(sorted(content.sizes)), directories=content.directories, others=())
-    return _readable(lambda: _listed(path, path))
+        content = _readable(path, lambda: store.list_directory(path))
+        files = set(content.sizes)
+        strangers = _leave_out(files, strange)
+        return Listing(tuple(sorted(files)), directories=content.directories, others=(), strangers=strangers)
+    return _readable(path, lambda: _listed(path, path, strange))
 
 
-def _listed(path: str, directory: str | int) -> Listing:
+def _listed(path: str, directory: str | int, strange: IsStranger | None) -> Listing:
     """Return the names in a directory, which is its path or an open descriptor."""
-    with os.scandir(directory) as iterator:
-        entries = list(iterator)
-    files = [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
-    files.sort()
-    if len(files) == len(entries):
-        return Listing(files=tuple(files), directories=(), others=())
-    directories = [
-        entry.name for entry in entries
-        if entry.is_dir(follow_symlinks=False) or (entry.is_symlink() and _inside(path, join(path, entry.name)))
-    ]  # fmt: skip
-    others = {entry.name for entry in entries}.difference(files, directories)
-    return Listing(files=tuple(files), directories=tuple(sorted(directories)), others=tuple(sorted(others)))
+    files, directories, others = set[str](), list[str](), list[str]()
+    strangers, count_max = 0, COUNT_MAX
+    with os.scandir(directory) as entries:
+        for entry in entries:
+            name = entry.name
+            if entry.is_file(follow_symlinks=False):
+                files.add(name)
+                if len(files) > count_max:
+                    strangers += _leave_out(files, strange)
+                    count_max = max(COUNT_MAX, 2 * len(files))
+            elif entry.is_dir(follow_symlinks=False) or (entry.is_symlink() and _inside(path, join(path, name))):
+                directories.append(name)
+            else:
+                others.append(name)
+    strangers += _leave_out(files, strange)
+    return Listing(tuple(sorted(files)), tuple(sorted(directories)), tuple(sorted(others)), strangers)
+
+
+def _leave_out(files: set[str], strange: IsStranger | None) -> int:
+    """Remove all but the first strangers from the names of files; return how many were removed."""
+    if strange is None or len(files) <= STRANGERS_MAX:
+        return 0
+    more = further_strangers(files, strange)
+    files.difference_update(more)
+    return len(more)
 
 
 def has_file(path: str, wanted: Callable[[str], bool]) -> bool:
     """Whether a directory has a regular file whose name is `wanted`; UnreadableError if it cannot be listed."""
     if is_remote(path):
         return any(map(wanted, list_directory(path).files))
-    return _readable(lambda: _has_file(path, wanted))
+    return _readable(path, lambda: _has_file(path, wanted))
 
 
 def _has_file(path: str, wanted: Callable[[str], bool]) -> bool:
@@ -73,7 +96,7 @@ def states(path: str) -> list[tuple[str, object, int, object]]:
     """
     store = store_of(path)
     if store is not None:
-        listed = _readable(lambda: store.list_directory(path))
+        listed = _readable(path, lambda: store.list_directory(path))
         if len(listed.stamps) < len(listed.sizes):
             raise UnreadableError("its store does not show which files have changed")
         of_files = [(name, None, size, listed.stamps[name]) for name, size in listed.sizes.items()]
@@ -82,7 +105,7 @@ def states(path: str) -> list[tuple[str, object, int, object]]:
         with os.scandir(path) as entries:
             statuses = [(entry.name, entry.stat(follow_symlinks=False)) for entry in entries]
     except (OSError, ValueError) as error:
-        raise unreadable(error) from error
+        raise unreadable(error, path) from error
     return sorted((name, status.st_mode, status.st_size, status.st_mtime_ns) for name, status in statuses)
 
 
@@ -90,7 +113,7 @@ def hold_listing(path: str) -> None:
     """Keep a listing of everything below a log dir in a store until `drop_listing`; UnreadableError if it fails."""
     store = store_of(path)
     if store is not None:
-        _readable(lambda: store.hold(path))
+        _readable(path, lambda: store.hold(path))
 
 
 def is_remote(path: str) -> bool:
@@ -131,7 +154,7 @@ class Directory(FilesOf):
     def __init__(self, path: str) -> None:
         super().__init__(path)
         if self._store is None:
-            self._at, self._prefix = _readable(lambda: os.open(path, _DIRECTORY)), ""
+            self._at, self._prefix = _readable(path, lambda: os.open(path, _DIRECTORY)), ""
 
     def __enter__(self) -> Self:
         return self
@@ -141,17 +164,19 @@ class Directory(FilesOf):
             os.close(self._at)
 
     def listing(self) -> Listing:
-        """Return its names; UnreadableError if it cannot be listed."""
+        """Return its names as of a partition directory; UnreadableError if it cannot be listed."""
         descriptor = self._at
-        return list_directory(self.path) if descriptor is None else _readable(lambda: _listed(self.path, descriptor))
+        if descriptor is None:
+            return list_directory(self.path, is_stranger)
+        return _readable(self.path, lambda: _listed(self.path, descriptor, is_stranger))
 
 
-def _readable(access: Callable[[], T]) -> T:
-    """Return the result of an access to a disk or store; its error becomes an UnreadableError."""
+def _readable(path: str, access: Callable[[], T]) -> T:
+    """Return the result of an access to a path on a disk or in a store; its error becomes an UnreadableError."""
     try:
         return access()
     except (OSError, ValueError) as error:
-        raise unreadable(error) from error
+        raise unreadable(error, path) from error
 
 
 def _inside(directory: str, link: str) -> bool:
@@ -170,16 +195,27 @@ def sizes(path: str, ending: str) -> list[int]:
             return [
                 entry.stat(follow_symlinks=False).st_size for entry in named if entry.is_file(follow_symlinks=False)
             ]
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        note_refusal(path, error)
         return []
 
 
 def file_size(path: str) -> int:
     """Return the size of a file in bytes without following a link; UnreadableError if it is missing."""
+    return _readable(path, lambda: os.lstat(path).st_size)
+
+
+def status_of(path: str) -> os.stat_result | None:
+    """Return the status of a path on this machine, not of the target of a link; None if nothing is there.
+
+    UnreadableError if the system refuses to say.
+    """
     try:
-        return os.lstat(path).st_size
-    except OSError as error:
-        raise unreadable(error) from error
+        return _readable(path, lambda: os.lstat(path))
+    except UnreadableError as error:
+        if error.cause is UnreadableCause.MISSING:
+            return None
+        raise
 
 
 def is_directory(path: str) -> bool:
@@ -189,23 +225,27 @@ def is_directory(path: str) -> bool:
     """
     store = store_of(path)
     if store is not None:
-        content = _readable(lambda: store.find(path))
+        content = _readable(path, lambda: store.find(path))
         return bool(content.sizes or content.directories)
-    return os.path.isdir(path)
+    try:
+        return stat.S_ISDIR(os.stat(path).st_mode)
+    except (OSError, ValueError) as error:
+        note_refusal(path, error)
+        return False
 
 
 def exists(path: str) -> bool:
-    """Whether the user's path exists, or cannot be seen for lack of permission."""
+    """Whether the user's path exists, or the system refuses to say."""
     store = store_of(path)
     if store is not None:
         folder, name = split(path)
-        content = _readable(lambda: store.find(folder))
+        content = _readable(folder, lambda: store.find(folder))
         return name in content.sizes or name in content.directories
     try:
         os.lstat(path)
-    except PermissionError:
-        return True  # Opening it will report the missing permission.
-    except (OSError, ValueError):
+    except OSError as error:
+        return error.errno not in MISSING  # Opening it will report any other error.
+    except ValueError:
         return False
     return True
 

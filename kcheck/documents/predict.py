@@ -2,7 +2,7 @@
 
 from kcheck.core.predictions import LogDirPrediction, LostRecords, PartitionPrediction
 from kcheck.core.truncation_plans import TruncatedRecords
-from kcheck.core.verdicts import next_start, verdict
+from kcheck.core.verdicts import shutdown_after_abort, verdict
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
 from kcheck.model.report import Row
 
@@ -20,7 +20,7 @@ def log_dir_row(start: LogDirPrediction) -> Row:
         "uncertain": start.uncertain,
         "clean_start": start.clean,
         "mode": str(start.mode),
-        "next_start": next_start(start),
+        "next_start": shutdown_after_abort(start),
         "lost_records": None if None in records else sum(count or 0 for count in records),
         "scan_bytes": sum(partition.scan_bytes for partition in start.partitions),
         "partitions": tuple(
@@ -45,7 +45,7 @@ def partition_row(partition: PartitionPrediction) -> dict[str, object]:
         "recovery_point": None if log is None else log.recovery_point,
         "high_watermark": partition.high_watermark,
         "leader_epochs": None if log is None else entry_rows(log.leader_epochs),
-        "lost": None if lost is None else lost_row(lost),
+        "lost": None if lost is None else loss_row(lost),
         "scan_bytes": partition.scan_bytes,
         "files": {
             "created": changes.created,
@@ -55,6 +55,11 @@ def partition_row(partition: PartitionPrediction) -> dict[str, object]:
             "unknown": changes.unknown,
         },
     }
+
+
+def loss_row(lost: LostRecords) -> dict[str, object]:
+    """Return the row of records that a start or a repair loses."""
+    return {**lost_row(lost), "at_least": lost.at_least}
 
 
 def lost_row(lost: LostRecords | TruncatedRecords) -> dict[str, object]:

@@ -19,7 +19,7 @@ from kcheck.core.truncation_plans import (
     TruncatedRecords,
     TruncationPlan,
 )
-from kcheck.documents.predict import lost_row
+from kcheck.documents.predict import loss_row, lost_row
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
 from kcheck.model.entries import EpochEndOffset
 from kcheck.model.report import Row
@@ -33,7 +33,7 @@ def plan_row(plan: TruncationPlan) -> Row:
         "leader": plan.leader,
         "leader_epoch": plan.leader_epoch,
         "leader_log_end_offset": plan.leader_log_end_offset,
-        "lost_at_start": tuple({"broker_id": loss.broker_id, **lost_row(loss.lost)} for loss in plan.lost_at_start),
+        "lost_at_start": tuple({"broker_id": loss.broker_id, **loss_row(loss.lost)} for loss in plan.lost_at_start),
         "problem": plan.problem,
         "is_best": plan.is_best,
         "advantage": plan.advantage,
@@ -89,7 +89,12 @@ def _follower_row(follower: FollowerPlan, plan: TruncationPlan) -> Row:
 
 
 def _cut_row(cut: CutPosition) -> Row:
-    return {"segment": cut.segment, "position": cut.position, "base_offset": cut.base_offset}
+    return {
+        "segment": cut.segment,
+        "position": cut.position,
+        "base_offset": cut.base_offset,
+        "end_after_restart": cut.end_after_restart,
+    }
 
 
 def _refetch_row(refetch: RefetchedRecords) -> Row:

@@ -151,8 +151,10 @@ def _record_blocks(
 
 def _damaged(block: Block) -> Iterator[int]:
     """Yield the positions of batches with a record that cannot be decoded."""
-    rows: Iterator[Any] = zip(*(block.columns[name] for name in ("batch_position", *DECODED_COLUMNS)), strict=True)
-    return (position for position, *said in rows if any(problem_of(decoded) is not None for decoded in said))
+    positions: Any = block.columns["batch_position"]
+    for name in DECODED_COLUMNS:
+        problems = map(problem_of, block.columns[name])
+        yield from (position for position, problem in zip(positions, problems, strict=True) if problem is not None)
 
 
 def _record_block(batches: HeaderColumns, buffer: Buffer, piece: RecordFields, shown: DumpDetail) -> Block:
@@ -189,8 +191,10 @@ def _record_block(batches: HeaderColumns, buffer: Buffer, piece: RecordFields, s
             escaped[at] = tuple(name for name, set_ in flags if set_)
         columns |= {"headers": rows, "escaped": escaped}
     if shown.decode is not None:
-        halves = ((piece.key_size, piece.key_end), (piece.value_size, piece.value_end))
-        said = map(shown.decode, *(_slices(buffer, *half) for half in halves))
+        begin = int(piece.at[0])
+        octets = bytes(memoryview(buffer)[begin : int(piece.value_end[-1])])
+        halves = ((piece.key_size, piece.key_end - begin), (piece.value_size, piece.value_end - begin))
+        said = map(shown.decode, *(_slices(octets, *half) for half in halves))
         columns |= zip(DECODED_COLUMNS, zip(*said, strict=True), strict=True)
     return Block(columns)
 

@@ -119,8 +119,8 @@ def _with_records(file: File, batches: _BatchWindow, wanted: Filter, shown: Dump
         parts = record_parts(rest, batches.window, batches.start, shown) if plain else [None] * (block.length - begin)
         some = Block({name: column[begin : begin + len(parts)] for name, column in block.columns.items()})
         records: list[Iterator[Row]] = [
-            record_rows(file, row, wanted, shown) if part is None else part
-            for part, row in zip(parts, some.rows(), strict=True)
+            record_rows(file, some.row(number), wanted, shown) if part is None else part
+            for number, part in enumerate(parts)
         ]
         yield Block({**some.columns, "records": records})
         begin += len(parts)

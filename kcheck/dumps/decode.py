@@ -18,7 +18,7 @@ def _decoding(kind: str) -> Decode:
     decode = DECODERS[kind]
 
     def rows(key: Data | None, value: Data | None) -> tuple[Row | None, Row | None]:
-        key, value = (None if data is None else bytes(data) for data in (key, value))
+        key, value = None if key is None else bytes(key), None if value is None else bytes(value)
         message = decode(key, value)
         return _row(message.key, key), _row(message.value, value)
 

@@ -42,6 +42,8 @@ class File:
         self.damage: list[Damage] = []
         self.taken = False
         """Whether the broker accepts a producer snapshot."""
+        self.read_error: OSError | None = None
+        """The error at which reading records ended."""
 
     def tell(self, position: int, size: int, message: str, *, tail: bool = False) -> None:
         """Keep a damaged place; always keep the end of valid data."""

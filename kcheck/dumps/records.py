@@ -88,7 +88,12 @@ def _read(file: File, position: int, size: int) -> Iterator[Record | Unread]:
     if size > BODY_SIZE_MAX:
         yield Unread(0, 0, f"a batch of {size} bytes is too large; kcheck reads at most {BODY_SIZE_MAX}")
         return
-    data = file.source.pread(size, position)
+    try:
+        data = file.source.pread(size, position)
+    except OSError as error:  # Rows of records are read by the renderer, far from the `with` of the file.
+        file.read_error = error
+        yield Unread(0, 0, f"the file cannot be read: {error.strerror}")
+        return
     if len(data) < size:
         yield Unread(0, 0, "the file was truncated while kcheck read it")
         return

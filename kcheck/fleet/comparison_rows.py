@@ -65,7 +65,7 @@ def _sum(values: Numbers, pairs: Pairs) -> Numbers:
 
 
 def best_of(plain: PartitionGroup, pairs: Pairs, losses: LossColumns) -> Numbers:
-    """Return the best leader of each partition: the first with the least cost, as `scan.truncation.cost` says."""
+    """Return the best leader of each partition: the first with the least cost, as `core.truncation_plans.cost` says."""
     replicas = plain.replicas
     is_best = np.ones(len(replicas.group), bool)
     for cost in (_sum(losses.below, pairs), _sum(losses.offsets, pairs), -replicas.log_end):

@@ -8,6 +8,7 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 
 from kcheck.disk.read import read_whole
+from kcheck.disk.refusals import Refusals
 from kcheck.disk.remote import mount
 from kcheck.disk.walk import exists, is_directory, is_link, is_remote, join, list_directory, real, split
 from kcheck.errors import KcheckError, NotALogDirError, UsageError
@@ -112,19 +113,23 @@ def _of(root: str, disks: _Disks, findings: list[Finding]) -> Iterator[FleetLogD
             raise UsageError(f"{root}: {start} is no directory")
         yield from _matching(start, layout, disks)
     else:
-        raise UsageError(f"{root} is no directory, no layout such as /mnt/{{broker}}/{{log_dir}}, no .csv or .parquet")
+        example = "/mnt/{broker}/{log_dir}"
+        raise UsageError(f"{root} is not a directory, a layout such as {example}, or a .csv or .parquet file")
 
 
 def _named(root: str) -> tuple[FleetLogDir, ...] | KcheckError | None:
     """Return the log dirs of a ROOT that is a directory, or why there is none; None where it is something else."""
     try:
-        if not is_directory(root):
-            return None
-        named = targets([root])
+        with Refusals() as refused:
+            named = targets([root]) if is_directory(root) else None
+        if root in refused:
+            return NotALogDirError(f"{root}: {refused[root]}")
     except UnreadableError as error:
         return NotALogDirError(f"{root}: {error}")
     except KcheckError as error:
         return error
+    if named is None:
+        return None
     if any(target.kind is not TargetKind.LOG_DIR for target in named):
         return UsageError(f"{root} is one partition: name its log dir")
     return tuple(FleetLogDir(target.path, folder=target.folder) for target in named)

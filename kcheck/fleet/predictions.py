@@ -106,7 +106,8 @@ def light_start(name: str, directory: PartitionDirectory, row: Sequence[Any]) ->
     outcome, reason, lost, scan_bytes, queued, touched = row
     if outcome is None:
         return None
-    of_lost = None if lost is None else LostRecords(None, None, json.loads(lost)["records"], 0, None)
+    loss = None if lost is None else json.loads(lost)
+    of_lost = None if loss is None else LostRecords(None, None, loss["records"], 0, None, loss.get("at_least", 0))
     return PartitionPrediction(
         name, directory, _OUTCOMES[outcome], reason, lost=of_lost, scan_bytes=scan_bytes, queued=queued, touched=touched
     )

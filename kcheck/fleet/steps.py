@@ -15,6 +15,7 @@ from kcheck.core.claims import settled
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.startup import Mode, Outcome, settings
 from kcheck.disk.read import FilesOf
+from kcheck.disk.refusals import Refusals, asked_twice
 from kcheck.disk.walk import bounded, hold_listing, is_remote, join
 from kcheck.fleet.inventory import FleetLogDir
 from kcheck.fleet.predictions import log_dir_row, predicted
@@ -50,6 +51,7 @@ from kcheck.tables._arrow import batch_of, from_bytes, to_bytes
 from kcheck.views.log_dir import open_log_dir, report_links, wanted_directories
 from kcheck.views.partition import read_small, try_partition
 from kcheck.views.recheck import confirmed, has_left, remaining, suspects
+from kcheck.views.refused_paths import refused_findings
 from kcheck.views.rule_runner import check_broker, check_partition
 from kcheck.views.survey import checked_log_dir, concerns, whole_log_dir
 
@@ -98,6 +100,10 @@ class Identified(NamedTuple):
 
 def identify(log_dir: FleetLogDir, how: ScanOptions) -> Identified:
     """Return the broker of a log dir: the user's, else that of its meta.properties."""
+    return asked_twice(partial(_identify, log_dir, how))
+
+
+def _identify(log_dir: FleetLogDir, how: ScanOptions) -> Identified:
     where = Location(log_dir=log_dir.path, file=META_PROPERTIES)
     try:
         view = read_small(
@@ -123,7 +129,8 @@ def list_items(log_dir: Identified, how: ScanOptions) -> tuple[tuple[int, bytes]
     """Return the partition directories of a log dir that are wanted, as batches of items, each with its number."""
     with suppress(UnreadableError):  # The next listing reports the error.
         hold_listing(log_dir.path)
-    opened = open_log_dir(log_dir.path, log_dir.broker_id, how.release)
+    # A log dir that cannot be listed has no items; the look at its broker has the finding.
+    opened = asked_twice(partial(open_log_dir, log_dir.path, log_dir.broker_id, how.release))
     errors = {name: view.refusal for name, view in opened.view.files.items() if view.refusal is not None}
     refused = json.dumps(errors) if errors else None
     mode = mode_of_log_dir(opened, settings({}, how.release), how.release)
@@ -217,7 +224,14 @@ def _bounded(item: Item, segment_scan: "SegmentScan | None", how: ScanOptions) -
 
 
 def _scan(path: str, item: Item, segment_scan: "SegmentScan | None", how: ScanOptions) -> Scanned:
-    """Look at one directory, as check does."""
+    """Look at one directory, as check does, and name each file that was refused."""
+    with Refusals() as refused:
+        scanned = _scan_directory(path, item, segment_scan, how)
+    more = tuple(refused_findings(refused, scanned.findings))
+    return scanned._replace(findings=sorted((*scanned.findings, *more), key=Finding.sort_key)) if more else scanned
+
+
+def _scan_directory(path: str, item: Item, segment_scan: "SegmentScan | None", how: ScanOptions) -> Scanned:
     directory = parse_directory(item.name)
     assert directory is not None
     where = item.where
@@ -318,8 +332,10 @@ def look_at_broker(
     views: list[LogDirView] = []
     starts: list[LogDirPrediction] = []
     for log_dir, seen in log_dirs_seen:
-        opened = open_log_dir(log_dir.path, log_dir.broker_id, how.release)
-        report_links(opened, how.wanted)
+        with Refusals() as refused:
+            opened = open_log_dir(log_dir.path, log_dir.broker_id, how.release)
+            report_links(opened, how.wanted)
+        opened.findings.extend(refused_findings(refused, opened.findings))
         light = [row for data in seen for batch in from_bytes(data) for row in light_of(batch, opened.view.where)]
         partitions = [view for view, *_ in light]
         unread = {finding.where.dir for finding in opened.findings if finding.where.dir is not None}

@@ -59,6 +59,7 @@ COMPRESSION = ("none", "gzip", "snappy", "lz4", "zstd")
 CODEC_NAMES = (*COMPRESSION, *(f"unknown-{number}" for number in range(len(COMPRESSION), CODEC_MASK + 1)))
 """The same, with names for the numbers that no release knows."""
 LOG_APPEND_TIME = 0x08
+_CURRENT_MAGIC = 2
 NO_MARKER, UNKNOWN_MARKER = -1, -2
 """Used as the marker type of a batch that is not a marker, or whose record is not in the usual form of one."""
 NO_SEQUENCE = -1
@@ -120,6 +121,22 @@ def _legacy(header: bytes | memoryview, at: int, position: int, total: int) -> B
     timestamp = TIMESTAMP.unpack_from(header, at + LEGACY.size)[0] if has_timestamp else None
     count = None if attributes & CODEC_MASK else 1
     return Batch(position, total, magic, Offset(offset), Offset(offset), None, count, timestamp, attributes & 0xFF, crc)
+
+
+def incomplete_batch(header: bytes, *, remaining: int, low: int, high: int) -> Batch | None:
+    """Return the batch of magic 2 whose `header` is complete but which runs past the `remaining` bytes of the file.
+
+    None if there is none, or if the header contradicts itself or the log: its offsets lie from `low` to `high`. No CRC
+    proves it, because bytes are missing.
+    """
+    if len(header) < HEADER.size or header[MAGIC_AT] != _CURRENT_MAGIC:
+        return None
+    total = int(OVERHEAD.unpack_from(header)[1]) + OVERHEAD.size
+    batch = batch_at(header, 0, position=0, total=total)
+    if batch is None or batch.record_count is None or total <= remaining:
+        return None
+    fits = low <= batch.base_offset <= batch.last_offset <= high
+    return batch if fits and 0 < batch.record_count <= batch.last_offset - batch.base_offset + 1 else None
 
 
 class BatchHeader(NamedTuple):

@@ -68,6 +68,8 @@ class ReleaseEvidence(NamedTuple):
     """Whether the user named a release outside the range."""
     other: OtherEnd | None = None
     """The other end of the range; None if there is none, or the command does not compare it."""
+    refused: tuple[tuple[str, str], ...] = ()
+    """The paths that were refused when evidence was looked for, each with the reason."""
 
     def row(self) -> dict[str, object]:
         """Return it as JSON shows it."""

@@ -4,7 +4,7 @@ A name on disk can be any text. Kafka's rules: LocalLog.parseTopicPartitionName,
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from functools import lru_cache
 from itertools import compress
@@ -61,7 +61,7 @@ class DirectoryState(StrEnum):
 
 
 LIVE = (DirectoryState.CURRENT, DirectoryState.FUTURE)
-"""The directories that a broker uses and that checkpoints name. The others only await deletion."""
+"""The directories that a broker uses and that checkpoints name: not one to be deleted, or one that it set aside."""
 
 
 class PartitionDirectory(NamedTuple):
@@ -252,6 +252,32 @@ def parse_file(name: str) -> KafkaFile:
     if match and snapshot is not None:
         return KafkaFile(FileKind.METADATA_SNAPSHOT, snapshot[0], match[3] or match[4] or "")
     return KafkaFile(FileKind.OTHER, None, suffix, canonical=False)
+
+
+STRANGERS_MAX = 1000
+"""kcheck keeps the names of at most this many strangers in a directory, and counts the others."""
+_ENDINGS = (*(f".{extension}" for extension in _OF_A_SEGMENT), CLEANED, SWAP, DELETED, *SNAPSHOT_ENDINGS)
+
+
+def is_stranger(name: str) -> bool:
+    """Whether no broker takes a file of this name in a partition directory for one of its own: every start ignores it.
+
+    `parse_file` says OTHER of the name then, but a million names take a tenth of its time.
+    """
+    return not name.endswith(_ENDINGS) and name.removesuffix(TEMPORARY) not in _FIXED
+
+
+def is_stranger_in_log_dir(name: str) -> bool:
+    """Whether no broker takes a file of this name in a log dir for one of its own, or for a partition directory."""
+    return is_stranger(name) and parse_directory(name) is None
+
+
+IsStranger = Callable[[str], bool]
+
+
+def further_strangers(names: Iterable[str], is_stranger: IsStranger) -> list[str]:
+    """Return the strangers among the files of a directory but for the first `STRANGERS_MAX`."""
+    return sorted(filter(is_stranger, names))[STRANGERS_MAX:]
 
 
 def parse_metadata_snapshot(name: str) -> tuple[Offset, Epoch] | None:

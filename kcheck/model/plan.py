@@ -17,6 +17,8 @@ from kcheck.model.report import Row
 SCHEMA = "kcheck.plan/1"
 CONTENT_SIZE_MAX = 64 << 20
 """The most bytes that a plan carries for one operation."""
+_TEXT_SIZE = 1 << 20
+"""The characters of a plan that are hashed at once."""
 
 DEPTH_MAX = 2
 """The most names below a log dir: a partition directory, and a file in it."""
@@ -265,7 +267,10 @@ def plan_row(plan: Plan) -> dict[str, object]:
     operations = tuple(map(operation_row, plan.operations))
     row = {"log_dirs": plan.log_dirs, "identities": identities, "operations": operations}
     text = json.dumps({"kafka": plan.kafka, **row}, sort_keys=True, separators=(",", ":"))
-    return {"sha256": sha256(text.encode()).hexdigest(), **row}
+    digest_of_all = sha256()
+    for position in range(0, len(text), _TEXT_SIZE):  # The text of many operations is not copied as a whole.
+        digest_of_all.update(text[position : position + _TEXT_SIZE].encode())
+    return {"sha256": digest_of_all.hexdigest(), **row}
 
 
 def _digest_row(value: Digest | None) -> dict[str, object] | None:
@@ -298,6 +303,9 @@ def operation_row(operation: FileOp) -> dict[str, object]:
 
 def serialize_plan(plan: Plan, *, kcheck: str) -> bytes:
     """Return the bytes of a plan file; `kcheck` is the version of kcheck."""
-    return (
-        json.dumps({"schema": SCHEMA, "kcheck": kcheck, "kafka": plan.kafka, **plan_row(plan)}, indent=1) + "\n"
-    ).encode()
+    row = {"schema": SCHEMA, "kcheck": kcheck, "kafka": plan.kafka, **plan_row(plan)}
+    data = bytearray()
+    for part in json.JSONEncoder(indent=1).iterencode(row):  # `dumps` holds all parts at once: many times the text.
+        data += part.encode()
+    data += b"\n"
+    return bytes(data)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from itertools import chain, islice
+from itertools import chain
 from typing import NamedTuple
 
 from kcheck.model.evidence import ReleaseEvidence
@@ -31,6 +31,10 @@ class Block(NamedTuple):
         """How many rows these are."""
         return len(next(iter(self.columns.values())))
 
+    def row(self, number: int) -> Row:
+        """Return one row."""
+        return {name: column[number] for name, column in self.columns.items()}
+
     def rows(self) -> Iterator[Row]:
         """Yield the rows one by one."""
         names = tuple(self.columns)
@@ -56,12 +60,14 @@ class RowSlice(Iterator[Row]):
     def __init__(self, source: Rows, count: int) -> None:
         """Take rows, some of which are these."""
         self.source = source
-        self.count = count
-        self._rows = islice(source, count)
+        self.count = self._left = count
 
     def __next__(self) -> Row:
         """Return the next row."""
-        return next(self._rows)
+        if not self._left:
+            raise StopIteration
+        self._left -= 1
+        return next(self.source)
 
 
 class Column(NamedTuple):

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import NamedTuple, Protocol
 
+from kcheck.model.names import LEADER_EPOCHS
 from kcheck.model.unreadable import UnreadableCause, UnreadableError
 
 SMALL_FILE_SIZE_MAX = 256 << 20
@@ -14,9 +15,14 @@ SMALL_FILE_SIZE_MAX = 256 << 20
 _CHECKPOINT_SIZE_MAX = 64 << 20
 """kcheck does not read a larger text checkpoint (about a million lines): its entries need many times its size."""
 
+_EPOCHS_SIZE_MAX = 2 << 20
+"""kcheck does not read a larger epoch file: it would have at least 65,000 leader elections of one partition."""
+
 
 def small_size_max(name: str) -> int:
     """Return the largest size in bytes at which kcheck reads a small file, by its name or path."""
+    if name.endswith(LEADER_EPOCHS):
+        return _EPOCHS_SIZE_MAX
     return _CHECKPOINT_SIZE_MAX if name.endswith("-checkpoint") else SMALL_FILE_SIZE_MAX
 
 
@@ -55,6 +61,8 @@ class DirectoryEntries(NamedTuple):
     """Its directories, each with whether it is known to be empty."""
     others: tuple[str, ...] = ()
     """Everything else, sorted: devices, sockets and pipes."""
+    loops: tuple[str, ...] = ()
+    """Links that lead to themselves, sorted: Java's File.exists is false, and to open or create such a file fails."""
 
 
 class Files(Protocol):

@@ -100,6 +100,8 @@ class PartitionView(NamedTuple):
     """Whether cleaner-offset-checkpoint names it; None if that is not known."""
     files: frozenset[str] = frozenset()
     """The names of its files, and of those `directories` that a broker opens as a file."""
+    strangers: int = 0
+    """How many more files it has that no broker knows: of these, `files` names the first only."""
     directories: frozenset[str] = frozenset()
     """The names of directories in it that have the name of a Kafka file."""
     read: tuple[SegmentView, ...] | None = None

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.startup import Outcome
+from kcheck.core.verdicts import record_count
 from kcheck.model.finding import Severity
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.repairs._contract import RepairStep
@@ -63,8 +64,7 @@ def _partition(prediction: PartitionPrediction | None, against: PartitionPredict
         return str(prediction.outcome)
     end = f"ends at offset {prediction.log.log_end_offset}"
     if prediction.outcome is Outcome.LOST and prediction.lost is not None:
-        count = "an unknown number of" if prediction.lost.records is None else str(prediction.lost.records)
-        return f"{end} and LOSES {count} records"
+        return f"{end} and LOSES {record_count(prediction.lost.records, prediction.lost.at_least)}"
     if prediction.outcome is Outcome.STRAY:
         return "is set aside as stray: nobody serves it"
     read = f", {prediction.scan_bytes} bytes are read through" if prediction.scan_bytes else ""

@@ -1,5 +1,6 @@
 """A partition directory while edits are planned: as it would lie, and nothing is written."""
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from functools import cached_property
@@ -97,7 +98,7 @@ class EditedPartition:
             entries = self.disk.entries()
         except UnreadableError:
             entries = DirectoryEntries({})
-        self.files, self.directories = contents_of(entries.sizes), dict(entries.directories)
+        self.files, self.directories, self._loops = contents_of(entries.sizes), dict(entries.directories), entries.loops
         self._on_disk = (dict(self.files), dict(self.directories))
         self._versions = count(1)
         self.gone = False
@@ -105,6 +106,7 @@ class EditedPartition:
         self.find_holders: Callable[[], Holders] = Holders
         self.planned: dict[int, Finding] = {}
         self._image: Image | None = None
+        self._bases: list[Offset] | None = None
         self._ends: dict[tuple[int, int], Offset] = {}
         self._starts: dict[int, tuple[_Inputs, PartitionPrediction]] = {}
 
@@ -121,7 +123,7 @@ class EditedPartition:
 
     def folder(self) -> Folder:
         """Return the files, for a start to change."""
-        return Folder(self.disk, self.files, self.directories)
+        return Folder(self.disk, self.files, self.directories, self._loops)
 
     def read(self, name: str) -> bytes | None:
         """Return a small file, None where there is none or it cannot be read."""
@@ -174,7 +176,7 @@ class EditedPartition:
         def restore() -> None:
             self.files, self.directories, self.gone = files, directories, gone
             self.version = next(self._versions)
-            self._image = None
+            self._image = self._bases = None
 
         return restore
 
@@ -190,7 +192,7 @@ class EditedPartition:
         """Take back every edit since a state, and make those before it again."""
         files, directories, self.gone, self.version = state
         self.files, self.directories = dict(files), dict(directories)
-        self._image = None
+        self._image = self._bases = None
 
     def reset(self) -> None:
         """Take back every edit."""
@@ -216,6 +218,8 @@ class EditedPartition:
         self.version = next(self._versions)
         if name.endswith(_OF_IMAGE):
             self._image = None
+        if name.endswith(".log") and not isinstance(edit, CutEdit):
+            self._bases = None
 
     def try_out(self, repair: Repair, keep: Chosen) -> None:
         """Make the edits of a repair of this partition."""
@@ -282,7 +286,7 @@ class EditedPartition:
     def epoch_runs(self) -> tuple[EpochRun, ...]:
         """Return which epochs its batches carry, in the order of the log."""
         runs: list[EpochRun] = []
-        for columns in self._windows():
+        for columns in self.windows():
             modern = columns.magic >= 2
             if not modern.any():
                 continue
@@ -296,7 +300,7 @@ class EditedPartition:
                     runs.append(run)
         return tuple(runs)
 
-    def _windows(self) -> Iterator[HeaderColumns]:
+    def windows(self) -> Iterator[HeaderColumns]:
         """Yield the batches, window by window; StartError at the first place that is none."""
         return (columns for segment in self._segments() for columns, _ in segment.windows(0))
 
@@ -304,8 +308,7 @@ class EditedPartition:
         """Whether every batch of another copy stands here too, by offsets, epochs and CRCs."""
         assert isinstance(other, EditedPartition)
         mine, theirs = (
-            (row for columns in partition._windows() for row in _rows(columns))  # noqa: SLF001 - a twin
-            for partition in (self, other)
+            (row for columns in partition.windows() for row in _rows(columns)) for partition in (self, other)
         )
         return all(row == own_row for row, own_row in _side_by_side(theirs, mine))
 
@@ -353,24 +356,28 @@ class EditedPartition:
             self.image()
         return self._ends.get((base, position), base)
 
+    def _base_after(self, base: Offset) -> Offset | None:
+        """Return the base offset of the next segment; a plan asks it for thousands of segments."""
+        self._bases = known = bases(self) if self._bases is None else self._bases
+        at = bisect_right(known, base)
+        return known[at] if at < len(known) else None
+
     def loss(self, edits: tuple[Edit, ...]) -> LostRecords | None:
         """Return the records that go with edits of its files, by the batches that stand there before them."""
         mark = self.view.high_watermark
         losses: list[LostRecords] = []
         for edit in edits:
             owner, _, name = edit.path.partition("/")
-            if owner != self.dir:
-                continue
-            if not isinstance(edit, AsideEdit | CutEdit):
+            if owner != self.dir or not isinstance(edit, AsideEdit | CutEdit):
                 continue
             named = [name] if name in self.files else [] if name else sorted(self.files)
-            for log in [file_name for file_name in named if file_name.endswith(".log")]:
+            for log in (file_name for file_name in named if file_name.endswith(".log")):
                 content = self.files[log]
                 position = edit.size if isinstance(edit, CutEdit) else 0
                 if content.file is not None and content.size > position:
                     base = parse_file(log).offset or Offset(0)
                     end = self._valid_end(base, position) if position else base
-                    gone = LogCut(content.file, base, end, position, content.size, "")
+                    gone = LogCut(content.file, base, end, position, content.size, "", self._base_after(base))
                     losses.append(cut_loss(self.disk, gone, mark))
         return total_loss(losses)
 

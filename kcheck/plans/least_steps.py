@@ -1,4 +1,6 @@
-"""The steps of a plan without which the next start ends otherwise; the broker makes the others good itself.
+"""Chooses the least set of repair steps: those without which the next start ends differently.
+
+The broker repairs the rest itself.
 
 The start of a partition is simulated without a step. If the broker then serves the same log, and leaves the same files
 behind, the step is not needed. Of several steps the one that changes most goes first.
@@ -141,7 +143,7 @@ class _Chooser:
         kept: list[int] = []
         for place, group in enumerate(groups):
             others = [*always, *kept, *(number for later in groups[place + 1 :] for number in later)]
-            kept += self._of_files(others, group) or self._shrunk(others, group)
+            kept += self._of_files(others, group) or self._bisected(others, group)
         return kept
 
     def _rank(self, number: int) -> tuple[int, str]:
@@ -167,7 +169,7 @@ class _Chooser:
         self._why |= {number: _stays(min(edited[number] & names)) for number in kept}
         return kept
 
-    def _shrunk(self, others: list[int], group: list[int]) -> list[int]:
+    def _bisected(self, others: list[int], group: list[int]) -> list[int]:
         """Return the steps of a group that are needed beside the others."""
         why = self._without(others)
         if why is None:
@@ -176,8 +178,8 @@ class _Chooser:
             self._why[group[0]] = why
             return group
         half = len(group) // 2
-        first = self._shrunk([*others, *group[half:]], group[:half])
-        return first + self._shrunk([*others, *first], group[half:])
+        first = self._bisected([*others, *group[half:]], group[:half])
+        return first + self._bisected([*others, *first], group[half:])
 
     def _without(self, others: list[int]) -> str | None:
         """Return what the next start does otherwise with these steps alone."""
@@ -226,7 +228,7 @@ def difference(disk: Files, without: PartitionPrediction, final: PartitionPredic
 
 
 def served_otherwise(without: PartitionPrediction, final: PartitionPrediction) -> str | None:
-    """Return what of the log that the broker serves is otherwise without a step; None if nothing is."""
+    """Return how the log that the broker serves differs without a step; None if it does not."""
     if _class_of(without) != _class_of(final):
         return _outcome(without)
     if without.lost != final.lost:

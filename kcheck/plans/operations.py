@@ -1,12 +1,14 @@
 """Edits as the operations of a plan: one for each path, with the digest of what stands there before and after."""
 
 import os
+import stat
 from collections.abc import Iterator
 from hashlib import sha256
 
 from kcheck.disk.places import digest_of_directory
 from kcheck.disk.read import opened
-from kcheck.disk.walk import is_directory, join
+from kcheck.disk.walk import is_directory, join, status_of
+from kcheck.errors import PlanError
 from kcheck.model.java import INT_MAX
 from kcheck.model.plan import (
     CONTENT_SIZE_MAX,
@@ -22,6 +24,7 @@ from kcheck.model.plan import (
     edited,
 )
 from kcheck.model.report import Row
+from kcheck.model.unreadable import UnreadableError
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.repairs._contract import AsideEdit, CutEdit, Edit, EntryEdit, PatchEdit, RepairStep, WriteEdit
 
@@ -40,24 +43,30 @@ class Operations:
 
     def refuses(self, log_dir: EditedLogDir, step: RepairStep) -> str | None:
         """Return why no plan can hold the edits of a step."""
-        for edit in step.edits:
-            path = join(log_dir.real, edit.path)
-            if os.path.islink(path):
-                return f"{edit.path} is a symbolic link: it may be moved by hand"
-            if isinstance(edit, WriteEdit) and self._sets_aside(path):
-                return f"{edit.path} is a directory, which is moved first: apply this plan, then plan again"
-            if os.path.lexists(path) and not (os.path.isfile(path) or isinstance(edit, AsideEdit)):
-                return f"{edit.path} is no regular file: it may be moved by hand"
-            if os.path.isfile(path) and os.path.getsize(path) > INT_MAX:
-                return f"{edit.path} has {os.path.getsize(path)} bytes, more than a file of a broker can have"
-            if isinstance(edit, WriteEdit) and len(edit.data) > CONTENT_SIZE_MAX:
-                return f"{edit.path} would have {len(edit.data)} bytes, too many for a plan"
+        try:
+            return next(filter(None, (self._refuses(log_dir, edit) for edit in step.edits)), None)
+        except UnreadableError as error:
+            return f"a file of it cannot be read: {error}"
+
+    def _refuses(self, log_dir: EditedLogDir, edit: Edit) -> str | None:
+        path = join(log_dir.real, edit.path)
+        status = status_of(path)
+        if status is not None and stat.S_ISLNK(status.st_mode):
+            return f"{edit.path} is a symbolic link: it may be moved by hand"
+        if isinstance(edit, WriteEdit) and self._sets_aside(path):
+            return f"{edit.path} is a directory, which is moved first: apply this plan, then plan again"
+        if status is not None and not (stat.S_ISREG(status.st_mode) or isinstance(edit, AsideEdit)):
+            return f"{edit.path} is no regular file: it may be moved by hand"
+        if status is not None and stat.S_ISREG(status.st_mode) and status.st_size > INT_MAX:
+            return f"{edit.path} has {status.st_size} bytes, more than a file of a broker can have"
+        if isinstance(edit, WriteEdit) and len(edit.data) > CONTENT_SIZE_MAX:
+            return f"{edit.path} would have {len(edit.data)} bytes, too many for a plan"
         return None
 
     def _sets_aside(self, path: str) -> bool:
         """Whether a directory of this path is moved aside."""
         edits = self._found[path][1] if path in self._found else []
-        return bool(edits) and isinstance(edits[-1], AsideEdit) and os.path.isdir(path)
+        return bool(edits) and isinstance(edits[-1], AsideEdit) and is_directory(path)
 
     def add(self, log_dir: EditedLogDir, step: RepairStep, loses: Row | None, now: str, after: str) -> None:
         """Take the edits of a step. What is lost stands at the operations that cut or move a `.log`."""
@@ -78,14 +87,19 @@ class Operations:
             self._found[path] = (log_dir, [*stay, edit], why)
 
     def build(self) -> tuple[FileOp, ...]:
-        """Return the operations; those below a directory that is moved aside go with it, unchanged."""
+        """Return the operations; those below a directory that is moved aside go with it, unchanged.
+
+        PlanError: a file cannot be read any more.
+        """
         gone = {path for path, (_, edits, _) in self._found.items() if isinstance(edits[-1], AsideEdit)}
         left = {path: planned for path, planned in self._found.items() if os.path.dirname(path) not in gone}
-        return tuple(
-            made
-            for path, (log_dir, edits, why) in left.items()
-            for made in _operation(path, _written(log_dir, edits), why._replace(reason=self._reason(path)))
-        )
+        operations: list[FileOp] = []
+        for path, (log_dir, edits, why) in left.items():
+            try:
+                operations.extend(_operation(path, _written(log_dir, edits), why._replace(reason=self._reason(path))))
+            except (UnreadableError, OSError) as error:
+                raise PlanError(f"{path}: {error.strerror if isinstance(error, OSError) else error}") from error
+        return tuple(operations)
 
     def _reason(self, path: str) -> str:
         """Return why a file changes; a checkpoint has a line for every partition, so only the first reasons."""
@@ -104,10 +118,10 @@ def _operation(path: str, edits: list[Edit], why: Why) -> Iterator[FileOp]:
     match edits[-1]:
         case AsideEdit() if is_directory(path):
             yield SetAside(path, digest_of_directory(os.path.realpath(path)), None, why, directory=True)
-        case AsideEdit() if os.path.lexists(path):
+        case AsideEdit() if status_of(path) is not None:
             yield SetAside(path, _before(path), None, why, directory=False)
         case WriteEdit(_, data):
-            before = _before(path) if os.path.lexists(path) else None
+            before = None if status_of(path) is None else _before(path)
             if before != digest(data):
                 yield Write(path, before, digest(data), why, data)
         case CutEdit() | PatchEdit():

@@ -1,33 +1,37 @@
 """`kcheck repair`: what can be done about what is wrong, as a plan. Nothing is changed."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 from kcheck import __version__
-from kcheck.core.predictions import LogDirPrediction
+from kcheck.core.predictions import LogDirPrediction, LostRecords
 from kcheck.core.startup import Outcome
 from kcheck.disk.identity import known_identities
 from kcheck.disk.walk import split
 from kcheck.documents.answer import Answer
-from kcheck.documents.predict import lost_row
+from kcheck.documents.predict import loss_row
 from kcheck.errors import UsageError
 from kcheck.model.finding import Chosen, Finding, Severity
 from kcheck.model.plan import Plan, plan_row, serialize_plan
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
+from kcheck.model.unreadable import UnreadableError
 from kcheck.plans.before_and_after import StartComparison
 from kcheck.plans.diagnosis import diagnose
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.edited_partition import EditedPartition
 from kcheck.plans.least_steps import PlannedStep, least_steps
-from kcheck.plans.losses import in_words, lost_with, scope_row, worse
+from kcheck.plans.losses import PartitionLoss, lost_with, partition_losses, scope_row, why_refused, worse
 from kcheck.plans.operations import Operations
 from kcheck.plans.safe_replica import prove
 from kcheck.repairs._contract import Impact, Refused, Repair, RepairScope, RepairStep, Settled
 from kcheck.repairs._contract import RepairOutcome as RepairAnswer
 from kcheck.repairs._nothing import WITHOUT
 from kcheck.startup.log_manager import StartOptions, combined_starts
+from kcheck.startup.virtual_files import StartError
 from kcheck.verbs.predict import with_copies
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.recheck import has_left
@@ -87,6 +91,8 @@ class RepairPlan(Answer):
     """Findings that the next start makes good itself, without loss; `--tidy` plans for them too."""
     chosen: tuple[ChosenStep, ...]
     """The steps, and why nothing less is enough."""
+    losses: tuple[PartitionLoss, ...]
+    """What the partitions lose at the next start without the plan and with it."""
     starts: tuple[LogDirPrediction, ...]
     """What the next start makes of the log dirs once the plan is applied."""
     collected: list[Finding]
@@ -101,11 +107,12 @@ class RepairPlan(Answer):
             for rows in (self.not_planned, self.healed)
         )
         chosen = tuple(row._asdict() for row in self.chosen)
+        losses = tuple(map(_loss_row, self.losses))
         return Report(
             verb="plan",
             kafka=self.release.name,
             evidence=self.release.evidence,
-            body={**plan_row(self.plan), "refused": refused, "healed": healed, "chosen": chosen},
+            body={**plan_row(self.plan), "refused": refused, "healed": healed, "chosen": chosen, "losses": losses},
             collected=self.collected,
             checked=self.checked,
         )
@@ -149,6 +156,7 @@ def repair(
         not_planned=tuple(planner.not_planned()),
         healed=tuple(planner.healed),
         chosen=tuple(planner.chosen),
+        losses=planner.losses,
         starts=tuple(planner.starts),
         collected=[finding for finding in collected if finding.id.startswith(("KC00", "KC308"))],
         checked=paths_of((*targets, *proofs)),
@@ -186,11 +194,12 @@ class _Planner:
         self._log_dirs, self._release, self._accept_loss, self._keep = log_dirs, release, accept_loss, keep
         self.operations = Operations()
         self._refused: list[tuple[EditedLogDir, Refused]] = []
-        self._answered: set[tuple[str, str | None, str]] = set()
+        self._answered: set[tuple[str, str | None, tuple[str, ...]]] = set()
         self._held: list[PlannedStep] = []
         self._planned: list[PlannedStep] = []
         self.healed: list[NotPlanned] = []
         self.chosen: list[ChosenStep] = []
+        self.losses: tuple[PartitionLoss, ...] = ()
         self._restores: list[Callable[[], None]] = []
         self._first = self.starts = self._start()
 
@@ -227,14 +236,17 @@ class _Planner:
         ):
             return
         answers: Iterator[RepairAnswer] = repair.plan(shown, about) if about else iter(())
-        for answer in answers:
-            self._answered.update((log_dir.path, answer.finding.where.dir, rule) for rule in repair.rules)
-            if isinstance(answer, Settled):
-                log_dir.settle(answer.finding)
-            elif isinstance(answer, Refused):
-                self._refused.append((log_dir, answer))
-            else:
-                self._step(log_dir, answer, repair.impact)
+        try:
+            for answer in answers:
+                self._answered.add((log_dir.path, answer.finding.where.dir, repair.rules))
+                if isinstance(answer, Settled):
+                    log_dir.settle(answer.finding)
+                elif isinstance(answer, Refused):
+                    self._refused.append((log_dir, answer))
+                else:
+                    self._step(log_dir, answer, repair.impact)
+        except (StartError, UnreadableError) as error:
+            self._refused.extend((log_dir, Refused(finding, f"a file cannot be read: {error}")) for finding in about)
 
     def _is_clean_with_less(
         self, log_dir: EditedLogDir, partition: EditedPartition, about: tuple[Finding, ...]
@@ -244,27 +256,30 @@ class _Planner:
         if not bad or not partition.holders():
             return False
         restore, planned = partition.saved(), dict(partition.planned)
-        for repair in all_repairs():
-            if repair.scope is RepairScope.PARTITION and repair.impact < Impact.ASIDE:
-                partition.try_out(repair, self._keep)
-        start = log_dir.start_of(partition, {})
-        clean = start is not None and start.lost is None and start.outcome in (Outcome.OK, Outcome.REPAIRED)
-        clean = clean and all(map(partition.settled, bad))
+        try:
+            for repair in all_repairs():
+                if repair.scope is RepairScope.PARTITION and repair.impact < Impact.ASIDE:
+                    partition.try_out(repair, self._keep)
+            start = log_dir.start_of(partition, {})
+            clean = start is not None and start.lost is None and start.outcome in (Outcome.OK, Outcome.REPAIRED)
+            clean = clean and all(map(partition.settled, bad))
+        except (StartError, UnreadableError):
+            clean = False
         restore()
         partition.planned = planned
         return clean
 
     def _step(self, shown: EditedLogDir, step: RepairStep, impact: Impact) -> None:
         log_dir = step.log_dir if isinstance(step.log_dir, EditedLogDir) else shown
-        lost = lost_with(log_dir, step)
+        planned = PlannedStep(shown, log_dir, step, lost_with(log_dir, step), impact)
         why_not = None
-        if lost is not None and step.held is None and not self._accept_loss:
-            why_not = f"it discards {in_words(lost)}: only with --accept-loss, or --against a replica that has them"
+        if planned.lost is not None and step.held is None and not self._accept_loss:
+            why_not = why_refused(planned)
         why_not = why_not or self.operations.refuses(log_dir, step)
         if why_not is not None:
             self._refused.append((shown, Refused(step.finding, why_not)))
             return
-        self._hold(PlannedStep(shown, log_dir, step, lost, impact))
+        self._hold(planned)
 
     def _hold(self, held: PlannedStep) -> None:
         """Make the edits of a step."""
@@ -309,10 +324,15 @@ class _Planner:
         needed, healed = (self._planned, []) if tidy else least_steps(self._planned)
         self.healed += [_not_planned(planned.shown, planned.step.finding, HEALED) for planned in healed]
         self.starts = self._start()
+        discarded: dict[tuple[str, str], list[LostRecords]] = defaultdict(list)
+        for planned in needed:
+            if planned.lost is not None and planned.step.held is None:
+                discarded[planned.edited.path, min(planned.dirs)].append(planned.lost)
+        self.losses = tuple(partition_losses(self._log_dirs, (self._first, self.starts), discarded))
         between = StartComparison(self._first, self.starts, steps=len(needed))
         for planned in needed:
             step, lost = planned.step, planned.lost
-            loses = None if lost is None else {"held": step.held, **scope_row(step), **lost_row(lost)}
+            loses = None if lost is None else {"held": step.held, **scope_row(step), **loss_row(lost)}
             self.operations.add(planned.edited, step, loses, *between.now_and_after(planned.edited, step))
             where = step.finding.where
             self.chosen.append(
@@ -334,15 +354,24 @@ class _Planner:
 
     def _unknown(self) -> Iterator[tuple[EditedLogDir, Refused]]:
         """Yield the errors for which no repair has said anything."""
-        repaired = {rule for repair in all_repairs() for rule in repair.rules}
+        repaired: dict[str, list[tuple[str, ...]]] = {}
+        for repair in all_repairs():
+            for rule in repair.rules:
+                repaired.setdefault(rule, []).append(repair.rules)
         for log_dir in self._log_dirs:
-            for finding in (*log_dir.findings, *(repair for part in log_dir.partitions for repair in part.findings)):
+            for finding in chain(log_dir.findings, *(part.findings for part in log_dir.partitions)):
                 owner = log_dir.by_dir.get(finding.where.dir or "")
-                answered = (log_dir.path, finding.where.dir, finding.id) in self._answered
+                where = (log_dir.path, finding.where.dir)
+                answered = any((*where, rules) in self._answered for rules in repaired.get(finding.id, ()))
                 mended = owner is not None and owner.version and finding.id in repaired
                 bad = finding.severity in (Severity.ERROR, Severity.FATAL) and self._keep(finding.id, finding.severity)
                 if bad and not answered and not mended:
                     yield log_dir, Refused(finding, WITHOUT.get(finding.id, f"no repair is known. {finding.advice}"))
+
+
+def _loss_row(loss: PartitionLoss) -> dict[str, object]:
+    start, plan = (None if lost is None else loss_row(lost) for lost in (loss.start_loses, loss.plan_loses))
+    return {"log_dir": loss.log_dir, "dir": loss.dir, "start_loses": start, "plan_loses": plan, "saved": loss.saved}
 
 
 def _not_planned(log_dir: EditedLogDir, finding: Finding, why: str) -> NotPlanned:

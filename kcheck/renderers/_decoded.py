@@ -3,11 +3,11 @@
 import re
 from typing import Any
 
-from kcheck.renderers._json_writer import jackson, printable_json
+from kcheck.renderers._json_writer import PrintableJson, jackson, printable_json
 from kcheck.renderers._remote_metadata import remote_metadata
 
 
-def texts(offset: object, key: Any, value: Any) -> tuple[str | None, str | None]:
+def texts(offset: object, key: Any, value: Any, json: PrintableJson) -> tuple[str | None, str | None]:
     """Return the texts after `key: ` and `payload: `, None for one that is not written.
 
     `key` and `value` are rows of `Message`, None if the record has none. Metadata records never have a key; coordinator
@@ -19,8 +19,10 @@ def texts(offset: object, key: Any, value: Any) -> tuple[str | None, str | None]
     problem = next((row for row in (key, value) if row is not None and "problem" in row), None)
     if problem is not None:
         return _problem(offset, key, problem), None
-    said = _text({"type": str(key["type"]), "data": key["data"]})
-    return said, "<DELETE>" if value is None else _text({"version": str(value["version"]), "data": value["data"]})
+    said = f'{{"type":"{key["type"]}","data":{json.of(key["data"])}}}'
+    if value is None:
+        return said, "<DELETE>"
+    return said, f'{{"version":"{value["version"]}","data":{printable_json(jackson(value["data"]))}}}'
 
 
 def _problem(offset: object, key: Any, row: Any) -> str:
@@ -36,8 +38,4 @@ def _metadata(offset: object, row: Any) -> str:
     if "problem" in row:
         return f"Error at {offset}, skipping. {row['problem']}"
     kind = re.sub("(?<=.)(?=[A-Z])", "_", row["name"]).upper()
-    return _text({"type": kind, "version": row["version"], "data": row["data"]})
-
-
-def _text(value: Any) -> str:
-    return printable_json(jackson(value))
+    return printable_json(jackson({"type": kind, "version": row["version"], "data": row["data"]}))

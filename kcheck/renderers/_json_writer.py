@@ -1,34 +1,30 @@
 """Writes JSON as Kafka's tools do: Jackson's shortest form, with numbers formatted as Java formats them."""
 
-import json
 import re
+from json.encoder import encode_basestring
 from typing import Any
 
 _ESCAPED = re.compile('[\x00-\x1f"\\\\]')
 _SHORT = {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
-_encode = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
-_OTHERWISE = re.compile(r"\\u|\.\d|e[+-]\d")
-"""Texts that Python may write differently from Jackson: numeric escapes and fractions."""
 _PLAIN_LEAST, _PLAIN_MOST = -3, 7
 """Double.toString writes an exponent for numbers below 10^-3, and from 10^7 on."""
 
 
 def jackson(value: Any) -> str:
     """Return the JSON of a value; the only control characters it escapes are those below the space."""
-    text = _encode(value)
-    return text if _OTHERWISE.search(text) is None else _exactly(value)
-
-
-def _exactly(value: Any) -> str:
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    if isinstance(value, str):
-        return f'"{_ESCAPED.sub(_escape, value)}"'
-    if isinstance(value, float):
+    kind = type(value)
+    if kind is int:
+        return str(value)
+    if kind is str:
+        quick: str = encode_basestring(value)
+        return f'"{_ESCAPED.sub(_escape, value)}"' if "\\u" in quick else quick
+    if kind is dict:
+        return "{" + ",".join([f'"{name}":{jackson(item)}' for name, item in value.items()]) + "}"
+    if kind is float:
         return java_double(value)
-    if isinstance(value, dict):
-        return "{" + ",".join(f"{_exactly(name)}:{_exactly(item)}" for name, item in value.items()) + "}"
-    return str(value) if isinstance(value, int) else "[" + ",".join(map(_exactly, value)) + "]"
+    if value is None or kind is bool:
+        return {None: "null", True: "true", False: "false"}[value]
+    return "[" + ",".join(map(jackson, value)) + "]"
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -46,6 +42,20 @@ def _units(character: str) -> str:
     """Return the escapes of a character, one per UTF-16 unit."""
     units = character.encode("utf-16-be")
     return "".join(f"\\u{units[at]:02X}{units[at + 1]:02X}" for at in range(0, len(units), 2))
+
+
+class PrintableJson:
+    """The JSON of values, with unprintable characters escaped; a value that comes again is written once."""
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        self._texts: dict[int, tuple[object, str]] = {}
+
+    def of(self, value: object) -> str:
+        """Return the JSON of a value; it is kept, so that no other value gets its id."""
+        if id(value) not in self._texts:
+            self._texts[id(value)] = value, printable_json(jackson(value))
+        return self._texts[id(value)][1]
 
 
 def java_double(number: float) -> str:

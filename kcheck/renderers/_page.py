@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import TextIO, TypeAlias
+from typing import NamedTuple, TextIO, TypeAlias
 
 from kcheck.model.finding import Severity
 from kcheck.model.mapped import Mapped
@@ -18,6 +18,8 @@ _ALIKE_MAX = 3
 """Text shows more findings of one rule as one block."""
 _SOME_COUNT = 1000
 """Number of rows laid out at once."""
+_FEW_COUNT = 8
+"""It is faster to go through fewer rows one by one than by columns."""
 
 Cells: TypeAlias = tuple[str, ...]
 Findings: TypeAlias = dict[tuple[object, ...], list[Row]]
@@ -70,10 +72,13 @@ def _place(row: Row) -> str:
 
 def lost_words(lost: Row) -> str:
     """Return in words which records are lost; a plan written by hand may leave fields out."""
-    records, first, end, below = (lost.get(name) for name in ("records", "from", "to", "below_high_watermark"))
-    words = plural(records, "record") if isinstance(records, int) else "an unknown number of records"
-    words += f", offsets {first} to {end - 1}" if isinstance(first, int) and isinstance(end, int) else ""
-    words += f", {size(lost.get('bytes'))}"
+    from kcheck.core.verdicts import offset_words, record_count  # only where records are lost
+
+    numbers = {name: value for name, value in lost.items() if isinstance(value, int)}
+    records, below = numbers.get("records"), numbers.get("below_high_watermark")
+    words = record_count(records, numbers.get("at_least", 0) if records is None else records)
+    offsets = offset_words(numbers.get("from"), numbers.get("to"))
+    words += f", {offsets}" * bool(offsets) + f", {size(lost.get('bytes'))}"
     return words + ("" if below is None else f", {below} of them below the high watermark")
 
 
@@ -112,6 +117,15 @@ def _some(rows: Iterable[Cells]) -> Iterator[list[Cells]]:
         yield some
 
 
+class TableLayout(NamedTuple):
+    """How rows are laid out as tables."""
+
+    titles: tuple[str, ...]
+    indent: str
+    length: int
+    """Number of rows per table."""
+
+
 @lru_cache
 def _padded(widths: tuple[int, ...]) -> str:
     return "  ".join(f"%-{width}s" for width in widths)
@@ -133,9 +147,18 @@ class Page:
     def _write(self, shown: str, style: str | None = None) -> None:
         self._stream.write((_styled(shown, style) if style and self._color else shown) + "\n")
 
+    def write(self, lines: str) -> None:
+        """Write lines that are printable and no wider than the page."""
+        self._stream.write(lines)
+
+    @property
+    def room(self) -> int:
+        """The width of wrapped lines."""
+        return max(self.width, 40)
+
     def wrapped(self, text: str, *, indent: str = "", hanging: str | None = None, style: str | None = None) -> None:
         """Write text wrapped to the width; words longer than a line are not broken."""
-        for line in wrap(printable(text), max(self.width, 40), indent, indent if hanging is None else hanging):
+        for line in wrap(printable(text), self.room, indent, indent if hanging is None else hanging):
             self._write(line, style)
 
     def table(self, header: Sequence[str], rows: Iterable[Sequence[object]], *, indent: str = "") -> None:
@@ -145,10 +168,15 @@ class Page:
         """
         cells = rows if isinstance(rows, Mapped) else [tuple(map(cell, row)) for row in rows]
         widths = list(map(len, header))
-        for some in _some(cells):
-            widths = [
-                max(widest, *map(len, column)) for widest, column in zip(widths, zip(*some, strict=True), strict=True)
-            ]
+        if not isinstance(cells, Mapped) and len(cells) < _FEW_COUNT:
+            for row in cells:
+                widths = [*map(max, widths, map(len, row))]
+        else:
+            for some in _some(cells):
+                widths = [
+                    max(widest, *map(len, column))
+                    for widest, column in zip(widths, zip(*some, strict=True), strict=True)
+                ]
         room = self.width - len(indent)
         if sum(widths) + 2 * (len(widths) - 1) <= room:
             self._aligned(header, cells, widths, indent)
@@ -157,12 +185,16 @@ class Page:
         else:
             self._blocks(header, cells, indent)
 
+    def head(self, header: Sequence[str], widths: tuple[int, ...], indent: str) -> str:
+        """Return the line above aligned columns."""
+        head = ((indent + _padded(widths)) % tuple(header)).rstrip()
+        return (_styled(head, "bold") if self._color else head) + "\n"
+
     def _aligned(self, header: Sequence[str], rows: Iterable[Cells], widths: list[int], indent: str) -> None:
         padded = indent + _padded(tuple(widths))
-        head = (padded % tuple(header)).rstrip()
-        self._stream.write((_styled(head, "bold") if self._color else head) + "\n")
+        self.write(self.head(header, tuple(widths), indent))
         for some in _some(rows):
-            self._stream.write("\n".join([*((padded % row).rstrip() for row in some), ""]))
+            self._stream.write("".join([(padded % row).rstrip() + "\n" for row in some]))
 
     def _under_names(self, header: Sequence[str], rows: Iterable[Cells], widths: list[int], indent: str) -> None:
         padded = indent + "  " + _padded(tuple(widths))

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
+from kcheck.core.verdicts import offset_words, record_count
 from kcheck.model.report import Report, Row
 from kcheck.renderers._page import Page, cell, lost_words, plural, size
 
@@ -21,13 +22,14 @@ def plan(report: Report, page: Page) -> None:
     """Write the steps in order; operations with the same reason, proof and effect are one step."""
     body: Any = report.body
     refused, healed = body.get("refused", ()), body.get("healed", ())
-    nothing = healed and not body["operations"] and not refused
+    nothing = not (body["operations"] or refused or body.get("losses") or report.collected)
     words = "nothing to do" if nothing else plural(len(body["operations"]), "operation")
     page.wrapped(f"plan for Kafka {report.kafka}: {words}", style="bold")
     least = {(row["finding"], row["reason"]): row["least"] for row in body.get("chosen", ())}
     for _, rows in groupby(body["operations"], key=lambda row: [row[part] for part in _STEP]):
         page.line()
         _step(list(rows), page, body["log_dirs"], least)
+    _losses(body.get("losses", ()), page)
     if healed:
         page.line()
         page.line("the next start heals this itself; --tidy plans it too", "bold")
@@ -40,6 +42,33 @@ def plan(report: Report, page: Page) -> None:
         page.line("not repaired by this plan", "bold")
     for row in refused:
         page.wrapped(f"{row['severity']} {row['finding']} {_place(row)}: {row['why']}", indent="  ", hanging="    ")
+
+
+def _losses(losses: Any, page: Page) -> None:
+    """Write what partitions lose without the plan and with it; those of which it saves most come first."""
+    if not losses:
+        return
+    page.line()
+    page.line("lost at the next start", "bold")
+    rows = sorted(losses, key=lambda row: -row["saved"])
+    for row in rows[:_PLACE_COUNT]:
+        without, with_plan = row["start_loses"], row["plan_loses"]
+        if without == with_plan:
+            words = f"{_lost(without)} with or without this plan"
+        else:
+            words = f"{_lost(without)} without this plan, {_lost(with_plan)} with it"
+        saved = f": it saves {plural(row['saved'], 'record')}" if row["saved"] else ""
+        page.wrapped(f"{cell(row['dir'])}: {words}{saved}", indent="  ", hanging="    ", style="bold red")
+    if rows[_PLACE_COUNT:]:
+        page.line(f"  and {plural(len(rows) - _PLACE_COUNT, 'more partition')}")
+
+
+def _lost(lost: Row | None) -> str:
+    if lost is None:
+        return "no record"
+    first, end, records = (lost[name] for name in ("from", "to", "records"))
+    offsets = offset_words(first, end)  # type: ignore[arg-type]  # a row of a loss
+    return record_count(records, lost["at_least"]) + f" ({offsets})" * bool(offsets)  # type: ignore[arg-type]  # a row of a loss
 
 
 def _place(row: Row) -> str:

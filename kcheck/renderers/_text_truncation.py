@@ -186,8 +186,9 @@ def _outcome(follower: Row, page: Page) -> None:
         text = f"dropped: offsets {expired['from']}–{expired['to'] - 1}, below the leader's log start"
         page.wrapped(text, indent="    ", hanging="      ")
     cut: Any = follower["cut"]
-    if cut and cut["base_offset"] != follower["truncate_to"]:
-        text = f"truncation removes the whole batch at {cut['base_offset']}: after a restart that is the log end offset"
+    if cut and cut["end_after_restart"] != follower["truncate_to"]:
+        text = f"truncation removes the batch at {cut['base_offset']}: after a restart the log ends at offset"
+        text += f" {cut['end_after_restart']}"
         page.wrapped(text, indent="    ", hanging="      ")
     if follower["diverges_silently_at"] is not None:
         text = f"STILL DIVERGES from offset {follower['diverges_silently_at']}: no broker detects it"

@@ -6,6 +6,7 @@ docs/dump.md lists the differences.
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import Any, TextIO
 
 from kcheck.documents.blocks import Made, blocks_of, filled
@@ -13,6 +14,7 @@ from kcheck.model.names import FileKind
 from kcheck.model.report import Block, Report, Row
 from kcheck.renderers._contract import Options, Renderer
 from kcheck.renderers._decoded import texts
+from kcheck.renderers._json_writer import PrintableJson
 from kcheck.renderers._printable import printable
 
 
@@ -105,7 +107,7 @@ def _record_lines(block: Block) -> Iterator[str]:
         template += "%s"
         columns.append(map(_control, rows["control"]))
     elif "decoded_value" in rows:
-        said = map(texts, rows["offset"], rows["decoded_key"], rows["decoded_value"])
+        said = map(texts, rows["offset"], rows["decoded_key"], rows["decoded_value"], repeat(PrintableJson()))
         template += "%s"
         columns.append(_behind("key", key) + _behind("payload", payload) for key, payload in said)
     elif "key" in rows:

@@ -67,9 +67,8 @@ class Evidence(NamedTuple):
 class RepairStep(NamedTuple):
     """Edits that belong together: all of them or none. `reason` is what becomes true.
 
-    `held` says who has the removed records; None if no holder is known. `hole` are the offsets that stay missing after
-    a cut that removes no complete batch: from the first to below the second. `log_dir` is the one whose
-    paths the edits have, if that is not the one that was shown. `settles` are other findings that the edits put right.
+    `held` says who has the removed records; None if no holder is known. `log_dir` is the one whose paths the edits
+    have, if that is not the one that was shown. `settles` are other findings that the edits put right.
     """
 
     finding: Finding
@@ -77,7 +76,6 @@ class RepairStep(NamedTuple):
     reason: str
     evidence: tuple[Evidence, ...]
     held: str | None = None
-    hole: tuple[int, int] | None = None
     log_dir: "LogDirSite | None" = None
     settles: tuple[Finding, ...] = ()
 

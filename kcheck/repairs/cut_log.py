@@ -11,9 +11,11 @@ from operator import itemgetter
 
 from kcheck.core.epoch_rebuild import rebuild
 from kcheck.core.leader_epochs import truncate_from_end
-from kcheck.formats.record_batch import HEADER, OVERHEAD
+from kcheck.core.verdicts import offset_words, record_count
+from kcheck.formats.record_batch import HEADER, incomplete_batch
 from kcheck.model.entries import EpochEntries, Offset, OffsetEntry
 from kcheck.model.finding import Finding
+from kcheck.model.java import LONG_MAX
 from kcheck.model.names import (
     INDEX_ENDINGS,
     RECOVERY_POINT,
@@ -44,7 +46,6 @@ from kcheck.repairs._entries import with_entries
 from kcheck.repairs._epochs import entries_of, write_epochs
 from kcheck.repairs._files import SEGMENT_ENDINGS, bases, path_of
 
-_MAGIC = 2
 _TAILS = ("KC143", "KC144")
 
 
@@ -101,36 +102,32 @@ def _step(
     name = log_name(cut.base_offset)
     what = f"valid batches end here: {cut.why}{_named(partition, name, cut.position)}"
     evidence = (Evidence(path_of(partition, name), cut.position, crc_verified=True, what=what),)
-    hole = _hole(partition, finding, later)
     if later and _is_tail(finding):
-        gap = "" if hole is None else f", and offsets {hole[0]} to {hole[1] - 1} stay missing before them (KC222)"
-        reason = f"cut {name} after its last valid batch; the later segments stay{gap}"
-        return RepairStep(finding, tuple(_segment(partition, image, cut)), reason, evidence, hole=hole)
+        reason = f"cut {name} after its last valid batch; the later segments stay{_gap(finding, later[0])}"
+        return RepairStep(finding, tuple(_segment(partition, image, cut)), reason, evidence)
     reason = f"cut the log before the damage, at offset {image.log_end_offset}"
-    return RepairStep(finding, tuple(_edits(partition, image, cut, later)), reason, evidence, hole=hole)
+    return RepairStep(finding, tuple(_edits(partition, image, cut, later)), reason, evidence)
 
 
 def _named(partition: PartitionSite, name: str, position: int) -> str:
-    """Return what the header of an incomplete batch says of its records: nothing proves it, and they are not counted.
-
-    The CRC of the batch covers bytes that are missing.
-    """
-    data = partition.bytes_at(name, position, HEADER.size)
-    if len(data) < HEADER.size:
+    """Return which records the header of an incomplete batch names."""
+    remaining = partition.size(name) - position
+    batch = incomplete_batch(
+        partition.bytes_at(name, position, HEADER.size), remaining=remaining, low=0, high=LONG_MAX
+    )  # fmt: skip
+    if batch is None:
         return ""
-    header = dict(zip(HEADER.names, HEADER.unpack_from(data), strict=True))
-    size, count = header["batch_size"] + OVERHEAD.size, header["record_count"]
-    if header["magic"] != _MAGIC or count <= 0 or size <= partition.size(name) - position:
-        return ""
-    first, last = header["base_offset"], header["base_offset"] + header["last_offset_delta"]
-    return f"; its header names {count} records (offsets {first} to {last}), which may be in another replica"
+    offsets = offset_words(batch.base_offset, batch.last_offset + 1)
+    return f"; its header names {record_count(batch.record_count, batch.record_count or 0)} ({offsets})"
 
 
-def _hole(partition: PartitionSite, finding: Finding, later: list[Offset]) -> tuple[int, int] | None:
-    """Return the offsets lost with the incomplete bytes: up to the next segment, or the high watermark."""
+def _gap(finding: Finding, next_base: Offset) -> str:
+    """Return which offsets are missing between the last valid batch and the next segment; empty if none are."""
     end = finding.data.get("end_offset")
-    behind = later[0] if later else partition.view.high_watermark
-    return (end, behind) if isinstance(end, int) and behind is not None and behind > end else None
+    if not isinstance(end, int) or next_base <= end:
+        return ""
+    one = next_base == end + 1
+    return f", and {offset_words(end, next_base)} {'stays' if one else 'stay'} missing before them (KC222)"
 
 
 def _segment(partition: PartitionSite, image: Image, cut: RecoveryCut) -> Iterator[Edit]:

@@ -8,7 +8,7 @@ only if its batches are damaged and the segments that it would replace are intac
 from collections.abc import Iterator
 
 from kcheck.model.finding import Finding, Severity
-from kcheck.model.names import CLEANED, DELETED, PARTITION_METADATA, SWAP, TEMPORARY, FileKind, parse_file
+from kcheck.model.names import CLEANED, DELETED, PARTITION_METADATA, SWAP, TEMPORARY, FileKind, is_stranger, parse_file
 from kcheck.repairs._contract import (
     AsideEdit,
     Evidence,
@@ -47,13 +47,24 @@ def _aside(partition: PartitionSite, finding: Finding, names: list[str], reason:
 
 
 def _stray(partition: PartitionSite, finding: Finding) -> RepairOutcome:
-    name = finding.where.file or ""
+    if finding.where.file is None:
+        return _strangers(partition, finding)
+    name = finding.where.file
     if name not in partition.names:
         return Settled(finding)  # Already moved with other leftovers.
     size = partition.size(name)
     if parse_file(name).kind is FileKind.LOG and size:
         return Refused(finding, f"the file may hold records: {size} bytes under a name that no broker opens")
     return _aside(partition, finding, [name], "move aside a file that is not Kafka's", "no broker writes this name")
+
+
+def _strangers(partition: PartitionSite, finding: Finding) -> RepairOutcome:
+    """Move the files that kcheck knows by name; a plan after this one moves the next of them."""
+    names = sorted(filter(is_stranger, partition.names))
+    more = f", {len(names)} of {finding.data['count']}" if partition.view.strangers else ""
+    return _aside(
+        partition, finding, names, f"move aside files that are not Kafka's{more}", "no broker writes these names"
+    )
 
 
 def _directory(partition: PartitionSite, finding: Finding) -> RepairOutcome:

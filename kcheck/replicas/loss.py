@@ -97,17 +97,16 @@ def _wrapped_offsets(source: Source, batch: Batch) -> list[Offset]:
 
 def cut_at(logs: tuple[LogFile, ...], offset: Offset) -> CutPosition | None:
     """Return where truncation to `offset` cuts: at the first batch whose last offset is `offset` or higher."""
-    for log in _from(logs, offset):
+    searched = _from(logs, offset)
+    end = searched[0].base_offset if searched else Offset(0)
+    for log in searched:
         with opened(log.path) as source:
             for batch in Walk(source, log.size):
                 if batch.last_offset >= offset:
                     inner = _wrapped_offsets(source, batch) if batch.record_count is None else []
-                    return CutPosition(
-                        log.base_offset,
-                        batch.position,
-                        inner[0] if inner else batch.base_offset,
-                        of_wrapper=bool(inner),
-                    )
+                    base = inner[0] if inner else batch.base_offset
+                    return CutPosition(log.base_offset, batch.position, base, end, of_wrapper=bool(inner))
+                end = Offset(batch.last_offset + 1)
     return None
 
 

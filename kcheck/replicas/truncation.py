@@ -1,6 +1,6 @@
 """`kcheck truncation`: for each partition and follower, the requests to the leader and the records lost."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Self
@@ -19,6 +19,7 @@ from kcheck.core.truncation_plans import (
     TruncationPlan,
     marked,
 )
+from kcheck.disk.refusals import Refusals
 from kcheck.documents.answer import COMPARED_COUNT_MAX, Answer, Outcomes, name_of, outcomes_of
 from kcheck.documents.truncation import plan_row
 from kcheck.errors import UsageError
@@ -32,6 +33,7 @@ from kcheck.model.unreadable import UnreadableError
 from kcheck.replicas.loading import replicas_of, started
 from kcheck.replicas.loss import Amount, amount, cut_at, fetched, lineage, shared
 from kcheck.replicas.replica import ReplicaState, live
+from kcheck.views.refused_paths import refused_findings
 from kcheck.views.selection import require_match
 from kcheck.views.targets import paths_of, replica_targets
 
@@ -135,10 +137,23 @@ def truncation(arguments: list[str], election: Election, *, wanted: PartitionFil
     _known_leader(election, [state for states in by_partition.values() for state in states])
     if len({target.path if target.broker_id is None else target.broker_id for target in targets}) < _REPLICAS_MIN:
         raise UsageError("name the replicas of at least two brokers: 1=PATH 2=PATH")
-    plans = (plan for states in by_partition.values() for plan in plans_of(tuple(states), election, release))
     return Truncation(
-        election=election, release=release, plans=plans, collected=loaded.findings, checked=paths_of(targets)
+        election=election,
+        release=release,
+        plans=_plans(map(tuple, by_partition.values()), election, release, loaded.findings),
+        collected=loaded.findings,
+        checked=paths_of(targets),
     )
+
+
+def _plans(
+    partitions: Iterable[tuple[ReplicaState, ...]], election: Election, release: Release, collected: list[Finding]
+) -> Iterator[TruncationPlan]:
+    """Yield the plans of all partitions, then collect a finding for each file that was refused meanwhile."""
+    with Refusals() as refused:
+        for states in partitions:
+            yield from plans_of(states, election, release)
+    collected.extend(refused_findings(refused, collected))
 
 
 def _known_leader(election: Election, states: list[ReplicaState]) -> None:

@@ -14,6 +14,8 @@ If the name of a `.log` is a number with fewer digits, the broker creates an emp
 the last segment, the empty one ends the log there, and new records get offsets that other records already have. The
 broker deletes an index with such a name.
 
+Many files that the broker ignores are one finding, with their number and the first names.
+
 What to do: stop the broker and move the file out of the log dir.
 """
 
@@ -30,6 +32,7 @@ from kcheck.model.names import (
     FileKind,
     KafkaFile,
     files_beside_segments,
+    is_stranger,
     log_name,
     parse_file,
     parse_metadata_snapshot,
@@ -38,7 +41,7 @@ from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._partition import served
-from kcheck.rules._words import escaped, kafka
+from kcheck.rules._words import DATA_MAX, escaped, kafka, listed
 
 _TOLD = (DELETED, TEMPORARY, CLEANED)
 """KC226 tells what becomes of these."""
@@ -48,7 +51,13 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     """Find the files that no broker wrote under their name, where segments were looked at."""
     if not served(view):
         return
-    for name in files_beside_segments(view.files):
+    beside = files_beside_segments(view.files)
+    strangers = [name for name in beside if is_stranger(name)]
+    count = len(strangers) + view.strangers
+    if count > DATA_MAX:
+        yield _of_many(view, strangers, count, release)
+        beside = tuple(name for name in beside if not is_stranger(name))
+    for name in beside:
         file = parse_file(name)
         as_snapshot = view.is_metadata_log and release.has_kraft and name.endswith(SNAPSHOT_ENDINGS)
         fails = ends_start(name, release) or (as_snapshot and parse_metadata_snapshot(name) is None)
@@ -64,6 +73,17 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
             severity=severity,
             data={"kind": str(file.kind), "offset": file.offset},
         )
+
+
+def _of_many(view: PartitionView, names: list[str], count: int, release: Release) -> Finding:
+    """Return one finding about all files that no start looks at: a million findings would hide every other."""
+    return RULE.finding(
+        view.where,
+        f"{count} files are not Kafka files: {listed(names, count)}",
+        effect=f"{kafka(release)} ignores them.",
+        advice="Stop the broker and move the files out of the log dir.",
+        data={"kind": str(FileKind.OTHER), "offset": None, "count": count, "files": tuple(names[:DATA_MAX])},
+    )
 
 
 def _effect(view: PartitionView, file: KafkaFile) -> tuple[Severity, str]:

@@ -36,6 +36,7 @@ def batch_starts(
 
     `None` as the reason: more may follow the window. `starts` are positions where batches may begin. If the sizes lead
     from the window's begin to the first of them, and from each to the next, they are right; otherwise they are ignored.
+    `lax` accepts a batch of magic 2 that is smaller than its header, as `HeaderReader` can.
     """
     known = _walk_in_parallel(buffer, starts)
     if known is None:
@@ -94,7 +95,10 @@ def _walk_in_parallel(buffer: bytearray, starts: Positions) -> Positions | None:
 
 
 def _walk(buffer: bytearray, at: int, filled: int, remaining: int, *, lax: bool) -> tuple[list[int], int, End | None]:
-    """Return the same as `batch_starts`, following the sizes one by one from a batch at `at`."""
+    """Follow the sizes one by one from a batch at `at`; return what `batch_starts` does.
+
+    TORN: the last batch extends beyond the file.
+    """
     begins: list[int] = []
     append = begins.append
     while at < filled - HEADER_SIZE_UP_TO_MAGIC:

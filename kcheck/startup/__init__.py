@@ -41,8 +41,9 @@ LogManager: one log dir, then one broker, `log_manager`
  1. `start_context`      clean or unclean, KRaft or ZooKeeper, and what the cluster metadata say
  2. `load_directories`   each directory that the broker loads, by the steps above
  3. `log_dir_start`      the log dir: abort before offline before load (`core.log_dir_outcome`)
-      abort    a bad meta.properties, a directory name that cannot be parsed, a partition that aborts, one that exists
-               twice, or a log with an open transaction that loads after a failed read
+      abort    a bad meta.properties (from 3.7 an unreadable one: offline), a directory name that cannot be parsed,
+               a partition that aborts, one that exists twice, or a log with an open transaction that loads
+               after a failed read
       offline  an unreadable checkpoint, or a partition that fails offline
  4. `combined_starts`    the log dirs of one broker: different identities, a partition in two, or one abort: all abort
 

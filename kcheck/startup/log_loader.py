@@ -13,7 +13,7 @@ from kcheck.core.segments import is_tiered, log_start_offset
 from kcheck.core.startup import offset_of, recovery_point, segments_from
 from kcheck.formats import transaction_index
 from kcheck.model.entries import Offset
-from kcheck.model.names import INDEX_ENDINGS, SWAP, log_name, segment_prefix
+from kcheck.model.names import INDEX_ENDINGS, SWAP, log_name, segment_bases, segment_prefix
 from kcheck.startup.inputs import Context
 from kcheck.startup.leader_epochs import EpochCache
 from kcheck.startup.producer_replay import reload_before, reload_log
@@ -57,6 +57,7 @@ class LogLoader:
         self.deleted, self._passed = deleted, passed
         self.segments: SortedMap[Segment] = SortedMap()
         self.cuts: list[LogCut] = []
+        self._bases = segment_bases(folder.files)
         self.reasons: list[str] = []
         self.rescanned = 0
         self.uncertain: str | None = None
@@ -299,7 +300,9 @@ class LogLoader:
         before = self.folder.before_start(segment.log_name)
         if before is not None and before.file is not None and before.size > position:
             end = segment.next_offset() if position else segment.base
-            self.cuts.append(LogCut(before.file, Offset(segment.base), Offset(end), position, before.size, why))
+            base, later = Offset(segment.base), bisect_right(self._bases, segment.base)
+            next_base = self._bases[later] if later < len(self._bases) and not segment.suffix else None
+            self.cuts.append(LogCut(before.file, base, Offset(end), position, before.size, why, next_base))
         self.reasons.append(why)
 
     def truncate_fully(self, offset: int) -> None:

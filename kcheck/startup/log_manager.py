@@ -9,11 +9,11 @@ from kcheck.core.cluster_copies import MetadataCopy, StrayDetector, stray_detect
 from kcheck.core.log_dir_outcome import (
     PredictedPartition,
     Unformatted,
-    aborted,
     broker_abort,
     duplicates,
     log_dir_outcome,
     promoted_futures,
+    with_abort,
     without_replaced,
 )
 from kcheck.core.meta_properties import names_nothing, outcome_of
@@ -251,6 +251,6 @@ def combined_starts(
     }
     futures = {broker: promoted_futures(group) for broker, group in log_dirs.items()}
     return [
-        aborted(without_replaced(start, futures[broker]), aborts[broker])
+        with_abort(without_replaced(start, futures[broker]), aborts[broker])
         for broker, start in zip(brokers, starts, strict=True)
     ]

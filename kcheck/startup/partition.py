@@ -9,7 +9,8 @@ from kcheck.core.predictions import LoadedLog, LogCut, LostRecords, PartitionPre
 from kcheck.core.segments import loaded_high_watermark
 from kcheck.core.startup import IO_ERROR, Outcome, nameless
 from kcheck.formats import partition_metadata
-from kcheck.model.entries import Offset
+from kcheck.formats.record_batch import HEADER, incomplete_batch
+from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
 from kcheck.model.names import (
     PARTITION_METADATA,
     UNMODELLED_DIRECTORIES,
@@ -74,7 +75,8 @@ def start_folder(
             name, directory, outcome, str(error), scan_bytes=scanned, changes=folder.changes(), after=folder.files,
             queued=queued, touched=touched,
         )  # fmt: skip
-    lost = _lost(log, loader, inputs)
+    removed = _removed(log, loader, inputs)
+    lost, unproven = (removed, None) if removed is None or removed.is_known else (None, removed)
     high_watermark = loaded_high_watermark(
         None if inputs.high_watermark is None else Offset(inputs.high_watermark), log_start=log.log_start_offset,
         log_end=log.log_end_offset, release=context.release,
@@ -88,7 +90,7 @@ def start_folder(
     return PartitionPrediction(
         name, directory, outcome, reason, log=log, high_watermark=high_watermark, lost=lost, scan_bytes=log.rescanned,
         changes=folder.changes(), after=folder.files, uncertain=loader.uncertain or uncertain, touched=touched,
-        promoted=outcome is not Outcome.STRAY and _promoted(directory, topic_id, context),
+        promoted=outcome is not Outcome.STRAY and _promoted(directory, topic_id, context), unproven=unproven,
     )  # fmt: skip
 
 
@@ -108,19 +110,19 @@ def _with_topic_settings(folder: Folder, context: Context) -> Context:
 
 def _folder(disk: Files) -> Folder:
     """Return the files of a directory; UnreadableError where the name of a Kafka file is a device or the like."""
-    sizes, directories, others = disk.entries()
+    sizes, directories, others, loops = disk.entries()
     unknown = (name for name in directories if parse_file(name).kind in UNMODELLED_DIRECTORIES)
     for name in (*others, *unknown):
         if parse_file(name).kind is not FileKind.OTHER:
             raise UnreadableError(f"{name} is no regular file")
-    return Folder(disk, contents_of(sizes), directories)
+    return Folder(disk, contents_of(sizes), directories, loops)
 
 
 def _topic_id(folder: Folder, release: Release) -> str | None:
     """Return the topic id in partition.metadata, None without one; StartError where the broker fails on the file."""
     if not release.has_partition_metadata:
         return None
-    if PARTITION_METADATA in folder.directories:
+    if PARTITION_METADATA in folder.directories and PARTITION_METADATA not in folder.loops:
         raise failed(PARTITION_METADATA, IO_ERROR, release)
     if PARTITION_METADATA not in folder:
         return None
@@ -163,7 +165,7 @@ def _outcome(
     return Outcome.REPAIRED if reason else Outcome.OK, reason, None
 
 
-def _lost(log: LoadedLog, loader: LogLoader, inputs: LoadInputs) -> LostRecords | None:
+def _removed(log: LoadedLog, loader: LogLoader, inputs: LoadInputs) -> LostRecords | None:
     """Return the records that the start truncates or deletes, and those above a log end that is too low."""
     losses = [cut_loss(loader.folder.disk, cut, inputs.high_watermark) for cut in log.cuts]
     if not loader.deleted:
@@ -184,20 +186,19 @@ def cut_loss(disk: Files, cut: LogCut, high_watermark: int | None) -> LostRecord
             count = _BatchCount(high_watermark)
             for columns in reader:
                 count.take(columns)
-            later, filled = None, cut.size
+            end = Offset(cut.end_offset if count.end is None else count.end)
+            filled = cut.size
             if only_zeros(source, reader.position, cut.size):
-                filled = reader.position
+                filled, later = reader.position, None
             else:
-                after = Offset(cut.base_offset - 1 if count.end is None else count.end - 1)
-                later = intact_batches(source, reader.position, cut.size, base=cut.base_offset, after=after)
+                later = intact_batches(source, reader.position, cut.size, base=cut.base_offset, after=Offset(end - 1))
+            header = source.pread(HEADER.size, reader.position) if later is None and reader.position < filled else b""
     except UnreadableError:
         return LostRecords(start=None, end=None, records=None, bytes=cut.size - cut.position, below_high_watermark=None)
     if later is not None:
-        start = min(cut.end_offset, later.base_offset, cut.end_offset if count.start is None else count.start)
-        end = max(later.last_offset + 1, count.end or 0)
-        return LostRecords(
-            start=Offset(start), end=Offset(end), records=None, bytes=cut.size - cut.position, below_high_watermark=None
-        )
+        count.uncounted(min(cut.end_offset, later.base_offset), later.last_offset + 1)
+    elif reader.position < cut.size:
+        count.take_rest(header, cut, end, cut.size - reader.position)
     return count.lost(filled - cut.position)
 
 
@@ -219,25 +220,60 @@ class _BatchCount:
         self.start: int | None = None
         self.end: int | None = None
         self._records: int | None = 0
+        self._counted = 0
         self._below: int | None = None if high_watermark is None else 0
         self._high_watermark = high_watermark
 
     def take(self, columns: HeaderColumns) -> None:
         """Count the batches of a window."""
-        first, last = int(columns.base_offset.min()), int(columns.last_offset.max()) + 1
-        self.start = first if self.start is None else min(first, self.start)
-        self.end = last if self.end is None else max(last, self.end)
+        self._extend(int(columns.base_offset.min()), int(columns.last_offset.max()) + 1)
         counts = columns.record_count
+        self._counted += int(counts.sum(dtype=np.int64, where=counts >= 0))
         if (counts < 0).any():
             self._records = self._below = None
         if self._records is not None:
-            self._records += int(counts.sum(dtype=np.int64))
+            self._records = self._counted
         if self._high_watermark is not None and self._below is not None:
             below = np.clip(self._high_watermark - columns.base_offset, 0, counts)
             self._below += int(below.sum(dtype=np.int64))
+
+    def take_rest(self, header: bytes, cut: LogCut, end: Offset, size: int) -> None:
+        """Count the records of the last `size` bytes of a file, where no batch is; `header` is empty if all are zeros.
+
+        A complete header names them. Otherwise the next segment, or the high watermark, shows up to which offset there
+        were some. Nothing is missing if the next segment begins where the batches end.
+        """
+        last = cut.base_offset + RELATIVE_OFFSET_MAX if cut.next_base is None else cut.next_base - 1
+        torn = incomplete_batch(header, remaining=size, low=end, high=last)
+        mark = self._high_watermark
+        if torn is not None:
+            count = torn.record_count or 0
+            self._extend(torn.base_offset, torn.last_offset + 1)
+            self._counted += count
+            self._records = None if self._records is None else self._counted
+            if mark is not None and self._below is not None:
+                self._below += min(max(mark - torn.base_offset, 0), count)
+            return
+        bound = mark or 0 if cut.next_base is None else cut.next_base
+        if bound > end or (header and cut.next_base is None):
+            committed = None if mark is None or mark > end else 0
+            self.uncounted(end, bound if bound > end else None, below=committed)
+
+    def uncounted(self, start: int, end: int | None, *, below: int | None = None) -> None:
+        """Add records of unknown number; `below` of them lie below the high watermark."""
+        self._extend(start, start if end is None else end)
+        if end is None:
+            self.end = None
+        self._records = None
+        self._below = None if self._below is None or below is None else self._below + below
+
+    def _extend(self, start: int, end: int) -> None:
+        self.start = start if self.start is None else min(start, self.start)
+        self.end = end if self.end is None else max(end, self.end)
 
     def lost(self, size: int) -> LostRecords:
         """Return the batches that were counted, `size` bytes, as lost."""
         start = None if self.start is None else Offset(self.start)
         end = None if self.end is None else Offset(self.end)
-        return LostRecords(start=start, end=end, records=self._records, bytes=size, below_high_watermark=self._below)
+        counted = self._counted if self._records is None else 0
+        return LostRecords(start, end, self._records, size, self._below, counted)

@@ -50,27 +50,30 @@ def failed(name: str, error: str, release: Release) -> QueuedError:
 class DirectoryError(StartError):
     """The start opens, writes or removes a file, but a directory has its name: an IOException in Java."""
 
-    def __init__(self, name: str, *, offline: bool) -> None:
-        """Take the name of the directory."""
-        super().__init__(f"{name} is a directory", offline=offline)
+    def __init__(self, name: str, what: str, *, offline: bool) -> None:
+        """Take the name, and what has it."""
+        super().__init__(f"{name} is {what}", offline=offline)
 
 
 class Folder:
     """The regular files of one directory, by name.
 
     `directories` are the directories with the name of a file, each with whether it is empty. A start lists files only,
-    and fails when it opens one of these. Up to 0.11 that aborts the start, see `fails_offline`.
+    and fails when it opens one of these. Up to 0.11 that aborts the start, see `fails_offline`. `loops` are links that
+    lead to themselves: they are like empty directories, but File.exists is false for them.
     """
 
     fails_offline = True
     """Whether an IOException takes the log dir offline; otherwise it aborts the start."""
 
     def __init__(
-        self, disk: Files, files: Mapping[str, Content], directories: Mapping[str, bool] | None = None
-    ) -> None:
+        self, disk: Files, files: Mapping[str, Content], directories: Mapping[str, bool] | None = None,
+        loops: Iterable[str] = (),
+    ) -> None:  # fmt: skip
         """Take the files before the start, and those on disk, which hold their bytes."""
         self.disk = disk
-        self.directories = dict(directories or {})
+        self.loops = frozenset(loops)
+        self.directories = {**(directories or {}), **dict.fromkeys(self.loops, True)}
         self.files, self._before = dict(files), dict(files)
         self._origins = {name: name for name in files}
         self.snapshots = Snapshots(name for name in files if name.endswith(SNAPSHOT))
@@ -82,12 +85,13 @@ class Folder:
 
     def exists(self, name: str) -> bool:
         """Whether there is a file or a directory of this name (File.exists)."""
-        return name in self.files or name in self.directories
+        return name in self.files or (name in self.directories and name not in self.loops)
 
     def refuse_directory(self, name: str) -> None:
         """Raise DirectoryError if a directory has the name of a file that is opened."""
         if name in self.directories:
-            raise DirectoryError(name, offline=self.fails_offline)
+            what = "a link to itself" if name in self.loops else "a directory"
+            raise DirectoryError(name, what, offline=self.fails_offline)
 
     def put(self, name: str, content: Content) -> None:
         """Write a file."""

@@ -20,7 +20,7 @@ TABLE = Table(
         Column("recovery_point", "int64", "The recovery point after the start."),
         Column("high_watermark", "int64", "The initial high watermark after the start."),
         Column("leader_epochs", "json", "The entries of the epoch cache after the start."),
-        Column("lost", "json", "What is lost at the start: from, to, records, bytes, below_high_watermark."),
+        Column("lost", "json", "What is lost at the start: from, to, records, bytes, below_high_watermark, at_least."),
         Column("scan_bytes", "int64", "Bytes of segments that the start reads."),
         Column("files", "json", "The files that the start creates, changes, removes or renames."),
     ),

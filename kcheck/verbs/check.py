@@ -56,7 +56,7 @@ class CheckReport(Answer):
     """How much of each file was read."""
     counts: CheckedCounts
     """How much was read in total."""
-    collected: tuple[Finding, ...]
+    collected: list[Finding]
     """The findings, in the order in which they were made."""
     interrupted: tuple[Progress, Progress] | None
     """Done and planned amounts when the user interrupted the check; None if it was not interrupted."""
@@ -128,7 +128,7 @@ def check(
         release=release,
         depth=depth,
         counts=scan.checked(),
-        collected=tuple(survey.collected),
+        collected=survey.collected,
         interrupted=(coverage.done(), coverage.goal()) if interrupted else None,
         checked=paths_of(targets),
     )

@@ -66,7 +66,7 @@ def dump(paths: list[str], *, as_kind: str | None, wanted: Filter, shown: DumpDe
     kinds = {path: _kind_of(path, as_kind, wanted, shown, alone=len(paths) == 1) for path in paths}
     collected: list[Finding] = []
     damage: list[Damage] = []
-    known = {kind.table.name: kind for kind in kinds.values() if kind is not None}
+    known = {kind.table.name: kind for kind in kinds.values() if isinstance(kind, DumpKind)}
     kind = next(iter(known.values())) if len(known) == 1 else None
     nothing = None if known else "files"
     rows = kind and (f"{kind.rows}.records" if shown.records else kind.rows)
@@ -81,8 +81,10 @@ def dump(paths: list[str], *, as_kind: str | None, wanted: Filter, shown: DumpDe
     )
 
 
-def _kind_of(path: str, as_kind: str | None, wanted: Filter, shown: DumpDetail, *, alone: bool) -> DumpKind | None:
-    """Return the reader for a file, None if it cannot be opened; UsageError if its kind has none.
+def _kind_of(
+    path: str, as_kind: str | None, wanted: Filter, shown: DumpDetail, *, alone: bool
+) -> DumpKind | UnreadableError:
+    """Return the reader for a file, or why it cannot be opened; UsageError if its kind has none.
 
     A directory `alone` is a UsageError too; among other paths it must not hide them.
     """
@@ -93,8 +95,8 @@ def _kind_of(path: str, as_kind: str | None, wanted: Filter, shown: DumpDetail, 
     try:
         with opened(path, follow=True):
             pass
-    except UnreadableError:
-        return None
+    except UnreadableError as error:
+        return error
     snapshot = _metadata_snapshot.FORMAT
     own = snapshot.matches(split(path)[1]) if as_kind is None else as_kind == snapshot.kind
     name = (snapshot if own else format_of(path, as_kind)).kind
@@ -115,29 +117,32 @@ def _kind_of(path: str, as_kind: str | None, wanted: Filter, shown: DumpDetail, 
 
 def _files(
     paths: list[str],
-    kinds: Mapping[str, DumpKind | None],
+    kinds: Mapping[str, DumpKind | UnreadableError],
     wanted: Filter,
     shown: DumpDetail,
     collected: list[Finding],
     damage: list[Damage],
 ) -> Iterator[Row]:
     for path in paths:
+        kind = kinds[path]
         try:
+            if isinstance(kind, UnreadableError):
+                raise kind
             with opened(path, follow=True) as source:
-                kind = kinds[path]
-                if kind is not None:
-                    kind.accept(source.size)
-                    file = File(path, source)
-                    yield {
-                        "kind": kind.format.kind,
-                        "path": path,
-                        "base_offset": file.base_offset,
-                        "size": source.size,
-                        **kind.head(file),
-                        kind.rows: _rows(file, kind, wanted, shown, collected),
-                        "damage": file.damage_rows(),
-                    }
-                    damage.extend(file.damage)
+                kind.accept(source.size)
+                file = File(path, source)
+                yield {
+                    "kind": kind.format.kind,
+                    "path": path,
+                    "base_offset": file.base_offset,
+                    "size": source.size,
+                    **kind.head(file),
+                    kind.rows: _rows(file, kind, wanted, shown, collected),
+                    "damage": file.damage_rows(),
+                }
+                damage.extend(file.damage)
+                if file.read_error is not None:
+                    raise file.read_error
         except UnreadableError as error:
             collected.append(kc001_unreadable.finding(Location(file=path), error.why))
 
@@ -157,4 +162,4 @@ def _answered(parts: Iterator[T], file: File, collected: list[Finding]) -> Itera
         yield from parts
     except OSError as error:
         # A read error; `opened` does not see it, because it waits in another generator.
-        collected.append(kc001_unreadable.finding(Location(file=file.path), unreadable(error).why))
+        collected.append(kc001_unreadable.finding(Location(file=file.path), unreadable(error, file.path).why))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from kcheck.disk.read import opened
+from kcheck.disk.refusals import Refusals
 from kcheck.disk.walk import file_size, folder_of, join, list_directory, split
 from kcheck.documents.answer import Answer
 from kcheck.documents.inspect import item_row
@@ -28,6 +29,7 @@ from kcheck.segments.batches import Walk
 from kcheck.verbs.next_starts import next_starts
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.partition import batches_of
+from kcheck.views.refused_paths import refused_findings
 from kcheck.views.selection import require_match
 from kcheck.views.survey import Survey, format_of
 from kcheck.views.targets import Target, TargetKind, replica_targets, require_same_broker
@@ -86,18 +88,26 @@ def inspect(
 def _items(
     survey: Survey, targets: tuple[Target, ...], kinds: dict[Target, Format], detail: InspectDetail
 ) -> Iterator[InspectedItem]:
-    """Yield an item per target, then compare the log dirs of each broker."""
-    for target in targets:
-        match target.kind:
-            case TargetKind.LOG_DIR:
-                log_dir, views = survey.log_dir(target)
-                require_same_broker(target, log_dir.view)
-                yield InspectedLogDir(log_dir.view, map(partial(_partition, detail), views))
-            case TargetKind.PARTITION:
-                yield from (_partition(detail, view, target.path) for view in survey.partition(target))
-            case TargetKind.FILE:
-                yield from _file(survey, target, kinds[target], detail)
-    survey.compare()
+    """Yield an item per target, then compare the log dirs of each broker and name what was refused."""
+    with Refusals() as refused:
+        for target in targets:
+            yield from _items_of(survey, target, kinds, detail)
+        survey.compare()
+    survey.collected.extend(refused_findings(refused, survey.collected))
+
+
+def _items_of(
+    survey: Survey, target: Target, kinds: dict[Target, Format], detail: InspectDetail
+) -> Iterator[InspectedItem]:
+    match target.kind:
+        case TargetKind.LOG_DIR:
+            log_dir, views = survey.log_dir(target)
+            require_same_broker(target, log_dir.view)
+            yield InspectedLogDir(log_dir.view, map(partial(_partition, detail), views))
+        case TargetKind.PARTITION:
+            yield from (_partition(detail, view, target.path) for view in survey.partition(target))
+        case TargetKind.FILE:
+            yield from _file(survey, target, kinds[target], detail)
 
 
 def _partition(detail: InspectDetail, view: PartitionView, path: str | None = None) -> InspectedPartition:

@@ -8,6 +8,7 @@ from kcheck.core.verdicts import worst_first
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.predict import log_dir_row, partition_row
 from kcheck.model.depth import Depth
+from kcheck.model.finding import Finding
 from kcheck.model.release import Release
 from kcheck.model.report import Report
 from kcheck.startup.log_manager import StartOptions
@@ -37,6 +38,11 @@ class Overview(Answer):
     def of_release(self, release: Release) -> Self:
         """Return the same answer with another account of its release."""
         return replace(self, check=self.check.of_release(release))
+
+    @property
+    def collected(self) -> list[Finding]:
+        """The findings of the check."""
+        return self.check.collected
 
     def report(self) -> Report:
         """Return the report of the check, with the next command to type.

@@ -141,7 +141,7 @@ def start_of(
     if view is None:
         collected.extend(log_dir.findings)
         return LogDirPrediction(
-            path=target.path, broker_id=None, outcome=Outcome.OK, reasons=(), clean=False, mode=Mode.KRAFT,
+            path=target.path, broker_id=None, outcome=Outcome.UNKNOWN, reasons=(), clean=False, mode=Mode.KRAFT,
             uncertain=None, partitions=(),
         )  # fmt: skip
     parent, name = split(target.path)

@@ -1,17 +1,30 @@
 """`--kafka`: the one place that decides for which release of Kafka a command answers."""
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Protocol, Self, TypeVar
 
 from kcheck.core.release_evidence import evidence
 from kcheck.core.releases import release as release_of
-from kcheck.documents.answer import Answer
+from kcheck.disk.refusals import Refusals
+from kcheck.documents.answer import Outcomes
 from kcheck.model.evidence import AUTO, OtherEnd
 from kcheck.model.release import Release
+from kcheck.views.refused_paths import HasFindings
 from kcheck.views.release_evidence import release_ranges
 from kcheck.views.targets import replica_targets
 
-A = TypeVar("A", bound=Answer)
+
+class HasOutcomes(HasFindings, Protocol):
+    """An answer that can be compared with the one for another release: `Answer` says how."""
+
+    def outcomes(self) -> tuple[Self, Outcomes | None]:
+        """Return the answer, and what in it can differ."""
+
+    def of_release(self, release: Release) -> Self:
+        """Return the same answer with another account of its release."""
+
+
+WithOutcomes = TypeVar("WithOutcomes", bound=HasOutcomes)
 
 
 def release(arguments: list[str], kafka: str, *, ibp: str | None, message_format: str | None) -> Release:
@@ -22,12 +35,14 @@ def release(arguments: list[str], kafka: str, *, ibp: str | None, message_format
     given = None if kafka == AUTO else release_of(kafka, ibp=ibp, message_format=message_format)
     if not arguments:
         return given or release_of(ibp=ibp, message_format=message_format)
-    proved = evidence(release_ranges(replica_targets(arguments)), None if given is None else kafka)
+    with Refusals() as refused:
+        ranges = release_ranges(replica_targets(arguments))
+    proved = evidence(ranges, None if given is None else kafka)._replace(refused=tuple(refused.items()))
     chosen = given or release_of(proved.used, ibp=ibp, message_format=message_format)
     return chosen._replace(evidence=proved)
 
 
-def with_other_end(chosen: Release, answer: Callable[[Release], A]) -> A:
+def with_other_end(chosen: Release, answer: Callable[[Release], WithOutcomes]) -> WithOutcomes:
     """Return the answer for a release, and in its evidence where that for the lowest possible release differs.
 
     A release with an older protocol or another profile is not compared: the user knows the cluster.

@@ -20,6 +20,7 @@ from kcheck.model.names import (
     FileKind,
     PartitionDirectory,
     broker_accepts,
+    is_stranger_in_log_dir,
     parse_directory,
     skipped_by_broker,
 )
@@ -45,7 +46,7 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
     where = Location(log_dir=path, broker_id=broker_id)
     findings: list[Finding] = []
     try:
-        listing = list_directory(path)
+        listing = list_directory(path, is_stranger_in_log_dir)
     except UnreadableError as error:
         listing = Listing((), (), ())
         findings.append(kc001_unreadable.finding(where, error.why))

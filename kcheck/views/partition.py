@@ -57,9 +57,11 @@ def read_partition(
     directories: frozenset[str] = frozenset()
     epochs = metadata = last = index_size = None
     segments: tuple[SegmentSummary, ...] = ()
+    strangers = 0
     try:
         with Directory(path) as folder:
             listing = folder.listing()
+            strangers = listing.strangers
             # A link, device or directory with the name of a file is not a missing file: opening it gives the reason.
             named = [name for name in listing.directories if parse_file(name).kind is not FileKind.OTHER]
             directories = frozenset(name for name in named if parse_file(name).kind not in UNMODELLED_DIRECTORIES)
@@ -101,6 +103,7 @@ def read_partition(
         clean_shutdown=None if log_dir is None else log_dir.clean_shutdown,
         cleaned=offsets.cleaned,
         files=files or frozenset(),
+        strangers=strangers,
         directories=directories,
     )
     return view, tuple(findings)

@@ -6,7 +6,7 @@ from kcheck.disk.read import read_whole
 from kcheck.disk.walk import join, list_directory, split
 from kcheck.errors import UsageError
 from kcheck.formats import offset_checkpoint
-from kcheck.model.names import OFFSET_CHECKPOINTS, parse_directory
+from kcheck.model.names import OFFSET_CHECKPOINTS, is_stranger_in_log_dir, parse_directory
 from kcheck.model.report import PartitionFilter
 from kcheck.model.unreadable import UnreadableError
 from kcheck.views.targets import Target, TargetKind
@@ -41,7 +41,7 @@ def _partitions_of(target: Target) -> Iterator[tuple[str, int]]:
     if target.kind is TargetKind.PARTITION:
         names: Iterable[str] = (split(target.path)[1],)
     else:
-        listing = list_directory(target.path)
+        listing = list_directory(target.path, is_stranger_in_log_dir)
         names = (*listing.directories, *listing.others)
     for directory in map(parse_directory, names):
         if directory is not None:

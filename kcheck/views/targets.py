@@ -27,6 +27,7 @@ from kcheck.model.names import (
     META_PROPERTIES,
     OFFSET_CHECKPOINTS,
     PARTITION_METADATA,
+    is_stranger_in_log_dir,
     parse_directory,
     parse_file,
 )
@@ -113,7 +114,7 @@ def _of(path: str, broker_id: int | None) -> Iterator[Target]:
         return
     named = parse_directory(split(path)[1]) is not None
     try:
-        listing = None if named and holds_partition(path) else list_directory(path)
+        listing = None if named and holds_partition(path) else list_directory(path, is_stranger_in_log_dir)
     except UnreadableError as error:
         if is_remote(path):
             raise UsageError(f"{path}: {error}") from error
@@ -162,13 +163,12 @@ def _is_log_dir(path: str, listing: Listing) -> bool:
 def _log_dirs_below(path: str, listing: Listing, *, depth: int) -> Iterator[str]:
     for name in listing.directories:
         below = join(path, name)
-        if is_link(below):
-            continue  # The target of the link is in this folder too; it is one log dir.
+        if name == LOST_FOUND or is_link(below):
+            continue  # What a file system check saves is no log dir; the target of a link is in this folder too.
         try:
-            content = list_directory(below)
+            content = list_directory(below, is_stranger_in_log_dir)
         except UnreadableError:
-            if name != LOST_FOUND:
-                yield below  # As above: an unreadable disk is not skipped.
+            yield below  # As above: an unreadable disk is not skipped.
             continue
         if _is_log_dir(below, content):
             yield below

@@ -247,6 +247,24 @@ def make_records(folder: Path, size: int, batch_size: int, *, packed: bool) -> P
     return path
 
 
+def make_commits(folder: Path, count: int, *, keys: int) -> Path:
+    """Write offsets committed for so many partitions: records of 70 bytes, five in a batch."""
+    folder.mkdir(parents=True)
+    path = folder / f"{segment_prefix(Offset(0))}.log"
+    with path.open("wb") as file:
+        for base in range(0, count, 5):
+            payload = b"".join(
+                record(
+                    number,
+                    key=struct.pack(">hh7sh6si", 1, 7, b"group-1", 6, b"orders", (base + number) % keys),
+                    value=struct.pack(">hqihq", 3, base, 5, 0, FIRST_TIMESTAMP + base),
+                )
+                for number in range(5)
+            )
+            file.write(batch(base, 5, payload=payload).data)
+    return path
+
+
 def growth(folder: Path, size: int, scale: Scale) -> None:
     """Measure the command as bytes grow and as files grow: time of each, and peak memory."""
     for times in scale.growth:

@@ -1,17 +1,16 @@
 """Measures `check` and `dump` against kafka-dump-log of the newest release: `python tests/bench/tool.py [MEGABYTES]`.
 
-Segments that are dumped have a sixteenth of the size. Whole commands, start to end, in turns, output thrown away; the
-smallest CPU time and the smallest wall-clock time of each count. The tool runs as its script would start it, without
-the shell script itself. "C" is the program that `tests/bench/engine.py` compares with, without any start. It needs mvn
-and java. Nothing here is asserted: the figures stand in docs/performance.md. `--tiny` runs everything once on next to
-nothing: the tests do, so that it goes on to work.
+Segments that are dumped have a sixteenth of the size; `--only dumps` measures only these. Whole commands, start to
+end, in turns, output thrown away; the smallest CPU time and the smallest wall-clock time of each count. The tool runs
+as its script would start it, without the shell script itself. "C" is the program that `tests/bench/engine.py` compares
+with, without any start. It needs mvn and java. Nothing here is asserted: the figures stand in docs/performance.md.
+`--tiny` runs everything once on next to nothing: the tests do, so that it goes on to work.
 """
 
 import argparse
 import os
 import resource
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
@@ -23,11 +22,10 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from kcheck.model.entries import Offset  # noqa: E402 - the path above comes first
-from kcheck.model.names import LEADER_EPOCHS, segment_prefix  # noqa: E402 - the same
-from tests.bench.engine import BATCH_SIZES, cost, make, make_records, reference  # noqa: E402 - the same
+from kcheck.model.names import LEADER_EPOCHS  # noqa: E402 - the path above comes first
+from tests.bench.engine import BATCH_SIZES, Walk, cost, make, make_commits, make_records, reference  # noqa: E402 - the same
 from tests.bench.limits import ENVIRONMENT, kcheck, peak  # noqa: E402 - the same
-from tests.builders import FIRST_TIMESTAMP, batch, epochs, record, write  # noqa: E402 - the same
+from tests.builders import epochs, write  # noqa: E402 - the same
 from tests.oracle.jars import JVM, java_command  # noqa: E402 - the same
 
 HEAP = "-Xmx256M"
@@ -106,27 +104,52 @@ def dumps(folder: Path, size: int, batches: str, scale: Scale) -> None:
     shutil.rmtree(folder)
 
 
-def decoded(folder: Path, scale: Scale) -> None:
-    """Compare dumps of what consumers committed: an internal topic with records of 70 bytes, five in a batch."""
-    folder.mkdir()
-    path = folder / f"{segment_prefix(Offset(0))}.log"
-    with path.open("wb") as file:
-        for base in range(0, scale.commits, 5):
-            records = b"".join(
-                record(
-                    number,
-                    key=struct.pack(">hh7sh6si", 1, 7, b"group-1", 6, b"orders", (base + number) % 50),
-                    value=struct.pack(">hqihq", 3, base, 5, 0, FIRST_TIMESTAMP + base),
-                )
-                for number in range(5)
-            )
-            file.write(batch(base, 5, payload=records).data)
+def decoded(folder: Path, scale: Scale, *, keys: int) -> None:
+    """Compare dumps of what consumers committed for so many partitions."""
+    path = make_commits(folder, scale.commits, keys=keys)
     ours = {
         f"--decode offsets, {name}": kcheck("dump", "--decode", "offsets", "--format", name, str(path))
         for name in ("kafka", "json", "text")
     }
-    compare(scale, f"{scale.commits} commits", ours, tool("--offsets-decoder", "--files", str(path)))
+    compare(scale, f"{scale.commits} commits, {keys} keys", ours, tool("--offsets-decoder", "--files", str(path)))
     shutil.rmtree(folder)
+
+
+def checks(folder: Path, size: int, batches: str, scale: Scale, walk: Walk | None) -> None:
+    """Compare checks of segments of this size."""
+    batch_size = BATCH_SIZES[batches]
+    path = make(folder / "indexed", size, batch_size)
+    bare = folder / "bare" / path.name
+    bare.parent.mkdir()
+    bare.hardlink_to(path)
+    ours = {
+        "--depth crc": check("crc", path),
+        "--depth crc, no index": check("crc", bare),
+        "--depth headers": check("headers", path),
+    }
+    file = bytes(path)
+    within = {} if walk is None else {"C crc": partial(walk, file, 1), "C headers": partial(walk, file, 0)}
+    compare(scale, batches, ours, tool("--files", str(path)), within)
+    path = make_records(folder / "records", size, batch_size, packed=False)
+    deep = tool("--deep-iteration", "--files", str(path))
+    compare(scale, f"{batches}, each record", {"--depth records": check("records", path)}, deep)
+    shutil.rmtree(folder)
+
+
+def small_segments(folder: Path, scale: Scale) -> None:
+    """Compare checks of a partition of small segments."""
+    partition = folder / "orders-0"
+    paths = [
+        make(partition, scale.segment_size, BATCH_SIZES["1 KiB"], base=number * 100_000)
+        for number in range(scale.segments)
+    ]
+    write(partition, {LEADER_EPOCHS: epochs((0, 0))})
+    compare(
+        scale,
+        f"{scale.segments} segments of {scale.segment_size >> 10} KiB",
+        {"--depth crc": check("crc", partition)},
+        tool("--files", ",".join(map(str, paths))),
+    )
 
 
 def main() -> None:
@@ -134,44 +157,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("megabytes", nargs="?", type=int, default=512, help="size of each segment")
     parser.add_argument("--tiny", action="store_true", help="measure next to nothing, in seconds")
+    parser.add_argument("--only", choices=("checks", "dumps"), help="measure only these commands")
+    parser.add_argument("--commits", type=int, default=Scale().commits, help="number of commits that are decoded")
     given = parser.parse_args()
-    size, scale = (TINY_SIZE, TINY) if given.tiny else (given.megabytes << 20, Scale())
+    size, scale = (TINY_SIZE, TINY) if given.tiny else (given.megabytes << 20, Scale(commits=given.commits))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        walk = reference(folder)
-        decoded(folder / "commits", scale)
-        for batches, batch_size in scale.batch_sizes.items():
-            path = make(folder / "indexed", size, batch_size)
-            bare = folder / "bare" / path.name
-            bare.parent.mkdir()
-            bare.hardlink_to(path)
-            ours = {
-                "--depth crc": check("crc", path),
-                "--depth crc, no index": check("crc", bare),
-                "--depth headers": check("headers", path),
-            }
-            file = bytes(path)
-            within = {} if walk is None else {"C crc": partial(walk, file, 1), "C headers": partial(walk, file, 0)}
-            compare(scale, batches, ours, tool("--files", str(path)), within)
-            shutil.rmtree(path.parent)
-            shutil.rmtree(bare.parent)
-            path = make_records(folder / "records", size, batch_size, packed=False)
-            deep = tool("--deep-iteration", "--files", str(path))
-            compare(scale, f"{batches}, each record", {"--depth records": check("records", path)}, deep)
-            shutil.rmtree(path.parent)
-            dumps(folder / "dumped", size // 16, batches, scale)
-        partition = folder / "orders-0"
-        paths = [
-            make(partition, scale.segment_size, BATCH_SIZES["1 KiB"], base=number * 100_000)
-            for number in range(scale.segments)
-        ]
-        write(partition, {LEADER_EPOCHS: epochs((0, 0))})
-        compare(
-            scale,
-            f"{scale.segments} segments of {scale.segment_size >> 10} KiB",
-            {"--depth crc": check("crc", partition)},
-            tool("--files", ",".join(map(str, paths))),
-        )
+        if given.only != "checks":
+            decoded(folder / "commits", scale, keys=50)
+            decoded(folder / "compacted", scale, keys=scale.commits)
+            for batches in scale.batch_sizes:
+                dumps(folder / "dumped", size // 16, batches, scale)
+        if given.only != "dumps":
+            walk = reference(folder)
+            for batches in scale.batch_sizes:
+                checks(folder / "checked", size, batches, scale, walk)
+            small_segments(folder, scale)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Measures what each fast path saves of a whole command: `python tests/bench/twins.py`.
 
-Four answers are computed in two ways: one for what is frequent, one for all the rest. Each command runs with its fast
+Five answers are computed in two ways: one for what is frequent, one for all the rest. Each command runs with its fast
 path and without, in turns, from start to end. Printed are the smallest CPU times of all its processes, and the share
 that the fast path saves. docs/adr has the figures and the decisions. `--tiny` runs everything once on next to nothing,
 and compares what check and dump write: the tests do, so that it goes on to work.
@@ -32,6 +32,8 @@ class Scale(NamedTuple):
     runs: int = 3
     depths: tuple[str, ...] = ("headers", "crc")
     batch_sizes: tuple[str, ...] = ("16 KiB", "1 KiB")
+    text_batch_sizes: tuple[str, ...] = ("16 KiB", "1 KiB", "100 B")
+    commits: int = 100_000
     segments: int = 2000
     log_size: int = 50 << 20
     directories: int = 6000
@@ -39,7 +41,8 @@ class Scale(NamedTuple):
 
 
 TINY = Scale(
-    runs=1, depths=("crc",), batch_sizes=("1 KiB",), segments=3, log_size=64 << 10, directories=6, partitions=60
+    runs=1, depths=("crc",), batch_sizes=("1 KiB",), text_batch_sizes=("100 B",), commits=50, segments=3,
+    log_size=64 << 10, directories=6, partitions=60,
 )  # fmt: skip
 
 _SCAN = """
@@ -83,6 +86,16 @@ batches.batch_blocks = one_by_one
 ndjson.objects = objects
 """
 """Batches and records are read and written one by one."""
+
+TEXT_ROWS = """
+from kcheck.renderers import _text_records
+from kcheck.renderers._page import wrap
+def wrapped(lines, width, indent, hanging):
+    return ["\\n".join([*wrap(line, width, indent, hanging), ""]) for line in lines.decode().splitlines()]
+_text_records.batch_lines = _text_records.record_tables = lambda *rest: None
+_text_records.wrapped = wrapped
+"""
+"""Lines and tables are laid out one by one."""
 
 CHECK_RECORDS = """
 from kcheck.formats._record import read_records
@@ -176,6 +189,19 @@ def records(folder: Path, scale: Scale) -> None:
         shutil.rmtree(folder / "records")
 
 
+def texts(folder: Path, scale: Scale) -> None:
+    """Dump records as text."""
+    for name in scale.text_batch_sizes:
+        log = str(engine.make_records(folder / "records", scale.log_size, engine.BATCH_SIZES[name], packed=False))
+        arguments = ["dump", "--quiet", "--records", log]
+        compare_output(f"dump --records as text: at once, batches of {name}", TEXT_ROWS, arguments, scale)
+        shutil.rmtree(folder / "records")
+    log = str(engine.make_commits(folder / "commits", scale.commits, keys=50))
+    arguments = ["dump", "--quiet", "--decode", "offsets", log]
+    compare_output(f"dump --decode as text: at once, {scale.commits} commits", TEXT_ROWS, arguments, scale)
+    shutil.rmtree(folder / "commits")
+
+
 def scans(folder: Path, scale: Scale) -> None:
     """Scan a fleet in which each partition has three replicas."""
     fleet.make(folder / "fleet", scale.directories, replicas=3)
@@ -208,7 +234,7 @@ def main() -> None:
                 part(Path(folder), scale)
 
 
-PARTS = {"segments": small_segments, "records": records, "scans": scans, "comparisons": comparisons}
+PARTS = {"segments": small_segments, "records": records, "texts": texts, "scans": scans, "comparisons": comparisons}
 
 if __name__ == "__main__":
     main()

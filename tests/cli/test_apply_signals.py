@@ -2,13 +2,21 @@
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.cli.command import UNCHANGED, kcheck
 from tests.disk.plans import bytes_of, make, plan_of, state
+
+
+@pytest.fixture(autouse=True)
+def hangup() -> Iterator[None]:
+    """Take SIGHUP as a shell's command does, also where nohup runs the tests: kcheck leaves ignored signals ignored."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 @pytest.fixture
@@ -100,7 +108,7 @@ def test_a_signal_while_the_answer_is_written(
         if verb == "undo":
             kcheck(*commands["apply"])
         with monkeypatch.context() as patch:
-            patch.setattr("kcheck.cli.leaving.write", effect)
+            patch.setattr("kcheck.cli.report_output.write", effect)
             done = kcheck(*commands[verb])
         assert (done.code, done.err.splitlines()[-1]) == (code, lines[verb])
         if verb == "apply":

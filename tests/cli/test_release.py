@@ -78,7 +78,14 @@ def test_no_evidence_is_said(tmp_path_factory: pytest.TempPathFactory) -> None:
     first = kcheck("inspect", path).out.splitlines()[0]
     assert "Kafka 4.3 assumed: the files do not say which release wrote them" == first
     document = json.loads(kcheck("inspect", path, "--format", "json").out)
-    nothing = {"lowest": None, "highest": None, "used": "4.3", "given": False, "other": None, "reasons": []}
+    nothing: dict[str, object] = {
+        "lowest": None,
+        "highest": None,
+        "used": "4.3",
+        "given": False,
+        "other": None,
+        "reasons": [],
+    }
     assert nothing == document["kafka_evidence"]
 
 

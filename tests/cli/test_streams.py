@@ -40,6 +40,7 @@ def test_no_color_in_the_environment_counts(damaged: Path) -> None:
     """And an empty one does not (no-color.org)."""
     assert ESCAPE not in on_a_terminal("inspect", damaged, NO_COLOR="1")
     assert ESCAPE in on_a_terminal("inspect", damaged, NO_COLOR="")
+    assert ESCAPE not in on_a_terminal("inspect", damaged, TERM="dumb")
 
 
 @pytest.mark.parametrize("force", ["FORCE_COLOR", "CLICOLOR_FORCE"])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kcheck.core.claims import NO_EPOCH, holds, lost_words, settled, start_words
+from kcheck.core.claims import NO_EPOCH, holds, settled, start_words
 from kcheck.core.predictions import LoadedLog, LogCut, LostRecords, PartitionPrediction
 from kcheck.core.releases import release
 from kcheck.core.startup import Outcome
@@ -70,10 +70,19 @@ def test_a_claim_holds_where_the_prediction_has_it(
 
 def test_what_holds_stays_as_it_is() -> None:
     """So does every finding where the prediction is not known."""
-    for claims in ((), (Claim(Claimed.CUTS, 120),)):
-        assert finding(*claims) == settled(finding(*claims), LOADED, KAFKA)
+    for prediction, claims in ((LOADED, ()), (start(Outcome.REPAIRED, LOG), (Claim(Claimed.CUTS, 120),))):
+        assert finding(*claims) == settled(finding(*claims), prediction, KAFKA)
     unknown = finding(Claim(Claimed.ABORTS))
     assert unknown == settled(unknown, start(Outcome.UNKNOWN), KAFKA)
+
+
+def test_a_cut_that_holds_says_what_the_start_loses() -> None:
+    """The same number as in every other verb; what loses records is more than an information."""
+    for severity, expected in ((Severity.INFO, Severity.WARNING), (Severity.ERROR, Severity.ERROR)):
+        cut = finding(Claim(Claimed.CUTS, 120), severity=severity)
+        shown = settled(cut, LOADED, KAFKA)
+        assert shown.effect == f"{cut.effect} The start loses 10 records (offsets 120 to 129)."
+        assert shown.severity is expected
 
 
 def test_what_does_not_hold_becomes_what_the_prediction_says() -> None:
@@ -130,18 +139,3 @@ def test_epochs_that_the_start_rebuilds_are_no_longer_missing() -> None:
 def test_a_start_in_words(prediction: PartitionPrediction, words: str) -> None:
     """With the first two reasons."""
     assert words == start_words(prediction, KAFKA)
-
-
-@pytest.mark.parametrize(
-    ("lost", "words"),
-    [
-        (LOST, "10 records (offsets 120 to 129)"),
-        (LOST._replace(end=Offset(121), records=1), "1 record (offset 120)"),
-        (LOST._replace(records=None), "an unknown number of records (offsets 120 to 129)"),
-        (LOST._replace(start=None), "10 records"),
-        (LOST._replace(end=None), "10 records"),
-    ],
-)
-def test_a_loss_in_words(lost: LostRecords, words: str) -> None:
-    """As far as it is known."""
-    assert words == lost_words(lost)

@@ -9,11 +9,11 @@ from kcheck.core.log_dir_outcome import (
     LogDirOutcome,
     PredictedPartition,
     Unformatted,
-    aborted,
     broker_abort,
     duplicates,
     log_dir_outcome,
     promoted_futures,
+    with_abort,
     without_replaced,
 )
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
@@ -135,9 +135,9 @@ def test_one_log_dir_aborts_the_broker() -> None:
     reason = broker_abort([good, bad], ())
     assert reason == "d2 aborts the start of the broker: broken"
     assert broker_abort([good, bad], ["other cluster ids", "t-0 exists twice"]) == "other cluster ids"
-    assert aborted(good, None) == good
-    assert aborted(bad, reason) == bad
-    assert aborted(good, reason) == good._replace(outcome=Outcome.ABORT, reasons=(reason,))
+    assert with_abort(good, None) == good
+    assert with_abort(bad, reason) == bad
+    assert with_abort(good, reason) == good._replace(outcome=Outcome.ABORT, reasons=(reason,))
 
 
 def test_a_promoted_future_log_replaces_the_current_one() -> None:

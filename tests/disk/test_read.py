@@ -173,6 +173,14 @@ def test_no_link_is_followed(tmp_path: Path, target: str) -> None:
     assert why_not(inside / "link") == "a symbolic link: not followed"
 
 
+def test_links_that_lead_nowhere_are_no_entries(tmp_path: Path) -> None:
+    """One that leads to itself is named: a broker fails when it opens it."""
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "dangling").symlink_to("gone")
+    (tmp_path / "file").write_bytes(b"x")
+    assert FilesOf(str(tmp_path)).entries() == ({"file": 1}, {}, (), ("loop",))
+
+
 def test_a_link_that_the_user_named_is_followed(tmp_path: Path, file: Path) -> None:
     (tmp_path / "link").symlink_to(file)
     assert read_whole(str(tmp_path / "link"), follow=True) == b"0\n0\n"

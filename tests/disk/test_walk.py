@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.disk import walk
+from kcheck.disk import read, walk
 from kcheck.disk.walk import Listing, list_directory
+from kcheck.model import names
+from kcheck.model.names import LEADER_EPOCHS
 from kcheck.model.unreadable import UnreadableError
 
 
@@ -91,3 +93,21 @@ def test_what_nobody_may_look_for_may_exist(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_path_is_split_at_its_last_name(path: str, parts: tuple[str, str]) -> None:
     """A slash at the end changes nothing."""
     assert parts == walk.split(path)
+
+
+def test_of_many_strangers_only_the_first_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the order in which the system lists them; files of Kafka are all named, and so is a directory."""
+    monkeypatch.setattr(names, "STRANGERS_MAX", 3)
+    monkeypatch.setattr(walk, "STRANGERS_MAX", 3)
+    monkeypatch.setattr(read, "STRANGERS_MAX", 3)
+    monkeypatch.setattr(walk, "COUNT_MAX", 4)
+    monkeypatch.setattr(read, "COUNT_MAX", 4)
+    kept = ("copy0", "copy1", "copy2")
+    logs = tuple(f"{number:020}.log" for number in range(6))
+    (tmp_path / "t-0").mkdir()
+    for name in (*logs, LEADER_EPOCHS, *(f"copy{number}" for number in range(9))):
+        (tmp_path / name).touch()
+    listing = Listing((*logs, *kept, LEADER_EPOCHS), ("t-0",), (), 6)
+    assert listing == list_directory(str(tmp_path), names.is_stranger)
+    assert sorted((*logs, *kept, LEADER_EPOCHS)) == sorted(read.FilesOf(str(tmp_path)).entries().sizes)
+    assert 16 == len(list_directory(str(tmp_path)).files)

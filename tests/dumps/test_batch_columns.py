@@ -12,6 +12,7 @@ from kcheck.dumps import batches as dump_batches
 from kcheck.dumps.filter import DumpDetail, Filter
 from kcheck.formats._record import Data
 from kcheck.model.report import Row, RowSlice
+from kcheck.renderers import _text_dump, _text_records, text
 from kcheck.renderers._contract import Options
 from kcheck.renderers.ndjson import render
 from kcheck.segments.header_columns import HeaderColumns
@@ -28,6 +29,11 @@ def _said(key: Data | None, value: Data | None) -> tuple[Row | None, Row | None]
     """Return something that tells keys and values apart; what an empty value says is damaged."""
     problem = {"problem": "nothing", "damaged": True} if value == b"" else {"data": bytes(value or b"").hex()}
     return None if key is None else {"data": bytes(key).hex()}, None if value is None else problem
+
+
+def _spelled(key: Data | None, value: Data | None) -> tuple[Row | None, Row | None]:
+    """Return texts with any characters."""
+    return None if key is None else {"data": {"a": bytes(key).decode("latin-1")}}, {"data": [value is None, 0.5, -1]}
 
 
 SHOWN = (
@@ -97,6 +103,13 @@ def lines(path: Path, shown: DumpDetail) -> tuple[list[str], list[str]]:
     return stream.getvalue().splitlines(), list(map(str, answer.damage))
 
 
+def shown_text(path: Path, shown: DumpDetail, width: int) -> str:
+    """Return the text that is written of a file."""
+    stream = io.StringIO()
+    text.render(dump([str(path)], as_kind=None, wanted=Filter(), shown=shown).report(), stream, Options(width=width))
+    return stream.getvalue()
+
+
 def _never(columns: HeaderColumns, *_: object) -> list[RowSlice | None]:
     return [None] * columns.position.size
 
@@ -138,3 +151,53 @@ def test_few_batches_are_looked_at_one_by_one(segment: Path, monkeypatch: pytest
     monkeypatch.setattr(dump_batches, "record_parts", record_parts)
     lines(segment, SHOWN[0])
     assert sum(part is not None for part in parts) > 200
+
+
+@pytest.mark.parametrize("width", [20, 47, 80, 200])
+@pytest.mark.parametrize(
+    "shown",
+    [SHOWN[0], SHOWN[1], SHOWN[-1], DumpDetail(records=True, decode=_spelled)],
+    ids=["sizes", "utf8", "decoded", "spelled"],
+)
+def test_text_of_many_as_of_each(segment: Path, shown: DumpDetail, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batches and records are laid out at once, or batch after batch."""
+    together = shown_text(segment, shown, width)
+    monkeypatch.setattr(dump_batches, "record_parts", _never)
+    monkeypatch.setattr(_text_records, "batch_lines", lambda *_: None)
+    assert shown_text(segment, shown, width) == together
+
+
+PLAIN = (None, b"", b"key")
+
+
+@pytest.mark.parametrize(
+    "names", [(), (b"trace",), (b"trace", b"span"), (b"",), (b"end ",), (b"x" * 61,), (b"\xc3\xa9",)]
+)
+@pytest.mark.parametrize("length", [3, 1000])
+def test_tables_of_many_as_of_each(
+    tmp_path: Path, names: tuple[bytes, ...], length: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Records with and without the names of headers, in tables of so many rows."""
+    random = Random(len(names))
+    path = tmp_path / "00000000000000000000.log"
+    parts, offset = list[bytes](), 0
+    for count in (1, 3, 0, 7, 200, 4):
+        body = b"".join(
+            record(
+                number,
+                random.choice(PLAIN),
+                random.choice(PLAIN),
+                headers=[(name, b"") for name in names][: number % 3],
+            )
+            for number in range(count)
+        )
+        times = (FIRST_TIMESTAMP * count, FIRST_TIMESTAMP * count + 5)
+        parts.append(
+            batch_of(body, count, base_offset=offset, last_offset=offset + max(count - 1, 0), timestamps=times)
+        )
+        offset += max(count, 1)
+    path.write_bytes(b"".join(parts))
+    monkeypatch.setattr(_text_dump, "_RECORD", _text_dump._RECORD._replace(length=length))
+    together = shown_text(path, SHOWN[0], 80)
+    monkeypatch.setattr(_text_records, "record_tables", lambda *_: None)
+    assert shown_text(path, SHOWN[0], 80) == together

@@ -5,6 +5,7 @@ import zlib
 import cramjam
 import pytest
 
+from kcheck.formats import _zstd_frame
 from kcheck.formats._compression import GZIP, LZ4, SNAPPY, ZSTD, decompress
 from kcheck.formats._lz4_frame import xxh32_short
 from tests.compressed import gzip, lz4, xerial, zstd
@@ -209,3 +210,18 @@ def test_zstd_gives_the_blocks_before_a_damaged_one() -> None:
     found, problem = ask(ZSTD, bytes(damaged))
     assert problem is not None
     assert whole.startswith(found)
+
+
+def test_many_empty_zstd_frames_are_decoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same bytes are the same frame; another empty frame, and one with bytes, are decoded as ever."""
+    decoded: list[bytes] = []
+
+    def decode(data: memoryview, *how: int) -> tuple[bytearray | None, str | None]:
+        decoded.append(bytes(data))
+        return original(data, *how)
+
+    original = _zstd_frame._decode
+    monkeypatch.setattr(_zstd_frame, "_decode", decode)
+    empty, other = zstd(b""), FRAME + b"\0\x50" + b"\x01\0\0"
+    assert (SOME + OTHER, None) == ask(ZSTD, empty * 500 + zstd(SOME) + other * 500 + zstd(OTHER))
+    assert [empty, zstd(SOME), other, zstd(OTHER)] == decoded

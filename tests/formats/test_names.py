@@ -12,6 +12,8 @@ from kcheck.model.names import (
     broker_accepts,
     files_beside_segments,
     is_legal_topic,
+    is_stranger,
+    is_stranger_in_log_dir,
     parse_directory,
     parse_file,
     segment_prefix,
@@ -174,3 +176,17 @@ def test_the_files_of_a_segment_are_its_log_and_the_indexes_beside_it() -> None:
     of_segments = [f"{NUMBER}.{ending}" for ending in ("index", "log", "timeindex")]
     assert tuple(sorted(others)) == files_beside_segments(frozenset((*others, *of_segments)))
     assert tuple(sorted(others)) == files_beside_segments(frozenset((*others, of_segments[1])))
+
+
+@pytest.mark.parametrize(
+    ("name", "in_partition", "in_log_dir"),
+    [
+        ("notes.txt", True, True),
+        ("orders-0", True, False),
+        (f"{NUMBER}.log", False, False),
+        ("leader-epoch-checkpoint.tmp", False, False),
+    ],
+)
+def test_strangers(name: str, in_partition: bool, in_log_dir: bool) -> None:
+    """A broker takes a name that ends like a partition for one of its own in a log dir alone."""
+    assert (in_partition, in_log_dir) == (is_stranger(name), is_stranger_in_log_dir(name))

@@ -1,5 +1,6 @@
 """Headers of batches and messages, their framing and their CRC."""
 
+import struct
 import zlib
 
 import pytest
@@ -16,10 +17,12 @@ from kcheck.formats.record_batch import (
     decrement_sequence,
     entry_size,
     header_of,
+    incomplete_batch,
     increment_sequence,
 )
 from kcheck.model.entries import Batch
 from kcheck.model.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
+from tests.builders import batch as made
 
 V2 = bytes.fromhex(
     "00000000000000000000003a00000005021d1083af00000000000000000174876e800000000174876e8000ffffffffffffffff"
@@ -37,6 +40,7 @@ EMPTIED = bytes.fromhex(
 V0 = bytes.fromhex("0000000000000000000000101fecd70a0000000000016b0000000176")
 V1 = bytes.fromhex("0000000000000000000000185eaf63dc010000000174876e8000000000016b0000000176")
 TIMESTAMP = 1_600_000_000_000
+TORN = made(7, 3, payload=b"x" * 99).data
 
 
 @pytest.mark.parametrize(
@@ -182,3 +186,23 @@ def test_a_segment_is_read_in_windows() -> None:
     assert (FORMAT.kind, FORMAT.parse) == ("segment", None)
     assert FORMAT.matches("00000000000000000000.log")
     assert not FORMAT.matches("00000000000000000000.index")
+
+
+@pytest.mark.parametrize(
+    ("data", "remaining", "count"),
+    [
+        (TORN, 70, 3),
+        (TORN[:60], 70, None),  # The header is incomplete.
+        (TORN, 1000, None),  # The batch is complete.
+        (made(4, 3, payload=b"x" * 99).data, 70, None),  # Below the log end.
+        (made(999, 3, payload=b"x" * 99).data, 70, None),  # Above the segment.
+        (made(7, 0, last_offset=9, payload=b"x" * 99).data, 70, None),
+        (made(7, 4, last_offset=9, payload=b"x" * 99).data, 70, None),
+        (made(7, 3, magic=3, payload=b"x" * 99).data, 70, None),
+        (struct.pack(">qi", 7, 40) + TORN[12:], 40, None),  # Smaller than its own header.
+    ],
+)
+def test_the_header_of_an_incomplete_batch_names_its_records(data: bytes, remaining: int, count: int | None) -> None:
+    """Only if it is complete, and fits the log."""
+    torn = incomplete_batch(data, remaining=remaining, low=5, high=1000)
+    assert (None if torn is None else torn.record_count) == count

@@ -10,8 +10,8 @@ from tests.oracle import ask as asking
 from tests.oracle.jars import NoKafkaError
 from tests.oracle.kafka import Cluster, keep_archive
 
-NEWEST = "4.3.1"
-"""Of this release so many processes are started that an archive of its classes pays."""
+ARCHIVED = ("2.8.2", "3.9.2", "4.3.1")
+"""Of these releases so many processes are started that an archive of their classes pays."""
 
 
 @pytest.fixture
@@ -34,8 +34,8 @@ def start() -> Callable[..., Cluster]:
 
     def started(*args: Any, **kwargs: Any) -> Cluster:
         try:
-            if args[0] == NEWEST:
-                keep_archive(NEWEST)
+            if args[0] in ARCHIVED:
+                keep_archive(args[0])
             return Cluster(*args, **kwargs)
         except NoKafkaError as error:
             reason = f"Kafka {error}".partition("\n")[0]

@@ -4,6 +4,7 @@ By itself some directories and releases, with `KCHECK_SWEEP` all of them, after 
 and with a file in it.
 """
 
+import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -103,3 +104,16 @@ def test_what_becomes_of_them(version: str, tmp_path: Path) -> None:
         assert (outcome[name_of(0, ".timeindex")] == failure) is old
     epochs_fail = Outcome.OFFLINE if numbers(version) >= (3, 2, 1) else Outcome.ABORT
     assert outcome["t-0/leader-epoch-checkpoint"] == epochs_fail
+
+
+@pytest.mark.parametrize("version", ["2.8.2", "3.9.2", "4.3.1"])
+def test_links_that_lead_to_themselves(version: str, tmp_path: Path) -> None:
+    """File.exists and isFile are false for them; to open or create the file fails."""
+    names = [name_of(100, ".log"), name_of(200, ".index"), name_of(END, ".snapshot"), *IN_PLACE[-3:], "t-0/notes"]
+    named = []
+    for what, job in cases(tmp_path, names, version):
+        place = job.dirs[0] / what.partition(" ")[0]
+        shutil.rmtree(place)
+        place.symlink_to(place.name)
+        named.append((what, job))
+    judge(version, [job for _, job in named], [name for name, _ in named])

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kcheck.renderers._decoded import texts
-from kcheck.renderers._json_writer import jackson, printable_json
+from kcheck.renderers._json_writer import PrintableJson, jackson, printable_json
 
 COMMIT = {"type": 1, "name": "OffsetCommitKey", "data": {"group": "g", "topic": "t", "partition": 0}}
 UNKNOWN_TYPE = {"type": 18, "data": None, "problem": "record type 18 is not known", "damaged": False, "bytes": "ABI="}
@@ -50,7 +50,7 @@ VALUE = {"name": "OffsetCommitValue", "version": 3, "data": {"offset": 7}}
     ],
 )  # fmt: skip
 def test_key_and_payload(key: Any, value: Any, expected: tuple[str | None, str | None]) -> None:
-    assert expected == texts(42, key, value)
+    assert expected == texts(42, key, value, PrintableJson())
 
 
 WHERE = {"name": "t\n", "id": "i", "partition": 3}
@@ -79,7 +79,7 @@ def test_remote_metadata() -> None:
     """The texts of Kafka's classes."""
     names = ("RemoteLogSegmentMetadataSnapshot", "RemotePartitionDeleteMetadata", "RemoteLogSegmentMetadataUpdate")
     rows = zip(names, (FIRST, GONE, LATER), strict=True)
-    said = [texts(42, None, {"name": f"{name}Record", "data": data}) for name, data in rows]
+    said = [texts(42, None, {"name": f"{name}Record", "data": data}, PrintableJson()) for name, data in rows]
     assert [(None, line) for line in REMOTE.split("\n")[1:-1]] == said
 
 
@@ -94,7 +94,7 @@ def test_remote_metadata() -> None:
     ],
 )
 def test_remote_metadata_that_no_class_takes(name: str, row: Any, why: str) -> None:
-    assert (None, f"Error at offset 42, skipping. {why}") == texts(42, None, {"name": name, **row})
+    assert (None, f"Error at offset 42, skipping. {why}") == texts(42, None, {"name": name, **row}, PrintableJson())
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,9 @@ from kcheck.plans import diagnosis as survey_module
 from kcheck.plans import repair as repair_module
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.repair import repair
+from kcheck.repairs._contract import CutEdit
 from kcheck.startup.log_manager import StartOptions
-from kcheck.views.log_dir import open_log_dir
+from kcheck.views.log_dir import LogDirs, open_log_dir
 from kcheck.views.targets import Target, TargetKind
 from tests.builders import batch_of, log_dir, partition_dir, record, run, write
 from tests.growth import grows_with_its_input
@@ -116,3 +117,30 @@ def test_steps_that_make_it_worse_together_are_judged_alone(tmp_path: Path, monk
     assert isinstance(refused, tuple)
     assert {f"x{number}.bak" for number in range(40)} - bad == moved
     assert bad == {row["file"] for row in refused if row["file"].endswith(".bak")}
+
+
+@pytest.mark.parametrize(("count", "reason"), [(101, "Kafka's"), (1003, "Kafka's, 1000 of 1003")])
+def test_many_strays_are_moved_in_one_step(tmp_path: Path, count: int, reason: str) -> None:
+    """Those beyond the first thousand are left to the next plan, and the reason says so."""
+    strays(log_dir(tmp_path, recovery_point={"t-0": 10}), count)
+    plan = planned(tmp_path)
+    moved = [operation for operation in plan.operations if operation.path.endswith(".bak")]
+    assert min(count, 1000) == len(moved)
+    assert {f"move aside files that are not {reason}"} == {operation.why.reason for operation in moved}
+
+
+def test_many_cuts_are_measured_with_one_look_at_the_names(tmp_path: Path) -> None:
+    """What goes with a cut depends on the next segment."""
+    options = StartOptions(None, Settings(), release("2.4"))
+
+    def ask(count: int) -> Callable[[], object]:
+        path = tmp_path / str(count)
+        if not path.exists():
+            torn(log_dir(path, recovery_point={"t-0": 0}), count)
+        target = Target(TargetKind.LOG_DIR, str(path))
+        (edited,) = survey_module.diagnose((target,), options, [], LogDirs(options.release))
+        (partition,) = edited.partitions
+        cuts = [CutEdit(f"t-0/{segment_prefix(base)}.log", 1) for base in range(count)]
+        return lambda: [partition.loss((cut,)) for cut in cuts]
+
+    assert grows_with_its_input(ask, 60)

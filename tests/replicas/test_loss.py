@@ -83,14 +83,28 @@ def test_a_segment_that_vanished_is_unreadable(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("offset", "expected"),
-    [(0, (0, 0, 0)), (10, (0, 100, 10)), (15, (0, 100, 10)), (100, (100, 0, 100)), (199, (100, 900, 190)), (200, None)],
+    [
+        (0, (0, 0, 0, 0)),
+        (10, (0, 100, 10, 10)),
+        (15, (0, 100, 10, 10)),
+        (100, (100, 0, 100, 100)),
+        (199, (100, 900, 190, 190)),
+        (200, None),
+    ],
 )
 def test_a_cut_is_at_the_first_batch_that_reaches_the_offset(
-    tmp_path: Path, offset: int, expected: tuple[int, int, int] | None
+    tmp_path: Path, offset: int, expected: tuple[int, int, int, int] | None
 ) -> None:
     """Batches are cut as a whole."""
     logs = files(tmp_path, run(0, 99), run(100, 199))
     assert (None if expected is None else CutPosition(*expected)) == cut_at(logs, Offset(offset))
+
+
+def test_a_restart_finds_the_end_of_the_batch_before_a_gap(tmp_path: Path) -> None:
+    """Compaction has removed the offsets 10 to 19, and 40 to 99: the log end in memory may lie in a gap."""
+    logs = files(tmp_path, [*run(0, 9), *run(20, 39)], run(100, 199))
+    ends = [cut.end_after_restart for offset in (15, 20, 25, 35, 70) if (cut := cut_at(logs, Offset(offset)))]
+    assert [10, 10, 10, 30, 40] == ends
 
 
 def test_the_epochs_of_a_log_come_from_its_batches(tmp_path: Path) -> None:

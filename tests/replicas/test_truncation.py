@@ -88,7 +88,7 @@ def test_an_offset_inside_of_a_batch_cuts_the_whole_batch() -> None:
     broker(Path("d2"), [*run(0, 99)], broker_id=2)
     follower = follower_of("d1", "d2", leader="1")
     assert 55 == follower["truncate_to"]
-    assert {"segment": 0, "position": 500, "base_offset": 50} == follower["cut"]
+    assert {"segment": 0, "position": 500, "base_offset": 50, "end_after_restart": 50} == follower["cut"]
 
 
 def test_a_log_that_ends_inside_of_a_batch_of_the_leader_stays_as_it_is() -> None:
@@ -187,7 +187,9 @@ def test_what_a_start_takes_is_told_apart(diverged: list[str]) -> None:
     Path("d2/.kafka_cleanshutdown").unlink()
     flip_byte(Path("d2/t-0/00000000000000000000.log"), 880)
     partition = partition_of(*diverged, leader="1")
-    lost = {"broker_id": 2, "from": 80, "to": 100, "records": 20, "bytes": 200, "below_high_watermark": 0}
+    lost = {
+        "broker_id": 2, "from": 80, "to": 100, "records": 20, "bytes": 200, "below_high_watermark": 0, "at_least": 20,
+    }  # fmt: skip
     assert [lost] == partition["lost_at_start"]
     assert 80 == partition["followers"][0]["log_end_offset_before"]
     words = "startup of broker 2: LOST 20 records, offsets 80 to 99, 200 B, 0 of them below the high watermark"
@@ -369,7 +371,7 @@ def test_a_cut_inside_of_a_wrapper_counts_its_messages() -> None:
     assert (18, 15) == (follower["truncate_to"], follower["cut"]["base_offset"])
     assert (18, 30, 12) == tuple(follower["lost"][key] for key in ("from", "to", "records"))
     assert 15 == follower["diverges_silently_at"]
-    assert {"segment", "position", "base_offset"} == follower["cut"].keys()
+    assert {"segment", "position", "base_offset", "end_after_restart"} == follower["cut"].keys()
 
 
 def test_a_wrapper_that_the_leader_sends_again_leaves_no_hole() -> None:

@@ -52,3 +52,16 @@ def test_a_name_without_a_number_ends_the_start_before_leftovers_are_cleared() -
     assert deleted.effect == "Kafka 4.3 removes them at its next start."
     ends = f"Kafka 4.3 fails on the name of {UNNUMBERED} at its next start."
     assert [ends, ends] == [found.effect for found in others]
+
+
+def test_many_files_that_no_start_looks_at_are_one_finding() -> None:
+    """With their number and the first names; a name that ends the start has a finding of its own."""
+    few = frozenset({LOG, *(f"x{number:03}.bak" for number in range(100))})
+    assert 100 == len(found_by(KC225, partition()._replace(files=few)))
+    many = partition()._replace(files=few | {"y.bak", "x.snapshot"}, strangers=7)
+    of_all, fatal = sorted(found_by(KC225, many), key=lambda finding: finding.where.file or "")
+    assert (None, INFO, 108) == (of_all.where.file, of_all.severity, of_all.data["count"])
+    assert of_all.message.startswith("108 files are not Kafka files: x000.bak, ")
+    assert of_all.message.endswith(" and 98 more")
+    assert of_all.data["files"] == tuple(f"x{number:03}.bak" for number in range(100))
+    assert ("x.snapshot", FATAL) == (fatal.where.file, fatal.severity)

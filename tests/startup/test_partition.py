@@ -144,3 +144,53 @@ def test_zeros_after_the_batches_are_not_lost() -> None:
     assert cut_loss(disk, cut, 7) == lost
     unknown = LostRecords(start=None, end=None, records=None, bytes=561, below_high_watermark=None)
     assert cut_loss(BytesFiles({}), cut, 7) == unknown
+
+
+TORN = batch(10, 5, payload=b"x" * 99).data[:100]
+
+
+@pytest.mark.parametrize(
+    ("tail", "next_base", "mark", "lost"),
+    [
+        (TORN, None, 12, LostRecords(Offset(10), Offset(15), 5, 100, 2)),
+        (TORN, 15, None, LostRecords(Offset(10), Offset(15), 5, 100, None)),
+        (TORN, 12, None, LostRecords(Offset(10), Offset(12), None, 100, None)),
+        (TORN, 10, 40, LostRecords(None, None, 0, 100, 0)),
+        (TORN[:30], None, 10, LostRecords(Offset(10), None, None, 30, 0)),
+        (TORN[:30], None, 12, LostRecords(Offset(10), Offset(12), None, 30, None)),
+        (TORN[:30], None, None, LostRecords(Offset(10), None, None, 30, None)),
+        (bytes(30), None, 12, LostRecords(Offset(10), Offset(12), None, 0, None)),
+        (bytes(30), 15, 10, LostRecords(Offset(10), Offset(15), None, 0, 0)),
+        (bytes(30), None, 10, LostRecords(None, None, 0, 0, 0)),
+    ],
+)
+def test_the_records_of_an_incomplete_batch(
+    tail: bytes, next_base: int | None, mark: int | None, lost: LostRecords
+) -> None:
+    """Its header names them; otherwise the next segment or the high watermark shows that there were some."""
+    kept = log([batch(0, 10)])
+    disk = BytesFiles({name(0): kept + tail})
+    after = None if next_base is None else Offset(next_base)
+    cut = LogCut(name(0), Offset(0), Offset(10), len(kept), len(kept + tail), "why", after)
+    assert cut_loss(disk, cut, mark) == lost
+
+
+def test_complete_batches_before_an_incomplete_one_count_too() -> None:
+    """What is counted is a lower bound, if the rest is unknown."""
+    kept = log([batch(0, 10)])
+    for tail, records, at_least in ((TORN, 15, 15), (TORN[:30], None, 10)):
+        cut = LogCut(name(0), Offset(0), Offset(0), 0, len(kept + tail), "why")
+        lost = cut_loss(BytesFiles({name(0): kept + tail}), cut, None)
+        assert (lost.start, lost.records, lost.at_least) == (0, records, at_least)
+
+
+def test_the_start_loses_an_incomplete_tail() -> None:
+    """The torn batch has 3 records; the later segment goes with a closed one."""
+    torn = Made(data=batch(50, 3, payload=b"x" * 99).data[:90], base_offset=50, last_offset=52)
+    start = started([*run(0, 49), torn], context_of(), high_watermark=50)
+    assert (start.outcome, start.lost) == (Outcome.LOST, LostRecords(Offset(50), Offset(53), 3, 90, 0))
+    parsed = parse_directory("t-0")
+    assert parsed is not None
+    folder = folder_of_logs({0: [*run(0, 49), torn], 53: run(53, 62)}, {"partition.metadata": METADATA})
+    start = start_folder(folder, "t-0", parsed, LoadInputs(clean=False), context_of())
+    assert (start.lost and start.lost[:3]) == (50, 63, 13)

@@ -82,3 +82,14 @@ def test_an_unreadable_file_of_a_partition() -> None:
     for kafka, offline in (("3.2.0", False), ("3.2.1", True)):
         error = failed("leader-epoch-checkpoint", "IOException", release(kafka))
         assert (offline, True) == (error.offline, error.queued)
+
+
+def test_a_link_to_itself_does_not_exist_and_cannot_be_created() -> None:
+    """File.exists is false; Files.newByteChannel fails; Files.delete removes the link itself."""
+    folder = Folder(BytesFiles({}), {}, loops=("a",))
+    assert not folder.exists("a")
+    with pytest.raises(DirectoryError, match="a is a link to itself"):
+        folder.put("a", new_content(b""))
+    folder.remove("a")
+    folder.put("a", new_content(b""))
+    assert folder.exists("a")

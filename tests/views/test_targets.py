@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -272,15 +273,16 @@ def test_what_may_not_be_listed_is_told_by_whoever_opens_it(monkeypatch: pytest.
 
 
 def test_a_disk_in_a_folder_that_may_not_be_listed_is_told_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It could be a log dir; what a file system puts at its root is none."""
+    """It could be a log dir; what a file system puts at its root is none, and nobody asks for it."""
     for name in ("d1", "d2", "lost+found"):
         log_dir(Path("folder") / name)
     original = list_directory
 
-    def refuses(path: str) -> Listing:
-        if path.endswith(("d2", "lost+found")):
+    def refuses(path: str, *how: Any) -> Listing:
+        assert not path.endswith("lost+found")
+        if path.endswith("d2"):
             raise UnreadableError("Input/output error")
-        return original(path)
+        return original(path, *how)
 
     monkeypatch.setattr(inputs, "list_directory", refuses)
     assert [(TargetKind.LOG_DIR, "folder/d1"), (TargetKind.LOG_DIR, "folder/d2")] == kinds("folder")

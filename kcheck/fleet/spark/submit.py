@@ -28,7 +28,7 @@ def submission(scan: Sequence[str], options: Sequence[str], environment: Mapping
     UsageError: there is no spark-submit, or no Java for it.
     """
     program, added = _program(environment)
-    command = [program, *_wishes(options, environment), *options]
+    command = [program, *_default_options(options, environment), *options]
     zipped = package(cache(environment))
     command += ["--py-files", ",".join([*_values(options, "--py-files"), zipped])]
     launcher = os.path.join(home(), *_LAUNCHER)
@@ -42,11 +42,11 @@ def run(wanted: Submission) -> NoReturn:
 
 def _program(environment: Mapping[str, str]) -> tuple[str, tuple[tuple[str, str], ...]]:
     """Return the spark-submit of SPARK_HOME, of the PATH or of pyspark; for the last one the Java, too."""
-    around = environment.get("SPARK_HOME")
-    if around:
-        program = os.path.join(around, "bin", "spark-submit")
+    spark_home = environment.get("SPARK_HOME")
+    if spark_home:
+        program = os.path.join(spark_home, "bin", "spark-submit")
         if not os.path.isfile(program):
-            raise UsageError(f"SPARK_HOME {around} has no bin/spark-submit")
+            raise UsageError(f"SPARK_HOME {spark_home} has no bin/spark-submit")
         return program, ()
     if path := shutil.which("spark-submit", path=environment.get("PATH")):
         return path, ()
@@ -58,18 +58,21 @@ def _program(environment: Mapping[str, str]) -> tuple[str, tuple[tuple[str, str]
     return program, () if java.home is None else (("JAVA_HOME", java.home),)
 
 
-def _wishes(options: Sequence[str], environment: Mapping[str, str]) -> list[str]:
-    """Return options that the user has not set; the driver is this Python where that of executors is not here."""
+def _default_options(options: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+    """Return defaults for options that the user has not set.
+
+    The driver runs this Python if the Python of the executors does not exist on this machine.
+    """
     conf = dict(value.partition("=")[::2] for name in ("--conf", "-c") for value in _values(options, name))
     master, mode = (_values(options, name)[-1:] for name in ("--master", "--deploy-mode"))
-    wishes = {"spark.log.level": "WARN"}
+    defaults = {"spark.log.level": "WARN"}
     executors = conf.get("spark.pyspark.python", environment.get("PYSPARK_PYTHON"))
     is_here = shutil.which(executors or "", path=environment.get("PATH")) is not None
     if not is_here and mode != ["cluster"] and "PYSPARK_DRIVER_PYTHON" not in environment:
-        wishes["spark.pyspark.driver.python"] = python()
+        defaults["spark.pyspark.driver.python"] = python()
     if executors is None and master and master[0].startswith("local"):
-        wishes["spark.pyspark.python"] = python()
-    return [part for name, value in wishes.items() if name not in conf for part in ("--conf", f"{name}={value}")]
+        defaults["spark.pyspark.python"] = python()
+    return [part for name, value in defaults.items() if name not in conf for part in ("--conf", f"{name}={value}")]
 
 
 def _values(options: Sequence[str], name: str) -> list[str]:

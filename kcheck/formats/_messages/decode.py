@@ -60,7 +60,7 @@ class Decoded(NamedTuple):
 
 def decode(schema: Schema, data: bytes, version: int, start: int = 0) -> Decoded:
     """Read a message of this version that begins at `start`; bytes after it are left to the caller."""
-    if version not in schema.versions:
+    if not schema.versions.least <= version <= schema.versions.most:
         return Decoded(None, 0, Problem(start, "", f"version {version} of {schema.name} is not known"))
     cursor = _Cursor(data, start)
     try:
@@ -134,11 +134,12 @@ def _number(code: str) -> Callable[[_Cursor], int]:
 
     def read(cursor: _Cursor) -> int:
         at = cursor.at
-        if at + size > len(cursor.data):
-            cursor.take(size)  # This raises the error.
-        (number,) = unpack_from(cursor.data, at)
+        try:
+            number: int = unpack_from(cursor.data, at)[0]
+        except struct.error:
+            return len(cursor.take(size))  # This raises the error with its place.
         cursor.at = at + size
-        return int(number)
+        return number
 
     return read
 

@@ -8,7 +8,7 @@ begins with three varints.
 
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache, partial
 from importlib import import_module
 from typing import NamedTuple, TypeAlias
 
@@ -20,6 +20,9 @@ FRAME_VERSION = 1
 
 MESSAGE_SIZE_MAX = 2 << 20
 """Larger messages are not decoded, because decoded structures can take 100 times their size in memory."""
+
+_KEPT_COUNT, _KEPT_SIZE_MAX = 4096, 256
+"""How many decoded keys are kept, and the size of the largest: a group commits for the same partitions again."""
 
 _MEMBER_FIELDS = {"subscription": "ConsumerProtocolSubscription", "assignment": "ConsumerProtocolAssignment"}
 
@@ -84,7 +87,7 @@ def decoder(kind: str) -> Decoder:
 
 
 def _message(schema: Schema, data: bytes, version: int, start: int, kind: int | None = None) -> Message:
-    if version not in schema.versions:
+    if not schema.versions.least <= version <= schema.versions.most:
         return Message(kind, schema.name, version, problem=f"version {version} of {schema.name} is not known")
     size = len(data) - start
     if size > MESSAGE_SIZE_MAX:
@@ -96,20 +99,30 @@ def _message(schema: Schema, data: bytes, version: int, start: int, kind: int | 
 
 
 def _coordinator(table: str) -> Decoder:
+    kept = lru_cache(_KEPT_COUNT)(partial(_key, table))
+
     def decode_record(key: bytes | None, value: bytes | None) -> DecodedRecord:
-        untyped = None if value is None else Message(problem="the key does not say what it is")
         if key is None:
-            return DecodedRecord(Message(problem="the record has no key to give its type", damaged=True), untyped)
-        if len(key) < 2:
-            return DecodedRecord(Message(problem=_too_short(key, "the record type"), damaged=True), untyped)
-        kind = int.from_bytes(key[:2], "big", signed=True)
-        schema = _by_type(table, "Key").get(kind)
-        if schema is None:
-            return DecodedRecord(Message(kind, problem=f"record type {kind} is not known"), untyped)
-        message = _message(schema, key, 0, 2, kind)._replace(version=None)
-        return DecodedRecord(message, None if value is None else _value(_by_type(table, "Value")[kind], value))
+            message = Message(problem="the record has no key to give its type", damaged=True)
+        else:
+            message = kept(key) if len(key) <= _KEPT_SIZE_MAX else _key(table, key)
+        if value is None:
+            return DecodedRecord(message, None)
+        if message.name is None:
+            return DecodedRecord(message, Message(problem="the key does not say what it is"))
+        return DecodedRecord(message, _value(_by_type(table, "Value")[message.type], value))
 
     return decode_record
+
+
+def _key(table: str, key: bytes) -> Message:
+    if len(key) < 2:
+        return Message(problem=_too_short(key, "the record type"), damaged=True)
+    kind = int.from_bytes(key[:2], "big", signed=True)
+    schema = _by_type(table, "Key").get(kind)
+    if schema is None:
+        return Message(kind, problem=f"record type {kind} is not known")
+    return _message(schema, key, 0, 2, kind)._replace(version=None)
 
 
 def _value(schema: Schema, value: bytes) -> Message:
@@ -179,7 +192,7 @@ def _schemas(table: str) -> Mapping[str, Schema]:
 
 
 @cache
-def _by_type(table: str, ending: str) -> Mapping[int, Schema]:
+def _by_type(table: str, ending: str) -> Mapping[int | None, Schema]:
     """Return the schemas whose names have this ending, by record type."""
     return {
         schema.id: schema for name, schema in _schemas(table).items() if name.endswith(ending) and schema.id is not None

@@ -116,7 +116,7 @@ def test_what_makes_no_sense_is_told(read: Any, fleet: Path) -> None:
         ("nosuch://x", {}, "nosuch://x: Protocol not known"),
         (layout, {"table": "truncation_plans"}, "table truncation_plans is read from a run"),
         (fleet / "out" / "run=dead", {}, "is no finished run"),
-        (fleet / "nothing", {}, "is no directory, no layout"),
+        (fleet / "nothing", {}, "is not a directory, a layout"),
     ):
         with pytest.raises(PySparkException, match=said):
             read(path, **options)

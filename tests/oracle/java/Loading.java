@@ -1,14 +1,17 @@
-// Loads partition directories as a broker of the release on the class path does at its start (1.1 to 4.3): LogLoader,
-// ProducerStateManager, LeaderEpochFileCache and what else makes a log. A case is a line
+// Loads partition directories as a broker of the release on the class path does at its start (0.10.2, 1.1 to 4.3):
+// LogLoader, ProducerStateManager, LeaderEpochFileCache and what else makes a log. A case is a line
 //   DIRECTORY|clean or unclean|LOG START|RECOVERY POINT|NAME=VALUE NAME=VALUE ...
 // with the two offsets of the checkpoints and the topic's configuration; its answer a line "LOG START LOG END RECOVERY
-// POINT", or "!" and the simple class names of the exception and of its causes. The directory is changed as the broker
+// POINT", or "!" and the simple class names of the exception and of its causes. With "|OFFSET" after that the log is
+// truncated to the offset, closed and loaded again: the answer begins with the log end before. The directory is changed as the broker
 // changes it; tasks that are due at once are done, what is to be deleted later is still there. Its clock stands at 0,
 // so that no producer expires. By reflection: packages, names and arguments change from release to release.
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Executable;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -42,12 +45,18 @@ public class Loading {
             if (!setting.isEmpty()) settings.put(setting.split("=")[0], setting.split("=")[1]);
         Object scheduler = scheduler();
         try {
-            Object log = load(new File(parts[0]), parts[1].equals("clean"), Long.parseLong(parts[2]),
-                Long.parseLong(parts[3]), config(settings), scheduler);
-            String answer = call(log, "logStartOffset") + " " + call(log, "logEndOffset") + " "
+            Object log = load(parts, settings, scheduler);
+            String answer = "";
+            if (parts.length > 5) {
+                log.getClass().getMethod("truncateTo", long.class).invoke(log, Long.parseLong(parts[5]));
+                answer = call(log, "logEndOffset") + " ";
+                call(log, "close");
+                log = load(parts, settings, scheduler);
+            }
+            answer += call(log, "logStartOffset") + " " + call(log, "logEndOffset") + " "
                 + call(log, "recoveryPoint");
             call(scheduler, "shutdown"); // waits for what is due
-            call(log, "closeHandlers");
+            call(log, "close");
             return answer;
         } catch (InvocationTargetException e) {
             call(scheduler, "shutdown");
@@ -58,18 +67,25 @@ public class Loading {
         }
     }
 
+    private static Object load(String[] parts, Properties settings, Object scheduler) throws Exception {
+        return load(new File(parts[0]), parts[1].equals("clean"), Long.parseLong(parts[2]), Long.parseLong(parts[3]),
+            config(settings), scheduler);
+    }
+
     /** Calls the factory of the release; of each type of argument there is one, or a queue in their order. */
     private static Object load(
         File directory, boolean clean, long logStart, long recoveryPoint, Object config, Object scheduler)
         throws Exception {
         Class<?> type = firstOf(LOG + "UnifiedLog", "kafka.log.UnifiedLog$", "kafka.log.Log$");
-        Method make = Arrays.stream(type.getMethods())
-            .filter(method -> List.of("create", "apply").contains(method.getName()))
-            .max(Comparator.comparingInt(Method::getParameterCount)).orElseThrow();
+        Executable make = Arrays.stream(type.getMethods())
+            .filter(method -> List.of("create", "apply").contains(method.getName())).map(method -> (Executable) method)
+            .max(Comparator.comparingInt(Executable::getParameterCount))
+            .orElseGet(() -> firstOf("kafka.log.Log").getConstructors()[0]);
         File marker = new File(directory.getParentFile(), ".kafka_cleanshutdown"); // up to 2.7 the log looks for it
         if (clean) marker.createNewFile();
         else marker.delete();
-        Queue<Object> longs = new ArrayDeque<>(List.of(logStart, recoveryPoint));
+        boolean isNew = make instanceof Constructor; // up to 0.10.2, without a log start of its own
+        Queue<Object> longs = new ArrayDeque<>(isNew ? List.of(recoveryPoint) : List.of(logStart, recoveryPoint));
         Queue<Object> ints = new ArrayDeque<>(List.of(600_000, 600_000));
         Queue<Object> booleans = new ArrayDeque<>(List.of(clean, true, false)); // keep partition.metadata, no tiers
         Object[] values = new Object[make.getParameterCount()];
@@ -87,8 +103,9 @@ public class Loading {
                 : wanted.isInstance(scheduler) ? scheduler
                 : made(wanted);
         }
+        if (isNew) return ((Constructor<?>) make).newInstance(values);
         boolean isStatic = Modifier.isStatic(make.getModifiers());
-        return make.invoke(isStatic ? null : type.getField("MODULE$").get(null), values);
+        return ((Method) make).invoke(isStatic ? null : type.getField("MODULE$").get(null), values);
     }
 
     /** Makes the other arguments: metrics, the channel of failures, when producers expire, who listens to offsets. */
@@ -106,6 +123,7 @@ public class Loading {
         try {
             return type.getConstructor(Map.class).newInstance(settings);
         } catch (NoSuchMethodException e) {
+            if (type.getConstructors()[0].getParameterCount() == 1) return type.getConstructors()[0].newInstance(settings);
             Object none = scala.collection.immutable.Set$.MODULE$.empty();
             return type.getConstructors()[0].newInstance(settings, none);
         }

@@ -13,6 +13,6 @@ def names_path(argument: str) -> bool:
 
 
 @with_common
-def look(paths: Paths, common: Common) -> None:
+def overview(paths: Paths, common: Common) -> None:
     """Find what is wrong, and predict the next start."""
-    common.leave(api.overview(*paths, partitions=common.wanted(), kafka=common.release(paths)).report())
+    common.write_answer(api.overview(*paths, partitions=common.wanted(), kafka=common.release(paths)).report())

@@ -25,7 +25,7 @@ UNCHANGED = "No files were changed."
 """The last line of a command that could have changed files."""
 
 
-class Leaving(NamedTuple):
+class OutputOptions(NamedTuple):
     """The output options, as given."""
 
     format: str
@@ -40,24 +40,24 @@ def end(report: Report, *, failed: bool) -> NoReturn:
     raise typer.Exit(130 if report.interrupted else 3 if report.unfinished else 1 if failed else 0)
 
 
-def leave(
+def write_answer(
     report: Report,
-    how: Leaving,
+    options: OutputOptions,
     tell: Callable[[], None] = lambda: None,
     last_line: str | None = None,
 ) -> None:
     """Write a report to stdout or to a file outside the checked paths; `tell` and the last line print to stderr."""
     closed = None
     try:
-        write(report, how)
+        write(report, options)
     except typer.Exit as error:
         if last_line is None:
             raise
         closed = error  # Nobody reads stdout, but what was changed is for stderr.
-    if not how.quiet:
+    if not options.quiet:
         tell()
-        if last_line or how.output:
-            print(last_line or written_line(how.output or ""), file=sys.stderr)
+        if last_line or options.output:
+            print(last_line or written_line(options.output or ""), file=sys.stderr)
     if closed is not None:
         raise closed
 
@@ -107,16 +107,16 @@ def failed_line(error: BaseException) -> str:
     return changed_line(error.changed, error.backup) if isinstance(error, ApplyError) else _Done.line
 
 
-def renderer_of(how: Leaving) -> "Renderer":
+def renderer_of(options: OutputOptions) -> "Renderer":
     """Return the renderer; UsageError if the format is unknown or needs `-o FILE`."""
     # Import the chosen renderer only: the text renderer doubles start-up time.
     known = plug_names("kcheck.renderers")
-    if how.format not in known:
+    if options.format not in known:
         some = [name for name in known if not _renderer(name).verbs]
-        raise UsageError(f"unknown --format {how.format}; use one of {', '.join(some)}")
-    renderer = _renderer(how.format)
-    if renderer.binary and how.output is None:
-        raise UsageError(f"--format {how.format} needs -o FILE")
+        raise UsageError(f"unknown --format {options.format}; use one of {', '.join(some)}")
+    renderer = _renderer(options.format)
+    if renderer.binary and options.output is None:
+        raise UsageError(f"--format {options.format} needs -o FILE")
     return renderer
 
 
@@ -128,32 +128,35 @@ def _renderer(name: str) -> "Renderer":
     return renderer
 
 
-def can_leave(report: Report, how: Leaving) -> "Renderer":
+def checked_renderer(report: Report, options: OutputOptions) -> "Renderer":
     """Return the renderer; UsageError if it cannot write this report."""
-    renderer = renderer_of(how)
+    renderer = renderer_of(options)
     if renderer.one_table and report.table is None:
-        raise UsageError(f"--format {how.format}: kcheck {report.verb} has more than one table; use json or ndjson")
+        raise UsageError(f"--format {options.format}: kcheck {report.verb} has more than one table; use json or ndjson")
     if renderer.verbs and report.verb not in renderer.verbs:
-        raise UsageError(f"--format {how.format} works with {', '.join(renderer.verbs)} only, not with {report.verb}")
-    if how.output is not None:
-        keep_outside(report, how.output)
+        raise UsageError(
+            f"--format {options.format} works with {', '.join(renderer.verbs)} only, not with {report.verb}"
+        )
+    if options.output is not None:
+        keep_outside(report, options.output)
     return renderer
 
 
-def write(report: Report, how: Leaving) -> None:
+def write(report: Report, options: OutputOptions) -> None:
     """Write a report to stdout or a file; UsageError if that fails."""
     from kcheck.disk.output import replacing
     from kcheck.renderers._contract import Options
 
-    renderer = can_leave(report, how)
+    renderer = checked_renderer(report, options)
     if renderer.name == "parquet":
         from kcheck.cli.arrow import without_pandas
 
         without_pandas()
-    if how.output is None:
-        color = sys.stdout.isatty() and not how.no_color and not os.environ.get("NO_COLOR")
+    if options.output is None:
+        plain = options.no_color or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+        color = sys.stdout.isatty() and not plain
         try:
-            renderer.render(report, sys.stdout, Options(width=width_of(sys.stdout), color=color, every=how.every))
+            renderer.render(report, sys.stdout, Options(width=width_of(sys.stdout), color=color, every=options.every))
             sys.stdout.flush()
         except BrokenPipeError:
             # The reader closed the pipe; keep Python's flush at exit from failing.
@@ -161,15 +164,15 @@ def write(report: Report, how: Leaving) -> None:
             raise typer.Exit(0) from None
         return
     try:
-        with replacing(how.output) if renderer.whole else open(how.output, "wb") as stream:
+        with replacing(options.output) if renderer.whole else open(options.output, "wb") as stream:
             if renderer.binary:
                 renderer.render(report, stream, Options())
             else:
                 text = io.TextIOWrapper(stream, encoding="utf-8", errors="backslashreplace", newline="")
-                renderer.render(report, text, Options(every=how.every))
+                renderer.render(report, text, Options(every=options.every))
                 text.detach()  # `with` closes the file
     except OSError as error:
-        raise UsageError(f"-o {how.output}: {error.strerror}") from error
+        raise UsageError(f"-o {options.output}: {error.strerror}") from error
 
 
 def keep_outside(report: Report, file: str) -> None:

@@ -214,7 +214,7 @@ def test_what_makes_no_sense_is_2(tmp_path: Path, options: tuple[str, ...], said
     ],
 )
 def test_times(text: str, same: str) -> None:
-    from kcheck.cli.reading import parse_span
+    from kcheck.cli.long_commands import parse_span
 
     assert (int(same), None) == parse_span(text, None)
     assert (None, int(same)) == parse_span(None, text)
