@@ -41,20 +41,25 @@ def release(
     ibp: str | None = None,
     message_format: str | None = None,
     profile: str | None = None,
+    config: Path | None = None,
+    log: Path | None = None,
 ) -> Release:
     """Return what a Kafka release does: `4.3`, `3.9.2`; `ibp` and `message_format` as in server.properties.
 
     `auto` is the newest tested release that the files in `paths` can be of: its `evidence` says why. `profile` forces
-    a truncation profile, P0 to P5. UsageError: a release, a version or a profile that is not known.
+    a truncation profile, P0 to P5. `config` and `log` are a server.properties and a broker's own log, plain or .gz,
+    that say more. UsageError: a release, a version or a profile that is not known.
     """
     if isinstance(kafka, Release):
         chosen = kafka
         if chosen.evidence is not None:
             note_again(chosen.evidence.refused)
     else:
+        from kcheck.verbs.release import NamedFiles
         from kcheck.verbs.release import release as verb
 
-        chosen = verb(_texts(paths), kafka, ibp=ibp, message_format=message_format)
+        named = NamedFiles(*(None if path is None else os.fspath(path) for path in (config, log)))
+        chosen = verb(_texts(paths), kafka, ibp=ibp, message_format=message_format, named=named)
     return with_profile(chosen, profile) if profile else chosen
 
 
@@ -122,7 +127,7 @@ def predict(
         settings = settings_of(texts, None if config is None else os.fspath(config), tuple(define), chosen)
         return verb(texts, StartOptions(clean, settings, chosen, partitions))
 
-    return _compared(kafka, texts, answer)
+    return _compared(kafka, texts, answer, config)
 
 
 def overview(*paths: Path, partitions: PartitionFilter = EVERY_PARTITION, kafka: str | Release = AUTO) -> "Overview":
@@ -217,7 +222,7 @@ def repair(
     texts, every = _texts(paths), keep or (lambda *_: True)
 
     def answer() -> "RepairPlan":
-        chosen = release(kafka, paths=texts)
+        chosen = release(kafka, paths=texts, config=config)
         settings = settings_of(texts, None if config is None else os.fspath(config), tuple(define), chosen)
         options = StartOptions(None, settings, chosen, partitions)
         return verb(texts, _texts(against), options, accept_loss=accept_loss, tidy=tidy, keep=every)
@@ -225,11 +230,13 @@ def repair(
     return _complete(answer)
 
 
-def _compared(kafka: str | Release, texts: list[str], answer: "Callable[[Release], WithOutcomes]") -> "WithOutcomes":
+def _compared(
+    kafka: str | Release, texts: list[str], answer: "Callable[[Release], WithOutcomes]", config: Path | None = None
+) -> "WithOutcomes":
     """Return the answer for a release, and where it differs at the other end of the range that the files fit."""
     from kcheck.verbs.release import with_other_end
 
-    return _complete(lambda: with_other_end(release(kafka, paths=texts), answer))
+    return _complete(lambda: with_other_end(release(kafka, paths=texts, config=config), answer))
 
 
 def _complete(answer_of: "Callable[[], WithFindings]") -> "WithFindings":

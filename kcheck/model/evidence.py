@@ -63,7 +63,7 @@ class ReleaseEvidence(NamedTuple):
     reasons: tuple[Reason, ...]
     """What decides the range, broker by broker."""
     agrees: bool = True
-    """False if the brokers run releases that differ: the range then holds those of all brokers."""
+    """False if the brokers, or the evidence of one, tell releases that differ: the range then holds those of all."""
     contradicted: bool = False
     """Whether the user named a release outside the range."""
     other: OtherEnd | None = None

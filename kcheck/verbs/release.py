@@ -1,14 +1,16 @@
 """`--kafka`: the one place that decides for which release of Kafka a command answers."""
 
 from collections.abc import Callable
-from typing import Protocol, Self, TypeVar
+from itertools import chain
+from typing import NamedTuple, Protocol, Self, TypeVar
 
-from kcheck.core.release_evidence import evidence
+from kcheck.core.release_evidence import Clue, evidence
 from kcheck.core.releases import release as release_of
 from kcheck.disk.refusals import Refusals
 from kcheck.documents.answer import Outcomes
 from kcheck.model.evidence import AUTO, OtherEnd
 from kcheck.model.release import Release
+from kcheck.views.named_evidence import of_broker_log, of_config
 from kcheck.views.refused_paths import HasFindings
 from kcheck.views.release_evidence import release_ranges
 from kcheck.views.targets import replica_targets
@@ -27,16 +29,36 @@ class HasOutcomes(HasFindings, Protocol):
 WithOutcomes = TypeVar("WithOutcomes", bound=HasOutcomes)
 
 
-def release(arguments: list[str], kafka: str, *, ibp: str | None, message_format: str | None) -> Release:
+class NamedFiles(NamedTuple):
+    """Files of one broker that the user names: they are evidence."""
+
+    config: str | None = None
+    """Its server.properties."""
+    log: str | None = None
+    """Its own log, plain or .gz."""
+
+    def clues(self) -> tuple[Clue, ...]:
+        """Return what they say; UsageError if one cannot be read, or the log names no version."""
+        of_files = (
+            () if self.config is None else of_config(self.config),
+            () if self.log is None else of_broker_log(self.log),
+        )
+        return tuple(chain.from_iterable(of_files))
+
+
+def release(
+    arguments: list[str], kafka: str, *, ibp: str | None, message_format: str | None, named: NamedFiles
+) -> Release:
     """Return the release that the user names, or with `auto` the newest tested one that the files can be of.
 
     What the files say is its `evidence`. UsageError: no Kafka files at a path, or a version that is not known.
     """
     given = None if kafka == AUTO else release_of(kafka, ibp=ibp, message_format=message_format)
-    if not arguments:
+    clues = named.clues()
+    if not arguments and not clues:
         return given or release_of(ibp=ibp, message_format=message_format)
     with Refusals() as refused:
-        ranges = release_ranges(replica_targets(arguments))
+        ranges = release_ranges(replica_targets(arguments) if arguments else (), clues)
     proved = evidence(ranges, None if given is None else kafka)._replace(refused=tuple(refused.items()))
     chosen = given or release_of(proved.used, ibp=ibp, message_format=message_format)
     return chosen._replace(evidence=proved)

@@ -4,7 +4,7 @@ It reads the names in a log dir, three small files, a few partition directories 
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -15,11 +15,9 @@ from kcheck.formats import _metadata_features, clean_shutdown, meta_properties
 from kcheck.model.names import (
     CLEAN_SHUTDOWN,
     CLUSTER_METADATA,
-    LEADER_EPOCHS,
     LOG_START,
     META_PROPERTIES,
     OFFSET_CHECKPOINTS,
-    PARTITION_METADATA,
     DirectoryState,
     FileKind,
     log_name,
@@ -28,16 +26,17 @@ from kcheck.model.names import (
     segment_bases,
 )
 from kcheck.model.unreadable import UnreadableError
+from kcheck.views.named_evidence import of_config
+from kcheck.views.partition_evidence import of_coordinators, of_partitions, sample
 from kcheck.views.targets import Target, TargetKind
 
 _SMALL_SIZE_MAX = 1 << 20
-_SAMPLE = 16
-"""So many partition directories, spread over all, stand for those of a log dir."""
 _LOG_SIZE_MAX = 32 << 20
 """A node takes a snapshot after 20 MiB of new records, so the end of its log holds all that the snapshot lacks."""
 _SNAPSHOT_SIZE_MAX = 4 << 20
 """A snapshot begins with the levels of features and the registrations of nodes."""
 _METADATA_DIRECTORY = f"{CLUSTER_METADATA}-0"
+_ZERO_SNAPSHOT = f"{0:020d}-{0:010d}.checkpoint"
 _PREVIEW_DIRECTORY = "@metadata-0"
 _VERSION_1 = re.compile(rb'"data_version"\s*:\s*1\b')
 _STATES = {
@@ -47,12 +46,21 @@ _STATES = {
 }
 
 
-def release_ranges(targets: Iterable[Target]) -> tuple[ReleaseRange, ...]:
-    """Return the releases that the files of each broker fit; nothing for files outside of a log dir."""
+def release_ranges(targets: Iterable[Target], named: Sequence[Clue] = ()) -> tuple[ReleaseRange, ...]:
+    """Return the releases that the files of each broker fit; nothing for files outside of a log dir.
+
+    `named` comes from files that the user named: of the one broker, or of one of several.
+    """
     by_broker: dict[object, dict[str, list[Clue]]] = {}
     for target in targets:
         for clues in _of_target(target):
-            by_broker.setdefault(clues.broker, {}).setdefault(clues.path, clues.clues)
+            of_broker = by_broker.setdefault(clues.broker, {})
+            of_broker.setdefault(clues.path, clues.clues)
+            if target.config is not None and target.config not in of_broker:
+                of_broker[target.config] = [*of_config(target.config, target.broker_id)]
+    if named:
+        only = next(iter(by_broker)) if len(by_broker) == 1 else None
+        by_broker.setdefault(only, {})[""] = [*named]
     return tuple(possible(chain.from_iterable(of_paths.values())) for of_paths in by_broker.values())
 
 
@@ -79,7 +87,7 @@ def _of_target(target: Target) -> Iterator[_Clues]:
     if target.kind is TargetKind.LOG_DIR or not {META_PROPERTIES, *OFFSET_CHECKPOINTS}.isdisjoint(listing.files):
         yield _of_log_dir(target, path, listing)
     elif partition is not None:
-        yield _Clues(target.broker_id, partition, [*_of_partitions([partition], target.broker_id)])
+        yield _Clues(target.broker_id, partition, [*of_partitions([partition], target.broker_id)])
 
 
 def _of_log_dir(target: Target, path: str, listing: Listing) -> _Clues:
@@ -94,12 +102,12 @@ def _of_log_dir(target: Target, path: str, listing: Listing) -> _Clues:
     clues = [*names, *identified]
     if _METADATA_DIRECTORY in listing.directories:
         clues += _of_metadata(join(path, _METADATA_DIRECTORY), own)
-    zookeeper = identity is not None and own is not None and identity.version == 0
-    partitions = _sample(path, listing)
-    of_partitions = [*_of_partitions(partitions, broker_id)]
-    clues += of_partitions
-    if zookeeper and partitions:
-        clues += _absent(path, listing, {clue.evidence for clue in of_partitions}, broker_id)
+    if not any(clue.evidence is EvidenceKind.REGISTRATION for clue in clues):
+        partitions = sample(path, listing)
+        inside = [*of_partitions(partitions, broker_id)]
+        clues += [*inside, *of_coordinators(path, listing, broker_id)]
+        if partitions and identity is not None and own is not None and identity.version == 0:
+            clues += _absent(path, listing, inside, broker_id)
     return _Clues((target.config, cluster, path if broker_id is None else broker_id), path, clues)
 
 
@@ -138,31 +146,10 @@ def _identified(path: str, identity: meta_properties.MetaProperties, broker_id: 
         yield Clue(EvidenceKind.CLUSTER_ID if has_cluster else EvidenceKind.NO_CLUSTER_ID, path, broker_id)
 
 
-def _sample(path: str, listing: Listing) -> list[str]:
-    """Return some of the partition directories that the broker serves."""
-    directories = ((name, parse_directory(name)) for name in listing.directories)
-    served = [
-        join(path, name) for name, directory in directories
-        if directory is not None and directory.state is DirectoryState.CURRENT and directory.topic != CLUSTER_METADATA
-    ]  # fmt: skip
-    return served[:: max(1, len(served) // _SAMPLE)][:_SAMPLE]
-
-
-def _of_partitions(paths: Iterable[str], broker_id: int | None) -> Iterator[Clue]:
-    """Yield what the files of partitions say, each thing once."""
-    wanted = {PARTITION_METADATA: EvidenceKind.TOPIC_ID, LEADER_EPOCHS: EvidenceKind.LEADER_EPOCHS}
-    for path in paths:
-        for name in [name for name in wanted if exists(join(path, name))]:
-            yield Clue(wanted.pop(name), join(path, name), broker_id)
-        if not wanted:
-            return
-
-
-def _absent(path: str, listing: Listing, there: set[EvidenceKind], broker_id: int | None) -> Iterator[Clue]:
+def _absent(path: str, listing: Listing, there: Iterable[Clue], broker_id: int | None) -> Iterator[Clue]:
     """Yield what is absent from the partitions of a ZooKeeper broker."""
-    if EvidenceKind.TOPIC_ID not in there:
-        yield Clue(EvidenceKind.NO_TOPIC_ID, path, broker_id)
-    if EvidenceKind.LEADER_EPOCHS not in there and LOG_START not in listing.files:
+    has_epochs = any(clue.evidence in (EvidenceKind.TOPIC_ID, EvidenceKind.LEADER_EPOCHS) for clue in there)
+    if not has_epochs and LOG_START not in listing.files:
         yield Clue(EvidenceKind.NO_LEADER_EPOCHS, path, broker_id)
 
 
@@ -171,6 +158,8 @@ def _of_metadata(path: str, node_id: int | None) -> Iterator[Clue]:
     files, level = FilesOf(path), None
     if (state := _small(files, FileKind.QUORUM_STATE)) and _VERSION_1.search(state):
         yield Clue(EvidenceKind.QUORUM_STATE, join(path, FileKind.QUORUM_STATE), node_id)
+    if exists(join(path, _ZERO_SNAPSHOT)):
+        yield Clue(EvidenceKind.ZERO_SNAPSHOT, join(path, _ZERO_SNAPSHOT), node_id)
     nodes: dict[int, tuple[str, str]] = {}
     size, unread = 0, False
     for name, data, is_whole in _ends(files):

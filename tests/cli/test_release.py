@@ -1,6 +1,7 @@
 """`--kafka`: the release that the files tell, the one that the user names, and what is said of both."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -92,3 +93,16 @@ def test_no_evidence_is_said(tmp_path_factory: pytest.TempPathFactory) -> None:
 def test_a_document_in_lines_has_the_evidence_in_its_first_line() -> None:
     first = json.loads(kcheck("check", NEW, "--format", "ndjson").out.splitlines()[0])
     assert ("run", "3.9", "3.9") == (first["kind"], first["kafka"], first["kafka_evidence"]["used"])
+
+
+def test_the_settings_and_the_log_of_the_broker_say_more(tmp_path: Path) -> None:
+    """Every command that asks for the release takes them; a scan of a fleet does not."""
+    log, config = tmp_path / "server.log", tmp_path / "server.properties"
+    log.write_text("[x] INFO Kafka version: 2.8.2 (org.apache.kafka.common.utils.AppInfoParser)\n")
+    config.write_text("broker.id=1\ninter.broker.protocol.version=3.1\n")
+    for command in ([], ["check"], ["inspect"], ["predict"], ["repair"], ["end-offset"]):
+        assert "Kafka 2.8 (from the broker's log)" == kcheck(*command, OLD, "--log", log).out.splitlines()[0]
+        first = kcheck(*command, OLD, "--config", config).out.splitlines()[0]
+        assert first.startswith("Kafka 3.1 to 3.6 possible (inter.broker.protocol.version in server.properties, empty")
+    assert 2 == kcheck("check", OLD, "--log", config).code
+    assert 2 == kcheck("fleet", "scan", OLD, "--out", tmp_path / "out", "--log", log).code

@@ -10,6 +10,7 @@ from kcheck.core.release_evidence import (
     age,
     evidence,
     in_words,
+    line_named,
     line_of,
     line_of_level,
     possible,
@@ -23,13 +24,13 @@ E = EvidenceKind
 
 def clues(*of: EvidenceKind) -> list[Clue]:
     """Return evidence that was found in one broker's files."""
-    return [Clue(each, f"data/{number}", 1) for number, each in enumerate(of)]
+    return [Clue(kind, f"data/{number}", 1) for number, kind in enumerate(of)]
 
 
 def span(*of: EvidenceKind) -> tuple[str | None, str | None]:
     """Return the lines that evidence fits."""
-    lowest, highest, _ = possible(clues(*of))
-    return lowest, highest
+    ranged = possible(clues(*of))
+    return ranged.lowest, ranged.highest
 
 
 def test_every_kind_of_evidence_has_its_row_with_known_lines() -> None:
@@ -68,7 +69,7 @@ def test_a_level_of_the_cluster_names_the_first_line_that_knows_it() -> None:
         ((), (None, None)),
         ((E.TOPIC_ID,), ("2.8", "4.4")),
         ((E.BROKER_ID, E.CLUSTER_ID, E.TOPIC_ID, E.NO_DIRECTORY_ID), ("2.8", "3.9")),
-        ((E.BROKER_ID, E.CLUSTER_ID, E.TOPIC_ID, E.NO_DIRECTORY_ID, E.EMPTY_MARKER), ("2.8", "3.6")),
+        ((E.BROKER_ID, E.NO_PROCESS_ROLES, E.MAGIC_2, E.ZSTD), ("2.1", "3.9")),
         ((E.NO_CLUSTER_ID, E.NO_LEADER_EPOCHS), ("0.8.2", "0.10.2")),
         ((E.NODE_ID, E.PREVIEW_LOG), ("2.8", "2.8")),
     ],
@@ -79,9 +80,9 @@ def test_evidence_bounds_the_range(of: tuple[EvidenceKind, ...], expected: tuple
 
 def test_what_is_there_wins_over_what_is_absent() -> None:
     """A lost partition.metadata or cluster.id does not make a new broker old."""
-    assert ("3.7", "4.4") == span(E.BROKER_EPOCH, E.NO_TOPIC_ID, E.NO_CLUSTER_ID)
+    assert ("3.7", "4.4") == span(E.BROKER_EPOCH, E.NO_LEADER_EPOCHS, E.NO_CLUSTER_ID)
     assert (E.BROKER_EPOCH,) == tuple(
-        reason.source for reason in possible(clues(E.NO_TOPIC_ID, E.BROKER_EPOCH)).reasons
+        reason.source for reason in possible(clues(E.NO_CLUSTER_ID, E.BROKER_EPOCH)).reasons
     )
 
 
@@ -114,9 +115,9 @@ def test_the_answer_is_for_the_newest_tested_release() -> None:
 
 
 def test_a_named_release_is_held_against_the_files() -> None:
-    ranges = [possible(clues(E.TOPIC_ID, E.EMPTY_MARKER))]
-    inside, outside, unknown = evidence(ranges, "3.4.1"), evidence(ranges, "3.7"), evidence([], "2.8")
-    assert [("3.4.1", True, False), ("3.7", True, True), ("2.8", True, False)] == [
+    ranges = [possible(clues(E.TOPIC_ID, E.NO_DIRECTORY_ID))]
+    inside, outside, unknown = evidence(ranges, "3.4.1"), evidence(ranges, "4.0"), evidence([], "2.8")
+    assert [("3.4.1", True, False), ("4.0", True, True), ("2.8", True, False)] == [
         (said.used, said.given, said.contradicted) for said in (inside, outside, unknown)
     ]
 
@@ -127,8 +128,8 @@ def test_a_named_release_is_held_against_the_files() -> None:
         ([], "Kafka 4.3 assumed: the files do not say which release wrote them"),
         ([clues(E.PREVIEW_LOG)], "Kafka 2.8 (from @metadata-0)"),
         ([clues(E.DIRECTORY_ID)], "Kafka 3.7 or later (directory.id); answering for 4.3"),
-        ([clues(E.TOPIC_ID, E.EMPTY_MARKER)],
-         "Kafka 2.8 to 3.6 possible (topic ids, empty .kafka_cleanshutdown); answering for 3.6"),
+        ([clues(E.TOPIC_ID, E.NO_DIRECTORY_ID)],
+         "Kafka 2.8 to 3.9 possible (topic ids, no directory.id); answering for 3.9"),
         ([clues(E.PREVIEW_LOG), clues(E.DIRECTORY_ID)],
          "Kafka 2.8 to 4.4, not one release (@metadata-0, directory.id); answering for 4.3"),
     ],
@@ -156,5 +157,33 @@ def test_the_row_of_a_document() -> None:
     ],
 )
 def test_the_other_end_of_the_range_is_told(differs_in: tuple[str, ...] | None, words: str) -> None:
-    said = evidence([possible(clues(E.TOPIC_ID, E.EMPTY_MARKER))])._replace(other=OtherEnd("2.8", differs_in))
-    assert in_words(said).endswith(f"; answering for 3.6{words}")
+    said = evidence([possible(clues(E.TOPIC_ID, E.NO_DIRECTORY_ID))])._replace(other=OtherEnd("2.8", differs_in))
+    assert in_words(said).endswith(f"; answering for 3.9{words}")
+
+
+@pytest.mark.parametrize("software", [E.REGISTRATION, E.BROKER_LOG])
+def test_files_newer_than_the_software_leave_two_stories(software: EvidenceKind) -> None:
+    """An upgrade that has not registered yet, or a downgrade: the range holds both, and the answer says so."""
+    said = Clue(software, "log", 1, first="3.6", last="3.6")
+    ranged = possible([*clues(E.DIRECTORY_ID, E.TOPIC_ID), said])
+    assert ("3.6", "4.4", True) == (ranged.lowest, ranged.highest, ranged.contradicts)
+    assert [software, E.DIRECTORY_ID] == [reason.source for reason in ranged.reasons]
+    assert in_words(evidence([ranged])) == (
+        f"Kafka 3.6 to 4.4, not one release ({software}, directory.id); answering for 4.3"
+    )
+    assert not possible([*clues(E.TOPIC_ID), said]).contradicts
+
+
+def test_the_log_of_a_broker_is_newer_than_its_registration() -> None:
+    registration, log = (
+        Clue(kind, "x", 1, first=v, last=v) for kind, v in ((E.REGISTRATION, "3.8"), (E.BROKER_LOG, "3.9"))
+    )
+    assert ("3.9", "3.9") == possible([registration, log])[:2]
+
+
+@pytest.mark.parametrize(
+    ("version", "line"),
+    [("3.9.2-ccs", "3.9"), ("2.7-IV1", "2.7"), ("0.10.2.2", "0.10.2"), ("3.99.1", None), ("x", None), ("", None)],
+)
+def test_a_version_in_a_text_is_of_a_line(version: str, line: str | None) -> None:
+    assert line == line_named(version)

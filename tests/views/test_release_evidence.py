@@ -9,7 +9,7 @@ import kcheck
 from kcheck.core.release_evidence import EvidenceKind, age, line_of
 from kcheck.formats._metadata_features import FEATURE
 from kcheck.model.evidence import ReleaseEvidence
-from tests.builders import flip_byte, log_dir, partition_dir, partition_metadata, run, write
+from tests.builders import flip_byte, log_dir, message, partition_dir, partition_metadata, run, write
 from tests.test_brokers import BROKERS, FOLDERS
 
 LOG_DIRS = sorted(BROKERS.glob("*/*/broker-*/data*"))
@@ -71,7 +71,7 @@ def test_a_partition_and_a_file_are_of_their_log_dir() -> None:
 def test_a_partition_alone_has_only_lower_bounds(tmp_path: Path) -> None:
     """A part of a copy is no proof that something is absent."""
     path = partition_dir(tmp_path / "t-0", [run(0, 9)])
-    assert ("0.11.0", "4.4", EvidenceKind.LEADER_EPOCHS) == spanned(path)
+    assert ("0.11.0", "4.4", f"{EvidenceKind.LEADER_EPOCHS}, {EvidenceKind.MAGIC_2}") == spanned(path)
     write(path, {"partition.metadata": partition_metadata()})
     assert ("2.8", "4.4", EvidenceKind.TOPIC_ID) == spanned(path)
     shutil.copy(path / "leader-epoch-checkpoint", tmp_path / "bare")
@@ -102,18 +102,18 @@ def test_names_of_directories_are_evidence(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("meta", "expected"),
     [
-        (b"version=0\nbroker.id=1\n", ("0.9.0", "0.10.2")),
-        (b"version=0\nbroker.id=1\ncluster.id=c\n", ("2.4", "2.7")),
+        (b"version=0\nbroker.id=1\n", ("0.10.0", "0.10.2")),
+        (b"version=0\nbroker.id=1\ncluster.id=c\n", ("2.4", "3.9")),
         (b"version=0\nbroker.id=1\ncluster.id=c\ndirectory.id=d\n", ("3.7", "4.4")),
         (b"version=1\nnode.id=1\ncluster.id=c\n", ("2.8", "3.6")),
         (b"version=1\nnode.id=1\ncluster.id=c\ndirectory.id=d\n", ("3.7", "4.4")),
-        (b"version=0\n", (None, None)),
+        (b"version=0\n", ("0.10.0", "4.4")),
     ],
 )
 def test_meta_properties_are_evidence(meta: bytes, expected: tuple[str | None, str | None], tmp_path: Path) -> None:
     """Of a ZooKeeper broker, absent files of its partitions are evidence too."""
     write(tmp_path, {"meta.properties": meta})
-    partition_dir(tmp_path / "t-0", [run(0, 9)], epoch_entries=None)
+    partition_dir(tmp_path / "t-0", [[message(0)]], epoch_entries=None)
     assert expected == spanned(tmp_path)[:2]
 
 
@@ -182,3 +182,54 @@ def test_a_snapshot_holds_the_registration(tmp_path: Path) -> None:
 def test_only_the_end_of_a_large_log_is_read(broker: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kcheck.views.release_evidence._LOG_SIZE_MAX", 100)
     assert ("3.9", "4.4", EvidenceKind.FEATURE_LEVEL) == spanned(broker)
+
+
+def test_damage_in_a_zookeeper_broker_keeps_the_true_release(tmp_path: Path) -> None:
+    """Whatever one file is lost or emptied: 2.4.1 stays in the range."""
+    broker = BROKERS / "2.4.1" / "stopped" / "broker-1"
+    for path in sorted(path for path in broker.rglob("*") if path.is_file() and path.name != ".kafka_cleanshutdown"):
+        for data in (None, b""):
+            copy = tmp_path / "b"
+            shutil.copytree(broker, copy)
+            damaged = copy / path.relative_to(broker)
+            damaged.unlink()
+            if data is not None:
+                damaged.write_bytes(data)
+            said = proved(*copy.glob("data*"))
+            assert age(said.lowest or "") <= age("2.4") <= age(said.highest or ""), damaged
+            shutil.rmtree(copy)
+
+
+def test_a_broker_of_an_old_protocol_writes_no_topic_ids(tmp_path: Path) -> None:
+    """Brokers of 2.8 to 3.9 with inter.broker.protocol.version below 2.8: as 2.4 to 2.7."""
+    shutil.copytree(BROKERS / "2.8.2" / "killed" / "broker-1", tmp_path / "b")
+    for path in (tmp_path / "b").rglob("partition.metadata"):
+        path.unlink()
+    assert ("2.4", "3.9", "cluster.id, no directory.id") == spanned(tmp_path / "b")
+
+
+def test_an_upgrade_that_has_not_registered_is_a_contradiction(tmp_path: Path) -> None:
+    """The new software starts, writes directory.id, and is killed: the range has the old and the new release."""
+    shutil.copytree(EXACT, tmp_path / "b")
+    log = tmp_path / "b" / LOG
+    snapshot = tmp_path / "b" / METADATA / f"{0:020d}-{0:010d}.checkpoint"
+    assert log.exists()
+    assert not snapshot.exists()
+    (tmp_path / "b" / "data2" / "bootstrap.checkpoint").unlink(missing_ok=True)
+    said = kcheck.release(paths=[tmp_path / "b"], log=logged(tmp_path, b"Kafka version: 3.6.2")).evidence
+    assert said is not None
+    assert ("3.6", "4.4", False) == (said.lowest, said.highest, said.agrees)
+
+
+def logged(folder: Path, line: bytes, *, name: str = "server.log", before: bytes = b"") -> Path:
+    """Write a broker's log."""
+    path = folder / name
+    path.write_bytes(before + b"[x] INFO " + line + b" (org.apache.kafka.common.utils.AppInfoParser)\n")
+    return path
+
+
+def test_a_formatted_dynamic_quorum_is_of_3_9_or_later(tmp_path: Path) -> None:
+    folder = tmp_path / "__cluster_metadata-0"
+    write(folder, {f"{0:020d}-{0:010d}.checkpoint": b""})
+    write(tmp_path, {"meta.properties": b"version=0\n"})
+    assert ("3.9", "4.4", EvidenceKind.ZERO_SNAPSHOT) == spanned(tmp_path)
