@@ -50,10 +50,16 @@ first line of a text answer says it, `kafka_evidence` in JSON:
 | `other` | What the answer for `lowest` would be: `kafka`, and the rules and partitions that it `differs_in`. |
 | `reasons` | What decides the range: the releases that it `says`, what it is (`from`), its `path`, its `broker_id`. |
 
-- A broker that registered in the metadata log proves its release. All other evidence gives a range.
-- A file stays when its broker is upgraded. So what is there proves that a broker at least this new wrote here.
+- A broker that registered in the metadata log proves its release, and so does its own log: `--log FILE`, plain or
+  `.gz`. All other evidence gives a range. `--config FILE` adds what its server.properties says.
+- With `unstable.feature.versions.enable`, 3.7 registers as 3.8 does, and 3.8 as 3.9: name the release by `--kafka`.
+- A file stays when its broker is upgraded. So what is there proves that a broker at least this new wrote here. A
+  broker that was downgraded leaves the same files: name its release by `--kafka`.
+- Files that are newer than the registration of their broker have two reasons: an upgrade that has not registered yet,
+  or a downgrade. The range then holds both, and the first line says "not one release".
 - Something absent bounds the release from above only if every later broker writes it at its start. What is there wins
-  over what is absent: a file can be lost. A partition directory or file outside of a log dir proves nothing by what is
+  over what is absent: a file can be lost. An absent partition.metadata proves nothing: up to 3.9, brokers with an
+  inter.broker.protocol.version below 2.8 write none. A partition directory or file outside of a log dir proves nothing by what is
   absent.
 - Where the range has several releases, `check`, `predict`, `kcheck PATH`, `truncation` and `end-offset` also answer
   for the lowest one and name what differs. Answers for more than 1000 partitions or segments are not compared, nor
@@ -63,7 +69,8 @@ first line of a text answer says it, `kafka_evidence` in JSON:
 - `fleet scan` reads no evidence: `auto` is {NEWEST_TESTED} there.
 
 First and last: the lines of releases that the evidence fits. An empty field has no limit. The levels of
-`metadata.version` in records narrow the range.
+`metadata.version` in records and versions in texts narrow the range. At most 16 partitions of a log dir are looked at,
+and of each internal topic 4, the first 64 KiB of their last segments.
 """
 
 BEHAVIOURS_HEAD = """## What else changes with the release
