@@ -59,8 +59,8 @@ first line of a text answer says it, `kafka_evidence` in JSON:
   or a downgrade. The range then holds both, and the first line says "not one release".
 - Something absent bounds the release from above only if every later broker writes it at its start. What is there wins
   over what is absent: a file can be lost. An absent partition.metadata proves nothing: up to 3.9, brokers with an
-  inter.broker.protocol.version below 2.8 write none. A partition directory or file outside of a log dir proves nothing by what is
-  absent.
+  inter.broker.protocol.version below 2.8 write none. A partition directory or file outside of a log dir proves nothing
+  by what is absent.
 - Where the range has several releases, `check`, `predict`, `kcheck PATH`, `truncation` and `end-offset` also answer
   for the lowest one and name what differs. Answers for more than 1000 partitions or segments are not compared, nor
   those for which more than 256 MiB are read: `differs_in` is then null. `other` is null where nothing is to compare.
