@@ -370,4 +370,4 @@ def test_docstrings_and_pages_name_modules_that_exist() -> None:
         texts[path] = "\n".join(node.value for node in constants if isinstance(node.value, str))
     assert [] == [(str(path), name) for path, text in texts.items() for name in references(text)]
     assert ["scan.truncation.cost", "core.gone.cost"] == list(references("`scan.truncation.cost` `core.gone.cost`"))
-    assert ["core/gone.py"] == list(references("`core/gone.py` `core/claims.py` `core.claims.settled` `server.log`"))
+    assert ["core/gone.py"] == list(references("`core/gone.py` `core/claims.py` `core.claims.NO_EPOCH` `server.log`"))

@@ -49,5 +49,7 @@ def check(
 
 def _rate(size: int, seconds: float) -> None:
     """Print to stderr how many bytes were read, and how fast."""
-    speed = size / max(seconds, 1e-9) / (1 << 20)
-    print(f"{size} bytes checked in {seconds:.1f} s, {speed:.{0 if speed >= 10 else 1}f} MiB/s", file=sys.stderr)
+    from kcheck.renderers._page import size as in_units
+
+    speed = in_units(int(size / max(seconds, 1e-9)))
+    print(f"{in_units(size)} checked in {seconds:.1f} s, {speed}/s", file=sys.stderr)

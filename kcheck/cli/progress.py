@@ -16,13 +16,14 @@ _NAME_WIDTH_MIN = 8
 
 
 class TerminalProgress:
-    """A context that draws the progress line, if stderr is a terminal and the user wants it."""
+    """A context that draws the progress line, if stderr is a terminal that can redraw it and the user wants it."""
 
     def __init__(self, wanted: bool | None, *, quiet: bool) -> None:
         """Take the user's choice; None leaves it to `quiet`."""
         self._drawn = 0
         self._start = self._next = time.monotonic()
-        self._is_on = (not quiet if wanted is None else wanted) and sys.stderr.isatty()
+        is_drawable = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._is_on = (not quiet if wanted is None else wanted) and is_drawable
 
     def __enter__(self) -> Self:
         """Draw nothing yet."""

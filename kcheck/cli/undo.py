@@ -23,4 +23,4 @@ def undo(
         line = restored_line(len(done.changed), 0, backup)
         remember(line)
         with at_once():
-            write_answer(outcome(done.plan, done.changed), output_options, last_line=line)
+            write_answer(outcome(done.plan, done.changed, reverts=True), output_options, last_line=line)

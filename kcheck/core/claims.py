@@ -4,6 +4,8 @@ Rules see files; what the start makes of a partition depends on everything in it
 the effect of the finding becomes what the prediction says.
 """
 
+from functools import cached_property
+
 from kcheck.core.predictions import LoadedLog, PartitionPrediction
 from kcheck.core.startup import Outcome
 from kcheck.core.verdicts import lost_words
@@ -23,50 +25,78 @@ _REASON_COUNT = 2
 _EPOCH_COUNT = 5
 
 
-def holds(claim: Claim, start: PartitionPrediction) -> bool:
-    """Whether the predicted start does what is claimed of it."""
-    outcomes = _FAILS.get(claim.claimed)
-    if outcomes is not None:
-        return start.outcome in outcomes
-    log = start.log
-    match claim.claimed:
-        case Claimed.CUTS:
-            return log is not None and any(cut.end_offset == claim.value for cut in log.cuts)
-        case Claimed.WIPES:
-            return log is not None and log.bases == (claim.value,) and log.log_end_offset == claim.value
-        case Claimed.KEEPS:
-            return log is None or not any(cut.base_offset == claim.value for cut in log.cuts)
-        case Claimed.REBUILDS:
-            return log is not None and claim.value in log.bases
-        case Claimed.ENDS:
-            return log is not None and log.log_end_offset == claim.value
-        case Claimed.LOADS:
-            return log is not None
-        case _:
-            return log is None or _latest_epoch(log) == claim.value
+class ClaimedStart:
+    """The predicted start of one partition, asked by the claims of its findings.
+
+    A partition can have a finding and a cut for each of its segments: what claims ask for is looked up, not searched.
+    """
+
+    def __init__(self, start: PartitionPrediction, release: Release) -> None:
+        """Take the prediction, and the release that it is of."""
+        self._start = start
+        self._log = start.log
+        self._release = release
+
+    @cached_property
+    def _cut_ends(self) -> frozenset[int]:
+        return frozenset() if self._log is None else frozenset(cut.end_offset for cut in self._log.cuts)
+
+    @cached_property
+    def _cut_bases(self) -> frozenset[int]:
+        return frozenset() if self._log is None else frozenset(cut.base_offset for cut in self._log.cuts)
+
+    @cached_property
+    def _bases(self) -> frozenset[int]:
+        return frozenset() if self._log is None else frozenset(self._log.bases)
+
+    @cached_property
+    def _words(self) -> str:
+        return start_words(self._start, self._release)
+
+    def holds(self, claim: Claim) -> bool:
+        """Whether the predicted start does what is claimed of it."""
+        outcomes = _FAILS.get(claim.claimed)
+        if outcomes is not None:
+            return self._start.outcome in outcomes
+        log = self._log
+        match claim.claimed:
+            case Claimed.CUTS:
+                return claim.value in self._cut_ends
+            case Claimed.WIPES:
+                return log is not None and log.bases == (claim.value,) and log.log_end_offset == claim.value
+            case Claimed.KEEPS:
+                return claim.value not in self._cut_bases
+            case Claimed.REBUILDS:
+                return claim.value in self._bases
+            case Claimed.ENDS:
+                return log is not None and log.log_end_offset == claim.value
+            case Claimed.LOADS:
+                return log is not None
+            case _:
+                return log is None or _latest_epoch(log) == claim.value
+
+    def settled(self, finding: Finding) -> Finding:
+        """Return the finding with an effect that the predicted start has."""
+        start, log, release = self._start, self._log, self._release
+        if start.outcome is Outcome.UNKNOWN:
+            return finding
+        denied = next((claim for claim in finding.claims if not self.holds(claim)), None)
+        if denied is None:
+            return _with_loss(finding, start)
+        effect, severity, advice = self._words, finding.severity, finding.advice
+        if severity is Severity.FATAL and start.outcome not in _FAILED:
+            severity = Severity.ERROR
+        if denied.claimed is Claimed.EPOCHS and log is not None:
+            effect = f"{effect} {_epoch_words(log, release)}"
+            if denied.value != NO_EPOCH:
+                effect += " A rebuilt epoch starts at the first batch that the start scans, which can be too late."
+            elif _knows_all_epochs(log):
+                severity, advice = Severity.WARNING, "Let the broker start: it rebuilds the leader epochs."
+        return finding._replace(effect=effect, severity=severity, advice=advice, claims=())
 
 
 def _latest_epoch(log: LoadedLog) -> int:
     return log.leader_epochs[-1].epoch if log.leader_epochs else NO_EPOCH
-
-
-def settled(finding: Finding, start: PartitionPrediction, release: Release) -> Finding:
-    """Return the finding with an effect that the predicted start has."""
-    if start.outcome is Outcome.UNKNOWN:
-        return finding
-    denied = [claim for claim in finding.claims if not holds(claim, start)]
-    if not denied:
-        return _with_loss(finding, start)
-    effect, severity, advice = start_words(start, release), finding.severity, finding.advice
-    if severity is Severity.FATAL and start.outcome not in _FAILED:
-        severity = Severity.ERROR
-    if denied[0].claimed is Claimed.EPOCHS and start.log is not None:
-        effect = f"{effect} {_epoch_words(start.log, release)}"
-        if denied[0].value != NO_EPOCH:
-            effect += " A rebuilt epoch starts at the first batch that the start scans, which can be too late."
-        elif _knows_all_epochs(start.log):
-            severity, advice = Severity.WARNING, "Let the broker start: it rebuilds the leader epochs."
-    return finding._replace(effect=effect, severity=severity, advice=advice, claims=())
 
 
 def _with_loss(finding: Finding, start: PartitionPrediction) -> Finding:

@@ -49,7 +49,7 @@ class Branch(StrEnum):
     """Both know the epoch: the follower truncates to the smaller of the two end offsets."""
 
 
-class FetchError(StrEnum):
+class FetchAnswer(StrEnum):
     """How a leader answers a fetch, other than with a diverging epoch."""
 
     RECORDS = "RECORDS"
@@ -100,7 +100,7 @@ class FetchRequest(NamedTuple):
     """The follower's log end."""
     last_fetched_epoch: Epoch | None
     """The follower's latest epoch; None if the request does not carry one."""
-    reply: FetchError | EpochEndOffset
+    reply: FetchAnswer | EpochEndOffset
     """An error or records, or the diverging epoch with its end offset."""
     branch: Branch | None = None
     """Which branch decided about a diverging epoch; None for other answers."""

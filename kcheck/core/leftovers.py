@@ -1,4 +1,4 @@
-"""What a start does with .cleaned, .swap and .deleted files, which a compaction, split or deletion left behind.
+"""What a start does with .cleaned, .swap and .deleted files, which a compaction, split or deletion left.
 
 LogLoader from 3.0, Log up to 2.8.
 """
@@ -6,7 +6,7 @@ LogLoader from 3.0, Log up to 2.8.
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from kcheck.core.startup import offset_of, replaced_by_swaps, temporary
+from kcheck.core.startup import first_pass, offset_of, replaced_by_swaps
 from kcheck.model.entries import Offset
 from kcheck.model.names import CLEANED, DELETED, SWAP, FileKind, KafkaFile, parse_file
 from kcheck.model.release import Release
@@ -50,8 +50,8 @@ def after_start(
     `swap_ends` maps the base offset of each `.log.swap` to its end offset, `segment_ends` that of each segment.
     """
     files = {name: parse_file(name) for name in names}
-    first_pass = temporary(files, release)
-    kept_swaps = {name: files[name] for name in first_pass.swaps}
+    temporary = first_pass(files, release)
+    kept_swaps = {name: files[name] for name in temporary.swaps}
     ends = {
         file.offset: swap_ends[file.offset]
         for file in kept_swaps.values()
@@ -59,13 +59,13 @@ def after_start(
     }
     if release.finishes_swaps_by_renaming:
         replaced = set(replaced_by_swaps(files, min(ends), max(ends.values()))) if ends else set()
-        return Leftovers(removed=frozenset((*first_pass.removed, *replaced)), renamed=frozenset(kept_swaps))
+        return Leftovers(removed=frozenset((*temporary.removed, *replaced)), renamed=frozenset(kept_swaps))
     swaps = {name: file for name, file in files.items() if file.suffix == SWAP}
     logs = {file.offset for file in swaps.values() if file.kind is FileKind.LOG}
     indexes = {name for name, file in swaps.items() if file.kind in _INDEXES}
     # Up to 2.8 a start deletes swapped indexes only beside a `.log.swap`. Without one they stay, and yet the start
     # deletes the indexes of their segment.
-    removed = {name for name in first_pass.removed if name not in swaps or files[name].offset in logs}
+    removed = {name for name in temporary.removed if name not in swaps or files[name].offset in logs}
     renamed = {name for name, file in kept_swaps.items() if file.offset in ends}
     replacing = list(swaps.values())
     if not release.keeps_swapped_indexes:

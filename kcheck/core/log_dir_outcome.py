@@ -35,7 +35,7 @@ class LogDirOutcome(NamedTuple):
     reasons: tuple[str, ...]
     """Why it is not loaded; the first reason decides. Empty where it is loaded."""
     uncertain: str | None
-    """What else may happen, where the files cannot tell; None where they can."""
+    """What else may happen, where the files do not show it; None where they do."""
 
 
 class PredictedPartition(NamedTuple):
@@ -67,13 +67,13 @@ def log_dir_outcome(
     offline = [failure.reason for failure in failures if failure.outcome is Outcome.OFFLINE]
     offline += [_reason(partition) for partition in partitions if partition.outcome is Outcome.OFFLINE]
     uncertain = f"kcheck cannot read {unread}" if unread is not None else None
-    touched = next((partition.touched for partition in partitions if partition.touched is not None), None)
-    if offline and touched is not None and release.aborts_on_open_transactions_offline:
+    later_use = next((partition.later_use for partition in partitions if partition.later_use is not None), None)
+    if offline and later_use is not None and release.aborts_on_open_transactions_offline:
         # Reading or renaming the log raises KafkaStorageException once its log dir has failed.
-        if any(failure.queued for failure in failures):
-            aborts.append(f"{offline[0]}; {touched}, and its log dir has already failed")
-        elif any(partition.queued for partition in partitions):
-            uncertain = f"startup aborts instead if this log loads after the unreadable file: {touched}"
+        if any(failure.fails_later for failure in failures):
+            aborts.append(f"{offline[0]}; {later_use}, and its log dir has already failed")
+        elif any(partition.fails_later for partition in partitions):
+            uncertain = f"startup aborts instead if this log loads after the unreadable file: {later_use}"
     if unformatted is Unformatted.YES:
         aborts.append(f"{META_PROPERTIES} is missing: the log dir was never formatted, or lost the file")
     elif unformatted is Unformatted.MAYBE:

@@ -178,11 +178,11 @@ class PartitionPrediction(NamedTuple):
     """What the start does to its files."""
     after: Mapping[str, Content] = {}
     """Its files after the start, by name."""
-    queued: bool = False
+    fails_later: bool = False
     """Whether its log dir goes offline as soon as the broker runs."""
     uncertain: str | None = None
     """What else decides, if the files alone do not; None if they do."""
-    touched: str | None = None
+    later_use: str | None = None
     """Why the broker reads the log or renames the directory after loading; None if it does neither.
 
     This fails while the log dir waits to go offline.

@@ -189,7 +189,7 @@ class ProducerReplay:
     """Batches that a broker reads together; `finish` puts their effect into the states (ProducerAppendInfo)."""
 
     def __init__(self, states: ProducerStates, *, anew: bool = False) -> None:
-        """Start from `states`; `anew`: as if no producer was known."""
+        """Start from `states`; `anew`: as if it knew no producer."""
         self.release = states.release
         self._states = states
         self._known = {} if anew else states.entries

@@ -5,7 +5,7 @@ Sources: AbstractFetcherThread.processFetchRequest 2.8.0 to 4.3.1, Log.appendAsF
 
 from collections.abc import Callable, Iterable, Sequence
 
-from kcheck.core.dialogue import Dialogue, DialogueStep, FetchError, FetchRequest, Leader, Replica, Status
+from kcheck.core.dialogue import Dialogue, DialogueStep, FetchAnswer, FetchRequest, Leader, Replica, Status
 from kcheck.core.leader_epochs import assign, end_offset_for
 from kcheck.core.lineage import Lineage
 from kcheck.core.truncation import fetch, fetch_until_records, truncate_fully_and_start_at
@@ -44,7 +44,7 @@ def follow(
             if not may_diverge:
                 return truncation._replace(after=after)
             now = _appended(now, runs, release)
-            if fetch(now, leader, release).reply is FetchError.RECORDS:
+            if fetch(now, leader, release).reply is FetchAnswer.RECORDS:
                 continue
             truncation = fetch_until_records(truncation.steps, now, leader, release)
             break
@@ -67,7 +67,7 @@ def _append_first(truncation: Dialogue, base_offset: Offset, release: Release) -
     fetch_is_a_step = release.rules.follower is Follower.FETCH
     steps = truncation.steps[:-1] if fetch_is_a_step else truncation.steps
     step = FetchRequest(
-        offset=now.log_end_offset, last_fetched_epoch=None, reply=FetchError.RECORDS, truncate_to=base_offset
+        offset=now.log_end_offset, last_fetched_epoch=None, reply=FetchAnswer.RECORDS, truncate_to=base_offset
     )
     return truncation._replace(steps=(*steps, step), after=truncate_fully_and_start_at(now, base_offset))
 

@@ -11,6 +11,8 @@ from kcheck.model.entries import Offset
 from kcheck.model.java import LONG_MAX, java_int, java_long
 from kcheck.model.names import CLEANED, CLEANER_OFFSET, DELETED, LOG_START, RECOVERY_POINT, REPLICATION_OFFSET, SWAP
 from kcheck.model.release import Release
+from kcheck.model.unreadable import UnreadableCause
+from kcheck.model.views import LogDirView
 
 
 class Outcome(StrEnum):
@@ -132,11 +134,11 @@ def mode_of(configured: Mode | None, meta_version: int | None, release: Release)
     return Mode.KRAFT if meta_version >= 1 else Mode.ZOOKEEPER
 
 
-def nameless(*, mode: Mode, release: Release) -> Outcome:
+def outcome_without_topic_id(*, mode: Mode, release: Release) -> Outcome:
     """Return what a start does with a log without a topic id: KRaft renames it to -stray (isStrayKraftReplica)."""
-    if mode is Mode.KRAFT and release.aborts_on_nameless_logs:
+    if mode is Mode.KRAFT and release.aborts_without_topic_id:
         return Outcome.ABORT
-    return Outcome.STRAY if mode is Mode.KRAFT and release.sets_nameless_logs_aside else Outcome.OK
+    return Outcome.STRAY if mode is Mode.KRAFT and release.sets_aside_without_topic_id else Outcome.OK
 
 
 @lru_cache(65_536)  # Every step of a start needs it again.
@@ -147,7 +149,7 @@ def offset_of(name: str) -> Offset | None:
     return None if number is None else Offset(number)
 
 
-class Temporary(NamedTuple):
+class FirstPass(NamedTuple):
     """What the first pass of a start over a directory does with its leftovers, by file name."""
 
     removed: tuple[str, ...]
@@ -158,7 +160,7 @@ class Temporary(NamedTuple):
     """The first file whose number a broker cannot parse: the start fails on it. None if there is none."""
 
 
-def temporary(names: Iterable[str], release: Release) -> Temporary:
+def first_pass(names: Iterable[str], release: Release) -> FirstPass:
     """Return what the first pass over a directory does (removeTempFilesAndCollectSwapFiles 3.0 to 4.3.1)."""
     names = sorted(names)
     snapshots = f".checkpoint{DELETED}" if release.keeps_deleted_snapshots else ()
@@ -168,12 +170,12 @@ def temporary(names: Iterable[str], release: Release) -> Temporary:
     numbers = {name: offset_of(name) for name in (*cleaned, *swaps)}
     unnumbered = next((name for name, number in numbers.items() if number is None), None)
     if unnumbered is not None:
-        return Temporary(removed=tuple(deleted), swaps=(), unnumbered=unnumbered)
+        return FirstPass(removed=tuple(deleted), swaps=(), unnumbered=unnumbered)
     first_cleaned = min((numbers[name] or 0 for name in cleaned), default=None)
     if not release.drops_swaps_of_unfinished_splits:
         first_cleaned = None
     dropped = [name for name in swaps if first_cleaned is not None and (numbers[name] or 0) >= first_cleaned]
-    return Temporary(removed=(*deleted, *cleaned, *dropped), swaps=tuple(name for name in swaps if name not in dropped))
+    return FirstPass(removed=(*deleted, *cleaned, *dropped), swaps=tuple(name for name in swaps if name not in dropped))
 
 
 def replaced_by_swaps(names: Iterable[str], low: int, high: int) -> tuple[str, ...]:
@@ -223,7 +225,7 @@ class UnreadableOutcome(NamedTuple):
     """OFFLINE or ABORT."""
     reason: str
     """Which file, and Kafka's exception."""
-    queued: bool = False
+    fails_later: bool = False
     """Whether the log dir only goes offline once the broker runs.
 
     From 3.0 the start aborts if it loads a log with an unstable offset before that.
@@ -233,6 +235,14 @@ class UnreadableOutcome(NamedTuple):
 IO_ERROR = "IOException"
 IO_ERRORS = (IO_ERROR, "MalformedInputException")
 """Exceptions on which a broker takes the log dir offline, from 1.0."""
+
+
+def refusal_of(name: str, log_dir: LogDirView) -> str | None:
+    """Return the error of the broker's reader of a checkpoint; None if it accepts the file, or there is none."""
+    unread, file = log_dir.unread.get(name), log_dir.files.get(name)
+    if unread is not None and unread.cause is UnreadableCause.NOWHERE:
+        return IO_ERROR
+    return None if file is None else file.refusal
 
 
 def unreadable_checkpoint(name: str, error: str, release: Release) -> UnreadableOutcome | None:
@@ -245,7 +255,7 @@ def unreadable_checkpoint(name: str, error: str, release: Release) -> Unreadable
         return None
     if not release.has_offline_log_dirs:
         return None
-    return UnreadableOutcome(Outcome.OFFLINE, reason, queued=at_start)
+    return UnreadableOutcome(Outcome.OFFLINE, reason, fails_later=at_start)
 
 
 def failed_read(name: str, error: str, release: Release) -> UnreadableOutcome:
@@ -255,4 +265,4 @@ def failed_read(name: str, error: str, release: Release) -> UnreadableOutcome:
     """
     offline = error in IO_ERRORS and release.outlives_bad_partition_files
     outcome = Outcome.OFFLINE if offline else Outcome.ABORT
-    return UnreadableOutcome(outcome, f"{name} cannot be read: {error}", queued=error in IO_ERRORS)
+    return UnreadableOutcome(outcome, f"{name} cannot be read: {error}", fails_later=error in IO_ERRORS)

@@ -19,7 +19,7 @@ from kcheck.core.dialogue import (
     Dialogue,
     DialogueStep,
     EpochRequest,
-    FetchError,
+    FetchAnswer,
     FetchRequest,
     Leader,
     OutOfRange,
@@ -120,7 +120,7 @@ def offset_truncation_state(
 
 def fetch_check(
     leader: Leader, offset: Offset, last_fetched_epoch: Epoch | None, *, release: Release
-) -> FetchError | EpochEndOffset:
+) -> FetchAnswer | EpochEndOffset:
     """Return the leader's answer to a fetch: records, an error, or the diverging epoch with its end offset.
 
     Partition.readRecords. Only 2.8.1 and later check the log start before the epoch (KAFKA-12996). Up to 2.2.0 a start
@@ -132,16 +132,16 @@ def fetch_check(
             leader.cache, last_fetched_epoch, log_end_offset=leader.log_end_offset, lookup=release.rules.lookup
         )
         if end.end_offset == UNDEFINED_EPOCH_OFFSET or end.epoch is None:
-            return FetchError.OFFSET_OUT_OF_RANGE
+            return FetchAnswer.OFFSET_OUT_OF_RANGE
         if release.rules.checks_log_start_before_divergence and offset < leader.log_start_offset:
-            return FetchError.OFFSET_OUT_OF_RANGE
+            return FetchAnswer.OFFSET_OUT_OF_RANGE
         if end.epoch < last_fetched_epoch or end.end_offset < offset:
             return end
     is_at_end = offset == leader.log_end_offset and not release.wipes_log_start_above_log_end
     if not (is_at_end or leader.log_start_offset <= offset <= leader.log_end_offset):
-        return FetchError.OFFSET_OUT_OF_RANGE
+        return FetchAnswer.OFFSET_OUT_OF_RANGE
     is_remote = offset < leader.local_log_start_offset
-    return FetchError.OFFSET_MOVED_TO_TIERED_STORAGE if is_remote else FetchError.RECORDS
+    return FetchAnswer.OFFSET_MOVED_TO_TIERED_STORAGE if is_remote else FetchAnswer.RECORDS
 
 
 def fetch(replica: Replica, leader: Leader, release: Release) -> FetchRequest:
@@ -202,20 +202,20 @@ def fetch_until_records(
         seen.add(now)
         request = fetch(now, leader, release)
         reply = request.reply
-        if reply is FetchError.RECORDS:
-            # Up to 2.7 a fetch that brings records is no part of the truncation.
+        if reply is FetchAnswer.RECORDS:
+            # Up to 2.7 a fetch that brings records is not part of the truncation.
             done += [request] if release.rules.follower is Follower.FETCH else []
             exits = out_of_range and release.exits_out_of_range_without_unclean_election
             # The follower refuses a log start above its log end (Log.maybeIncrementLogStartOffset).
             status = Status.FETCH_FAILS if leader.log_start_offset > now.log_end_offset else Status.OK
             return Dialogue(steps=tuple(done), after=now, status=status, exits_without_unclean_election=exits)
-        if reply is FetchError.OFFSET_OUT_OF_RANGE:
+        if reply is FetchAnswer.OFFSET_OUT_OF_RANGE:
             done.append(request)
             step, now = _handle_out_of_range(now, leader, release)
             out_of_range = out_of_range or step.action is OutOfRange.TO_LEADER_LOG_END
             done.append(step)
             continue
-        if reply is FetchError.OFFSET_MOVED_TO_TIERED_STORAGE:
+        if reply is FetchAnswer.OFFSET_MOVED_TO_TIERED_STORAGE:
             done.append(request._replace(truncate_to=leader.local_log_start_offset))
             now = _restart_at_local_log_start(now, leader)
             continue

@@ -23,7 +23,7 @@ _FLOCK = struct.Struct("hhqqi4x")
 
 
 def locked_by(log_dir: str) -> int | None:
-    """Return the id of the process that holds the log dir; None if none does, or if this system cannot tell.
+    """Return the id of the process that holds the log dir; None if none does, or if this system does not say.
 
     The id is 0 for a process in another container.
     """

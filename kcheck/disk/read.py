@@ -13,7 +13,7 @@ from kcheck.model.source import SMALL_FILE_SIZE_MAX, DirectoryEntries, Filled, S
 from kcheck.model.unreadable import UnreadableCause, UnreadableError, too_large
 
 COUNT_MAX = 10_000
-"""A listing leaves strangers out when it has so many names, and again each time it has doubled."""
+"""A listing with this many names leaves strangers out, and again each time it has doubled."""
 _HOLE_SIZE_MIN = 64 << 10
 """It is faster to read a smaller file than to look for holes in it."""
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -106,7 +106,7 @@ class _Opened:
                 self._file = os.open(path, flags, dir_fd=at)
         except OSError as error:
             if error.errno == errno.ELOOP and store is None:
-                raise UnreadableError("a symbolic link: not followed", UnreadableCause.LINK) from error
+                raise _of_link(path, at) from error
             if error.errno in _WORDS:
                 raise UnreadableError(_WORDS[error.errno]) from error
             raise self._unreadable(error) from error
@@ -274,10 +274,19 @@ def _read(source: Source, size: int) -> bytes:
     return data
 
 
-def _leads_nowhere(link: str) -> int | None:
+def _of_link(link: str, at: int | None) -> UnreadableError:
+    """Return why kcheck does not open a symbolic link."""
+    nowhere = _leads_nowhere(link, at)
+    if nowhere is None:
+        return UnreadableError("a symbolic link: not followed", UnreadableCause.LINK)
+    target = "itself" if nowhere == errno.ELOOP else "a path that does not exist"
+    return UnreadableError(f"a symbolic link to {target}", UnreadableCause.NOWHERE)
+
+
+def _leads_nowhere(link: str, at: int | None = None) -> int | None:
     """Return why nothing is at the end of a link, as an errno; Java's File.isFile and isDirectory are false then."""
     try:
-        os.stat(link)
+        os.stat(link, dir_fd=at)
     except OSError as error:
         note_refusal(link, error)
         return error.errno if error.errno in MISSING else None

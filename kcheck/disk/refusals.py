@@ -37,7 +37,7 @@ _COLLECTING = _Collecting()
 
 
 def note_refusal(path: str, error: OSError | ValueError) -> None:
-    """Remember that a path was refused; a path that does not exist, or cannot, is no refusal."""
+    """Remember that a path was refused; a path that does not exist, or cannot, was not refused."""
     if isinstance(error, OSError) and error.errno not in MISSING:
         note_again([(path, error.strerror or str(error))])
 

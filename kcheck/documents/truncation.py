@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from kcheck.core.dialogue import (
     DialogueStep,
     EpochRequest,
-    FetchError,
+    FetchAnswer,
     FetchRequest,
     OutOfRange,
     OutOfRangeStep,
@@ -118,8 +118,8 @@ def _step_row(step: DialogueStep, plan: TruncationPlan) -> Row:
             return {"request": {"api": "ListOffsets"}, "response": response, "truncate_to": cut, "action": str(action)}
 
 
-def _fetch_response(reply: FetchError | EpochEndOffset) -> Row:
+def _fetch_response(reply: FetchAnswer | EpochEndOffset) -> Row:
     if isinstance(reply, EpochEndOffset):
         return {"error": "NONE", "diverging_epoch": {"epoch": reply.epoch, "end_offset": reply.end_offset}}
-    error = "NONE" if reply is FetchError.RECORDS else str(reply)
+    error = "NONE" if reply is FetchAnswer.RECORDS else str(reply)
     return {"error": error, "diverging_epoch": None}

@@ -118,7 +118,7 @@ def _lost(run: FleetRun, text: str) -> dict[str, int | None]:
     except (ValueError, TypeError, KeyError, RecursionError):
         lost = {"": text}
     if not all(type(value) in (int, type(None)) for value in lost.values()):
-        raise KcheckError(f"{run.path}: what a partition loses is no loss: {text[:80]!r}")
+        raise KcheckError(f"{run.path}: invalid loss of a partition: {text[:80]!r}")
     return lost
 
 

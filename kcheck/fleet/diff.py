@@ -156,7 +156,7 @@ def _identities(run: FleetRun) -> Identities:
 
 
 def _identified(rows: Iterable[Values], identities: Identities) -> Iterator[Values]:
-    """Yield the rows, each with the identity of its log dir behind it."""
+    """Yield the rows, each followed by the identity of its log dir."""
     at = tuple(_AT[name] for name in _PLACE)
     for row in rows:
         place = tuple(row[number] for number in at)

@@ -110,7 +110,7 @@ def _of(root: str, disks: _Disks, findings: list[Finding]) -> Iterator[FleetLogD
     elif "{" in root:
         start, layout = _layout(root)
         if not is_directory(start):
-            raise UsageError(f"{root}: {start} is no directory")
+            raise UsageError(f"{root}: {start} is not a directory")
         yield from _matching(start, layout, disks)
     else:
         example = "/mnt/{broker}/{log_dir}"

@@ -129,7 +129,7 @@ def about(run: ScanRun) -> dict[str, str]:
 def conclude(
     run: ScanRun, roots: Sequence[str], started: int, output: RunOutput, totals: FindingCounts, carried: int
 ) -> Report:
-    """Write the rest of a run, the manifest last, and return how much it was; so many directories are the same."""
+    """Write the rest of a run, the manifest last, and return how much it was; `carried` directories did not change."""
     release, depth = run.how.release.name, str(run.how.depth)
     counts = (output.rows[name] for name in ("log_dirs", "partitions", "findings"))
     ended = run.now()

@@ -98,18 +98,25 @@ def start_row(prediction: PartitionPrediction | None) -> tuple[object, ...]:
         return (None,) * len(START)
     row = partition_row(prediction)
     row |= {name: _ENCODE(row[name]) for name in _JSON if row[name] is not None}
-    return (*islice(row.values(), _NAMED, None), prediction.queued, prediction.touched)
+    return (*islice(row.values(), _NAMED, None), prediction.fails_later, prediction.later_use)
 
 
 def light_start(name: str, directory: PartitionDirectory, row: Sequence[Any]) -> PartitionPrediction | None:
     """Return of a prediction what its log dir needs, from its columns of LIGHT."""
-    outcome, reason, lost, scan_bytes, queued, touched = row
+    outcome, reason, lost, scan_bytes, fails_later, later_use = row
     if outcome is None:
         return None
     loss = None if lost is None else json.loads(lost)
     of_lost = None if loss is None else LostRecords(None, None, loss["records"], 0, None, loss.get("at_least", 0))
     return PartitionPrediction(
-        name, directory, _OUTCOMES[outcome], reason, lost=of_lost, scan_bytes=scan_bytes, queued=queued, touched=touched
+        name,
+        directory,
+        _OUTCOMES[outcome],
+        reason,
+        lost=of_lost,
+        scan_bytes=scan_bytes,
+        fails_later=fails_later,
+        later_use=later_use,
     )
 
 

@@ -104,7 +104,7 @@ def _risks(run: FleetRun, kinds: set[Kind], wanted: Callable[[Partition], bool])
 def _add_losses(run: FleetRun, risks: dict[Partition, _Risk], wanted: Callable[[Partition], bool]) -> None:
     """Add what can be lost; a partition that can lose what was committed is at risk, whatever was found in it.
 
-    That a topic has only one replica is no news.
+    A topic with only one replica is not a finding.
     """
     columns = (
         "cluster", "topic", "partition", "replicas_of_topic", "at_risk_from", "at_risk_to",

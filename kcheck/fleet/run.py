@@ -78,7 +78,7 @@ def open_run(path: str) -> FleetRun:
     UsageError where none is there, and where a newer kcheck wrote it; KcheckError where its manifest is damaged.
     """
     if not is_directory(path):
-        raise UsageError(f"{path} is no directory: name that of a run, or the one that was given to --out")
+        raise UsageError(f"{path} is not a directory: name a run, or the --out directory of its scan")
     whole_run = _manifest(path)
     if whole_run is not None:
         return whole_run
@@ -134,7 +134,7 @@ def _run(path: str, manifest: Mapping[str, Any]) -> FleetRun:
 def _part(folder: str, about: Mapping[str, Any]) -> RunFile:
     name, rows, size = about["file"], about["rows"], about["size"]
     if "/" in name or "\0" in name or name in {"", ".", ".."} or type(rows) is not int or type(size) is not int:
-        raise ValueError(f"{about} is no part of a table")
+        raise ValueError(f"{about} is not part of a table")
     return RunFile(join(folder, name), rows, size)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MANIFEST = "_manifest.json"
-"""A directory without it is no run."""
+"""A directory without it is not a run."""
 _GROUP_COUNT, _GROUP_SIZE = 100_000, 4 << 20
 """Rows, or bytes, of each table that are held before they are written."""
 _PART_COUNT = 5_000_000
@@ -58,7 +58,7 @@ class RunOutput:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Remove what is no run."""
+        """Remove what is not a run."""
         if not self._is_whole:
             discard(self.path)
 
@@ -67,7 +67,7 @@ class RunOutput:
         _guarded(lambda: self._tables[name].write(batch))
 
     def drop(self, name: str) -> None:
-        """Remove a directory that is no table."""
+        """Remove a directory that is not a table."""
         discard(join(self.path, name))
 
     def folder(self, name: str) -> str:

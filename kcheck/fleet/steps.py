@@ -5,13 +5,13 @@ results are small values and Arrow batches.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache, partial
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from kcheck.core.claims import settled
+from kcheck.core.claims import ClaimedStart
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.startup import Mode, Outcome, settings
 from kcheck.disk.read import FilesOf
@@ -256,8 +256,8 @@ def _scan_directory(path: str, item: Item, segment_scan: "SegmentScan | None", h
     elif any(finding.claims for finding in findings):
         # Only for these few a log is read through at any depth.
         asked = guarded(partial(predict, reads=True), where) if _is_unread(start) else start
-        starts_by_dir = {} if asked is None or isinstance(asked, Finding) else {asked.dir: asked}
-        findings = [_settled(finding, starts_by_dir, how.release) for finding in findings]
+        known = () if asked is None or isinstance(asked, Finding) else (asked,)
+        findings = list(_settled(findings, known, how.release))
     state = _state(view, log_dir, start, how) if view.is_replica and view.where.broker_id is not None else None
     return Scanned(item, view, len(unread) == 0, sorted(findings, key=Finding.sort_key), state, start)
 
@@ -266,10 +266,12 @@ def _is_unread(start: PartitionPrediction | None) -> bool:
     return start is not None and start.outcome is Outcome.UNKNOWN and start.unread is None
 
 
-def _settled(finding: Finding, starts_by_dir: Mapping[str, PartitionPrediction], release: Release) -> Finding:
-    """Return the finding with an effect that the next start of its partition has, where that is known."""
-    start = starts_by_dir.get(finding.where.dir or "")
-    return finding if start is None else settled(finding, start, release)
+def _settled(findings: Iterable[Finding], starts: Iterable[PartitionPrediction], release: Release) -> Iterator[Finding]:
+    """Yield the findings, each with an effect that the next start of its partition has, where that is known."""
+    starts_by_dir = {start.dir: ClaimedStart(start, release) for start in starts}
+    for finding in findings:
+        start = starts_by_dir.get(finding.where.dir or "")
+        yield finding if start is None else start.settled(finding)
 
 
 def _start(
@@ -340,13 +342,12 @@ def look_at_broker(
         partitions = [view for view, *_ in light]
         unread = {finding.where.dir for finding in opened.findings if finding.where.dir is not None}
         unread.update(view.where.dir or "" for view, complete, _ in light if not complete)
-        told_starts = tuple(start for *_, start in light if start is not None)
-        starts.append(_judged(log_dir, opened, told_starts, how.release))
+        known_starts = tuple(start for *_, start in light if start is not None)
+        starts.append(_judged(log_dir, opened, known_starts, how.release))
         log_dir_view = whole_log_dir(opened, partitions)
         place = (log_dir.cluster, log_dir.broker)
-        starts_by_dir = {start.dir: start for start in told_starts}
         found = checked_log_dir(log_dir_view, unread, partitions, how.release)
-        findings = _sorted((_settled(finding, starts_by_dir, how.release) for finding in found), how)
+        findings = _sorted(_settled(found, known_starts, how.release), how)
         rows.append(("findings", findings_batch(place, [*findings, *opened.findings])))
         directories = len(wanted_directories(opened, how.wanted)) + len(opened.links)
         rows.append(

@@ -64,6 +64,8 @@ class Workers:
         tick: Callable[[], None] = lambda: None,
         limits: Limits | None = None,
     ) -> None:
+        self.is_interrupted = False
+        """Whether ^C came: the groups that `run` still yields have answers missing."""
         self._count = count
         self._limits = limits
         self._done = done
@@ -102,6 +104,7 @@ class Workers:
                     self._done(task.size)
                     self._tick()
             except KeyboardInterrupt:
+                self.is_interrupted = True
                 yield key, answers
                 raise
             yield key, answers
@@ -123,6 +126,7 @@ class Workers:
                 if held and held[0][1].left:
                     self._turn(_TICK)
             except KeyboardInterrupt:
+                self.is_interrupted = True
                 self._end()
                 yield from ((key, group.answers) for key, group in held)
                 raise

@@ -117,15 +117,15 @@ class Behaviours:
     keeps_strays = Behaviour(
         "KRaft startup keeps stray replicas as -stray directories; from 3.0 to 3.6 it deletes them.", since="3.7"
     )
-    passes_over_nameless_logs = Behaviour(
+    passes_over_logs_without_id = Behaviour(
         "A KRaft broker logs an error if a log has no partition.metadata, and looks for no stray replicas.",
         since="3.3",
         until="3.7",
     )
-    aborts_on_nameless_logs = Behaviour(
+    aborts_without_topic_id = Behaviour(
         "KRaft startup aborts if a log has no partition.metadata.", since="3.7", until="3.7.1", reference="KAFKA-16814"
     )
-    sets_nameless_logs_aside = Behaviour(
+    sets_aside_without_topic_id = Behaviour(
         "KRaft startup renames a directory without partition.metadata to -stray.",
         since="3.7.1",
         reference="KAFKA-16814",
@@ -152,7 +152,7 @@ class Behaviours:
 
     # Metadata log.
     knows_quorum_state_version_1 = Behaviour(
-        "A KRaft node reads version 1 of quorum-state, and does not start if the file is no JSON object.",
+        "A KRaft node reads version 1 of quorum-state, and does not start if the file is not a JSON object.",
         since="3.8",
         reference="KIP-853",
     )

@@ -214,7 +214,7 @@ def is_name(name: str) -> bool:
 
 
 def is_path(path: str) -> bool:
-    """Whether a text with Python's surrogates stands for bytes, and is the only text that stands for them."""
+    """Whether a text with Python's surrogates encodes bytes, and is the only text that does."""
     try:
         return path.isascii() or path.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape") == path
     except UnicodeEncodeError:

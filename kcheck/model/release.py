@@ -31,7 +31,7 @@ class EpochLoad(StrEnum):
     E0 = "E0"
     """Up to 0.10.2: there is no such file."""
     E1 = "E1"
-    """0.11 to 2.6: lines as they stand; cut at the log end; raised to max(log-start checkpoint, first segment)."""
+    """0.11 to 2.6: lines as they are; cut at the log end; raised to max(log-start checkpoint, first segment)."""
     E2 = "E2"
     """2.7 and 2.8: lines replayed through `assign`; otherwise as E1."""
     E3 = "E3"
@@ -149,7 +149,7 @@ class Release(_Fields, Behaviours):
     """One release of Kafka, as `--kafka`, `--ibp` and `--message-format` select it: a value with every behaviour."""
 
     def __getstate__(self) -> None:
-        """Leave out the behaviours that were asked of it: they are no part of the value."""
+        """Leave out the behaviours that were asked of it: they are not part of the value."""
 
     @property
     def metadata_version_max(self) -> int | None:

@@ -15,7 +15,7 @@ def _every(finding: Finding) -> bool:
 
 
 FINDINGS = "findings"
-"""The table of what is wrong, which is no field of the body."""
+"""The table of what is wrong, which is not a field of the body."""
 
 Row = Mapping[str, object]
 """A JSON object: values are str, int, bool, None, rows, and tuples of them."""
@@ -93,7 +93,7 @@ class Report(NamedTuple):
 
     `collected` grows while the body is read; `findings()` is complete after that. `elsewhere` are findings that are
     written somewhere else, being too many: how many of each severity. `checked` are the paths looked at. `evidence` is
-    what they say about the release, None for a verb that asks none.
+    what they say about the release, None for a verb that asks none. `reverts`: the plan in the body was undone.
     """
 
     verb: str
@@ -107,6 +107,7 @@ class Report(NamedTuple):
     checked: tuple[str, ...] = ()
     elsewhere: Mapping[str, int] = {}
     evidence: ReleaseEvidence | None = None
+    reverts: bool = False
 
     def findings(self) -> tuple[Finding, ...]:
         """Return the findings that are wanted, in the order of their places."""

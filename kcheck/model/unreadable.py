@@ -15,6 +15,8 @@ class UnreadableCause(StrEnum):
     """There is no such file or directory."""
     LINK = "link"
     """It is a symbolic link, which kcheck does not follow."""
+    NOWHERE = "nowhere"
+    """It is a symbolic link to itself, or to a path that does not exist: a broker can read it no more than kcheck."""
     TOO_LARGE = "too large"
     """It is larger than kcheck reads files of its kind."""
 

@@ -8,7 +8,14 @@ from typing import Any, NamedTuple
 
 from kcheck.model.entries import Batch, Epoch, EpochEntries, Offset
 from kcheck.model.finding import Finding, Location
-from kcheck.model.names import CLUSTER_METADATA, COMPACTED, DirectoryState, PartitionDirectory
+from kcheck.model.names import (
+    CLUSTER_METADATA,
+    COMPACTED,
+    OFFSET_CHECKPOINTS,
+    DirectoryState,
+    PartitionDirectory,
+    parse_directory,
+)
 from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.producers import ProducersView
 from kcheck.model.segments import SegmentView
@@ -165,6 +172,19 @@ class LogDirView(NamedTuple):
     """The process that holds `.lock`; None if no process does."""
     of_kraft: bool = False
     """Whether the cluster's metadata says that the broker runs with KRaft, whatever meta.properties says."""
+
+    @property
+    def blocked_and_needed(self) -> frozenset[str]:
+        """Those of the `blocked` names whose partition a checkpoint of the log dir names."""
+        directories = {name: directory for name in self.blocked if (directory := parse_directory(name)) is not None}
+        topics = {directory.topic for directory in directories.values()}
+        checkpoints = [self.files[name].parsed.value for name in OFFSET_CHECKPOINTS if topics and name in self.files]
+        checkpointed = [offset_checkpoint.by_topic(topics) for offset_checkpoint in checkpoints]
+        return frozenset(
+            name
+            for name, (topic, partition, *_) in directories.items()
+            if any(partition in offsets.get(topic, {}) for offsets in checkpointed)
+        )
 
 
 class CheckpointOffsets(NamedTuple):

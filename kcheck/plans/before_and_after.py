@@ -11,7 +11,7 @@ from kcheck.repairs._contract import RepairStep
 from kcheck.repairs._epochs import in_words
 
 _DIR_COUNT = 4
-"""So many partitions are told of one operation."""
+"""The most partitions that one operation names."""
 
 
 class StartComparison:
@@ -29,7 +29,7 @@ class StartComparison:
         first, second, changed = self._of(log_dir.path)
         dirs = [edit.path.partition("/")[0] for edit in step.edits]
         named = [name for name in dict.fromkeys((*dirs, *changed)) if name in first or name in second]
-        # What the broker does when all logs are loaded only the rule tells.
+        # Only the rule says what the broker does when all logs are loaded.
         unseen = step.finding.severity is Severity.FATAL and one.outcome is Outcome.OK
         return step.finding.effect if unseen else _words(one, first, named, second), _words(other, second, named, first)
 
@@ -66,7 +66,7 @@ def _partition(prediction: PartitionPrediction | None, against: PartitionPredict
     if prediction.outcome is Outcome.LOST and prediction.lost is not None:
         return f"{end} and LOSES {record_count(prediction.lost.records, prediction.lost.at_least)}"
     if prediction.outcome is Outcome.STRAY:
-        return "is set aside as stray: nobody serves it"
+        return "is set aside as stray: no broker serves it"
     read = f", {prediction.scan_bytes} bytes are read through" if prediction.scan_bytes else ""
     mended = f" ({prediction.reason})" if prediction.reason else ""
     other = None if against is None else against.log

@@ -30,7 +30,7 @@ def diagnose(
         scan = SegmentScan(Depth.RECORDS, options.release, workers)
         survey = Survey(
             wanted=options.wanted, release=options.release, deepen=scan.partitions, log_dirs=log_dirs,
-            settle=NextStarts(targets, lambda: options, log_dirs).settle,
+            settle=NextStarts(targets, lambda: options, log_dirs).settled_by(workers),
         )  # fmt: skip
         for target in targets:
             log_dir, views = survey.log_dir(target)

@@ -232,7 +232,7 @@ class EditedLogDir:
     def start(self) -> LogDirPrediction:
         """Return what the next start makes of it.
 
-        Only what was edited since the last one is asked for anew: a log dir can have thousands of partitions.
+        It simulates again only what was edited since the last one: a log dir can have thousands of partitions.
         """
         there = {partition.dir: partition for partition in self.partitions if not partition.gone}
         now = self._current()

@@ -53,7 +53,7 @@ from kcheck.startup.segment import Segment
 from kcheck.startup.virtual_files import Folder, StartError, contents_of, read_content
 
 _OF_IMAGE = (".log", ".snapshot")
-"""All else a recovery of every segment writes anew, or does not look at."""
+"""A recovery of every segment writes all else again, or ignores it."""
 _SNAPSHOT_RULES = ("KC181", "KC182", "KC184", "KC185")
 
 
@@ -199,7 +199,7 @@ class EditedPartition:
         self.put((*self._on_disk, False, 0))
 
     def forget(self) -> None:
-        """Drop the starts of states that are left behind."""
+        """Forget the starts of earlier states."""
         self._starts = {version: start for version, start in self._starts.items() if version in (0, self.version)}
 
     def edit(self, edit: Edit, name: str) -> None:
@@ -301,11 +301,11 @@ class EditedPartition:
         return tuple(runs)
 
     def windows(self) -> Iterator[HeaderColumns]:
-        """Yield the batches, window by window; StartError at the first place that is none."""
+        """Yield the batches, window by window; StartError at the first place without one."""
         return (columns for segment in self._segments() for columns, _ in segment.windows(0))
 
     def contains(self, other: PartitionSite) -> bool:
-        """Whether every batch of another copy stands here too, by offsets, epochs and CRCs."""
+        """Whether this copy has every batch of another one, by offsets, epochs and CRCs."""
         assert isinstance(other, EditedPartition)
         mine, theirs = (
             (row for columns in partition.windows() for row in _rows(columns)) for partition in (self, other)
@@ -363,7 +363,7 @@ class EditedPartition:
         return known[at] if at < len(known) else None
 
     def loss(self, edits: tuple[Edit, ...]) -> LostRecords | None:
-        """Return the records that go with edits of its files, by the batches that stand there before them."""
+        """Return the records that go with edits of its files, by the batches before them."""
         mark = self.view.high_watermark
         losses: list[LostRecords] = []
         for edit in edits:

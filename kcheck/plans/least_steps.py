@@ -46,7 +46,7 @@ class PlannedStep:
     def is_certain(self) -> bool:
         """Whether only a rule can say what happens without the step, and says that it is bad."""
         severity = self.step.finding.severity
-        if severity is Severity.FATAL or self.lost is not None or self.step.held is not None:
+        if severity is Severity.FATAL or self.lost is not None or self.step.holder is not None:
             return True
         if any(edit.path == CLEANER_OFFSET for edit in self.step.edits):
             return severity is not Severity.INFO  # No start reads it.
@@ -243,8 +243,9 @@ def served_otherwise(without: PartitionPrediction, final: PartitionPrediction) -
             return "the leader epochs are wrong after the next start"
         if (before.recovery_point > before.log_end_offset) != (after.recovery_point > after.log_end_offset):
             return "the recovery point stays above the log end"
-    if (without.touched, without.queued, without.promoted) != (final.touched, final.queued, final.promoted):
-        return without.touched or "the log dir goes offline later"
+    once_loaded = [(start.later_use, start.fails_later, start.promoted) for start in (without, final)]
+    if once_loaded[0] != once_loaded[1]:
+        return without.later_use or "the log dir goes offline later"
     return None
 
 

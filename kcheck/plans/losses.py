@@ -15,9 +15,9 @@ from kcheck.repairs._contract import EntryEdit, RepairStep
 
 def scope_row(step: RepairStep) -> dict[str, object]:
     """Return whether the records are lost for the cluster: the counts are those of this disk."""
-    return (
-        {"scope": "disk", "cluster_records": None} if step.held is None else {"scope": "cluster", "cluster_records": 0}
-    )
+    if step.holder is None:
+        return {"scope": "disk", "cluster_records": None}
+    return {"scope": "cluster", "cluster_records": 0}
 
 
 def worse(before: list[LogDirPrediction], after: list[LogDirPrediction]) -> str | None:

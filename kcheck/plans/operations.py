@@ -1,4 +1,4 @@
-"""Edits as the operations of a plan: one for each path, with the digest of what stands there before and after."""
+"""Edits as the operations of a plan: one for each path, with the digests before and after."""
 
 import os
 import stat
@@ -56,7 +56,7 @@ class Operations:
         if isinstance(edit, WriteEdit) and self._sets_aside(path):
             return f"{edit.path} is a directory, which is moved first: apply this plan, then plan again"
         if status is not None and not (stat.S_ISREG(status.st_mode) or isinstance(edit, AsideEdit)):
-            return f"{edit.path} is no regular file: it may be moved by hand"
+            return f"{edit.path} is not a regular file: move it by hand"
         if status is not None and stat.S_ISREG(status.st_mode) and status.st_size > INT_MAX:
             return f"{edit.path} has {status.st_size} bytes, more than a file of a broker can have"
         if isinstance(edit, WriteEdit) and len(edit.data) > CONTENT_SIZE_MAX:
@@ -69,7 +69,7 @@ class Operations:
         return bool(edits) and isinstance(edits[-1], AsideEdit) and is_directory(path)
 
     def add(self, log_dir: EditedLogDir, step: RepairStep, loses: Row | None, now: str, after: str) -> None:
-        """Take the edits of a step. What is lost stands at the operations that cut or move a `.log`."""
+        """Take the edits of a step. The operations that cut or move a `.log` say what is lost."""
         first, *more = step.evidence
         evidence = {**first._asdict(), "more": [part._asdict() for part in more]}
         for edit in step.edits:

@@ -134,7 +134,7 @@ def repair(
     """Return a plan for everything that the paths name; `against` are replicas on other brokers, as a proof.
 
     Unless `tidy`, it leaves out what the next start makes good itself.
-    `keep` tells by rule and severity about which findings anything is to be planned or said.
+    `keep` chooses the findings to plan for and to show, by rule and severity.
     """
     targets, wanted = _log_dirs(replica_targets(arguments), options.wanted)
     require_match(targets, options.wanted)
@@ -195,7 +195,7 @@ class _Planner:
         self.operations = Operations()
         self._refused: list[tuple[EditedLogDir, Refused]] = []
         self._answered: set[tuple[str, str | None, tuple[str, ...]]] = set()
-        self._held: list[PlannedStep] = []
+        self._made: list[PlannedStep] = []
         self._planned: list[PlannedStep] = []
         self.healed: list[NotPlanned] = []
         self.chosen: list[ChosenStep] = []
@@ -273,50 +273,50 @@ class _Planner:
         log_dir = step.log_dir if isinstance(step.log_dir, EditedLogDir) else shown
         planned = PlannedStep(shown, log_dir, step, lost_with(log_dir, step), impact)
         why_not = None
-        if planned.lost is not None and step.held is None and not self._accept_loss:
+        if planned.lost is not None and step.holder is None and not self._accept_loss:
             why_not = why_refused(planned)
         why_not = why_not or self.operations.refuses(log_dir, step)
         if why_not is not None:
             self._refused.append((shown, Refused(step.finding, why_not)))
             return
-        self._hold(planned)
+        self._make(planned)
 
-    def _hold(self, held: PlannedStep) -> None:
-        """Make the edits of a step."""
-        if not self._held:
+    def _make(self, step: PlannedStep) -> None:
+        """Make the edits of a step, which `_judge` keeps or takes back."""
+        if not self._made:
             self._restores = [log_dir.saved() for log_dir in self._log_dirs]
-        self._held.append(held)
-        for edit in held.step.edits:
-            held.edited.edit(edit)
-        for finding in (held.step.finding, *held.step.settles):
-            held.shown.settle(finding)
+        self._made.append(step)
+        for edit in step.step.edits:
+            step.edited.edit(edit)
+        for finding in (step.step.finding, *step.step.settles):
+            step.shown.settle(finding)
 
     def _judge(self) -> None:
-        """Take the steps that are held into the plan, unless the next start would be worse with them."""
-        held, self._held = self._held, []
-        if not held:
+        """Take the steps whose edits are made into the plan, unless the next start would be worse with them."""
+        made, self._made = self._made, []
+        if not made:
             return
         if self._accept_loss:
-            self._planned += held
+            self._planned += made
             return
         after = self._start()
         why_worse = worse(self.starts, after)
         if why_worse is None:
-            for partition in {pending.edited.by_dir[name] for pending in held for name in pending.dirs if name}:
+            for partition in {pending.edited.by_dir[name] for pending in made for name in pending.dirs if name}:
                 partition.forget()
             self.starts = after
-            self._planned += held
+            self._planned += made
             return
         for restore in self._restores:
             restore()
-        for pending in held:
+        for pending in made:
             for finding in (pending.step.finding, *pending.step.settles):
                 pending.shown.settle(finding, done=False)
-        if len(held) == 1:
-            self._refused.append((held[0].shown, Refused(held[0].step.finding, why_worse)))
+        if len(made) == 1:
+            self._refused.append((made[0].shown, Refused(made[0].step.finding, why_worse)))
             return
-        for pending in held:
-            self._hold(pending)
+        for pending in made:
+            self._make(pending)
             self._judge()
 
     def choose(self, *, tidy: bool) -> None:
@@ -326,13 +326,13 @@ class _Planner:
         self.starts = self._start()
         discarded: dict[tuple[str, str], list[LostRecords]] = defaultdict(list)
         for planned in needed:
-            if planned.lost is not None and planned.step.held is None:
+            if planned.lost is not None and planned.step.holder is None:
                 discarded[planned.edited.path, min(planned.dirs)].append(planned.lost)
         self.losses = tuple(partition_losses(self._log_dirs, (self._first, self.starts), discarded))
         between = StartComparison(self._first, self.starts, steps=len(needed))
         for planned in needed:
             step, lost = planned.step, planned.lost
-            loses = None if lost is None else {"held": step.held, **scope_row(step), **loss_row(lost)}
+            loses = None if lost is None else {"held": step.holder, **scope_row(step), **loss_row(lost)}
             self.operations.add(planned.edited, step, loses, *between.now_and_after(planned.edited, step))
             where = step.finding.where
             self.chosen.append(

@@ -8,7 +8,7 @@ import numpy.typing as npt
 Integers = npt.NDArray[np.int64]
 
 Characters = npt.NDArray[np.uint8]
-"""A row per line, or one for all lines, in Latin-1; a zero is no character."""
+"""A row per line, or one for all lines, in Latin-1; a zero is not a character."""
 
 _GROUP = 10_000
 _POWERS = 10 ** np.arange(1, 19, dtype=np.uint64)
@@ -100,7 +100,7 @@ def wrapped(lines: bytes, width: int, indent: str, hanging: str) -> list[str]:
 
 
 def _runs_of_spaces(octets: Characters) -> tuple[Integers, Integers]:
-    """Return where runs of spaces begin and end; the last is empty, behind all characters."""
+    """Return where runs of spaces begin and end; the last is empty, after all characters."""
     is_space = np.concatenate(([False], octets == ord(" "), [False]))
     edges = np.flatnonzero(is_space[1:] != is_space[:-1])
     return np.append(edges[::2], octets.size), np.append(edges[1::2], octets.size)

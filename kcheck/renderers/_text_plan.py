@@ -1,7 +1,7 @@
 """The layout of a plan: each step with its files, proof and result, then the findings without a repair."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -21,6 +21,9 @@ _STEP = ("finding", "reason", "evidence", "broker_now", "broker_after")
 def plan(report: Report, page: Page) -> None:
     """Write the steps in order; operations with the same reason, proof and effect are one step."""
     body: Any = report.body
+    if report.reverts:
+        _reverted(body, page)
+        return
     refused, healed = body.get("refused", ()), body.get("healed", ())
     nothing = not (body["operations"] or refused or body.get("losses") or report.collected)
     words = "nothing to do" if nothing else plural(len(body["operations"]), "operation")
@@ -33,15 +36,33 @@ def plan(report: Report, page: Page) -> None:
     if healed:
         page.line()
         page.line("the next start heals this itself; --tidy plans it too", "bold")
-    for rule, rows in groupby(sorted(healed, key=_by_rule), key=_by_rule):
-        places = [_place(row) for row in rows]
-        more = f" and {len(places) - _PLACE_COUNT} more" if len(places) > _PLACE_COUNT else ""
-        page.wrapped(f"{rule}: {', '.join(places[:_PLACE_COUNT])}{more}", indent="  ", hanging="    ")
+    for rule, places in groupby(sorted(healed, key=_by_rule), key=_by_rule):
+        page.wrapped(f"{rule}: {_places(list(places))}", indent="  ", hanging="    ")
     if refused:
         page.line()
         page.line("not repaired by this plan", "bold")
+    rows_by_words: dict[tuple[str, str], list[Row]] = {}
     for row in refused:
-        page.wrapped(f"{row['severity']} {row['finding']} {_place(row)}: {row['why']}", indent="  ", hanging="    ")
+        rows_by_words.setdefault((f"{row['severity']} {row['finding']}", str(row["why"])), []).append(row)
+    for (rule, why), same in rows_by_words.items():
+        page.wrapped(f"{rule} {_places(same)}: {why}", indent="  ", hanging="    ")
+
+
+def _reverted(body: Any, page: Page) -> None:
+    """Write a plan that was undone: what each step was for, and what became of its files."""
+    page.wrapped(f"undo: {plural(len(body['operations']), 'operation')}", style="bold")
+    for _, rows in groupby(body["operations"], key=lambda row: [row[part] for part in _STEP]):
+        page.line()
+        for number, row in enumerate(rows):
+            if not number:
+                page.wrapped(_title(row), hanging="  ", style="bold")
+            done = ("removed" if row["before"] is None else "restored") if row["changed"] else "already as before"
+            page.wrapped(f"{cell(_short(str(row['path']), body['log_dirs']))}: {done}", indent="  ", hanging="    ")
+
+
+def _title(row: Row) -> str:
+    """Return which finding a step is about, and what it does."""
+    return f"{row['finding']}: {row['reason']}" if row["finding"] else str(row["reason"])
 
 
 def _losses(losses: Any, page: Page) -> None:
@@ -71,6 +92,12 @@ def _lost(lost: Row | None) -> str:
     return record_count(records, lost["at_least"]) + f" ({offsets})" * bool(offsets)  # type: ignore[arg-type]  # a row of a loss
 
 
+def _places(rows: Sequence[Row]) -> str:
+    """Return the first places in words, and how many more there are."""
+    more = f" and {len(rows) - _PLACE_COUNT} more" if len(rows) > _PLACE_COUNT else ""
+    return ", ".join(map(_place, rows[:_PLACE_COUNT])) + more
+
+
 def _place(row: Row) -> str:
     return "/".join(str(row[part]) for part in ("log_dir", "dir", "file") if row[part] is not None)
 
@@ -85,8 +112,8 @@ def summary(report: Report, page: Page) -> None:
     rows_by_reason: dict[tuple[object, object], list[Row]] = {}
     for row in body["operations"]:
         rows_by_reason.setdefault((row["finding"], row["reason"]), []).append(row)
-    for (finding, reason), rows in rows_by_reason.items():
-        page.wrapped(f"{finding}: {reason}" if finding else str(reason), hanging="  ")
+    for rows in rows_by_reason.values():
+        page.wrapped(_title(rows[0]), hanging="  ")
         _some([_words(row, body["log_dirs"]) for row in rows], page, "operations")
         _some([f"loses {lost_words(row['loses'])}" for row in rows if row["loses"]], page, "losses")  # type: ignore[arg-type]  # a row of a plan
     page.wrapped(f"{plural(len(body['operations']), 'operation')} in {', '.join(body['log_dirs'])}.")
@@ -107,8 +134,7 @@ def _words(row: Row, log_dirs: tuple[str, ...]) -> str:
 
 def _step(rows: list[Row], page: Page, log_dirs: tuple[str, ...], least: dict[tuple[str, str], str]) -> None:
     first = rows[0]
-    finding = f"{first['finding']}: " if first["finding"] else ""
-    page.wrapped(f"{finding}{first['reason']}", hanging="  ", style="bold")
+    page.wrapped(_title(first), hanging="  ", style="bold")
     for row in rows:
         done = "" if "changed" not in row else ": changed" if row["changed"] else ": already applied"
         page.wrapped(_words(row, log_dirs) + done, indent="  ", hanging="    ")

@@ -117,7 +117,7 @@ def _table_sizes(counts: Integers, table_counts: Integers, length: int) -> Integ
 
 
 def wrapped_texts(texts: Iterator[str], counts: list[int], page: Page, indent: str, hanging: str) -> list[str]:
-    """Return the wrapped texts of the records of each batch, of which there are so many."""
+    """Return the wrapped texts of the records of each batch; `counts` are their numbers."""
     lines = list(texts)
     joined_lines = "\n".join([*lines, ""])
     has_space_at_edge = joined_lines.startswith(" ") or " \n" in joined_lines or "\n " in joined_lines

@@ -67,7 +67,7 @@ class Evidence(NamedTuple):
 class RepairStep(NamedTuple):
     """Edits that belong together: all of them or none. `reason` is what becomes true.
 
-    `held` says who has the removed records; None if no holder is known. `log_dir` is the one whose paths the edits
+    `holder` says who has the removed records; None if no holder is known. `log_dir` is the one whose paths the edits
     have, if that is not the one that was shown. `settles` are other findings that the edits put right.
     """
 
@@ -75,7 +75,7 @@ class RepairStep(NamedTuple):
     edits: tuple[Edit, ...]
     reason: str
     evidence: tuple[Evidence, ...]
-    held: str | None = None
+    holder: str | None = None
     log_dir: "LogDirSite | None" = None
     settles: tuple[Finding, ...] = ()
 

@@ -1,7 +1,7 @@
 """The rules that no repair handles, and why; docs/repair.md lists them."""
 
 WITHOUT = {
-    "KC001": "an unreadable file proves nothing: check the disk and the permissions",
+    "KC001": "kcheck could not read it: the finding says why and what to do",
     "KC131": "the broker removes the marker at its next start, whatever its content",
     "KC150": "the file became shorter while it was read: a broker is running",
     "KC167": "kcheck did not decode the batch: it need not be wrong",
@@ -15,7 +15,7 @@ WITHOUT = {
     "KC308": "a broker is running on the log dir",
     "KC309": "the name does not show whether this is a copy, a backup or the partition itself",
     "KC312": "the next start writes a missing file again; only the records show whether this is the KRaft metadata log",
-    "KC313": "nobody knows the high watermarks, and a broker writes both files again",
+    "KC313": "no file states the high watermarks, and a broker writes both files again",
     "KC401": "the files do not show which of the two replicas changed",
     "KC402": "the choice of the leader decides which replica is right: run kcheck truncation",
     "KC403": "the replica fetches the missing records from the leader",

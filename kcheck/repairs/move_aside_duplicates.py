@@ -50,7 +50,7 @@ def plan(own_log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Rep
         stays = one if goes is other else other
         yield RepairStep(
             finding, tuple(_edits(goes)), f"{_place(stays)} holds every batch of {_place(goes)}", (_proof(stays),),
-            held=f"{_place(stays)} holds every batch", log_dir=goes.log_dir,
+            holder=f"{_place(stays)} holds every batch", log_dir=goes.log_dir,
         )  # fmt: skip
 
 

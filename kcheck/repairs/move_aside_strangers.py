@@ -8,7 +8,7 @@ dir.
 from collections.abc import Iterator
 
 from kcheck.model.finding import Finding, Severity
-from kcheck.model.names import CLEAN_SHUTDOWN, LOST_FOUND, parse_directory
+from kcheck.model.names import CLEAN_SHUTDOWN, LOST_FOUND, STRANGERS_MAX, parse_directory
 from kcheck.repairs._contract import (
     AsideEdit,
     Evidence,
@@ -24,19 +24,32 @@ from kcheck.repairs._contract import (
 
 def plan(log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[RepairOutcome]:
     """Yield what is moved."""
-    del log_dir
     for finding in findings:
         name = finding.where.file or finding.where.dir or ""
-        if name == LOST_FOUND:
+        if not name:
+            yield _blocking(log_dir, finding)
+        elif name == LOST_FOUND:
             yield Refused(finding, "the directory belongs to the file system: use a directory below the log dir")
         elif name == CLEAN_SHUTDOWN and finding.severity is Severity.INFO:
             yield Refused(finding, "the directory counts as the clean shutdown marker, and the broker removes it")
         elif finding.where.file is None and parse_directory(name) is not None:
             yield Refused(finding, "the directory is a partition of a newer release: you may need its records")
         else:
-            what = "no broker writes or reads anything under this name"
-            evidence = (Evidence(name, None, crc_verified=None, what=what),)
-            yield RepairStep(finding, (AsideEdit(name),), "move aside an entry that no broker reads", evidence)
+            yield _aside(finding, [name], "move aside an entry that no broker reads")
+
+
+def _blocking(log_dir: LogDirSite, finding: Finding) -> RepairStep:
+    """Move the first of many files with the names of partition directories; a plan after this one moves the next."""
+    needed = log_dir.view.blocked_and_needed
+    names = [name for name in log_dir.view.blocked if name not in needed]
+    more = f", {STRANGERS_MAX} of {len(names)}" if len(names) > STRANGERS_MAX else ""
+    return _aside(finding, names[:STRANGERS_MAX], f"move aside files that no broker reads{more}")
+
+
+def _aside(finding: Finding, names: list[str], reason: str) -> RepairStep:
+    what = "no broker writes or reads anything under this name"
+    evidence = (Evidence(names[0], None, crc_verified=None, what=what),)
+    return RepairStep(finding, tuple(map(AsideEdit, names)), reason, evidence)
 
 
 REPAIR = Repair(

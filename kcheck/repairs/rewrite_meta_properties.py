@@ -71,7 +71,7 @@ def _without_directory_id(log_dir: LogDirSite, finding: Finding) -> RepairOutcom
     data = log_dir.read(META_PROPERTIES)
     if twin is None or data is None:
         return Refused(finding, "no other log dir of this broker is known: name all of them as BROKER=PATH")
-    shared = min(_held(log_dir) & _held(twin), default=None)
+    shared = min(_partitions_in(log_dir) & _partitions_in(twin), default=None)
     if shared is not None:
         return Refused(finding, f"{shared[0]}-{shared[1]} is in both log dirs: one of them may be a copy")
     value = meta_properties.parse(data).value
@@ -84,7 +84,7 @@ def _without_directory_id(log_dir: LogDirSite, finding: Finding) -> RepairOutcom
     return RepairStep(finding, (WriteEdit(META_PROPERTIES, written),), reason, evidence)
 
 
-def _held(log_dir: LogDirSite) -> set[tuple[str, int, DirectoryState]]:
+def _partitions_in(log_dir: LogDirSite) -> set[tuple[str, int, DirectoryState]]:
     return {
         (partition.topic, partition.partition, partition.state)
         for partition in log_dir.view.partitions

@@ -67,7 +67,7 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Re
         elif not other.agrees_with(partition):
             yield Refused(finding, f"{where} has other records at the same offsets")
         else:
-            held = f"{where} has every record up to offset {end}, above the high watermark {max(marks)}"
+            holder = f"{where} has every record up to offset {end}, above the high watermark {max(marks)}"
             proof = whole_log(other)
             proof = proof._replace(file=f"{theirs.where.log_dir}/{proof.file}")
             reason = (
@@ -75,7 +75,7 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Re
                 "until it is back in sync"
             )
             yield RepairStep(
-                finding, (AsideEdit(partition.dir), *without_entries(partition)), reason, (proof,), held=held
+                finding, (AsideEdit(partition.dir), *without_entries(partition)), reason, (proof,), holder=holder
             )
             return
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from kcheck.core.claims import settled
+from kcheck.core.claims import ClaimedStart
 from kcheck.core.predictions import PartitionPrediction
 from kcheck.core.startup import Mode, Settings
 from kcheck.disk.read import FilesOf, read_whole
@@ -95,8 +95,8 @@ def _settled(findings: Iterable[Finding], view: PartitionView, release: Release)
     start = None
     for finding in findings:
         if finding.claims:
-            start = start or _start_of(view, release)
-            yield settled(finding, start, release)
+            start = start or ClaimedStart(_start_of(view, release), release)
+            yield start.settled(finding)
         else:
             yield finding
 

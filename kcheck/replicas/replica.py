@@ -6,7 +6,7 @@ from kcheck.core.leader_epochs import assign, latest_epoch, load, read_lines
 from kcheck.core.lineage import Lineage
 from kcheck.core.predictions import LostRecords, PartitionPrediction
 from kcheck.core.segments import loaded_high_watermark, log_start_offset
-from kcheck.core.startup import Outcome, unreadable_checkpoint
+from kcheck.core.startup import Outcome, refusal_of, unreadable_checkpoint
 from kcheck.disk.walk import folder_of, join
 from kcheck.model.entries import UNDEFINED_EPOCH, Epoch, EpochEntries, Offset
 from kcheck.model.names import OFFSET_CHECKPOINTS, REPLICATION_OFFSET, log_name, metadata_snapshots
@@ -203,14 +203,15 @@ def _seen_epoch(view: PartitionView) -> Epoch:
 
 def _log_dir_problem(log_dir: LogDirView | None, release: Release) -> str | None:
     """Return why an unreadable checkpoint of the log dir excludes a replica, or None."""
-    for name, file in () if log_dir is None else log_dir.files.items():
-        if name not in OFFSET_CHECKPOINTS or file.refusal is None:
+    for name in OFFSET_CHECKPOINTS:
+        refusal = None if log_dir is None else refusal_of(name, log_dir)
+        if refusal is None:
             continue
-        outcome = unreadable_checkpoint(name, file.refusal, release)
+        outcome = unreadable_checkpoint(name, refusal, release)
         if outcome is not None:
             return f"{_ENDS[outcome.outcome]}: {outcome.reason}"
         if name == REPLICATION_OFFSET:
-            return f"the broker cannot read {name}: {file.refusal}"
+            return f"the broker cannot read {name}: {refusal}"
     return None
 
 

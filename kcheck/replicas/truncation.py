@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Self
 
-from kcheck.core.dialogue import Dialogue, FetchError, FetchRequest, Leader, Replica, Status
+from kcheck.core.dialogue import Dialogue, FetchAnswer, FetchRequest, Leader, Replica, Status
 from kcheck.core.lineage import EpochRange, Fork, Lineage, fork, lineage_of_cache, ranges
 from kcheck.core.refetch import follow, sends_snapshot
 from kcheck.core.truncation import elected, plan_truncation
@@ -38,7 +38,7 @@ from kcheck.views.selection import require_match
 from kcheck.views.targets import paths_of, replica_targets
 
 _REPLICAS_MIN = 2
-_MOVED = FetchError.OFFSET_MOVED_TO_TIERED_STORAGE
+_MOVED = FetchAnswer.OFFSET_MOVED_TO_TIERED_STORAGE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

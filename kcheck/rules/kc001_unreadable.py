@@ -8,9 +8,10 @@ removes segments and partitions.
 What the broker does: a broker running as this user fails the same way, unless the file is only too large for kcheck.
 An I/O error or a missing permission takes the log dir offline, or aborts the start when it happens while logs are
 loaded. The broker follows a symbolic link to a directory. kcheck follows it only if the target is inside the log dir.
+The broker fails as kcheck does where it opens or creates a link to itself, or to a path that does not exist.
 
 What to do: run kcheck as the broker's user. Check the kernel log for I/O errors. Pass the target of a link as its own
-path.
+path. Replace a link that leads nowhere with the file.
 """
 
 from collections.abc import Iterator
@@ -49,6 +50,9 @@ def finding(where: Location, why: Unreadable) -> Finding:
     if why.cause is UnreadableCause.LINK:
         effect = "The broker follows the link; kcheck reads nothing outside the log dir."
         advice = "Pass the target of the link as its own path."
+    elif why.cause is UnreadableCause.NOWHERE:
+        effect = "The broker finds no file here, and fails if it opens or creates one."
+        advice = "Stop the broker and replace the link with the file; if there is no copy, remove the link."
     elif why.cause is UnreadableCause.TOO_LARGE:
         effect = "Only kcheck refuses it: a broker reads the file if its contents fit in the heap."
         advice = "Find out what wrote it: no broker writes a file this large."

@@ -44,7 +44,7 @@ from kcheck.rules._partition import served
 from kcheck.rules._words import DATA_MAX, escaped, kafka, listed
 
 _TOLD = (DELETED, TEMPORARY, CLEANED)
-"""KC226 tells what becomes of these."""
+"""KC226 says what becomes of these."""
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:

@@ -50,7 +50,7 @@ def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
 def _lacks(view: LogDirView, identities: list[Identity], release: Release) -> str | None:
     """Return what a log dir lacks that says nothing, None where the broker starts all the same."""
     if not identities and (META_PROPERTIES in view.files or not (view.files and view.partitions)):
-        return None  # By itself it may be no log dir, but copies of partitions; KC121 tells of a file that is empty.
+        return None  # Alone it may hold copies of partitions and not be a log dir; KC121 reports an empty file.
     if release.is_kraft_only or (identities and _of_kraft(identities) and release.needs_meta_properties_in_kraft):
         return "no readable meta.properties in"
     compared = META_PROPERTIES in view.files and release.compares_meta_properties

@@ -32,8 +32,8 @@ def check(view: LogDirView, release: Release) -> Iterable[Finding]:
     if not release.has_kraft or not formatted_for_kraft(view):
         return
     for partition in view.partitions:
-        nameless = partition.topic_id is None and PARTITION_METADATA not in partition.files
-        if nameless and not partition.is_metadata_log and served(partition):
+        has_no_id = partition.topic_id is None and PARTITION_METADATA not in partition.files
+        if has_no_id and not partition.is_metadata_log and served(partition):
             yield _finding(partition, release)
 
 
@@ -54,13 +54,13 @@ def _finding(partition: PartitionView, release: Release) -> Finding:
 
 def _outcome(partition: PartitionView, release: Release) -> tuple[Severity, str | Effect]:
     who = kafka(release)
-    if release.sets_nameless_logs_aside:
+    if release.sets_aside_without_topic_id:
         held = counted(partition.size, "byte")
         words = f"{who} will RENAME THE DIRECTORY to -stray and no longer serve it ({held})."
         return Severity.ERROR, says(words, Claimed.STRAY)
-    if release.aborts_on_nameless_logs:
+    if release.aborts_without_topic_id:
         return Severity.FATAL, f"{who} does not start."
-    if release.passes_over_nameless_logs:
+    if release.passes_over_logs_without_id:
         return Severity.WARNING, f'{who} logs "Error deleting stray partitions" and keeps running.'
     return Severity.ERROR, f"{who} fails to publish the cluster metadata to its partitions."
 

@@ -23,7 +23,7 @@ Positions = npt.NDArray[np.int64]
 NO_POSITIONS: Positions = np.zeros(0, np.int64)
 _LEAST = OVERHEAD.size + MIN_ENTRY_SIZE
 _WALKS_MIN = 32
-"""Fewer paths than this are followed one after the other: a numpy step costs about as much as so many in Python."""
+"""Fewer paths than this are followed one after the other: a numpy step costs about as much as this many in Python."""
 _ENTRIES_PER_WALK = 32
 """If no starts are known, kcheck guesses starts about this many batches apart."""
 _SIZE_AT = struct.Struct(">i").unpack_from
@@ -101,8 +101,9 @@ def _walk(buffer: bytearray, at: int, filled: int, remaining: int, *, lax: bool)
     """
     begins: list[int] = []
     append = begins.append
+    overhead = OVERHEAD.size
     while at < filled - HEADER_SIZE_UP_TO_MAGIC:
-        total = _SIZE_AT(buffer, at + 8)[0] + 12
+        total = _SIZE_AT(buffer, at + 8)[0] + overhead
         end = at + total
         short = total < HEADER.size
         if short and (total < _LEAST or (not lax and end <= filled and is_modern(buffer[at + MAGIC_AT]))):

@@ -254,7 +254,7 @@ def _skip_headers(octets: Octets, header_ends: Array, end: Array, count: Array, 
 
 
 def _headers(data: memoryview, at: int, stop: int, left: int) -> int | None:
-    """Return where so many headers end, None where they do not fit before `stop`."""
+    """Return where this many headers end; None if they do not fit before `stop`."""
     for number in range(2 * left):
         if at >= stop:
             return None

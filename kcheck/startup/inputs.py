@@ -13,7 +13,7 @@ class Context(NamedTuple):
     """The broker that starts."""
 
     settings: Settings
-    """Its settings; for one partition, with what the files of its topic tell."""
+    """Its settings; for one partition, with what the files of its topic show."""
     mode: Mode
     """Who keeps the metadata of its cluster."""
     release: Release

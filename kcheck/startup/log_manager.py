@@ -18,7 +18,7 @@ from kcheck.core.log_dir_outcome import (
 )
 from kcheck.core.meta_properties import names_nothing, outcome_of
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
-from kcheck.core.startup import Mode, Outcome, Settings, UnreadableOutcome, mode_of, unreadable_checkpoint
+from kcheck.core.startup import Mode, Outcome, Settings, UnreadableOutcome, mode_of, refusal_of, unreadable_checkpoint
 from kcheck.jobs.guard import guarded
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import (
@@ -52,7 +52,7 @@ class StartOptions(NamedTuple):
     """What the user says of the start."""
 
     clean: bool | None
-    """Whether the last shutdown was clean; None: the marker of each log dir tells."""
+    """Whether the last shutdown was clean; None: the marker of each log dir decides."""
     settings: Settings
     """The settings of the broker."""
     release: Release
@@ -161,11 +161,10 @@ def is_metadata_log(name: str, directory: PartitionDirectory, release: Release) 
 def _failures(log_dir: LogDir, mode: Mode, release: Release) -> Iterator[UnreadableOutcome]:
     """Yield what fails the start at the top of a log dir: checkpoints, small files, names of directories."""
     for name in OFFSET_CHECKPOINTS:
-        file = log_dir.view.files.get(name)
-        if file is not None and file.refusal is not None:
-            failure = unreadable_checkpoint(name, file.refusal, release)
-            if failure is not None:
-                yield failure
+        refusal = refusal_of(name, log_dir.view)
+        failure = None if refusal is None else unreadable_checkpoint(name, refusal, release)
+        if failure is not None:
+            yield failure
     meta = log_dir.view.files.get(META_PROPERTIES)
     fault = None if meta is None else kc121_meta_properties_unreadable.fault_in(meta, release)
     if meta is not None and fault is not None:
@@ -190,7 +189,12 @@ def log_dir_start(
     path: str, log_dir: LogDir, partitions: tuple[PartitionPrediction, ...], *, clean: bool, context: Context
 ) -> LogDirPrediction:
     """Return the outcome of a log dir alone; `clean`: whether its last shutdown counts as clean."""
-    unreadable = [finding.where for finding in log_dir.findings if finding.severity is Severity.ERROR]
+    refused = {name for name in OFFSET_CHECKPOINTS if refusal_of(name, log_dir.view) is not None}
+    unreadable = [
+        finding.where
+        for finding in log_dir.findings
+        if finding.severity is Severity.ERROR and (finding.where.dir is not None or finding.where.file not in refused)
+    ]
     decision = log_dir_outcome(
         tuple(_failures(log_dir, context.mode, context.release)),
         [PredictedPartition(join(path, partition.dir), partition) for partition in partitions],

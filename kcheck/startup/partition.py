@@ -7,7 +7,7 @@ import numpy as np
 from kcheck.core.cluster_image import becomes_of_strays
 from kcheck.core.predictions import LoadedLog, LogCut, LostRecords, PartitionPrediction, total_loss
 from kcheck.core.segments import loaded_high_watermark
-from kcheck.core.startup import IO_ERROR, Outcome, nameless
+from kcheck.core.startup import IO_ERROR, Outcome, outcome_without_topic_id
 from kcheck.formats import partition_metadata
 from kcheck.formats.record_batch import HEADER, incomplete_batch
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
@@ -31,7 +31,7 @@ from kcheck.startup.inputs import Context, LoadInputs, unstable
 from kcheck.startup.log_loader import LogLoader
 from kcheck.startup.log_manager import is_metadata_log
 from kcheck.startup.segment import Segment
-from kcheck.startup.virtual_files import Folder, QueuedError, StartError, UnseenError, contents_of, failed
+from kcheck.startup.virtual_files import Folder, StartError, UnreadableFileError, UnseenError, contents_of, failed
 
 _SET_ASIDE = ": the broker renames the directory to -stray and does not serve it"
 
@@ -68,12 +68,12 @@ def start_folder(
         return PartitionPrediction(name, directory, Outcome.UNKNOWN, str(error), unread=error.why)
     except StartError as error:
         outcome = Outcome.OFFLINE if error.offline and not is_metadata else Outcome.ABORT
-        queued = isinstance(error, QueuedError) and error.queued
+        fails_later = isinstance(error, UnreadableFileError) and error.fails_later
         scanned = 0 if loader is None else loader.rescanned
-        touched = unstable(name) if log is not None and log.unstable else None
+        later_use = unstable(name) if log is not None and log.unstable else None
         return PartitionPrediction(
             name, directory, outcome, str(error), scan_bytes=scanned, changes=folder.changes(), after=folder.files,
-            queued=queued, touched=touched,
+            fails_later=fails_later, later_use=later_use,
         )  # fmt: skip
     removed = _removed(log, loader, inputs)
     lost, unproven = (removed, None) if removed is None or removed.is_known else (None, removed)
@@ -82,14 +82,14 @@ def start_folder(
         log_end=log.log_end_offset, release=context.release,
     )  # fmt: skip
     outcome, reason, uncertain = _outcome(name, directory, log, lost, topic_id, context)
-    touched = unstable(name) if log.unstable else None
+    later_use = unstable(name) if log.unstable else None
     if outcome is Outcome.STRAY and directory.state is not DirectoryState.STRAY:
-        touched = touched or f"the broker renames {name} to -stray"
+        later_use = later_use or f"the broker renames {name} to -stray"
         loader.epochs.set_aside()
         log = log._replace(leader_epochs=())
     return PartitionPrediction(
         name, directory, outcome, reason, log=log, high_watermark=high_watermark, lost=lost, scan_bytes=log.rescanned,
-        changes=folder.changes(), after=folder.files, uncertain=loader.uncertain or uncertain, touched=touched,
+        changes=folder.changes(), after=folder.files, uncertain=loader.uncertain or uncertain, later_use=later_use,
         promoted=outcome is not Outcome.STRAY and _promoted(directory, topic_id, context), unproven=unproven,
     )  # fmt: skip
 
@@ -103,7 +103,7 @@ def _promoted(directory: PartitionDirectory, topic_id: str | None, context: Cont
 
 
 def _with_topic_settings(folder: Folder, context: Context) -> Context:
-    """Return the context with the settings of the topic, as far as the indexes tell them."""
+    """Return the context with the settings of the topic, as far as the indexes show them."""
     size = None if context.settings.index_size_said else made_with(folder)
     return context if size is None else context._replace(settings=context.settings._replace(segment_index_bytes=size))
 
@@ -114,7 +114,7 @@ def _folder(disk: Files) -> Folder:
     unknown = (name for name in directories if parse_file(name).kind in UNMODELLED_DIRECTORIES)
     for name in (*others, *unknown):
         if parse_file(name).kind is not FileKind.OTHER:
-            raise UnreadableError(f"{name} is no regular file")
+            raise UnreadableError(f"{name} is not a regular file")
     return Folder(disk, contents_of(sizes), directories, loops)
 
 
@@ -149,7 +149,7 @@ def _outcome(
     if directory.state is DirectoryState.STRAY and context.release.has_stray_directories:
         return Outcome.STRAY, "an earlier start set the directory aside: the broker does not serve it", None
     if not skipped_by_broker(name, context.release):
-        unnamed = nameless(mode=context.mode, release=context.release)
+        unnamed = outcome_without_topic_id(mode=context.mode, release=context.release)
         if topic_id is None and unnamed is not Outcome.OK:
             why = f"{PARTITION_METADATA} is missing"
             return unnamed, f"{why}{_SET_ASIDE}" if unnamed is Outcome.STRAY else why, None

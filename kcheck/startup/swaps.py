@@ -1,6 +1,6 @@
 """What a load does with the files of an unfinished swap, before it opens a segment (LogLoader.load; Log up to 2.8)."""
 
-from kcheck.core.startup import offset_of, replaced_by_swaps, temporary
+from kcheck.core.startup import first_pass, offset_of, replaced_by_swaps
 from kcheck.model.java import LONG_MAX, LONG_MIN
 from kcheck.model.names import CLEANED, DELETED, INDEX_ENDINGS, SWAP, log_name, segment_prefix
 from kcheck.startup.inputs import Context
@@ -13,7 +13,7 @@ def rename_swaps(folder: Folder, context: Context) -> list[str]:
 
     A swap replaces every file between the lowest base offset and the highest end of the swaps.
     """
-    leftovers = temporary(folder.files, context.release)
+    leftovers = first_pass(folder.files, context.release)
     if leftovers.unnumbered is not None:
         raise StartError(f"NumberFormatException: {leftovers.unnumbered} does not start with a number")
     for name in leftovers.removed:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from kcheck.core.leader_epochs import load, read_lines
 from kcheck.core.predictions import Changes, LoadedLog, PartitionPrediction
 from kcheck.core.segments import LOG_SIZE_MAX, loaded_high_watermark, log_start_offset
-from kcheck.core.startup import Outcome, nameless, recovery_point
+from kcheck.core.startup import Outcome, outcome_without_topic_id, recovery_point
 from kcheck.formats import producer_snapshot, transaction_index
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
@@ -84,7 +84,7 @@ def unchanged_prediction(
             unstable=open_transaction, bases=bases,
         ),
         high_watermark=loaded_high_watermark(high_watermark, log_start=Offset(start), log_end=end, release=release),
-        changes=changes, touched=unstable(name) if open_transaction else None,
+        changes=changes, later_use=unstable(name) if open_transaction else None,
     )  # fmt: skip
 
 
@@ -133,7 +133,7 @@ def _has_topic(view: PartitionView, context: Context) -> bool:
     """Whether partition.metadata is readable, or missing in a release that does not need it."""
     if PARTITION_METADATA in view.files:
         return view.metadata is not None and view.metadata.reads is not None and view.metadata.reads.error is None
-    return nameless(mode=context.mode, release=context.release) is Outcome.OK
+    return outcome_without_topic_id(mode=context.mode, release=context.release) is Outcome.OK
 
 
 def _resized(disk: Files, view: PartitionView, context: Context) -> list[str] | None:

@@ -32,19 +32,21 @@ class UnseenError(StartError):
         self.why = Unreadable(cause, reason)
 
 
-class QueuedError(StartError):
-    """The broker cannot read a file; `queued`: its log dir goes offline as soon as the broker runs."""
+class UnreadableFileError(StartError):
+    """The broker cannot read a file; `fails_later`: its log dir goes offline as soon as the broker runs."""
 
-    def __init__(self, reason: str, *, offline: bool, queued: bool) -> None:
+    def __init__(self, reason: str, *, offline: bool, fails_later: bool) -> None:
         """Take the reason, and what follows from it."""
         super().__init__(reason, offline=offline)
-        self.queued = queued
+        self.fails_later = fails_later
 
 
-def failed(name: str, error: str, release: Release) -> QueuedError:
+def failed(name: str, error: str, release: Release) -> UnreadableFileError:
     """Return what follows from a file of a partition that the broker cannot read."""
     failure = failed_read(name, error, release)
-    return QueuedError(failure.reason, offline=failure.outcome is Outcome.OFFLINE, queued=failure.queued)
+    return UnreadableFileError(
+        failure.reason, offline=failure.outcome is Outcome.OFFLINE, fails_later=failure.fails_later
+    )
 
 
 class DirectoryError(StartError):

@@ -115,7 +115,8 @@ def check(
     interrupted = False
     with _workers(reading, coverage) as workers:
         scan = SegmentScan(depth, release, workers, window=reading.span, coverage=coverage)
-        survey = Survey(wanted=wanted, release=release, deepen=scan.partitions, log_dirs=log_dirs, settle=starts.settle)
+        settle = starts.settled_by(workers)
+        survey = Survey(wanted=wanted, release=release, deepen=scan.partitions, log_dirs=log_dirs, settle=settle)
         cluster = _Cluster(workers, coverage, compared=depth.reads_segments)
         try:
             for target in targets:
@@ -186,7 +187,7 @@ class _Cluster:
     def take(self, cluster_id: str | None, view: PartitionView) -> None:
         """Keep the parts of a replica that the comparison needs.
 
-        Where segments were left out, the batches do not tell all the epochs: those of the file stand for them.
+        Where segments were left out, the batches do not show all epochs: those of the file are used.
         """
         broker_id = view.where.broker_id
         if self._coverage.planned["log_dirs"] > 1 and view.is_replica and broker_id is not None:

@@ -13,9 +13,12 @@ from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import Target, TargetKind
 
 if TYPE_CHECKING:
+    from kcheck.core.claims import ClaimedStart
     from kcheck.core.predictions import PartitionPrediction
+    from kcheck.jobs.workers import Workers
     from kcheck.startup.inputs import Context
     from kcheck.startup.log_manager import StartOptions
+    from kcheck.views.survey import Settle
 
 
 def start_options(arguments: list[str], wanted: PartitionFilter, release: Release) -> "StartOptions":
@@ -35,24 +38,33 @@ class NextStarts:
         self._given = options
         self._log_dirs = log_dirs
         self._log_dir: dict[str, tuple[dict[str, PartitionDirectory], bool, Context]] = {}
-        self._known: dict[tuple[str | None, str], PartitionPrediction | None] = {}
+        self._known: dict[tuple[str | None, str], ClaimedStart | None] = {}
 
     def know(self, log_dir: str, partitions: "Iterable[PartitionPrediction]") -> None:
         """Take predictions that were made before."""
-        self._known.update({(log_dir, partition.dir): partition for partition in partitions})
+        from kcheck.core.claims import ClaimedStart
+
+        release = self._log_dirs.release
+        self._known.update({(log_dir, start.dir): ClaimedStart(start, release) for start in partitions})
+
+    def settled_by(self, workers: "Workers") -> "Settle":
+        """Return `settle`, as long as the workers are not interrupted: a start can take long to simulate."""
+
+        def settle(log_dir: LogDir, findings: Iterable[Finding]) -> list[Finding]:
+            return list(findings) if workers.is_interrupted else self.settle(log_dir, findings)
+
+        return settle
 
     def settle(self, log_dir: LogDir, findings: Iterable[Finding]) -> list[Finding]:
         """Return the findings, each with an effect that the next start of its partition has."""
         return [self._settled(log_dir, finding) if finding.claims else finding for finding in findings]
 
     def _settled(self, log_dir: LogDir, finding: Finding) -> Finding:
-        from kcheck.core.claims import settled
-
         name = finding.where.dir
         start = None if name is None or not log_dir.view.files else self._start(log_dir, name)
-        return finding if start is None else settled(finding, start, self._log_dirs.release)
+        return finding if start is None else start.settled(finding)
 
-    def _start(self, log_dir: LogDir, name: str) -> "PartitionPrediction | None":
+    def _start(self, log_dir: LogDir, name: str) -> "ClaimedStart | None":
         key = (log_dir.view.where.log_dir, name)
         if key not in self._known:
             self._known[key] = self._predicted(log_dir, name)
@@ -64,7 +76,8 @@ class NextStarts:
 
         return with_copies(self._targets, self._given(), self._log_dirs)
 
-    def _predicted(self, log_dir: LogDir, name: str) -> "PartitionPrediction | None":
+    def _predicted(self, log_dir: LogDir, name: str) -> "ClaimedStart | None":
+        from kcheck.core.claims import ClaimedStart
         from kcheck.core.predictions import Changes
         from kcheck.startup.log_manager import load_directories, start_context
         from kcheck.verbs.predict import load_below
@@ -79,7 +92,9 @@ class NextStarts:
         wanted = [(name, directories[name])]
         starts = load_directories(log_dir, wanted, [], load_below(path), has_left, clean=clean, context=context)
         start = next(starts, None)
-        return None if start is None else start._replace(after={}, changes=Changes())
+        if start is None:
+            return None
+        return ClaimedStart(start._replace(after={}, changes=Changes()), self._log_dirs.release)
 
 
 def next_starts(

@@ -120,7 +120,7 @@ def with_copies(targets: Iterable[Target], options: StartOptions, log_dirs: LogD
             if is_metadata_log(name, directory, options.release):
                 copy = read_copy(join(path, name), log_dir.view.where.broker_id)
                 copies[cluster] = (*copies.get(cluster, ()), *([copy] if copy else ()))
-            elif options.release.passes_over_nameless_logs and not exists(join(path, name, PARTITION_METADATA)):
+            elif options.release.passes_over_logs_without_id and not exists(join(path, name, PARTITION_METADATA)):
                 return options
     return options._replace(copies=copies)
 

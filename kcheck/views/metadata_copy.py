@@ -36,7 +36,7 @@ def read_copy(path: str, node_id: int | None) -> MetadataCopy | None:
 def with_modes(views: tuple[LogDirView, ...]) -> tuple[LogDirView, ...]:
     """Return the log dirs of a broker, with `of_kraft` set by the metadata in them.
 
-    Only the metadata tell of a broker that migrated from ZooKeeper (3.4 to 3.9): its meta.properties keep version 0.
+    Only the metadata name a broker that migrated from ZooKeeper (3.4 to 3.9): its meta.properties keep version 0.
     """
     return tuple(view._replace(of_kraft=_is_of_kraft(view)) for view in views)
 

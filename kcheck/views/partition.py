@@ -5,7 +5,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from kcheck.core.segments import is_tiered, log_start_offset
-from kcheck.core.startup import offset_of, temporary
+from kcheck.core.startup import first_pass, offset_of
 from kcheck.disk.read import FilesOf
 from kcheck.disk.walk import Directory
 from kcheck.formats import leader_epoch_checkpoint, partition_metadata
@@ -118,7 +118,7 @@ def _is_in_place(name: str) -> bool:
 def _loaded(files: frozenset[str], first: Offset | None, release: Release) -> Offset | None:
     """Return the base offset of the first segment that a start loads, after any interrupted compaction is completed."""
     swaps = [name for name in files if name.endswith(f".log{SWAP}")]
-    kept = temporary(files, release).swaps if swaps else ()
+    kept = first_pass(files, release).swaps if swaps else ()
     bases = (offset_of(name) for name in swaps if name in kept)
     return min((base for base in (*bases, first) if base is not None), default=None)
 

@@ -36,7 +36,12 @@ def test_apply_and_undo(plan: Path, tmp_path: Path) -> None:
     back = kcheck("undo", backup)
     assert (back.code, last(back.err)) == (0, "Changed 7 files back to what they were.")
     assert state(*dirs) == before
-    assert last(kcheck("undo", backup).err) == UNCHANGED
+    assert "undo: 7 operations" == back.out.splitlines()[0]
+    assert all(words in back.out for words in (": restored", ": removed"))
+    assert "loses" not in back.out
+    again = kcheck("undo", backup)
+    assert last(again.err) == UNCHANGED
+    assert 7 == again.out.count(": already as before")
 
 
 def test_json(plan: Path, tmp_path: Path) -> None:

@@ -255,13 +255,13 @@ def test_where_the_disk_knows_no_priority_it_is_said(tmp_path: Path, monkeypatch
     assert "" == kcheck("check", path, "--nice", "--quiet").err
 
 
-def on_a_terminal(*arguments: str | Path, seconds: float) -> str:
+def on_a_terminal(*arguments: str | Path, seconds: float, term: str = "xterm") -> str:
     """Return what kcheck writes to a terminal of 60 columns as its stderr, up to ^C after some seconds."""
     leader, follower = pty.openpty()
     ioctl(follower, TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
     command = [*KCHECK, "check", *map(str, arguments)]
     with (
-        subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=follower, env=environment()) as process,
+        subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=follower, env=environment(TERM=term)) as process,
         left_to_nobody(process),
     ):
         os.close(follower)
@@ -288,6 +288,11 @@ def test_a_terminal_shows_the_progress(endless: Path) -> None:
 def test_a_terminal_shows_nothing_to_who_wants_nothing(endless: Path, option: str) -> None:
     shown = on_a_terminal(endless, option, seconds=0.5)
     assert "" == shown.strip()
+
+
+def test_a_terminal_that_cannot_redraw_a_line_shows_nothing(endless: Path) -> None:
+    """Neither does the end of the command write control characters there."""
+    assert "" == on_a_terminal(endless, "--progress", seconds=0.5, term="dumb")
 
 
 def test_a_pipe_never_shows_it(endless: Path) -> None:

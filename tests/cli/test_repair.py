@@ -95,6 +95,15 @@ def test_what_cannot_be_meant_is_a_usage_error(tmp_path: Path) -> None:
     assert (2, True) == (nowhere.code, "cannot write" in nowhere.err)
 
 
+def test_what_is_not_repaired_for_one_reason_is_one_block(tmp_path: Path) -> None:
+    """With three names and the number of the others."""
+    made = broker(tmp_path / "data", readable_run(0, 9))
+    for number in range(5):
+        (made / f"empty-{number}").mkdir()
+    text = " ".join(kcheck("repair", made).out.split())
+    assert f"info KC310 {made}/empty-0, {made}/empty-1, {made}/empty-2 and 2 more: no other partition" in text
+
+
 def test_only_the_chosen_rules_are_repaired(tmp_path: Path) -> None:
     """Nor is anything said of the others."""
     made = broker(tmp_path / "data", readable_run(0, 99), high_watermark=200)

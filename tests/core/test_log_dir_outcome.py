@@ -21,7 +21,7 @@ from kcheck.core.releases import release
 from kcheck.core.startup import Mode, Outcome, UnreadableOutcome
 from kcheck.model.names import parse_directory
 
-BAD_CHECKPOINT = UnreadableOutcome(Outcome.OFFLINE, "the recovery points cannot be read", queued=True)
+BAD_CHECKPOINT = UnreadableOutcome(Outcome.OFFLINE, "the recovery points cannot be read", fails_later=True)
 OPEN_TRANSACTION = "t-0 has an open transaction"
 
 
@@ -76,21 +76,21 @@ def test_an_abort_comes_before_a_failure_of_the_log_dir() -> None:
 
 
 def test_a_failed_read_and_an_open_transaction_abort_the_start() -> None:
-    """LogManager.loadLogs, UnifiedLog: from 3.0 on a log in a queued log dir cannot be read again (rule 0.2)."""
-    touched = partition()._replace(touched=OPEN_TRANSACTION)
-    decision = outcome_of(touched, failures=(BAD_CHECKPOINT,))
+    """LogManager.loadLogs, UnifiedLog: from 3.0 on no log of a log dir that fails later is read again (rule 0.2)."""
+    later_use = partition()._replace(later_use=OPEN_TRANSACTION)
+    decision = outcome_of(later_use, failures=(BAD_CHECKPOINT,))
     assert (decision.outcome, len(decision.reasons)) == (Outcome.ABORT, 2)
     assert OPEN_TRANSACTION in decision.reasons[0]
-    assert outcome_of(touched, failures=(BAD_CHECKPOINT,), kafka="2.8").outcome is Outcome.OFFLINE
+    assert outcome_of(later_use, failures=(BAD_CHECKPOINT,), kafka="2.8").outcome is Outcome.OFFLINE
     assert outcome_of(partition(), failures=(BAD_CHECKPOINT,)).outcome is Outcome.OFFLINE
-    assert outcome_of(touched, failures=(BAD_CHECKPOINT._replace(queued=False),)).uncertain is None
+    assert outcome_of(later_use, failures=(BAD_CHECKPOINT._replace(fails_later=False),)).uncertain is None
 
 
 def test_the_order_of_partitions_decides_whether_an_open_transaction_aborts() -> None:
     """LogManager.loadLogs: a failed leader-epoch-checkpoint queues the log dir when its log is loaded (rule 0.2)."""
-    touched = partition()._replace(touched=OPEN_TRANSACTION)
-    failed = partition("t-1", Outcome.OFFLINE, "unreadable")._replace(queued=True)
-    decision = outcome_of(touched, failed)
+    later_use = partition()._replace(later_use=OPEN_TRANSACTION)
+    failed = partition("t-1", Outcome.OFFLINE, "unreadable")._replace(fails_later=True)
+    decision = outcome_of(later_use, failed)
     assert (decision.outcome, decision.reasons) == (Outcome.OFFLINE, ("t-1: unreadable",))
     assert OPEN_TRANSACTION in (decision.uncertain or "")
 

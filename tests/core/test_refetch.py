@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kcheck.core.dialogue import FetchError, FetchRequest, Leader, Replica, Status, TruncateToHighWatermark
+from kcheck.core.dialogue import FetchAnswer, FetchRequest, Leader, Replica, Status, TruncateToHighWatermark
 from kcheck.core.lineage import EpochRange
 from kcheck.core.refetch import follow, sends_snapshot
 from kcheck.core.releases import release
@@ -29,7 +29,7 @@ def test_the_first_batch_begins_below_the_log_end(kafka: str, begins: bool) -> N
     assert (Status.OK if begins else Status.FETCH_FAILS, 4 if begins else 5) == (
         truncation.status, truncation.after.log_end_offset,
     )  # fmt: skip
-    assert begins == (truncation.steps[-1] == FetchRequest(5, None, FetchError.RECORDS, truncate_to=4))
+    assert begins == (truncation.steps[-1] == FetchRequest(5, None, FetchAnswer.RECORDS, truncate_to=4))
     kept = plan_truncation(
         Replica(cache=(), log_end_offset=8, high_watermark=7),
         Leader(cache=(EpochEntry(1, 0),), log_end_offset=9),
@@ -94,7 +94,7 @@ def test_a_snapshot_is_sent_to_who_is_behind_the_log_or_the_epochs(
     offset: Offset, epoch: Epoch | None, log_start: Offset, sent: int | None
 ) -> None:
     """The oldest snapshot sets the lowest epoch; the leader sends the newest (ReplicatedLog.validateOffsetAndEpoch)."""
-    steps = (TruncateToHighWatermark(Offset(3)), FetchRequest(offset, epoch, FetchError.RECORDS))
+    steps = (TruncateToHighWatermark(Offset(3)), FetchRequest(offset, epoch, FetchAnswer.RECORDS))
     snapshots = ((Offset(50), Epoch(2)), (Offset(90), Epoch(3)))
     assert sent == sends_snapshot(steps, snapshots, log_start_offset=log_start)
     assert sends_snapshot(steps, (), log_start_offset=log_start) is None

@@ -105,7 +105,7 @@ def test_a_row_names_known_releases_and_one_sentence(row: Behaviour) -> None:
         ("splits_batch_by_batch", "3.9.1 3.9.2 4.0.1 4.1.0", "3.9.0 4.0.0"),
         ("exits_out_of_range_without_unclean_election", "0.8.2.0 2.0.0", "2.0.1"),
         ("recovery_skips_epoch_zero", "2.1.1 2.6.0", "2.1.0 2.6.1"), ("keeps_wiped_snapshots", "3.0.2", "2.8.2 3.1.0"),
-        ("needs_segment_to_delete", "2.2.1", "2.2.0 2.2.2"), ("aborts_on_nameless_logs", "3.7.0", "3.6.2 3.7.1"),
+        ("needs_segment_to_delete", "2.2.1", "2.2.0 2.2.2"), ("aborts_without_topic_id", "3.7.0", "3.6.2 3.7.1"),
         ("cuts_deleted_names_at_dot", "0.10.2.0 0.10.2.1", "0.10.1.1 0.10.2.2"),
         ("throws_several_snapshot_errors", "0.11.0.0", "0.10.2.2 0.11.0.1"),
         ("marker_leaves_timestamp", "1.0.0 2.4.0", "0.11.0.3 2.4.1"),

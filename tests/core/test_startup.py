@@ -4,26 +4,30 @@ import pytest
 
 from kcheck.core.releases import release
 from kcheck.core.startup import (
+    FirstPass,
     Mode,
     Outcome,
     Settings,
-    Temporary,
     UnreadableOutcome,
     failed_read,
+    first_pass,
     mode_of,
-    nameless,
     offset_of,
+    outcome_without_topic_id,
     recovery_point,
+    refusal_of,
     replaced_by_swaps,
     segments_from,
     settings,
     stray_snapshots,
-    temporary,
     unreadable_checkpoint,
 )
 from kcheck.errors import UsageError
+from kcheck.model.finding import Location
 from kcheck.model.java import LONG_MAX
 from kcheck.model.names import LOG_START, PARTITION_METADATA, RECOVERY_POINT, REPLICATION_OFFSET
+from kcheck.model.unreadable import Unreadable, UnreadableCause
+from kcheck.model.views import LogDirView
 
 NEWEST, V39, V28 = release("4.3"), release("3.9"), release("2.8")
 BASES = (0, 100, 200)
@@ -75,10 +79,10 @@ def test_mode_by_what_is_in_the_log_dir() -> None:
 
 def test_logs_without_a_topic_id() -> None:
     """From 3.7.1 KRaft renames them to -stray; 3.7.0 does not start (LogManager.isStrayKraftReplica)."""
-    assert nameless(mode=Mode.ZOOKEEPER, release=V39) is Outcome.OK
-    assert nameless(mode=Mode.KRAFT, release=release("3.6")) is Outcome.OK
-    assert nameless(mode=Mode.KRAFT, release=release("3.7.0")) is Outcome.ABORT
-    assert nameless(mode=Mode.KRAFT, release=NEWEST) is Outcome.STRAY
+    assert outcome_without_topic_id(mode=Mode.ZOOKEEPER, release=V39) is Outcome.OK
+    assert outcome_without_topic_id(mode=Mode.KRAFT, release=release("3.6")) is Outcome.OK
+    assert outcome_without_topic_id(mode=Mode.KRAFT, release=release("3.7.0")) is Outcome.ABORT
+    assert outcome_without_topic_id(mode=Mode.KRAFT, release=NEWEST) is Outcome.STRAY
 
 
 def test_offset_of() -> None:
@@ -90,15 +94,15 @@ def test_temporary_files() -> None:
     """A swap not below the lowest cleaned file is part of a split that did not end."""
     names = [name(0, ".log.swap"), name(10, ".log.swap"), name(5, ".log.cleaned"), name(7, ".log.deleted"), "a.txt"]
     removed = (names[3], names[2], names[1])
-    assert Temporary(removed, (names[0],)) == temporary(names, NEWEST)
-    assert Temporary(removed[:2], (names[0], names[1])) == temporary(names, release("1.1"))
-    assert Temporary((), (names[1],)) == temporary([names[1]], NEWEST)
+    assert FirstPass(removed, (names[0],)) == first_pass(names, NEWEST)
+    assert FirstPass(removed[:2], (names[0], names[1])) == first_pass(names, release("1.1"))
+    assert FirstPass((), (names[1],)) == first_pass([names[1]], NEWEST)
 
 
 def test_temporary_files_without_a_number() -> None:
     """The broker fails on the number. It keeps a KRaft snapshot that is to be deleted."""
     kept = "00000000000000000000-0000000000.checkpoint.deleted"
-    assert Temporary(("x.deleted",), (), "x.swap") == temporary(["x.swap", "x.deleted", kept], NEWEST)
+    assert FirstPass(("x.deleted",), (), "x.swap") == first_pass(["x.swap", "x.deleted", kept], NEWEST)
 
 
 def test_replaced_by_swaps() -> None:
@@ -168,14 +172,26 @@ def test_recovery_point() -> None:
 def test_unreadable_checkpoints(file: str, error: str, version: str, expected: tuple[Outcome, bool] | None) -> None:
     """From 1.0 an IOException takes the log dir offline, and the start continues with the others."""
     outcome = unreadable_checkpoint(file, error, release(version))
-    assert expected == (None if outcome is None else (outcome.outcome, outcome.queued))
+    assert expected == (None if outcome is None else (outcome.outcome, outcome.fails_later))
+
+
+@pytest.mark.parametrize(
+    ("cause", "refusal"), [(UnreadableCause.NOWHERE, "IOException"), (UnreadableCause.REFUSED, None)]
+)
+def test_a_checkpoint_that_kcheck_cannot_read(cause: UnreadableCause, refusal: str | None) -> None:
+    """The broker fails on a link that leads nowhere; what else kcheck cannot read, the broker may read."""
+    log_dir = LogDirView(Location(), unread={RECOVERY_POINT: Unreadable(cause, "")})
+    assert refusal == refusal_of(RECOVERY_POINT, log_dir)
+    assert refusal_of(LOG_START, log_dir) is None
 
 
 def test_unreadable_files_of_a_partition() -> None:
     """Up to 3.2.0 one such file aborts the start (KAFKA-13773)."""
     reason = f"{PARTITION_METADATA} cannot be read: IOException"
-    assert UnreadableOutcome(Outcome.OFFLINE, reason, queued=True) == failed_read(
+    assert UnreadableOutcome(Outcome.OFFLINE, reason, fails_later=True) == failed_read(
         PARTITION_METADATA, "IOException", NEWEST
     )
-    assert UnreadableOutcome(Outcome.ABORT, reason, queued=True) == failed_read(PARTITION_METADATA, "IOException", V28)
+    assert UnreadableOutcome(Outcome.ABORT, reason, fails_later=True) == failed_read(
+        PARTITION_METADATA, "IOException", V28
+    )
     assert failed_read(PARTITION_METADATA, "NullPointerException", NEWEST).outcome is Outcome.ABORT

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kcheck.core.dialogue import FetchError, Leader, Replica, Status
+from kcheck.core.dialogue import FetchAnswer, Leader, Replica, Status
 from kcheck.core.lineage import Fork, contradict, fork, lineage_of_cache, ranges
 from kcheck.core.releases import release
 from kcheck.core.truncation import (
@@ -147,7 +147,7 @@ def test_a_log_begins_behind_what_is_in_remote_storage() -> None:
     )  # fmt: skip
     log = Replica(cache=(EpochEntry(1, 0),), log_end_offset=8, high_watermark=8)
     truncation = plan_truncation(log, leader, release=release("4.3"))
-    assert [FetchError.OFFSET_MOVED_TO_TIERED_STORAGE, FetchError.RECORDS] == [
+    assert [FetchAnswer.OFFSET_MOVED_TO_TIERED_STORAGE, FetchAnswer.RECORDS] == [
         getattr(step, "reply", None) for step in truncation.steps
     ]
     expected = Replica(
@@ -186,9 +186,9 @@ def test_a_release_without_election_entry_leaves_the_leader_alone() -> None:
 def test_fetch_without_epoch_is_checked_by_offset_alone() -> None:
     """Without a last fetched epoch the leader only checks the offset."""
     log = Leader(cache=(EpochEntry(9, 0),), log_end_offset=9)
-    assert fetch_check(log, 9, None, release=release("4.3")) is FetchError.RECORDS
+    assert fetch_check(log, 9, None, release=release("4.3")) is FetchAnswer.RECORDS
     above = log._replace(log_start_offset=5)
-    assert fetch_check(above, 4, None, release=release("4.3")) is FetchError.OFFSET_OUT_OF_RANGE
+    assert fetch_check(above, 4, None, release=release("4.3")) is FetchAnswer.OFFSET_OUT_OF_RANGE
 
 
 @pytest.mark.parametrize(

@@ -131,14 +131,14 @@ def test_an_inventory_file_that_makes_no_sense_is_refused(name: str, content: by
 @pytest.mark.parametrize(
     ("root", "said"),
     [
-        ("s3://bucket/{broker}", "s3://bucket is no directory"),
+        ("s3://bucket/{broker}", "s3://bucket is not a directory"),
         ("{0}/east/{disk}", "{disk} is not known; known are {cluster}, {broker}, {log_dir}"),
         ("{0}/{broker}/{broker}", "it has the same name twice"),
         ("{0}/{cluster}-{broker}", "is not understood"),
         ("{0}/{cluster}/..", "is not understood"),
         ("{0}/{cluster}}/x", "is not understood"),
         ("{0}/{cluster", "is not understood"),
-        ("{0}/nowhere/{broker}", "/nowhere is no directory"),
+        ("{0}/nowhere/{broker}", "/nowhere is not a directory"),
         ("{0}/east/{broker}/d7", "no log dir is there"),
         ("{0}/nowhere", "is not a directory, a layout"),
         ("{0}/nowhere.csv", "is not a directory, a layout"),

@@ -275,9 +275,9 @@ def test_losses_of_the_next_start_are_told_worst_first(tmp_path: Path, monkeypat
     ("row", "said"),
     [
         ({**START, "outcome": "sleeps"}, "a log dir has the outcome 'sleeps'"),
-        ({**LOSS, "lost": "{"}, "is no loss"),
-        ({**LOSS, "lost": "[]"}, "is no loss"),
-        ({**LOSS, "lost": LOSS["lost"].replace("4", '"4"')}, "is no loss"),
+        ({**LOSS, "lost": "{"}, "invalid loss of a partition"),
+        ({**LOSS, "lost": "[]"}, "invalid loss of a partition"),
+        ({**LOSS, "lost": LOSS["lost"].replace("4", '"4"')}, "invalid loss of a partition"),
     ],
 )
 def test_a_prediction_that_is_none_is_damage(row: dict[str, Any], said: str, tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def test_the_newest_run_is_the_one_that_ended_last(tmp_path: Path) -> None:
 
 
 def test_where_no_run_is_it_is_said(tmp_path: Path) -> None:
-    for path, said in ((tmp_path / "none", "is no directory"), (tmp_path, "holds no run")):
+    for path, said in ((tmp_path / "none", "is not a directory"), (tmp_path, "holds no run")):
         with pytest.raises(UsageError, match=said):
             open_run(str(path))
 
@@ -72,9 +72,9 @@ PART = {"file": "part-00000.parquet", "rows": 1, "size": 1}
         ("tables", 7, KcheckError, "damaged"),
         ("run", 7, KcheckError, "a field has a value of another type"),
         ("started", "today", KcheckError, "a field has a value of another type"),
-        ("findings", {"version": 1, "parts": [{**PART, "file": "../x"}]}, KcheckError, "no part of a table"),
+        ("findings", {"version": 1, "parts": [{**PART, "file": "../x"}]}, KcheckError, "not part of a table"),
         ("findings", {"version": 1, "parts": [{**PART, "file": 7}]}, KcheckError, "damaged"),
-        ("findings", {"version": 1, "parts": [{**PART, "rows": "1"}]}, KcheckError, "no part of a table"),
+        ("findings", {"version": 1, "parts": [{**PART, "rows": "1"}]}, KcheckError, "not part of a table"),
         ("findings", {"version": 1}, KcheckError, "damaged"),
         ("findings", {"version": "1", "parts": []}, KcheckError, "damaged"),
     ],

@@ -110,7 +110,7 @@ def test_a_tombstone() -> None:
         ("offsets", COMMIT[0], COMMIT[1][:12], "byte 10, leaderEpoch: needs 4 bytes, 2 are left", True),
         ("offsets", COMMIT[0] + bytes(2 << 20), None, "2097173 bytes are more than is decoded, 2097152", False),
         ("metadata", None, None, "the record has no value", True),
-        ("metadata", None, b"\1\x80", "byte 1, type: is no varint", True),
+        ("metadata", None, b"\1\x80", "byte 1, type: is not a varint", True),
         ("metadata", None, b"\0\x0e\0", "frame version 0 is not known", False),
         ("metadata", None, b"\1\6\0", "record type 6 is not known", False),
         ("metadata", None, b"\1\x0e\1", "version 1 of ClientQuotaRecord is not known", False),

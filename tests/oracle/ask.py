@@ -14,7 +14,10 @@ import pytest
 from tests.oracle.jars import java_command
 
 SWEEP = int(os.environ.get("KCHECK_SWEEP", "1"))
-"""Every number of generated cases is multiplied by this; without it they are fewer (`generated`)."""
+"""Every number of generated cases is multiplied by this."""
+
+IS_WHOLE = "KCHECK_SWEEP" in os.environ
+"""Whether all releases and all cases are asked; without KCHECK_SWEEP a sample of them is."""
 
 SHARE = 0.4
 """Of the generated cases of a sweep of one, what the suite itself asks."""
@@ -34,12 +37,12 @@ READERS = (
 
 def generated(count: int) -> int:
     """Return how many cases are generated where a sweep of one has `count`."""
-    return count * SWEEP if "KCHECK_SWEEP" in os.environ else int(count * SHARE)
+    return count * SWEEP if IS_WHOLE else int(count * SHARE)
 
 
 def sampled(releases: Sequence[str]) -> Sequence[str]:
     """Return the newest of these releases and every other one before it, all of them with KCHECK_SWEEP."""
-    return releases if SWEEP > 1 else releases[::-2]
+    return releases if IS_WHOLE else releases[::-2]
 
 
 class Ask(Protocol):

@@ -12,7 +12,7 @@ import pytest
 
 from kcheck.core.startup import Outcome
 from tests.builders import epochs, log_dir, meta_properties, partition_dir, partition_metadata, run, write
-from tests.oracle.ask import SWEEP
+from tests.oracle.ask import IS_WHOLE
 from tests.oracle.boot import Job
 from tests.oracle.jars import numbers
 from tests.oracle.test_predict import judge, predicted
@@ -23,7 +23,7 @@ ALL = (
     "0.11.0.3", "1.0.2", "1.1.1", "2.0.1", "2.2.2", "2.3.1", "2.4.1", "2.7.2", "2.8.2", "3.0.2", "3.2.3", "3.3.2",
     "3.6.2", "3.7.2", "3.8.1", "3.9.2", "4.0.2", "4.1.2", "4.3.1",
 )  # fmt: skip
-VERSIONS = ALL if SWEEP > 1 else ("1.1.1", "2.8.2", "3.6.2", "4.3.1")
+VERSIONS = ALL if IS_WHOLE else ("1.1.1", "2.8.2", "3.6.2", "4.3.1")
 ENDINGS = (".log", ".index", ".timeindex", ".txnindex")
 BASES = (0, 100, 200)
 END = 300
@@ -85,7 +85,7 @@ def cases(folder: Path, names: Sequence[str], version: str) -> Iterator[tuple[st
 @pytest.mark.parametrize("version", VERSIONS)
 def test_directories_in_the_place_of_files(version: str, tmp_path: Path) -> None:
     """Each outcome is that of the LogManager: aborts, log dirs that go offline, segments that are left out."""
-    names = (*IN_PLACE, *(BESIDE if SWEEP > 1 else BESIDE[::6]), *(AT_TOP if SWEEP > 1 else AT_TOP[::5]))
+    names = (*IN_PLACE, *(BESIDE if IS_WHOLE else BESIDE[::6]), *(AT_TOP if IS_WHOLE else AT_TOP[::5]))
     named = list(cases(tmp_path, names, version))
     judge(version, [job for _, job in named], [name for name, _ in named])
 
@@ -106,14 +106,24 @@ def test_what_becomes_of_them(version: str, tmp_path: Path) -> None:
     assert outcome["t-0/leader-epoch-checkpoint"] == epochs_fail
 
 
-@pytest.mark.parametrize("version", ["2.8.2", "3.9.2", "4.3.1"])
-def test_links_that_lead_to_themselves(version: str, tmp_path: Path) -> None:
-    """File.exists and isFile are false for them; to open or create the file fails."""
-    names = [name_of(100, ".log"), name_of(200, ".index"), name_of(END, ".snapshot"), *IN_PLACE[-3:], "t-0/notes"]
+IN_LOOPS = (name_of(100, ".log"), name_of(200, ".index"), name_of(END, ".snapshot"), *IN_PLACE[-3:], "t-0/notes")
+AT_TOP_OF_LOOPS = (*AT_TOP[:4], MARKER)
+
+
+@pytest.mark.parametrize(
+    ("version", "names", "target"),
+    [
+        *((version, (*IN_LOOPS, *AT_TOP_OF_LOOPS), None) for version in ("2.8.2", "3.9.2", "4.3.1")),
+        *((version, AT_TOP_OF_LOOPS, None) for version in ("0.10.2.2", "0.11.0.3", "1.1.1")),
+        *((version, AT_TOP_OF_LOOPS, "gone") for version in ("0.11.0.3", "1.1.1", "2.8.2", "4.3.1")),
+    ],
+)
+def test_links_that_lead_nowhere(version: str, names: Sequence[str], target: str | None, tmp_path: Path) -> None:
+    """File.exists and isFile are false for them; to open the file fails, and to create it if it leads to itself."""
     named = []
     for what, job in cases(tmp_path, names, version):
         place = job.dirs[0] / what.partition(" ")[0]
         shutil.rmtree(place)
-        place.symlink_to(place.name)
+        place.symlink_to(target or place.name)
         named.append((what, job))
     judge(version, [job for _, job in named], [name for name, _ in named])

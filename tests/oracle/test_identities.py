@@ -1,6 +1,6 @@
 """Log dirs that are not those of one broker end its start, as predict says, or do not (MetaPropertiesEnsemble).
 
-Up to 3.6 KafkaRaftServer and BrokerMetadataCheckpoint judge. `KCHECK_SWEEP` at 10 takes more releases.
+Up to 3.6 KafkaRaftServer and BrokerMetadataCheckpoint judge. `KCHECK_SWEEP` takes more releases.
 """
 
 from itertools import product
@@ -16,8 +16,7 @@ from kcheck.startup.log_manager import StartOptions, combined_starts
 from kcheck.verbs.predict import start_of
 from kcheck.views.targets import Target, TargetKind
 from tests.builders import log_dir
-from tests.oracle.ask import SEED, SWEEP, Ask, flips
-from tests.oracle.test_predict import WHOLE
+from tests.oracle.ask import IS_WHOLE, SEED, SWEEP, Ask, flips
 
 pytestmark = pytest.mark.oracle
 
@@ -43,7 +42,7 @@ MORE = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("version", "mode"), [*VERSIONS, *(MORE if SWEEP >= WHOLE else ())])
+@pytest.mark.parametrize(("version", "mode"), [*VERSIONS, *(MORE if IS_WHOLE else ())])
 def test_identities(version: str, mode: Mode, ask: Ask, tmp_path: Path) -> None:
     """Two log dirs with every pair of files, or none; the first is the good one, or lacks its file too."""
     cases = [*product(FILES[mode][:3], FILES[mode])]
@@ -58,11 +57,11 @@ def test_identities(version: str, mode: Mode, ask: Ask, tmp_path: Path) -> None:
     assert not wrong, f"{len(wrong)} of {len(cases)} differ:\n" + "\n".join(wrong)
 
 
-@pytest.mark.parametrize("version", ["4.3.1", *(("4.0.2", "3.9.2") if SWEEP >= WHOLE else ())])
+@pytest.mark.parametrize("version", ["4.3.1", *(("4.0.2", "3.9.2") if IS_WHOLE else ())])
 def test_bootstraps(version: str, ask: Ask, tmp_path: Path) -> None:
     """A `bootstrap.checkpoint` that is said to end a start does, and no other one."""
     whole = BOOTSTRAP.read_bytes()
-    files = [*(whole[:size] for size in range(0, len(whole) + 1, 1 if SWEEP >= WHOLE else 9)), whole + bytes(40)]
+    files = [*(whole[:size] for size in range(0, len(whole) + 1, 1 if IS_WHOLE else 9)), whole + bytes(40)]
     files += flips(Random(f"{SEED} {version}"), whole, 60 * SWEEP)
     groups = [_laid(tmp_path / str(number), (KRAFT,)) for number in range(len(files))]
     for (path,), data in zip(groups, files, strict=True):

@@ -15,7 +15,7 @@ from kcheck.formats.transaction_index import AbortedTxn
 from kcheck.model.depth import Depth
 from kcheck.model.report import PartitionFilter
 from kcheck.verbs.check import check
-from tests.oracle.ask import READERS, SEED, SWEEP, Ask, assert_equal, sampled
+from tests.oracle.ask import IS_WHOLE, READERS, SEED, Ask, assert_equal, sampled
 from tests.oracle.histories import create
 from tests.oracle.jars import run_java
 from tests.oracle.kafka import Cluster
@@ -23,7 +23,7 @@ from tests.oracle.kafka import Cluster
 pytestmark = pytest.mark.oracle
 
 INTERLEAVE = Path(__file__).parent / "java" / "Interleave.java"
-VERSIONS = ("4.3.1", "2.8.2", "1.1.1", "3.9.2", "0.11.0.3", "4.0.2") if SWEEP > 1 else ("4.3.1",)
+VERSIONS = ("4.3.1", "2.8.2", "1.1.1", "3.9.2", "0.11.0.3", "4.0.2") if IS_WHOLE else ("4.3.1",)
 INDEX = f"interleaved-0/{0:020d}.txnindex"
 
 
@@ -89,7 +89,7 @@ def test_interleaved_transactions(version: str, tmp_path: Path) -> None:
             data = (path / INDEX).read_bytes()
             entries = tuple(transaction_index.entries(data))
             assert len(entries) > 9
-            for number, entry in [*enumerate(entries)][:: 1 if SWEEP > 1 else 4]:
+            for number, entry in [*enumerate(entries)][:: 1 if IS_WHOLE else 4]:
                 for raised in (1, 5, 1 << 40):
                     high = entry._replace(last_stable_offset=entry.last_stable_offset + raised)
                     changed = (*entries[:number], high, *entries[number + 1 :])

@@ -15,7 +15,7 @@ from kcheck.formats import partition_metadata
 from kcheck.formats.partition_metadata import PartitionMetadata
 from kcheck.model.names import PARTITION_METADATA
 from tests.oracle import histories
-from tests.oracle.ask import SWEEP
+from tests.oracle.ask import IS_WHOLE
 from tests.oracle.kafka import Cluster, Process, wait_for
 from tests.oracle.test_strays import MARKED
 
@@ -81,7 +81,7 @@ KINDS = (
 """KRaft of 3.6.2 makes no unclean election by itself, that of 3.9.2 does."""
 
 
-@pytest.mark.parametrize(("version", "mode"), KINDS if SWEEP > 1 else KINDS[:1])
+@pytest.mark.parametrize(("version", "mode"), KINDS if IS_WHOLE else KINDS[:1])
 def test_a_replica_of_another_topic(version: str, mode: str, tmp_path: Path, start: Callable[..., Cluster]) -> None:
     """What an older topic of the name left on a broker: it follows nobody, or is truncated as any other by 2.8."""
     with start(version, 2, dir=tmp_path / "cluster", mode=mode, broker_config=histories.config(version)) as cluster:
@@ -105,7 +105,7 @@ def test_a_replica_of_another_topic(version: str, mode: str, tmp_path: Path, sta
         assert all(MARKED.fullmatch(name) for name in kept)
 
 
-@pytest.mark.parametrize("version", ("4.3.1", "3.9.2", "3.3.2") if SWEEP > 1 else ("4.3.1",))
+@pytest.mark.parametrize("version", ("4.3.1", "3.9.2", "3.3.2") if IS_WHOLE else ("4.3.1",))
 def test_the_log_of_kraft(version: str, tmp_path: Path, start: Callable[..., Cluster]) -> None:
     """A controller that lost the end of its log: the broker that had it truncates to what both have."""
     name = "__cluster_metadata-0"

@@ -17,15 +17,14 @@ from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs.check import check
 from kcheck.verbs.predict import predict
 from tests.oracle import histories
-from tests.oracle.ask import SWEEP
+from tests.oracle.ask import IS_WHOLE
 from tests.oracle.jars import run_java
 from tests.oracle.kafka import BROKER_STARTED, CONTROLLER_ID, Cluster, Process, free_port, wait_for
-from tests.oracle.test_predict import WHOLE
 from tests.reports import document
 
 pytestmark = pytest.mark.oracle
 
-VERSIONS = ("3.9.2", *(("3.8.1", "3.7.2") if SWEEP >= WHOLE else ()))
+VERSIONS = ("3.9.2", *(("3.8.1", "3.7.2") if IS_WHOLE else ()))
 
 
 def read(path: Path) -> dict[str, str]:

@@ -1,8 +1,8 @@
 """`kcheck predict` says of log dirs what the real LogManager of each release makes of copies of them.
 
 Compared are the outcome, and of each log that is loaded its offsets, its epochs, and every file that stands there
-afterwards, byte for byte. `KCHECK_SWEEP=10` takes a release of every line, with all fixtures, all cases and 500 damaged
-brokers, more than 10 more of these; `KCHECK_SEED` damages others. `docs/predict.md` lists what is excused.
+afterwards, byte for byte. `KCHECK_SWEEP=1` takes a release of every line, with all fixtures, all cases and 50 damaged
+brokers, a larger number more of these; `KCHECK_SEED` damages others. `docs/predict.md` lists what is excused.
 """
 
 import re
@@ -37,7 +37,7 @@ from tests.builders import Made, batch, log_dir, partition_dir, run
 from tests.cases.build import shared_copies
 from tests.damage import cases, nearest
 from tests.damage_made import made
-from tests.oracle.ask import SEED, SWEEP
+from tests.oracle.ask import IS_WHOLE, SEED, SWEEP
 from tests.oracle.boot import Answer, Job, LoadedLog, boot
 from tests.oracle.conftest import no_kafka
 from tests.oracle.jars import NoKafkaError, numbers
@@ -55,8 +55,6 @@ VERSIONS = (
     "2.2.1", "2.1.1", "2.1.0", "2.0.1", "1.1.1", "1.0.2", "0.11.0.3", "0.11.0.0", "0.10.2.2",
 )  # fmt: skip
 """A release of each line whose LogManager can be started, and those before one that starts otherwise."""
-WHOLE = 10
-"""So many times the sample, everything is taken."""
 DAMAGED_COUNT = 50
 INDEX_SIZE = {"segment.index.bytes": 1 << 16}
 METADATA_LOG = "__cluster_metadata-0"
@@ -196,7 +194,7 @@ def log_dirs(*roots: Path) -> list[Path]:
 def brokers(version: str) -> Iterator[tuple[object, Job]]:
     """Yield what brokers of eight releases left, after a clean stop and after none; a sample is of the release."""
     folder = ROOT / "fixtures" / "brokers"
-    for path in log_dirs(folder if SWEEP >= WHOLE else folder / nearest(version)):
+    for path in log_dirs(folder if IS_WHOLE else folder / nearest(version)):
         for clean in (True, False):
             yield f"{path.relative_to(folder)} clean={clean}", Job((path,), config=INDEX_SIZE, clean=clean)
 
@@ -204,7 +202,7 @@ def brokers(version: str) -> Iterator[tuple[object, Job]]:
 def damaged_cases(version: str) -> Iterator[tuple[object, Job]]:
     """Yield the log dirs of the rules' cases; as a sample every eighth. Most have batches of version 2."""
     folder = shared_copies()
-    for path in log_dirs(folder)[:: 1 if SWEEP >= WHOLE else 8] if numbers(version) >= (0, 11) else ():
+    for path in log_dirs(folder)[:: 1 if IS_WHOLE else 8] if numbers(version) >= (0, 11) else ():
         yield path.relative_to(folder), Job((path,), config=INDEX_SIZE)
 
 
@@ -214,7 +212,8 @@ def damaged_brokers(version: str, folder: Path) -> Iterator[tuple[object, Job]]:
     In 3.x every other one is of KRaft, the others are of ZooKeeper.
     """
     both = (3,) <= numbers(version) < (4,)
-    for number, case in enumerate(cases(SEED, SAMPLES.get(version, DAMAGED_COUNT) * SWEEP, folder, version)):
+    count = DAMAGED_COUNT * SWEEP if IS_WHOLE else SAMPLES[version]
+    for number, case in enumerate(cases(SEED, count, folder, version)):
         mode = (Mode.KRAFT, Mode.ZOOKEEPER)[number % 2] if both else None
         yield f"{case.name} {mode or ''} {'; '.join(case.what)}", Job(case.dirs, config=case.config, mode=mode)
 
@@ -237,7 +236,7 @@ def killed_brokers(version: str, folder: Path) -> Iterator[tuple[object, Job]]:
         yield f"killed {number} {topics}", Job(dirs, {"index.interval.bytes": config["index.interval.bytes"]}, topics)
 
 
-@pytest.mark.parametrize("version", VERSIONS if SWEEP >= WHOLE else ("4.3.1", "2.8.2"))
+@pytest.mark.parametrize("version", VERSIONS if IS_WHOLE else ("4.3.1", "2.8.2"))
 def test_topics_of_killed_brokers(version: str, tmp_path: Path) -> None:
     """The indexes of the last segment tell the segment.index.bytes of a topic; no setting is named."""
     if numbers(version) >= (0, 11):
@@ -245,7 +244,7 @@ def test_topics_of_killed_brokers(version: str, tmp_path: Path) -> None:
         judge(version, [job for _, job in named], [name for name, _ in named])
 
 
-@pytest.mark.parametrize("version", VERSIONS if SWEEP >= WHOLE else SAMPLES)
+@pytest.mark.parametrize("version", VERSIONS if IS_WHOLE else SAMPLES)
 def test_starts(version: str, tmp_path: Path) -> None:
     """What is predicted is what happens."""
     named = [*brokers(version), *damaged_cases(version), *damaged_brokers(version, tmp_path)]

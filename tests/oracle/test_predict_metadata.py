@@ -1,7 +1,7 @@
 """`kcheck predict` says of the log of KRaft what Kafka's class makes of it: KafkaMetadataLog, from 4.3 KafkaRaftLog.
 
 Compared are its offsets, and every file that stands there afterwards, byte for byte. `KCHECK_SWEEP` multiplies the
-damaged logs and at 10 takes more releases, `KCHECK_SEED` damages others.
+damaged logs and takes more releases, `KCHECK_SEED` damages others.
 """
 
 import json
@@ -22,14 +22,13 @@ from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_manager import directory_load_of
 from kcheck.startup.partition import start_partition
 from tests.damage import IN_PARTITIONS
-from tests.oracle.ask import SEED, SWEEP, Ask
-from tests.oracle.test_predict import WHOLE
+from tests.oracle.ask import IS_WHOLE, SEED, SWEEP, Ask
 
 pytestmark = pytest.mark.oracle
 
 BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
 NAME = f"{CLUSTER_METADATA}-0"
-VERSIONS = ("4.3.1", "3.9.2", *(("4.2.1", "4.0.2", "3.7.2", "3.3.2", "3.2.3", "3.0.2") if SWEEP >= WHOLE else ()))
+VERSIONS = ("4.3.1", "3.9.2", *(("4.2.1", "4.0.2", "3.7.2", "3.3.2", "3.2.3", "3.0.2") if IS_WHOLE else ()))
 COUNT = 60
 HEAD_SIZE = 1 << 16
 """So much of each file is compared, beside its size."""

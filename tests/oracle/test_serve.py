@@ -3,7 +3,7 @@ error.
 
 The log dirs of many repairs become those of one broker: each has a prefix of its own before the names of its topics,
 which are made part of the cluster's metadata, with ids of their own. Everything else lies as the repair has left it.
-`KCHECK_SWEEP=2` takes all cases, without it a part of them.
+`KCHECK_SWEEP=1` takes all cases, without it a part of them.
 """
 
 import re
@@ -25,7 +25,7 @@ from kcheck.plans.repair import RepairPlan, repair
 from kcheck.verbs.dump import dump
 from tests.cases.build import shared_copy
 from tests.damage import BROKERS
-from tests.oracle.ask import SWEEP
+from tests.oracle.ask import IS_WHOLE
 from tests.oracle.histories import topic_id
 from tests.oracle.jars import run_java
 from tests.oracle.kafka import Cluster, Process
@@ -67,7 +67,7 @@ def sources(folder: Path) -> Iterator[tuple[str, list[str], bool]]:
     """Yield copies of the log dirs of a broker or a case, and whether a repair may discard records."""
     cases = [(shared_copy(case), loss) for case, _, loss in RUNS]
     found = [*cases, *((broker, True) for broker in sorted(BROKERS.glob("*/diverged/broker-1")))]
-    for number, (source, loss) in enumerate(found if SWEEP > 1 else found[::5]):
+    for number, (source, loss) in enumerate(found if IS_WHOLE else found[::5]):
         shutil.copytree(source, folder / str(number) / "before")
         yield str(source), log_dirs(str(folder / str(number) / "before")), loss
 

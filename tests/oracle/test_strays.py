@@ -1,6 +1,6 @@
 """Replicas that the cluster has given up while their broker was down: what becomes of them, and what predict says.
 
-`KCHECK_SWEEP` at 10 takes more releases.
+`KCHECK_SWEEP` takes more releases.
 """
 
 import re
@@ -15,16 +15,15 @@ from kcheck.core.startup import settings
 from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs.predict import predict
 from tests.oracle import histories
-from tests.oracle.ask import SWEEP
+from tests.oracle.ask import IS_WHOLE
 from tests.oracle.jars import run_java
 from tests.oracle.kafka import Cluster, Process, wait_for
-from tests.oracle.test_predict import WHOLE
 from tests.reports import document
 
 pytestmark = pytest.mark.oracle
 
 REPLICAS = Path(__file__).parent / "java" / "Replicas.java"
-VERSIONS = ("4.3.1", "3.6.2", *(("4.0.2", "3.9.2", "3.7.2", "3.3.2") if SWEEP >= WHOLE else ()))
+VERSIONS = ("4.3.1", "3.6.2", *(("4.0.2", "3.9.2", "3.7.2", "3.3.2") if IS_WHOLE else ()))
 MARKED = re.compile(r"(.+)\.[0-9a-f]{32}-(delete|stray)")
 
 

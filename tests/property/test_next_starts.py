@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.claims import holds
+from kcheck.core.claims import ClaimedStart
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.releases import release
 from kcheck.core.startup import Outcome
@@ -116,8 +116,9 @@ def contradictions(folder: Path, kafka: Release, depth: Depth) -> Iterator[str]:
         if key not in starts or starts[key][1].outcome is Outcome.UNKNOWN:
             continue
         start = starts[key]
+        claims = ClaimedStart(start[1], kafka)
         yield from (
-            f"{finding.id} {claim}: {finding} {start[1]}" for claim in finding.claims if not holds(claim, start[1])
+            f"{finding.id} {claim}: {finding} {start[1]}" for claim in finding.claims if not claims.holds(claim)
         )
         for pattern, agrees in WORDS:
             match = re.search(pattern, finding.effect)

@@ -63,6 +63,18 @@ def test_a_plan_about_many_files(make: Callable[[Path, int], None], each: int, t
     assert 50 * each <= len(planned(tmp_path / "50").operations)
 
 
+def test_many_files_with_names_of_partitions(tmp_path: Path) -> None:
+    """One step moves a thousand of them, and the next plan the next; what a checkpoint names is a step of its own."""
+    path = log_dir(tmp_path, recovery_point={"x-7": 0})
+    write(path, {f"x-{number}": b"" for number in range(1500)})
+    for moved in (1000, 499):
+        plan = planned(path)
+        assert moved + (moved == 1000) == len(plan.operations)
+        for operation in plan.operations:
+            Path(operation.path).unlink()
+    assert not planned(path).operations
+
+
 def views(path: Path, count: int) -> list[PartitionView]:
     """Return what was seen of so many partitions of a log dir."""
     where = Location(log_dir=str(path))

@@ -78,7 +78,7 @@ def test_only_a_file_of_the_size_of_one_is_changed(tmp_path: Path) -> None:
     flip_byte(one / LOG, BATCH_SIZE - 1)
     index = one / "t-0" / f"{0:020d}.timeindex"
     index.mkdir()
-    assert f"t-0/{index.name} is no regular file" in reasons(planned(str(one), accept_loss=True))
+    assert f"t-0/{index.name} is not a regular file" in reasons(planned(str(one), accept_loss=True))
     index.rmdir()
     snapshot = one / "t-0" / f"{100:020d}.snapshot"
     snapshot.touch()

@@ -230,7 +230,7 @@ def test_a_start_that_cannot_be_told_keeps_the_replica_away(tmp_path: Path) -> N
     """A FIFO has the name of a segment."""
     path = three_segments(tmp_path / "data")
     os.mkfifo(path / "00000000000000000300.log")
-    assert "00000000000000000300.log is no regular file" == state_of(tmp_path / "data").problem
+    assert "00000000000000000300.log is not a regular file" == state_of(tmp_path / "data").problem
 
 
 def test_a_missing_index_makes_a_clean_start_rescan(tmp_path: Path) -> None:

@@ -1,18 +1,37 @@
-"""KC233 and KC234: directories in the place of files, and last stable offsets, in every release that differs."""
+"""Directories with names of files (KC233), files with those of directories (KC311), last stable offsets (KC234)."""
 
 import pytest
 
 from kcheck.core.releases import release
+from kcheck.formats import offset_checkpoint
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Location, Severity
+from kcheck.model.names import RECOVERY_POINT
 from kcheck.model.segments import Aborted, AbortedEntry, End, SegmentView, Transactions
-from kcheck.model.views import PartitionView, SegmentSummary
+from kcheck.model.views import FileView, LogDirView, PartitionView, SegmentSummary
 from kcheck.rules import kc233_directory_for_file as kc233
 from kcheck.rules import kc234_last_stable_offset_too_high as kc234
+from kcheck.rules import kc311_file_for_directory as kc311
 from tests.rules.build import partition
 
 FATAL, ERROR, INFO = Severity.FATAL, Severity.ERROR, Severity.INFO
 OFFLINE, NO_START = "takes the log dir offline", "does not start"
+
+
+def test_many_files_with_names_of_partitions_are_one_finding() -> None:
+    """With their number and the first names; one that the broker needs has a finding of its own."""
+    names = tuple(f"x-{number}" for number in range(101))
+    recovery_points = offset_checkpoint.parse(b"0\n1\nx 7 5\n")
+    where = Location(log_dir="/d", file=RECOVERY_POINT)
+    files = {RECOVERY_POINT: FileView(RECOVERY_POINT, RECOVERY_POINT, where, 0, recovery_points)}
+    view = LogDirView(Location(log_dir="/d"), files=files, blocked=names)
+    few = list(kc311.check(view, release("4.3")))
+    assert list(names) == [found.where.file for found in few]
+    of_all, needed = kc311.check(view._replace(blocked=(*names, "x-200")), release("4.3"))
+    assert (None, INFO, 101) == (of_all.where.file, of_all.severity, of_all.data["count"])
+    assert of_all.message.startswith("101 files have the names of partition directories: x-0, x-1, x-2, ")
+    assert of_all.effect.endswith(", if one of the partitions is ever placed here.")
+    assert ("x-7", FATAL) == (needed.where.file, needed.severity)
 
 
 def name_of(offset: int, ending: str) -> str:

@@ -100,6 +100,13 @@ def test_a_file_that_is_too_large_is_refused_by_kcheck_alone() -> None:
     assert "kcheck as the broker's user" not in found.advice
 
 
+def test_a_link_that_leads_nowhere_has_no_target_to_pass() -> None:
+    """A broker finds no file there either."""
+    found = finding(Location(file="x"), Unreadable(UnreadableCause.NOWHERE, "a symbolic link to itself"))
+    assert found.effect == "The broker finds no file here, and fails if it opens or creates one."
+    assert found.advice.startswith("Stop the broker and replace the link")
+
+
 def test_what_a_running_broker_removes_is_no_failure() -> None:
     """In a partition. A log dir that is not there is one."""
     found = finding(Location(dir="t-0", file="x"), GONE)

@@ -4,7 +4,7 @@ import pytest
 
 from kcheck.core.releases import release
 from kcheck.startup.leader_epochs import EpochCache
-from kcheck.startup.virtual_files import Folder, QueuedError, StartError
+from kcheck.startup.virtual_files import Folder, StartError, UnreadableFileError
 from tests.builders import epochs
 from tests.startup.folders import folder_of
 
@@ -41,9 +41,9 @@ def test_a_negative_epoch_aborts_the_start() -> None:
 @pytest.mark.parametrize(("kafka", "offline"), [("2.8", False), ("4.3", True)])
 def test_an_unreadable_file_fails_the_load(kafka: str, offline: bool) -> None:
     """CheckpointFile.read: the wrong count is an IOException, which queues the log dir (rule 1.3)."""
-    with pytest.raises(QueuedError) as raised:
+    with pytest.raises(UnreadableFileError) as raised:
         cache_of(b"0\n5\n1 0\n", kafka)
-    assert (offline, True) == (raised.value.offline, raised.value.queued)
+    assert (offline, True) == (raised.value.offline, raised.value.fails_later)
 
 
 def test_an_epoch_of_a_batch_is_written_later() -> None:

@@ -81,6 +81,15 @@ def test_an_unreadable_checkpoint_takes_the_log_dir_offline(tmp_path: Path) -> N
     assert started(tmp_path, "t-0").outcome is Outcome.OFFLINE
 
 
+@pytest.mark.parametrize("target", ["recovery-point-offset-checkpoint", "gone"])
+def test_a_checkpoint_that_is_a_link_to_nothing_takes_the_log_dir_offline(target: str, tmp_path: Path) -> None:
+    """CheckpointFile creates no file where a link is, and then fails to read it: an IOException."""
+    (tmp_path / "recovery-point-offset-checkpoint").symlink_to(target)
+    start = started(tmp_path, "t-0")
+    reason = "recovery-point-offset-checkpoint cannot be read: IOException"
+    assert (Outcome.OFFLINE, (reason,), None) == (start.outcome, start.reasons, start.uncertain)
+
+
 @pytest.mark.parametrize(
     ("mode", "outcome"), [(None, Outcome.OK), (Mode.KRAFT, Outcome.ABORT), (Mode.ZOOKEEPER, Outcome.OK)]
 )

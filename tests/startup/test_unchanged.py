@@ -60,7 +60,7 @@ def agreed(pairs: Iterator[tuple[PartitionPrediction | None, PartitionPrediction
         if quick is not None:
             count += 1
             assert partition_row(whole) == partition_row(quick)
-            assert (whole.log, whole.queued, whole.touched) == (quick.log, quick.queued, quick.touched)
+            assert (whole.log, whole.fails_later, whole.later_use) == (quick.log, quick.fails_later, quick.later_use)
     return count
 
 

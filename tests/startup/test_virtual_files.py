@@ -81,7 +81,7 @@ def test_an_unreadable_file_of_a_partition() -> None:
     """LogManager.loadLogs: KafkaStorageException takes the log dir offline from 3.2.1 on (KAFKA-13773)."""
     for kafka, offline in (("3.2.0", False), ("3.2.1", True)):
         error = failed("leader-epoch-checkpoint", "IOException", release(kafka))
-        assert (offline, True) == (error.offline, error.queued)
+        assert (offline, True) == (error.offline, error.fails_later)
 
 
 def test_a_link_to_itself_does_not_exist_and_cannot_be_created() -> None:

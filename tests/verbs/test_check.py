@@ -13,7 +13,9 @@ from kcheck.errors import UsageError
 from kcheck.model.depth import Depth
 from kcheck.model.report import PartitionFilter
 from kcheck.model.source import Source
-from kcheck.verbs.check import check
+from kcheck.verbs.check import ReadOptions, check
+from kcheck.verbs.next_starts import NextStarts
+from kcheck.views.coverage import Coverage
 from tests.builders import batch, broker, flip_byte, log, partition_dir, run, write
 from tests.reports import EVERY, document, ids
 
@@ -161,3 +163,25 @@ def test_a_compaction_that_a_start_finishes_brings_the_first_segment(swap: str, 
     broker(Path("d2"), run(60, 99), broker_id=2)
     write(Path("d2") / "t-0", {f"{int(swap):020d}.log.swap": log(run(int(swap), 69))})
     assert found == [each for each in ids(checked("1=d1", "2=d2")) if each == "KC405"]
+
+
+def test_an_interrupt_simulates_no_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The findings so far are shown at once: a start can take minutes."""
+    broker(Path("data"), run(0, 99), clean=False, recovery_point=0)
+    flip_byte(Path("data/t-0/00000000000000000000.log"), 90)
+    write(Path("data/t-0"), {"00000000000000000100.log": batch(100).data})
+
+    def stop(_: Coverage) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(NextStarts, "_predicted", lambda *_: pytest.fail("a start is simulated"))
+    answer = check(
+        ["data"],
+        depth=Depth.CRC,
+        as_kind=None,
+        wanted=EVERY,
+        release=release("4.3"),
+        reading=ReadOptions(tell=stop),
+    )
+    assert answer.interrupted is not None
+    assert any(finding.id == "KC141" and finding.claims for finding in answer.collected)

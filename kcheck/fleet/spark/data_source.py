@@ -129,7 +129,7 @@ class KcheckReader(DataSourceReader):
         try:
             manifest = json.loads(read_whole(join(path, MANIFEST), follow=True))
         except (UnreadableError, ValueError) as error:
-            raise UsageError(f"{path} is no finished run: {error}") from error
+            raise UsageError(f"{path} is not a finished run: {error}") from error
         for part in manifest["tables"][self._table]["parts"]:
             yield join(path, self._table, part["file"])
 

@@ -60,7 +60,7 @@ def _release(program: str, named: str) -> int:
         raise UsageError(f"{named}: {program} does not run: {getattr(error, 'strerror', None) or error}") from error
     match = _VERSION.search(done.stderr + done.stdout)
     if match is None:
-        raise UsageError(f"{named}: {program} does not tell which Java it is")
+        raise UsageError(f"{named}: {program} does not print which Java it is")
     return int(match[1])
 
 

@@ -29,7 +29,7 @@ KEY_NAMES = tuple(column.name for column in KEY)
 BEHIND = 1 << 40
 """Sorts the rows of a broker after those of its log dirs, and rows of several brokers last."""
 _FINDINGS = Column("findings", "bytes", "Rows of findings.")
-_TOLD = Column("told", "string", "A log dir as JSON; None where its row is no first one.")
+_TOLD = Column("told", "string", "A log dir as JSON; None where its row is not the first one.")
 
 NAMED = (KEY[1], _TOLD)
 """Log dirs as the inventory names them."""
@@ -39,7 +39,7 @@ PLACED = (KEY[1], Column("place", "int64", "The number of directories and log di
 LISTED = (
     *KEY[:3],
     _TOLD,
-    Column("whole", "int64", "Directories of the log dir; None where its row is no first one."),
+    Column("whole", "int64", "Directories of the log dir; None where its row is not the first one."),
     Column("before", "int64", "Its directories in parts before this one, and one for its first row."),
     Column("items", "bytes", "Items."),
     _FINDINGS,

@@ -166,7 +166,7 @@ def _framed_value(table: str, value: bytes | None) -> Message:
     for what in ("frame version", "type", "version"):
         read = read_varint(value, position)
         if read is None:
-            return Message(problem=str(Problem(position, what, "is no varint")), damaged=True)
+            return Message(problem=str(Problem(position, what, "is not a varint")), damaged=True)
         numbers.append(read[0])
         position = read[1]
     frame, kind, version = numbers

@@ -115,7 +115,7 @@ def test_what_makes_no_sense_is_told(read: Any, fleet: Path) -> None:
         (layout, {"storage_options": "[]"}, "a JSON object is needed"),
         ("nosuch://x", {}, "nosuch://x: Protocol not known"),
         (layout, {"table": "truncation_plans"}, "table truncation_plans is read from a run"),
-        (fleet / "out" / "run=dead", {}, "is no finished run"),
+        (fleet / "out" / "run=dead", {}, "is not a finished run"),
         (fleet / "nothing", {}, "is not a directory, a layout"),
     ):
         with pytest.raises(PySparkException, match=said):

@@ -76,7 +76,7 @@ def test_a_java_that_does_not_run_is_told(make: Make, tmp_path: Path) -> None:
             find_java("4.3.0", str(tmp_path), {"JAVA_HOME": str(home)})
     silent = make("17.0.1")
     (silent / "bin" / "java").write_text("#!/bin/sh\n")
-    with pytest.raises(UsageError, match="does not tell which Java it is"):
+    with pytest.raises(UsageError, match="does not print which Java it is"):
         find_java("4.3.0", str(tmp_path), {"JAVA_HOME": str(silent)})
 
 
