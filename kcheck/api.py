@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from kcheck.core.releases import with_profile
-from kcheck.disk.refusals import note_again
 from kcheck.model.evidence import AUTO
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
@@ -53,6 +52,8 @@ def release(
     if isinstance(kafka, Release):
         chosen = kafka
         if chosen.evidence is not None:
+            from kcheck.disk.refusals import note_again
+
             note_again(chosen.evidence.refused)
     else:
         from kcheck.verbs.release import NamedFiles
