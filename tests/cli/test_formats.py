@@ -60,7 +60,8 @@ def lines(*arguments: str | Path) -> list[dict[str, Any]]:
 
 def check_head(found: dict[str, Any], schema: str, *fields: str) -> None:
     """Hold that a document begins and ends with the same fields in every verb."""
-    assert ["schema", "kcheck", "kafka", *fields, "findings", "summary"] == list(found)
+    evidence = () if schema in ("rules", "explain") else ("kafka_evidence",)
+    assert ["schema", "kcheck", "kafka", *evidence, *fields, "findings", "summary"] == list(found)
     assert (f"kcheck.{schema}/1", __version__, "4.3") == (found["schema"], found["kcheck"], found["kafka"])
     assert ["info", "warning", "error", "fatal"] == list(found["summary"])
     for finding in found["findings"]:
