@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kcheck.replicas.end_offset import EndOffsets
     from kcheck.replicas.truncation import Truncation
     from kcheck.verbs.check import CheckReport, ReadOptions
-    from kcheck.verbs.cluster import Cluster
+    from kcheck.verbs.cluster import ClusterReport
     from kcheck.verbs.dump import Dump
     from kcheck.verbs.inspect import Inspection
     from kcheck.verbs.overview import Overview
@@ -196,7 +196,7 @@ def cluster(
     brokers: bool = False,
     partitions: PartitionFilter = EVERY_PARTITION,
     kafka: str | Release = AUTO,
-) -> "Cluster":
+) -> "ClusterReport":
     """Return what the controllers know: `kcheck cluster`.
 
     `at` is the offset of the last metadata record that counts, `history` a partition as TOPIC-N, `fetchers` the

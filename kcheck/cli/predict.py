@@ -21,7 +21,7 @@ Clean = Annotated[
 
 @with_common
 def predict(paths: Paths, common: Common, clean: Clean = None, define: Define = None) -> None:
-    """Predict whether the next start succeeds, and what it loses."""
+    """Predict if the next start succeeds, and what it loses."""
     from kcheck.model.finding import parse_severity
 
     fail_on = parse_severity(common.judging.fail_on)
