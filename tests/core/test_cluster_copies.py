@@ -2,7 +2,8 @@
 
 import pytest
 
-from kcheck.core.cluster_copies import MetadataCopy, StrayDetector, stray_detector
+from kcheck.core.cluster_copies import MetadataCopy
+from kcheck.core.strays import StrayDetector, stray_detector
 from kcheck.model.cluster import (
     BrokerRegistration,
     ClusterImage,
@@ -40,8 +41,12 @@ def detector(metadata: MetadataCopy, *, own: bool = True) -> StrayDetector:
 def test_the_newest_copy_decides() -> None:
     """A later epoch of the controllers counts before a longer log."""
     older, newer = copy(1, epoch=3, end=90), copy(2, epoch=4, end=50)
-    assert StrayDetector(newer, 1, own=True, directory_id=HERE) == stray_detector((older, newer), 1, HERE)
-    assert StrayDetector(newer, 5, own=False, directory_id=None) == stray_detector((older, newer), 5, None)
+    assert StrayDetector(newer, 1, own=True, directory_id=HERE, committed_to=10) == stray_detector(
+        (older, newer), 1, HERE
+    )
+    assert StrayDetector(newer, 5, own=False, directory_id=None, committed_to=10) == stray_detector(
+        (older, newer), 5, None
+    )
     assert stray_detector((), 1, HERE) is None
 
 
