@@ -42,6 +42,7 @@ class EvidenceKind(StrEnum):
     STRAY = "-stray directories"
     FUTURE = "-future directories"
     DELETED = "-delete directories"
+    REMOTE_CACHE = "remote-log-index-cache"
     TIME_INDEX = ".timeindex files"
     PRODUCER_SNAPSHOT = "producer snapshots"
     MAGIC_1 = "messages of version 1"
@@ -115,6 +116,9 @@ TABLE: dict[EvidenceKind, EvidenceRow] = {
     _E.STRAY: EvidenceRow("3.6", None, "A broker renames stray replicas.", "LogManager"),
     _E.FUTURE: EvidenceRow("1.1", None, "A replica moves to another log dir.", "KIP-113"),
     _E.DELETED: EvidenceRow("0.10.2", None, "A broker renames a directory before it deletes it.", "KAFKA-1911"),
+    _E.REMOTE_CACHE: EvidenceRow(
+        "3.5", None, "A broker with remote storage keeps indexes of remote segments.", "RemoteIndexCache"
+    ),
     _E.TIME_INDEX: EvidenceRow("0.10.1", None, "A broker creates it with each segment.", "KIP-33"),
     _E.PRODUCER_SNAPSHOT: EvidenceRow("0.11.0", None, "A broker writes it with each new segment.", "KIP-98"),
     _E.MAGIC_1: EvidenceRow("0.10.0", None, "A broker appended them.", "KIP-32"),

@@ -96,6 +96,9 @@ def test_names_of_directories_are_evidence(tmp_path: Path) -> None:
     (tmp_path / "@metadata-0").mkdir()
     assert ("3.6", "4.4") == spanned(tmp_path)[:2]
     (tmp_path / f"t-0.{uuid}-stray").rmdir()
+    (tmp_path / "remote-log-index-cache").mkdir()
+    assert "3.5" == spanned(tmp_path)[0]
+    (tmp_path / "remote-log-index-cache").rmdir()
     assert ("2.8", "2.8", EvidenceKind.PREVIEW_LOG) == spanned(tmp_path)
 
 
