@@ -1,0 +1,86 @@
+"""The znodes that a ZooKeeper server has after its start: the newest snapshot, then the logs (FileTxnSnapLog.restore).
+
+A snapshot is fuzzy: the server wrote it while znodes changed. So some transactions after it were already applied, and
+replay skips what is already so: a create of a znode that exists, a delete of one that does not.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from kcheck.model.parsed import Defect, Parsed
+from kcheck.model.znodes import (
+    ROOT,
+    Change,
+    CloseSession,
+    CreateNode,
+    DeleteNode,
+    Transaction,
+    Znode,
+    ZookeeperSnapshot,
+)
+
+_EMPTY = {path: Znode(b"") for path in (ROOT, "/zookeeper", "/zookeeper/quota")}
+"""What a server has before its first transaction."""
+
+
+class ZnodeTree(NamedTuple):
+    """The znodes after the last readable transaction."""
+
+    znodes: Mapping[str, Znode]
+    """The znodes by path."""
+    zxid: int
+    """The last transaction that they hold."""
+    stopped_by: Defect | None
+    """The damage of a log with which no server starts: later transactions are left out. None if there is none."""
+
+
+def newest(snapshots: Iterable[Parsed[ZookeeperSnapshot]]) -> ZookeeperSnapshot | None:
+    """Return the snapshot that a server starts with: the newest without a defect; None if there is none."""
+    usable = (snapshot.value for snapshot in snapshots if not snapshot.defects)
+    return max(usable, key=lambda snapshot: snapshot.zxid, default=None)
+
+
+def replay(snapshot: ZookeeperSnapshot | None, logs: Iterable[Iterable[Transaction | Defect]]) -> ZnodeTree:
+    """Apply the transactions after the snapshot; `logs` are in the order of the ids in their names."""
+    znodes = dict(_EMPTY if snapshot is None else snapshot.znodes)
+    zxid = begin = 0 if snapshot is None else snapshot.zxid
+    ephemerals: dict[int, set[str]] = {}
+    for path, znode in znodes.items():
+        if znode.ephemeral_owner:
+            ephemerals.setdefault(znode.ephemeral_owner, set()).add(path)
+    for transaction in (item for log in logs for item in log):
+        if isinstance(transaction, Defect):
+            if not transaction.accepted:
+                return ZnodeTree(znodes, zxid, transaction)
+        elif transaction.zxid > begin:
+            zxid = max(zxid, transaction.zxid)
+            for change in transaction.changes:
+                _apply(znodes, ephemerals, change, transaction.zxid)
+    return ZnodeTree(znodes, zxid, None)
+
+
+def _apply(znodes: dict[str, Znode], ephemerals: dict[int, set[str]], change: Change, zxid: int) -> None:
+    if isinstance(change, CloseSession):
+        for path in {*change.paths, *ephemerals.get(change.session, ())}:
+            _delete(znodes, ephemerals, path)
+    elif isinstance(change, DeleteNode):
+        _delete(znodes, ephemerals, change.path)
+    elif isinstance(change, CreateNode):
+        if change.path not in znodes and (change.path.rpartition("/")[0] or ROOT) in znodes:
+            znodes[change.path] = Znode(change.data, zxid, zxid, 0, change.ephemeral_owner)
+            if change.ephemeral_owner:
+                ephemerals.setdefault(change.ephemeral_owner, set()).add(change.path)
+    elif change.path in znodes:
+        znodes[change.path] = znodes[change.path]._replace(data=change.data, mzxid=zxid, version=change.version)
+
+
+def _delete(znodes: dict[str, Znode], ephemerals: dict[int, set[str]], path: str) -> None:
+    znode = znodes.pop(path, None)
+    if znode is not None and znode.ephemeral_owner:
+        ephemerals[znode.ephemeral_owner].discard(path)
+
+
+def chroots(znodes: Iterable[str]) -> tuple[str, ...]:
+    """Return the paths below which Kafka clusters keep their znodes (zookeeper.connect); "" is the root."""
+    end = "/brokers/topics"
+    return tuple(sorted(path.removesuffix(end) for path in znodes if path.endswith(end)))

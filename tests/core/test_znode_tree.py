@@ -1,0 +1,91 @@
+"""Which znodes a server has after its start, by snapshots and transactions."""
+
+import pytest
+
+from kcheck.core.znode_tree import chroots, newest, replay
+from kcheck.formats._zookeeper_log import transactions
+from kcheck.formats._zookeeper_snapshot import parse, zxid_of
+from kcheck.model.parsed import Defect, Parsed
+from kcheck.model.znodes import (
+    Change,
+    CloseSession,
+    CreateNode,
+    DeleteNode,
+    SetNode,
+    Transaction,
+    Znode,
+    ZookeeperSnapshot,
+)
+from tests.zookeeper import WRITTEN
+
+
+def _log(*changes: Change, first: int = 1) -> list[Transaction | Defect]:
+    return [Transaction(0, zxid, 0, (change,)) for zxid, change in enumerate(changes, first)]
+
+
+def test_transactions_change_znodes() -> None:
+    tree = replay(
+        None,
+        [
+            _log(CreateNode("/a", b"1", 0), CreateNode("/a/b", None, 0), SetNode("/a", b"2", 1)),
+            _log(DeleteNode("/a/b"), CreateNode("/x/y", b"", 0), SetNode("/x", b"", 1), DeleteNode("/x"), first=4),
+        ],
+    )
+    assert {path: node for path, node in tree.znodes.items() if "zoo" not in path} == {
+        "/": Znode(b""),
+        "/a": Znode(b"2", 1, 3, 1, 0),
+    }
+    assert (tree.zxid, tree.stopped_by) == (7, None)
+
+
+def test_the_end_of_a_session_deletes_its_znodes() -> None:
+    """Those that its transaction names, and those that the tree knows; not one that was created again since."""
+    made = ZookeeperSnapshot(1, {"/": Znode(b""), "/s": Znode(b"", ephemeral_owner=9), "/p": Znode(b"")})
+    changes = (
+        CreateNode("/e", b"", 7), CreateNode("/again", b"", 7), DeleteNode("/again"), CreateNode("/again", b"", 8),
+        CloseSession(7, ("/e",)), CloseSession(9, ()), CloseSession(10, ()),
+    )  # fmt: skip
+    assert set(replay(made, [_log(*changes, first=2)]).znodes) == {"/", "/p", "/again"}
+
+
+def test_replay_of_what_a_fuzzy_snapshot_already_holds_changes_nothing() -> None:
+    made = ZookeeperSnapshot(1, {"/": Znode(b""), "/a": Znode(b"3", 2, 4, 2)})
+    changes = (CreateNode("/a", b"1", 0), CreateNode("/b", b"", 0), DeleteNode("/b"), DeleteNode("/b"))
+    assert replay(made, [_log(*changes, first=1)]).znodes == made.znodes
+
+
+def test_a_log_that_no_server_reads_ends_the_replay() -> None:
+    """After a torn tail the next log counts; after a wrong checksum none does."""
+    torn, wrong = Defect("torn", 5, accepted=True), Defect("wrong", 5)
+    more = _log(CreateNode("/b", b"", 0), first=9)
+    assert "/b" in replay(None, [[torn], more]).znodes
+    tree = replay(None, [[wrong], more])
+    assert (tree.zxid, tree.stopped_by) == (0, wrong)
+
+
+def test_the_newest_whole_snapshot_is_used() -> None:
+    snapshots = [Parsed(ZookeeperSnapshot(zxid, {})) for zxid in (1, 3, 2)]
+    damaged = Parsed(ZookeeperSnapshot(4, {}), (Defect("cut", 0),))
+    assert newest([*snapshots, damaged]) == snapshots[1].value
+    assert newest([damaged]) is None
+
+
+def test_chroots() -> None:
+    assert chroots(["/", "/brokers/topics", "/k/1/brokers/topics", "/brokers/topics/t"]) == ("", "/k/1")
+
+
+@pytest.mark.parametrize("version", ["1.1.1", "3.9.2"])
+def test_any_snapshot_and_the_logs_give_the_same_znodes(version: str) -> None:
+    files = list((WRITTEN / version / "version-2").iterdir())
+    logs = {zxid_of(file.name, "log") or 0: file for file in files if file.name.startswith("log")}
+    snapshots = [parse(file.name, file.read_bytes(), 1 << 24).value for file in files if file.name.startswith("snap")]
+
+    def restored(snapshot: ZookeeperSnapshot | None) -> dict[str, Znode]:
+        znodes = replay(snapshot, [transactions(logs[zxid].read_bytes()) for zxid in sorted(logs)]).znodes
+        return {path: node for path, node in znodes.items() if not path.startswith("/zookeeper") and path != "/"}
+
+    assert len(snapshots) > 1
+    wanted = restored(None)
+    assert "/brokers/topics/plain/partitions/0/state" in wanted
+    assert "/brokers/ids/1" not in wanted
+    assert all(restored(snapshot) == wanted for snapshot in snapshots)
