@@ -4,6 +4,7 @@ A snapshot is fuzzy: the server wrote it while znodes changed. So some transacti
 replay skips what is already so: a create of a znode that exists, a delete of one that does not.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -14,13 +15,14 @@ from kcheck.model.znodes import (
     CloseSession,
     CreateNode,
     DeleteNode,
-    Transaction,
     Znode,
     ZookeeperSnapshot,
+    ZookeeperTransaction,
 )
 
 _EMPTY = {path: Znode(b"") for path in (ROOT, "/zookeeper", "/zookeeper/quota")}
 """What a server has before its first transaction."""
+_COUNTER_BITS = 32
 
 
 class ZnodeTree(NamedTuple):
@@ -32,6 +34,8 @@ class ZnodeTree(NamedTuple):
     """The last transaction that they hold."""
     stopped_by: Defect | None
     """The damage of a log with which no server starts: later transactions are left out. None if there is none."""
+    gap_after: int | None = None
+    """The last transaction before the first one that no log holds: a file is missing. None if there is none."""
 
 
 def newest(snapshots: Iterable[Parsed[ZookeeperSnapshot]]) -> ZookeeperSnapshot | None:
@@ -40,23 +44,36 @@ def newest(snapshots: Iterable[Parsed[ZookeeperSnapshot]]) -> ZookeeperSnapshot 
     return max(usable, key=lambda snapshot: snapshot.zxid, default=None)
 
 
-def replay(snapshot: ZookeeperSnapshot | None, logs: Iterable[Iterable[Transaction | Defect]]) -> ZnodeTree:
-    """Apply the transactions after the snapshot; `logs` are in the order of the ids in their names."""
+def replay(
+    snapshot: ZookeeperSnapshot | None, logs: Mapping[int, Iterable[ZookeeperTransaction | Defect]]
+) -> ZnodeTree:
+    """Apply the transactions after the snapshot; the keys of `logs` are the ids in their names."""
     znodes = dict(_EMPTY if snapshot is None else snapshot.znodes)
     zxid = begin = 0 if snapshot is None else snapshot.zxid
+    gap_after: int | None = None
     ephemerals: dict[int, set[str]] = {}
     for path, znode in znodes.items():
         if znode.ephemeral_owner:
             ephemerals.setdefault(znode.ephemeral_owner, set()).add(path)
-    for transaction in (item for log in logs for item in log):
+    names = sorted(logs)
+    needed = names[max(bisect_right(names, begin) - 1, 0) :]  # a server opens no older log
+    for transaction in (item for log in needed for item in logs[log]):
         if isinstance(transaction, Defect):
             if not transaction.accepted:
-                return ZnodeTree(znodes, zxid, transaction)
+                return ZnodeTree(znodes, zxid, transaction, gap_after)
         elif transaction.zxid > begin:
+            if gap_after is None and not _follows(transaction.zxid, zxid):
+                gap_after = zxid
             zxid = max(zxid, transaction.zxid)
             for change in transaction.changes:
                 _apply(znodes, ephemerals, change, transaction.zxid)
-    return ZnodeTree(znodes, zxid, None)
+    return ZnodeTree(znodes, zxid, None, gap_after)
+
+
+def _follows(zxid: int, last: int) -> bool:
+    """Whether a transaction can come next: each leader of ZooKeeper counts from 1, below its epoch."""
+    epoch, counter = zxid >> _COUNTER_BITS, zxid & ((1 << _COUNTER_BITS) - 1)
+    return zxid <= last + 1 if epoch == last >> _COUNTER_BITS else counter <= 1
 
 
 def _apply(znodes: dict[str, Znode], ephemerals: dict[int, set[str]], change: Change, zxid: int) -> None:

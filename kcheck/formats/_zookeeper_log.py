@@ -11,7 +11,7 @@ from kcheck.formats._jute import JuteEndError, JuteError, JuteReader
 from kcheck.formats._layout import Layout
 from kcheck.formats._zookeeper_snapshot import HEADER
 from kcheck.model.parsed import FOUND_SIZE_MAX, Defect
-from kcheck.model.znodes import Change, CloseSession, CreateNode, DeleteNode, SetNode, Transaction
+from kcheck.model.znodes import Change, CloseSession, CreateNode, DeleteNode, SetNode, ZookeeperTransaction
 
 MAGIC = int.from_bytes(b"ZKLG")
 RECORD = Layout((("adler32", "i64"), ("length", "i32")))
@@ -32,7 +32,7 @@ TTL_OWNER = -(1 << 56)
 _CHANGES_NOTHING = (SET_ACL, CHECK, ERROR, CREATE_SESSION)
 
 
-def transactions(data: bytes | memoryview) -> Iterator[Transaction | Defect]:
+def transactions(data: bytes | memoryview) -> Iterator[ZookeeperTransaction | Defect]:
     """Yield each transaction, and last a defect if the log is not whole.
 
     A server reads on in the next log after a defect that is accepted; it does not start with any other.
@@ -61,7 +61,7 @@ def transactions(data: bytes | memoryview) -> Iterator[Transaction | Defect]:
         yield transaction
 
 
-def _next(reader: JuteReader, data: bytes | memoryview) -> Transaction | None:
+def _next(reader: JuteReader, data: bytes | memoryview) -> ZookeeperTransaction | None:
     """Return the next transaction; None at the zeros after the last one."""
     begin = reader.position
     left = reader.data[begin:]
@@ -82,13 +82,13 @@ def _next(reader: JuteReader, data: bytes | memoryview) -> Transaction | None:
     return _transaction(JuteReader(data, start, start + length), begin)
 
 
-def _transaction(reader: JuteReader, begin: int) -> Transaction:
+def _transaction(reader: JuteReader, begin: int) -> ZookeeperTransaction:
     try:
         session, _, zxid, time, kind = reader.unpack(TRANSACTION, "the header of the transaction")
         changes = _multi(reader, session) if kind == MULTI else _changes(reader, kind, session)
     except JuteError as error:
         raise JuteError(f"the transaction is unreadable: {error}", begin) from error
-    return Transaction(begin, zxid, time, changes)
+    return ZookeeperTransaction(begin, zxid, time, changes)
 
 
 def _multi(reader: JuteReader, session: int) -> tuple[Change, ...]:

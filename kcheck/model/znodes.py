@@ -74,7 +74,7 @@ class CloseSession(NamedTuple):
 Change = CreateNode | DeleteNode | SetNode | CloseSession
 
 
-class Transaction(NamedTuple):
+class ZookeeperTransaction(NamedTuple):
     """One transaction of a log."""
 
     position: int

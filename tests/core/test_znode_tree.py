@@ -12,24 +12,24 @@ from kcheck.model.znodes import (
     CreateNode,
     DeleteNode,
     SetNode,
-    Transaction,
     Znode,
     ZookeeperSnapshot,
+    ZookeeperTransaction,
 )
 from tests.zookeeper import WRITTEN
 
 
-def _log(*changes: Change, first: int = 1) -> list[Transaction | Defect]:
-    return [Transaction(0, zxid, 0, (change,)) for zxid, change in enumerate(changes, first)]
+def _log(*changes: Change, first: int = 1) -> list[ZookeeperTransaction | Defect]:
+    return [ZookeeperTransaction(0, zxid, 0, (change,)) for zxid, change in enumerate(changes, first)]
 
 
 def test_transactions_change_znodes() -> None:
     tree = replay(
         None,
-        [
-            _log(CreateNode("/a", b"1", 0), CreateNode("/a/b", None, 0), SetNode("/a", b"2", 1)),
-            _log(DeleteNode("/a/b"), CreateNode("/x/y", b"", 0), SetNode("/x", b"", 1), DeleteNode("/x"), first=4),
-        ],
+        {
+            4: _log(DeleteNode("/a/b"), CreateNode("/x/y", b"", 0), SetNode("/x", b"", 1), DeleteNode("/x"), first=4),
+            1: _log(CreateNode("/a", b"1", 0), CreateNode("/a/b", None, 0), SetNode("/a", b"2", 1)),
+        },
     )
     assert {path: node for path, node in tree.znodes.items() if "zoo" not in path} == {
         "/": Znode(b""),
@@ -45,22 +45,32 @@ def test_the_end_of_a_session_deletes_its_znodes() -> None:
         CreateNode("/e", b"", 7), CreateNode("/again", b"", 7), DeleteNode("/again"), CreateNode("/again", b"", 8),
         CloseSession(7, ("/e",)), CloseSession(9, ()), CloseSession(10, ()),
     )  # fmt: skip
-    assert set(replay(made, [_log(*changes, first=2)]).znodes) == {"/", "/p", "/again"}
+    assert set(replay(made, {2: _log(*changes, first=2)}).znodes) == {"/", "/p", "/again"}
 
 
 def test_replay_of_what_a_fuzzy_snapshot_already_holds_changes_nothing() -> None:
     made = ZookeeperSnapshot(1, {"/": Znode(b""), "/a": Znode(b"3", 2, 4, 2)})
     changes = (CreateNode("/a", b"1", 0), CreateNode("/b", b"", 0), DeleteNode("/b"), DeleteNode("/b"))
-    assert replay(made, [_log(*changes, first=1)]).znodes == made.znodes
+    assert replay(made, {1: _log(*changes, first=1)}).znodes == made.znodes
 
 
 def test_a_log_that_no_server_reads_ends_the_replay() -> None:
     """After a torn tail the next log counts; after a wrong checksum none does."""
     torn, wrong = Defect("torn", 5, accepted=True), Defect("wrong", 5)
     more = _log(CreateNode("/b", b"", 0), first=9)
-    assert "/b" in replay(None, [[torn], more]).znodes
-    tree = replay(None, [[wrong], more])
+    assert "/b" in replay(None, {1: [torn], 9: more}).znodes
+    tree = replay(None, {1: [wrong], 9: more})
     assert (tree.zxid, tree.stopped_by) == (0, wrong)
+    assert replay(ZookeeperSnapshot(8, {}), {1: [wrong], 8: more, 9: []}).stopped_by is None
+
+
+def test_a_missing_log_is_a_gap() -> None:
+    """Transactions are numbered one by one; a new leader of ZooKeeper begins again at 1, in the next epoch."""
+    epoch = 1 << 32
+    for first, gap_after in ((2, 1), (epoch, None), (epoch + 1, None), (epoch + 2, 1)):
+        made = ZookeeperSnapshot(1, {"/": Znode(b"")})
+        more = _log(CreateNode("/a", b"", 0), first=first + 9 if first < epoch else first)
+        assert replay(made, {1: more}).gap_after == gap_after
 
 
 def test_the_newest_whole_snapshot_is_used() -> None:
@@ -81,8 +91,9 @@ def test_any_snapshot_and_the_logs_give_the_same_znodes(version: str) -> None:
     snapshots = [parse(file.name, file.read_bytes(), 1 << 24).value for file in files if file.name.startswith("snap")]
 
     def restored(snapshot: ZookeeperSnapshot | None) -> dict[str, Znode]:
-        znodes = replay(snapshot, [transactions(logs[zxid].read_bytes()) for zxid in sorted(logs)]).znodes
-        return {path: node for path, node in znodes.items() if not path.startswith("/zookeeper") and path != "/"}
+        tree = replay(snapshot, {zxid: transactions(log.read_bytes()) for zxid, log in logs.items()})
+        assert (tree.stopped_by, tree.gap_after) == (None, None)
+        return {path: node for path, node in tree.znodes.items() if not path.startswith("/zookeeper") and path != "/"}
 
     assert len(snapshots) > 1
     wanted = restored(None)

@@ -10,7 +10,7 @@ from kcheck.formats._jute import JuteReader
 from kcheck.formats._zookeeper_log import CONTAINER_OWNER, LENGTH_MAX, TTL_OWNER, transactions
 from kcheck.formats._zookeeper_snapshot import parse, zxid_of
 from kcheck.model.parsed import Defect
-from kcheck.model.znodes import CloseSession, CreateNode, DeleteNode, SetNode, Transaction, Znode
+from kcheck.model.znodes import CloseSession, CreateNode, DeleteNode, SetNode, Znode, ZookeeperTransaction
 from tests.zookeeper import WRITTEN, buffer, create, log, multi, node, record, sealed, set_data, snapshot, text
 
 SIZE_MAX = 1 << 24
@@ -26,7 +26,7 @@ def _changes(data: bytes) -> list[object]:
 
 def _defect(data: bytes) -> Defect:
     *whole, last = transactions(data)
-    assert all(isinstance(item, Transaction) for item in whole)
+    assert all(isinstance(item, ZookeeperTransaction) for item in whole)
     assert isinstance(last, Defect)
     return last
 
@@ -44,8 +44,8 @@ def test_what_servers_wrote(path: Path) -> None:
         assert zxid == 0 or "/brokers/ids" in parsed.value.znodes
     else:
         first, *_, last = transactions(path.read_bytes())
-        assert isinstance(first, Transaction)
-        assert isinstance(last, Transaction)
+        assert isinstance(first, ZookeeperTransaction)
+        assert isinstance(last, ZookeeperTransaction)
         assert zxid == first.zxid
         assert first.zxid < last.zxid
 
@@ -119,8 +119,8 @@ def test_every_cut_and_every_changed_byte_of_a_snapshot_is_a_defect() -> None:
 
 def test_log() -> None:
     first, second = transactions(LOG)
-    assert first == Transaction(16, 2, 1_700_000_000_000, (CreateNode("/a", b"1", 0),))
-    assert second == Transaction(SECOND, 3, 1_700_000_000_000, (SetNode("/a", b"2", 1),))
+    assert first == ZookeeperTransaction(16, 2, 1_700_000_000_000, (CreateNode("/a", b"1", 0),))
+    assert second == ZookeeperTransaction(SECOND, 3, 1_700_000_000_000, (SetNode("/a", b"2", 1),))
     assert _changes(LOG[:16]) == _changes(log()) == []
 
 
