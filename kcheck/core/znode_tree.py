@@ -11,11 +11,11 @@ from typing import NamedTuple
 from kcheck.model.parsed import Defect, Parsed
 from kcheck.model.znodes import (
     ROOT,
-    Change,
     CloseSession,
     CreateNode,
     DeleteNode,
     Znode,
+    ZnodeChange,
     ZookeeperSnapshot,
     ZookeeperTransaction,
 )
@@ -76,7 +76,7 @@ def _follows(zxid: int, last: int) -> bool:
     return zxid <= last + 1 if epoch == last >> _COUNTER_BITS else counter <= 1
 
 
-def _apply(znodes: dict[str, Znode], ephemerals: dict[int, set[str]], change: Change, zxid: int) -> None:
+def _apply(znodes: dict[str, Znode], ephemerals: dict[int, set[str]], change: ZnodeChange, zxid: int) -> None:
     if isinstance(change, CloseSession):
         for path in {*change.paths, *ephemerals.get(change.session, ())}:
             _delete(znodes, ephemerals, path)

@@ -11,7 +11,7 @@ from kcheck.formats._jute import JuteEndError, JuteError, JuteReader
 from kcheck.formats._layout import Layout
 from kcheck.formats._zookeeper_snapshot import HEADER
 from kcheck.model.parsed import FOUND_SIZE_MAX, Defect
-from kcheck.model.znodes import Change, CloseSession, CreateNode, DeleteNode, SetNode, ZookeeperTransaction
+from kcheck.model.znodes import CloseSession, CreateNode, DeleteNode, SetNode, ZnodeChange, ZookeeperTransaction
 
 MAGIC = int.from_bytes(b"ZKLG")
 RECORD = Layout((("adler32", "i64"), ("length", "i32")))
@@ -91,9 +91,9 @@ def _transaction(reader: JuteReader, begin: int) -> ZookeeperTransaction:
     return ZookeeperTransaction(begin, zxid, time, changes)
 
 
-def _multi(reader: JuteReader, session: int) -> tuple[Change, ...]:
+def _multi(reader: JuteReader, session: int) -> tuple[ZnodeChange, ...]:
     """Return the changes of all parts; nothing if one of them failed, because then all did."""
-    changes: list[Change] = []
+    changes: list[ZnodeChange] = []
     failed = False
     for _ in range(reader.count("parts")):
         kind = reader.i32("the type of a part")
@@ -104,7 +104,7 @@ def _multi(reader: JuteReader, session: int) -> tuple[Change, ...]:
     return () if failed else tuple(changes)
 
 
-def _changes(reader: JuteReader, kind: int, session: int) -> tuple[Change, ...]:
+def _changes(reader: JuteReader, kind: int, session: int) -> tuple[ZnodeChange, ...]:
     """Return what a transaction changes, or one part of a multi."""
     if kind in _CHANGES_NOTHING:
         return ()

@@ -71,7 +71,7 @@ class CloseSession(NamedTuple):
     """The ephemeral znodes that the transaction names (3.6 and later)."""
 
 
-Change = CreateNode | DeleteNode | SetNode | CloseSession
+ZnodeChange = CreateNode | DeleteNode | SetNode | CloseSession
 
 
 class ZookeeperTransaction(NamedTuple):
@@ -83,5 +83,5 @@ class ZookeeperTransaction(NamedTuple):
     """Its id: the epoch of ZooKeeper's leader in the upper 32 bits, a counter in the lower ones."""
     timestamp: int
     """When, in ms."""
-    changes: tuple[Change, ...]
+    changes: tuple[ZnodeChange, ...]
     """What it changes, in order; nothing if it failed or changes no znode."""

@@ -7,19 +7,19 @@ from kcheck.formats._zookeeper_log import transactions
 from kcheck.formats._zookeeper_snapshot import parse, zxid_of
 from kcheck.model.parsed import Defect, Parsed
 from kcheck.model.znodes import (
-    Change,
     CloseSession,
     CreateNode,
     DeleteNode,
     SetNode,
     Znode,
+    ZnodeChange,
     ZookeeperSnapshot,
     ZookeeperTransaction,
 )
 from tests.zookeeper import WRITTEN
 
 
-def _log(*changes: Change, first: int = 1) -> list[ZookeeperTransaction | Defect]:
+def _log(*changes: ZnodeChange, first: int = 1) -> list[ZookeeperTransaction | Defect]:
     return [ZookeeperTransaction(0, zxid, 0, (change,)) for zxid, change in enumerate(changes, first)]
 
 
