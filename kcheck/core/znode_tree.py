@@ -99,5 +99,5 @@ def _delete(znodes: dict[str, Znode], ephemerals: dict[int, set[str]], path: str
 
 def chroots(znodes: Iterable[str]) -> tuple[str, ...]:
     """Return the paths below which Kafka clusters keep their znodes (zookeeper.connect); "" is the root."""
-    end = "/brokers/topics"
-    return tuple(sorted(path.removesuffix(end) for path in znodes if path.endswith(end)))
+    parts = (path.partition("/brokers/topics") for path in znodes)
+    return tuple(sorted({chroot for chroot, end, rest in parts if end and rest[:1] in ("", "/")}))

@@ -29,14 +29,14 @@ _LONG_BITS = 64
 _DIGITS_MAX = 10
 
 
-def read_cluster(znodes: Mapping[str, Znode], chroot: str = "", *, versions: bool = True) -> ZookeeperCluster:
-    """Return the metadata of the cluster below `chroot`; `versions` says whether the znodes have their versions."""
-    return _ClusterReader(znodes, chroot, versions=versions).cluster()
+def read_cluster(znodes: Mapping[str, Znode], chroot: str = "") -> ZookeeperCluster:
+    """Return the metadata of the cluster below `chroot`."""
+    return _ClusterReader(znodes, chroot).cluster()
 
 
 class _ClusterReader:
-    def __init__(self, znodes: Mapping[str, Znode], chroot: str, *, versions: bool) -> None:
-        self._znodes, self._chroot, self._versions = znodes, chroot, versions
+    def __init__(self, znodes: Mapping[str, Znode], chroot: str) -> None:
+        self._znodes, self._chroot = znodes, chroot
         self._problems: list[tuple[str, str]] = []
         self._children: dict[str, list[str]] = {}
         for path in znodes:
@@ -100,8 +100,7 @@ class _ClusterReader:
 
     def _state(self, path: str) -> LeaderIsrAndControllerEpoch | None:
         znode = self._znodes.get(self._chroot + path)
-        version = znode.version if znode is not None and self._versions else None
-        return self._json(path, lambda fields: _state(fields, version))
+        return self._json(path, lambda fields: _state(fields, znode and znode.version))
 
     def _brokers(self) -> dict[int, ZookeeperBroker]:
         brokers = {}

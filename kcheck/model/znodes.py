@@ -16,8 +16,8 @@ class Znode(NamedTuple):
     """The transaction that created it."""
     mzxid: int = 0
     """The transaction that last set its data."""
-    version: int = 0
-    """How often its data was set. Kafka's partition epoch is the version of the znode of the partition's state."""
+    version: int | None = 0
+    """How often its data was set; None if an export does not say. The version of a partition's state is its epoch."""
     ephemeral_owner: int = 0
     """The session that it ends with; 0 if it is persistent. Containers and nodes with a TTL have special values."""
 

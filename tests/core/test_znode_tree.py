@@ -81,7 +81,7 @@ def test_the_newest_whole_snapshot_is_used() -> None:
 
 
 def test_chroots() -> None:
-    assert chroots(["/", "/brokers/topics", "/k/1/brokers/topics", "/brokers/topics/t"]) == ("", "/k/1")
+    assert chroots(["/", "/brokers/topics/t", "/k/1/brokers/topics", "/x/brokers/topicsx"]) == ("", "/k/1")
 
 
 @pytest.mark.parametrize("version", ["1.1.1", "3.9.2"])

@@ -90,8 +90,10 @@ def test_an_unclean_leader_that_has_not_recovered() -> None:
     for level in (0, 1):
         state = STATE | {"leader": -2, "leader_recovery_state": level}
         cluster = read_cluster(
-            {"/brokers/topics/t": Znode(b'{"partitions":{"0":[1]}}'), path: Znode(json.dumps(state).encode())},
-            versions=False,
+            {
+                "/brokers/topics/t": Znode(b'{"partitions":{"0":[1]}}'),
+                path: Znode(json.dumps(state).encode(), version=None),
+            }
         )
         wanted = LeaderIsrAndControllerEpoch(-1, 5, (1, 2), 4, None, recovering=level == 1)
         assert cluster.topics["t"].partitions[0].state == wanted

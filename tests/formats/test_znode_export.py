@@ -1,0 +1,55 @@
+"""Exports of znodes as JSON: three forms, and what is none of them."""
+
+import json
+
+import pytest
+
+from kcheck.formats._znode_export import parse
+from kcheck.model.parsed import Defect
+from kcheck.model.znodes import Znode
+
+ENTRIES = [{"path": "/a", "data": '{"x":1}', "dataVersion": 3}, {"path": "/b", "data": {"x": 1}}, {"path": "/c"}]
+ZNODES = {"/a": Znode(b'{"x":1}', version=3), "/b": Znode(b'{"x": 1}', version=None), "/c": Znode(None, version=None)}
+
+
+@pytest.mark.parametrize(
+    "text", [json.dumps(ENTRIES), "\n\n".join(map(json.dumps, ENTRIES)), json.dumps(ENTRIES, indent=1)]
+)
+def test_entries(text: str) -> None:
+    for mark in ("", "\ufeff"):
+        assert parse((mark + text).encode()) == (ZNODES, ())
+
+
+def test_paths_and_data() -> None:
+    wanted = {"/a": Znode(b"4", version=None), "/b": Znode(b"4", version=None), "/c": Znode(None, version=None)}
+    assert parse(b'{"/a": "4", "/b": 4, "/c": null}') == (wanted, ())
+    assert parse(json.dumps(ENTRIES[0]).encode()).value == {"/a": ZNODES["/a"]}
+    assert parse(b"") == parse(b"{}") == ({}, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x", "this is no JSON object with a path and data"),
+        ("[" * 100_000, "this is no JSON object with a path and data"),
+        ("[1]", "this is no JSON object with a path and data"),
+        ('{"a": 1}', "the path does not begin with /"),
+        ('[{"path": 1}]', "the path does not begin with /"),
+        ('[{"path": "/", "dataVersion": true}]', "the dataVersion is no version"),
+        ('[{"path": "/", "dataVersion": 2147483648}]', "the dataVersion is no version"),
+    ],
+    ids=range(7),
+)
+def test_what_is_no_znode(text: str, message: str) -> None:
+    znodes, (defect,) = parse(text.encode())
+    assert (znodes, defect.message, defect.line) == ({}, message, 1)
+
+
+def test_a_line_that_is_cut_leaves_the_others() -> None:
+    znodes, defects = parse(b'{"path": "/a"}\n{"path": "/b\n{"path": "/c"}\n')
+    assert set(znodes) == {"/a", "/c"}
+    assert defects == (Defect("this is no JSON object with a path and data", 0, 2, 1, b'{"path": "/b'),)
+
+
+def test_a_lone_surrogate_is_data() -> None:
+    assert parse(b'{"/a": "\\ud800"}').value == {"/a": Znode(b"?", version=None)}
