@@ -9,8 +9,8 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from kcheck.core.releases import NEWEST_TESTED, with_profile
-from kcheck.core.releases import release as release_of
+from kcheck.core.releases import with_profile
+from kcheck.model.evidence import AUTO
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kcheck.verbs.inspect import Inspection
     from kcheck.verbs.overview import Overview
     from kcheck.verbs.predict import Prediction
+    from kcheck.verbs.release import WithOutcomes
     from kcheck.views.refused_paths import WithFindings
 
 Path = str | os.PathLike[str]
@@ -33,17 +34,33 @@ EVERY_PARTITION = PartitionFilter()
 
 
 def release(
-    kafka: str | Release = NEWEST_TESTED,
+    kafka: str | Release = AUTO,
     *,
+    paths: Iterable[Path] = (),
     ibp: str | None = None,
     message_format: str | None = None,
     profile: str | None = None,
+    config: Path | None = None,
+    log: Path | None = None,
 ) -> Release:
     """Return what a Kafka release does: `4.3`, `3.9.2`; `ibp` and `message_format` as in server.properties.
 
-    `profile` forces a truncation profile, P0 to P5. UsageError: a release, a version or a profile that is not known.
+    `auto` is the newest tested release that the files in `paths` can be of: its `evidence` says why. `profile` forces
+    a truncation profile, P0 to P5. `config` and `log` are a server.properties and a broker's own log, plain or .gz,
+    that say more. UsageError: a release, a version or a profile that is not known.
     """
-    chosen = kafka if isinstance(kafka, Release) else release_of(kafka, ibp=ibp, message_format=message_format)
+    if isinstance(kafka, Release):
+        chosen = kafka
+        if chosen.evidence is not None:
+            from kcheck.disk.refusals import note_again
+
+            note_again(chosen.evidence.refused)
+    else:
+        from kcheck.verbs.release import NamedFiles
+        from kcheck.verbs.release import release as verb
+
+        named = NamedFiles(*(None if path is None else os.fspath(path) for path in (config, log)))
+        chosen = verb(_texts(paths), kafka, ibp=ibp, message_format=message_format, named=named)
     return with_profile(chosen, profile) if profile else chosen
 
 
@@ -55,15 +72,16 @@ def inspect(
     files: bool = False,
     as_kind: str | None = None,
     partitions: PartitionFilter = EVERY_PARTITION,
-    kafka: str | Release = NEWEST_TESTED,
+    kafka: str | Release = AUTO,
 ) -> "Inspection":
     """Return what is in files, partition directories and log dirs: `kcheck inspect`."""
     from kcheck.documents.inspection import InspectDetail
     from kcheck.verbs.inspect import inspect as verb
 
     detail = InspectDetail(segments=segments, epochs=epochs, batches=batches, files=files)
+    texts = _texts(paths)
     return _complete(
-        lambda: verb(_texts(paths), as_kind=as_kind, wanted=partitions, detail=detail, release=release(kafka))
+        lambda: verb(texts, as_kind=as_kind, wanted=partitions, detail=detail, release=release(kafka, paths=texts))
     )
 
 
@@ -73,22 +91,18 @@ def check(
     as_kind: str | None = None,
     reading: "ReadOptions | None" = None,
     partitions: PartitionFilter = EVERY_PARTITION,
-    kafka: str | Release = NEWEST_TESTED,
+    kafka: str | Release = AUTO,
 ) -> "CheckReport":
     """Return what is wrong: `kcheck check`. `depth` is checkpoints, headers, crc or records."""
     from kcheck.model.depth import parse_depth
     from kcheck.verbs.check import check as verb
 
-    return _complete(
-        lambda: verb(
-            _texts(paths),
-            depth=parse_depth(depth),
-            as_kind=as_kind,
-            wanted=partitions,
-            release=release(kafka),
-            reading=reading,
-        )
-    )
+    texts, level = _texts(paths), parse_depth(depth)
+
+    def answer(chosen: Release) -> "CheckReport":
+        return verb(texts, depth=level, as_kind=as_kind, wanted=partitions, release=chosen, reading=reading)
+
+    return _compared(kafka, texts, answer)
 
 
 def predict(
@@ -97,7 +111,7 @@ def predict(
     config: Path | None = None,
     define: Sequence[str] = (),
     partitions: PartitionFilter = EVERY_PARTITION,
-    kafka: str | Release = NEWEST_TESTED,
+    kafka: str | Release = AUTO,
 ) -> "Prediction":
     """Return what the broker does at its next start: `kcheck predict`.
 
@@ -108,21 +122,27 @@ def predict(
     from kcheck.verbs.predict import predict as verb
     from kcheck.views.broker_settings import settings_of
 
-    texts, chosen = _texts(paths), release(kafka)
-    settings = settings_of(texts, None if config is None else os.fspath(config), tuple(define), chosen)
-    return _complete(lambda: verb(texts, StartOptions(clean, settings, chosen, partitions)))
+    texts = _texts(paths)
+
+    def answer(chosen: Release) -> "Prediction":
+        settings = settings_of(texts, None if config is None else os.fspath(config), tuple(define), chosen)
+        return verb(texts, StartOptions(clean, settings, chosen, partitions))
+
+    return _compared(kafka, texts, answer, config)
 
 
-def overview(
-    *paths: Path, partitions: PartitionFilter = EVERY_PARTITION, kafka: str | Release = NEWEST_TESTED
-) -> "Overview":
+def overview(*paths: Path, partitions: PartitionFilter = EVERY_PARTITION, kafka: str | Release = AUTO) -> "Overview":
     """Return what is wrong in batch headers, and the verdict on the next start: `kcheck PATH`."""
     from kcheck.startup.log_manager import StartOptions
     from kcheck.verbs.overview import overview as verb
     from kcheck.views.broker_settings import settings_of
 
-    texts, chosen = _texts(paths), release(kafka)
-    return _complete(lambda: verb(texts, StartOptions(None, settings_of(texts, None, (), chosen), chosen, partitions)))
+    texts = _texts(paths)
+
+    def answer(chosen: Release) -> "Overview":
+        return verb(texts, StartOptions(None, settings_of(texts, None, (), chosen), chosen, partitions))
+
+    return _compared(kafka, texts, answer)
 
 
 def end_offset(
@@ -132,7 +152,7 @@ def end_offset(
     log_end_offset: int | None = None,
     after_start: bool = False,
     partitions: PartitionFilter = EVERY_PARTITION,
-    kafka: str | Release = NEWEST_TESTED,
+    kafka: str | Release = AUTO,
 ) -> "EndOffsets":
     """Return what replicas answer to OffsetsForLeaderEpoch: `kcheck end-offset`."""
     from kcheck.replicas.end_offset import EndOffsetQuery, end_offsets
@@ -143,7 +163,8 @@ def end_offset(
         log_end_offset=log_end_offset,
         after_start=after_start,
     )
-    return _complete(lambda: end_offsets(_texts(paths), query, wanted=partitions, release=release(kafka)))
+    texts = _texts(paths)
+    return _compared(kafka, texts, lambda chosen: end_offsets(texts, query, wanted=partitions, release=chosen))
 
 
 def truncation(
@@ -152,7 +173,7 @@ def truncation(
     leader_epoch: int | None = None,
     live: bool = False,
     partitions: PartitionFilter = EVERY_PARTITION,
-    kafka: str | Release = NEWEST_TESTED,
+    kafka: str | Release = AUTO,
 ) -> "Truncation":
     """Return where each follower truncates, and what is lost: `kcheck truncation`.
 
@@ -162,7 +183,8 @@ def truncation(
     from kcheck.replicas.truncation import truncation as verb
 
     election = Election(leader=None if leader is None else str(leader), leader_epoch=leader_epoch, live=live)
-    return _complete(lambda: verb(_texts(replicas), election, wanted=partitions, release=release(kafka)))
+    texts = _texts(replicas)
+    return _compared(kafka, texts, lambda chosen: verb(texts, election, wanted=partitions, release=chosen))
 
 
 def dump(
@@ -186,7 +208,7 @@ def repair(
     define: Sequence[str] = (),
     keep: "Chosen | None" = None,
     partitions: PartitionFilter = EVERY_PARTITION,
-    kafka: str | Release = NEWEST_TESTED,
+    kafka: str | Release = AUTO,
 ) -> "RepairPlan":
     """Return a plan for what is wrong: `kcheck repair`. Nothing on disk changes.
 
@@ -198,11 +220,24 @@ def repair(
     from kcheck.startup.log_manager import StartOptions
     from kcheck.views.broker_settings import settings_of
 
-    texts, chosen = _texts(paths), release(kafka)
-    settings = settings_of(texts, None if config is None else os.fspath(config), tuple(define), chosen)
-    options = StartOptions(None, settings, chosen, partitions)
-    every = keep or (lambda *_: True)
-    return _complete(lambda: verb(texts, _texts(against), options, accept_loss=accept_loss, tidy=tidy, keep=every))
+    texts, every = _texts(paths), keep or (lambda *_: True)
+
+    def answer() -> "RepairPlan":
+        chosen = release(kafka, paths=texts, config=config)
+        settings = settings_of(texts, None if config is None else os.fspath(config), tuple(define), chosen)
+        options = StartOptions(None, settings, chosen, partitions)
+        return verb(texts, _texts(against), options, accept_loss=accept_loss, tidy=tidy, keep=every)
+
+    return _complete(answer)
+
+
+def _compared(
+    kafka: str | Release, texts: list[str], answer: "Callable[[Release], WithOutcomes]", config: Path | None = None
+) -> "WithOutcomes":
+    """Return the answer for a release, and where it differs at the other end of the range that the files fit."""
+    from kcheck.verbs.release import with_other_end
+
+    return _complete(lambda: with_other_end(release(kafka, paths=texts, config=config), answer))
 
 
 def _complete(answer_of: "Callable[[], WithFindings]") -> "WithFindings":

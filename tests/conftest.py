@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Generator, Iterator
 from functools import _lru_cache_wrapper
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,11 @@ COUNTED = pytest.StashKey[bool]()
 """Whether the test before was counted."""
 
 
+def is_counted(item: pytest.Item) -> bool:
+    """Whether the lines that a test runs count for the floor."""
+    return item.nodeid.startswith(FLOOR)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """Run two processes more than there are cores: one of them waits for a broker, and one for Spark."""
@@ -36,11 +42,26 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests into their order, and count the lines of those alone that hold the coverage floor."""
+    """Put the tests into their order."""
     items.sort(key=lambda item: next(at for at, name in enumerate(ORDER) if item.nodeid.startswith(name)))
-    for item in items:
-        if not item.nodeid.startswith(FLOOR):
-            item.add_marker(pytest.mark.no_cover)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Count the lines of those tests alone that hold the coverage floor.
+
+    The marker `no_cover` does not: in a process of pytest-xdist, pytest-cov counts twice and pauses one of the two.
+    """
+    if is_counted(item):
+        return (yield)
+    tracers = sys.gettrace(), threading.gettrace()
+    sys.settrace(None)
+    threading.settrace(None)
+    try:
+        return (yield)
+    finally:
+        sys.settrace(tracers[0])
+        threading.settrace(tracers[1])
 
 
 PURE = tuple(f"kcheck.{name}." for name in ("model", "core", "tables", "formats", "repairs", "rules"))
@@ -56,7 +77,7 @@ def forget() -> None:
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Forget what uncounted tests have put into caches: its lines would not run again in a counted one."""
-    counted = item.get_closest_marker("no_cover") is None
+    counted = is_counted(item)
     if counted and not item.session.stash.get(COUNTED, True):
         forget()
     item.session.stash[COUNTED] = counted

@@ -32,7 +32,7 @@ def check(
     from kcheck.verbs.check import ReadOptions
 
     span, processes = TimeSpan(*parse_span(since, until)), parse_jobs(jobs)
-    partitions, release = common.wanted(), common.release()
+    partitions, release = common.wanted(), common.release(paths)
     start = time.perf_counter()
     with at_length(progress, nice=nice, quiet=common.output_options.quiet) as shown:
         reading = ReadOptions(jobs=processes, span=span, tell=shown.tell)

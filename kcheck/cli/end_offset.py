@@ -37,6 +37,6 @@ def end_offset(
         log_end_offset=log_end_offset,
         after_start=after_start,
         partitions=common.wanted(),
-        kafka=common.release(profile),
+        kafka=common.release(paths, profile),
     )
     common.write_answer(answer.report())

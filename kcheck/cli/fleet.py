@@ -13,7 +13,7 @@ from typer.core import TyperCommand
 from kcheck.cli import fleet_report
 from kcheck.cli.fleet_report import Metrics, StorageOption, can_be_written, measure, storage_options
 from kcheck.cli.long_commands import Nice, ShowProgress, at_length, parse_jobs
-from kcheck.cli.options import Common, with_common
+from kcheck.cli.options import Common, with_common_of_fleet
 from kcheck.cli.report_output import end, write_answer, written_line
 from kcheck.errors import UsageError
 
@@ -54,7 +54,7 @@ def fleet() -> None:
 
 
 @app.command("scan")
-@with_common
+@with_common_of_fleet
 def scan(
     roots: Roots,
     common: Common,

@@ -29,6 +29,6 @@ def inspect(
         files=files,
         as_kind=as_kind,
         partitions=common.wanted(),
-        kafka=common.release(),
+        kafka=common.release(paths),
     )
     common.write_answer(answer.report())

@@ -2,19 +2,21 @@
 
 import functools
 import inspect
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from kcheck.api import release
 from kcheck.cli.report_output import OutputOptions, end, renderer_of, write_answer
-from kcheck.core.releases import NEWEST_TESTED
 from kcheck.errors import UsageError
+from kcheck.model.evidence import AUTO
 from kcheck.model.finding import Chosen, parse_severity
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
 from kcheck.registry import plug_names
+from kcheck.renderers._printable import printable
 
 Paths = Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, partition directories, log dirs.")]
 ReplicaArguments = Annotated[list[str], typer.Argument(metavar="BROKER=PATH...", help="One replica per broker.")]
@@ -53,10 +55,21 @@ class Common(NamedTuple):
     message_format: str | None
     judging: FindingFilter
     output_options: OutputOptions
+    config: str | None = None
+    log: str | None = None
 
-    def release(self, profile: str | None = None) -> Release:
-        """Return the Kafka release to model."""
-        return release(self.kafka, ibp=self.ibp, message_format=self.message_format, profile=profile)
+    def release(self, paths: Iterable[str] = (), profile: str | None = None) -> Release:
+        """Return the Kafka release to model; warn of one that the files in `paths` contradict."""
+        chosen = release(
+            self.kafka, paths=paths, ibp=self.ibp, message_format=self.message_format, profile=profile,
+            config=self.config, log=self.log,
+        )  # fmt: skip
+        said = chosen.evidence
+        if said is not None and said.contradicted and not self.output_options.quiet:
+            between = said.lowest if said.lowest == said.highest else f"{said.lowest} to {said.highest}"
+            warning = f"--kafka {self.kafka}, but the files are of Kafka {between} ({said.sources})"
+            print(f"kcheck: {printable(warning)}", file=sys.stderr)
+        return chosen
 
     def wanted(self) -> PartitionFilter:
         """Return which partitions to read."""
@@ -111,7 +124,9 @@ def _common(
     partition: Annotated[
         list[str] | None, typer.Option("--partition", metavar="N|TOPIC-N", help="Only this partition; repeatable.")
     ] = None,
-    kafka: Annotated[str, typer.Option("--kafka", metavar="VERSION", help="Kafka release to model.")] = NEWEST_TESTED,
+    kafka: Annotated[
+        str, typer.Option("--kafka", metavar="VERSION", help="Kafka release to model; auto: as the files say.")
+    ] = AUTO,
     ibp: Annotated[
         str | None, typer.Option("--ibp", metavar="VERSION", help="Its protocol or metadata version, if older.")
     ] = None,
@@ -128,6 +143,18 @@ def _common(
     )  # fmt: skip
 
 
+def _common_of_broker(
+    config: Annotated[
+        str | None, typer.Option("--config", metavar="FILE", help="The broker's server.properties.")
+    ] = None,
+    log: Annotated[
+        str | None, typer.Option("--log", metavar="FILE", help="The broker's own log: it names the release.")
+    ] = None,
+    **others: Any,
+) -> Common:
+    return _common(**others)._replace(config=config, log=log)
+
+
 def with_output_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of `OutputOptions` to a command, as its argument `output_options`."""
     return _with(command, "output_options", _output_options, _options(_output_options))
@@ -135,7 +162,12 @@ def with_output_options(command: Callable[..., None]) -> Callable[..., None]:
 
 def with_common(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of `Common` to a command, as its argument `common`."""
-    return _with(command, "common", _common, {**_options(_common), **_options(_judging), **_options(_output_options)})
+    return _with(command, "common", _common_of_broker, {**_options(_common_of_broker), **_COMMON})
+
+
+def with_common_of_fleet(command: Callable[..., None]) -> Callable[..., None]:
+    """Add them without the files that one broker has."""
+    return _with(command, "common", _common, _COMMON)
 
 
 def with_judging(command: Callable[..., None]) -> Callable[..., None]:
@@ -162,6 +194,9 @@ def _with(
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # inspect reads it
     run.__annotations__ = {part.name: part.annotation for part in parameters}
     return run
+
+
+_COMMON = {**_options(_common), **_options(_judging), **_options(_output_options)}
 
 
 def within(option: str, value: int | None, least: int, most: int) -> None:

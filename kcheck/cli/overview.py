@@ -15,4 +15,4 @@ def names_path(argument: str) -> bool:
 @with_common
 def overview(paths: Paths, common: Common) -> None:
     """Find what is wrong, and predict the next start."""
-    common.write_answer(api.overview(*paths, partitions=common.wanted(), kafka=common.release()).report())
+    common.write_answer(api.overview(*paths, partitions=common.wanted(), kafka=common.release(paths)).report())

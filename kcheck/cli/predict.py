@@ -8,7 +8,6 @@ from kcheck import api
 from kcheck.cli.options import Common, Paths, with_common
 from kcheck.cli.report_output import end, write_answer
 
-Config = Annotated[str | None, typer.Option("--config", metavar="FILE", help="The broker's server.properties.")]
 Define = Annotated[
     list[str] | None, typer.Option("-D", "--define", metavar="KEY=VALUE", help="One broker setting; repeatable.")
 ]
@@ -21,13 +20,18 @@ Clean = Annotated[
 
 
 @with_common
-def predict(paths: Paths, common: Common, clean: Clean = None, config: Config = None, define: Define = None) -> None:
+def predict(paths: Paths, common: Common, clean: Clean = None, define: Define = None) -> None:
     """Predict whether the next start succeeds, and what it loses."""
     from kcheck.model.finding import parse_severity
 
     fail_on = parse_severity(common.judging.fail_on)
     prediction = api.predict(
-        *paths, clean=clean, config=config, define=define or (), partitions=common.wanted(), kafka=common.release()
+        *paths,
+        clean=clean,
+        config=common.config,
+        define=define or (),
+        partitions=common.wanted(),
+        kafka=common.release(paths),
     )
     report = prediction.report()
     write_answer(report, common.output_options)

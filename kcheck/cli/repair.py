@@ -7,7 +7,7 @@ import typer
 
 from kcheck import api
 from kcheck.cli.options import Common, Paths, with_common
-from kcheck.cli.predict import Config, Define
+from kcheck.cli.predict import Define
 from kcheck.cli.report_output import UNCHANGED, checked_renderer, end, write_answer, written_line
 
 Against = Annotated[
@@ -30,21 +30,21 @@ def repair(
     against: Against = None,
     accept_loss: AcceptLoss = False,
     tidy: Tidy = False,
-    config: Config = None,
     define: Define = None,
 ) -> None:
     """Plan repairs; -o writes the plan for apply."""
     from kcheck.disk.output import replace_file
     from kcheck.model.finding import parse_severity
 
-    release, fail_on, output = common.release(), parse_severity(common.judging.fail_on), common.output_options.output
+    release, fail_on = common.release(paths), parse_severity(common.judging.fail_on)
+    output = common.output_options.output
     shown, _ = common.chosen()
     answer = api.repair(
         *paths,
         against=against or (),
         accept_loss=accept_loss,
         tidy=tidy,
-        config=config,
+        config=common.config,
         define=define or (),
         keep=shown,
         partitions=common.wanted(),

@@ -25,7 +25,7 @@ def truncation(
 ) -> None:
     """Show where each follower truncates, and what it loses."""
     within("--leader-epoch", leader_epoch, 0, INT_MAX)
-    partitions, release = common.wanted(), common.release(profile)
+    partitions, release = common.wanted(), common.release(replicas, profile)
     answer = api.truncation(
         *replicas, leader=leader, leader_epoch=leader_epoch, live=live, partitions=partitions, kafka=release
     )

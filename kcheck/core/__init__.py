@@ -24,6 +24,7 @@ releases of Kafka differ, a `Release`. It returns what that release would do. Do
 | Which replicas does the cluster no longer know? | `cluster_image`, `cluster_copies` |
 | What happens at the next start, in values and in one line? | `predictions`, `verdicts` |
 | Which facts belong to which release? | `releases` |
+| Which releases can have written the files? | `release_evidence` |
 
 The states of a follower, in order (`truncation.plan_truncation`):
 

@@ -118,7 +118,7 @@ TABLE: tuple[ReleaseRow, ...] = (
 )
 
 NEWEST_TESTED = "4.3"
-"""The default of `--kafka`: the newest line whose brokers and classes the tests run."""
+"""The newest line whose brokers and classes the tests run: the release where the files tell none."""
 
 TESTED = ("0.10.2", "0.11.0", "1.1", "2.0", "2.4", "2.8", "3.9", "4.3")
 """The lines whose brokers or classes answer in the tests."""
@@ -186,6 +186,12 @@ def with_profile(chosen: Release, profile: str) -> Release:
 def known_versions() -> str:
     """Return the known releases in words, for a usage error."""
     return ", ".join(row.first if row.first == row.last else f"{row.first}-{row.last}" for row in TABLE)
+
+
+def lines() -> tuple[str, ...]:
+    """Return the known lines of releases, from old to new: 0.10.2, 3.9."""
+    parts = (row.first.split(".") for row in TABLE)
+    return tuple(dict.fromkeys(".".join(part[: 3 if part[0] == "0" else 2]) for part in parts))
 
 
 @cache  # of every row, each time that a release is asked for

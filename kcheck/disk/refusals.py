@@ -1,7 +1,7 @@
 """Remembers what the file system refused while a command ran, so that no answer hides it."""
 
 import errno
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from threading import local
 from typing import Self, TypeVar
 
@@ -39,8 +39,14 @@ _COLLECTING = _Collecting()
 def note_refusal(path: str, error: OSError | ValueError) -> None:
     """Remember that a path was refused; a path that does not exist, or cannot, was not refused."""
     if isinstance(error, OSError) and error.errno not in MISSING:
-        for refused in _COLLECTING.open:
-            refused.setdefault(path, error.strerror or str(error))
+        note_again([(path, error.strerror or str(error))])
+
+
+def note_again(refusals: Iterable[tuple[str, str]]) -> None:
+    """Remember what was refused before this answer was begun, and bears on it."""
+    for refused in _COLLECTING.open:
+        for path, words in refusals:
+            refused.setdefault(path, words)
 
 
 def asked_twice(ask: Callable[[], T]) -> T:

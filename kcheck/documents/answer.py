@@ -1,16 +1,27 @@
 """The base class of answers: conversion to the JSON document of the command, or to an Arrow table."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from kcheck import __version__
 from kcheck.errors import UsageError
 from kcheck.model.finding import Finding
+from kcheck.model.release import Release
 from kcheck.model.report import Report, finding_row
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+COMPARED_COUNT_MAX = 1000
+"""Answers for more partitions or segments are not compared with those for another release."""
+COMPARED_SIZE_MAX = 256 << 20
+"""Nor are those for which more bytes were read."""
+
+Outcomes: TypeAlias = Mapping[tuple[object, ...], object]
+"""What an answer says, by its name (the first part of a key) and place."""
 
 
 class Answer:
@@ -24,6 +35,14 @@ class Answer:
     @abstractmethod
     def report(self) -> Report:
         """Return the answer as rows, for a renderer."""
+
+    def outcomes(self) -> "tuple[Self, Outcomes | None]":
+        """Return the answer, not yet read, and what in it can differ between releases; None if that is too much."""
+        return self, None
+
+    def of_release(self, release: Release) -> Self:
+        """Return the same answer with another account of its release."""
+        return replace(self, release=release)  # type: ignore[type-var]  # each subclass is a dataclass
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -51,9 +70,23 @@ class Answer:
         return pa.Table.from_batches([batch], schema_of(report.columns))
 
 
+def outcomes_of(findings: Iterable[Finding]) -> Outcomes:
+    """Return where each rule finds something, and how bad it is."""
+    by_rule: dict[tuple[object, ...], list[str]] = {}
+    for finding in findings:
+        by_rule.setdefault((finding.id,), []).append(f"{finding.severity} {finding.where}")
+    return {rule: sorted(places) for rule, places in by_rule.items()}
+
+
+def name_of(topic: str | None, partition: int | None) -> str:
+    """Return the name of a partition; that of a bare file says nothing of it."""
+    return "bare file" if topic is None else f"{topic}-{partition}"
+
+
 def head(report: Report) -> dict[str, object]:
     """Return the first fields of every document."""
-    return {"schema": f"kcheck.{report.verb}/1", "kcheck": __version__, "kafka": report.kafka}
+    fields: dict[str, object] = {"schema": f"kcheck.{report.verb}/1", "kcheck": __version__, "kafka": report.kafka}
+    return fields if report.evidence is None else fields | {"kafka_evidence": report.evidence.row()}
 
 
 def _plain(value: object) -> object:

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from kcheck.model.behaviours import Behaviours
+from kcheck.model.evidence import ReleaseEvidence
 
 
 class CheckpointReader(StrEnum):
@@ -140,6 +141,8 @@ class _Fields(NamedTuple):
     """What it does with an entry that contradicts the epoch cache."""
     epoch_cache: bool
     """Whether a log has an epoch cache: in some releases its message format decides."""
+    evidence: ReleaseEvidence | None = None
+    """What the files say about the release; None if nobody asked them."""
 
 
 class Release(_Fields, Behaviours):

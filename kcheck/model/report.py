@@ -5,6 +5,7 @@ from fnmatch import fnmatchcase
 from itertools import chain
 from typing import NamedTuple
 
+from kcheck.model.evidence import ReleaseEvidence
 from kcheck.model.finding import Finding, Severity
 
 
@@ -91,8 +92,8 @@ class Report(NamedTuple):
     answer is not one table. `columns` are those of its rows.
 
     `collected` grows while the body is read; `findings()` is complete after that. `elsewhere` are findings that are
-    written somewhere else, being too many: how many of each severity. `checked` are the paths looked at.
-    `reverts`: the plan in the body was undone.
+    written somewhere else, being too many: how many of each severity. `checked` are the paths looked at. `evidence` is
+    what they say about the release, None for a verb that asks none. `reverts`: the plan in the body was undone.
     """
 
     verb: str
@@ -105,6 +106,7 @@ class Report(NamedTuple):
     kinds: Mapping[str, str] = {}
     checked: tuple[str, ...] = ()
     elsewhere: Mapping[str, int] = {}
+    evidence: ReleaseEvidence | None = None
     reverts: bool = False
 
     def findings(self) -> tuple[Finding, ...]:

@@ -111,6 +111,7 @@ class RepairPlan(Answer):
         return Report(
             verb="plan",
             kafka=self.release.name,
+            evidence=self.release.evidence,
             body={**plan_row(self.plan), "refused": refused, "healed": healed, "chosen": chosen, "losses": losses},
             collected=self.collected,
             checked=self.checked,

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any, TextIO
 
+from kcheck.core.release_evidence import in_words
 from kcheck.model.report import Report, Row, finding_row
 from kcheck.renderers._contract import Options, Renderer
 from kcheck.renderers._page import Findings, Page, cell, known, plural, size
@@ -27,6 +28,8 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
     for finding in report.findings():
         fields = finding_row(finding)
         findings[(fields["log_dir"], fields["dir"], fields["file"] if fields["dir"] is None else None)].append(fields)
+    if report.evidence is not None and not report.evidence.given:
+        page.wrapped(in_words(report.evidence), hanging="    ")
     if report.verb in _LAYOUTS:
         _LAYOUTS[report.verb](report._replace(body=body), page, findings)
     elif report.verb in _ALONE:

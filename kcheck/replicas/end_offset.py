@@ -1,12 +1,13 @@
 """`kcheck end-offset`: how each replica would answer OffsetsForLeaderEpoch."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from typing import NamedTuple, Self
 
 from kcheck.core.leader_epochs import around, latest_epoch, rise
 from kcheck.core.offsets_for_leader_epoch import EpochAnswer, Error, answer, epochs_to_ask
-from kcheck.documents.answer import Answer
+from kcheck.documents.answer import COMPARED_COUNT_MAX, Answer, Outcomes, name_of, outcomes_of
 from kcheck.errors import UsageError
 from kcheck.model.entries import UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET, Epoch, EpochEntries, Offset
 from kcheck.model.finding import Finding
@@ -69,11 +70,24 @@ class EndOffsets(Answer):
     checked: tuple[str, ...]
     """The paths that were read."""
 
+    def outcomes(self) -> tuple[Self, Outcomes | None]:
+        """Return what the findings say, and every answer."""
+        first = tuple(islice(self.answers, COMPARED_COUNT_MAX + 1))
+        answer = replace(self, answers=chain(first, self.answers))
+        if len(first) > COMPARED_COUNT_MAX:
+            return answer, None
+        answers: Outcomes = {
+            (f"end-offset {name_of(row.topic, row.partition)} epoch {row.requested_epoch}", row.broker_id): row
+            for row in first
+        }
+        return answer, {**outcomes_of(self.collected), **answers}
+
     def report(self) -> Report:
         """Return the answer as rows."""
         return Report(
             verb="end-offset",
             kafka=self.release.name,
+            evidence=self.release.evidence,
             body={"profile": str(self.release.profile), "answers": map(end_offset_row, self.answers)},
             collected=self.collected,
             table="answers",

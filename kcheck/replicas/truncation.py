@@ -1,7 +1,9 @@
 """`kcheck truncation`: for each partition and follower, the requests to the leader and the records lost."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
+from typing import Self
 
 from kcheck.core.dialogue import Dialogue, FetchAnswer, FetchRequest, Leader, Replica, Status
 from kcheck.core.lineage import EpochRange, Fork, Lineage, fork, lineage_of_cache, ranges
@@ -18,7 +20,7 @@ from kcheck.core.truncation_plans import (
     marked,
 )
 from kcheck.disk.refusals import Refusals
-from kcheck.documents.answer import Answer
+from kcheck.documents.answer import COMPARED_COUNT_MAX, Answer, Outcomes, name_of, outcomes_of
 from kcheck.documents.truncation import plan_row
 from kcheck.errors import UsageError
 from kcheck.model.entries import Epoch, Offset
@@ -71,6 +73,24 @@ class Truncation(Answer):
     It is complete once the plans have been read.
     """
 
+    def outcomes(self) -> tuple[Self, Outcomes | None]:
+        """Return what the findings say, and what each plan truncates and loses."""
+        first = tuple(islice(self.plans, COMPARED_COUNT_MAX + 1))
+        answer = replace(self, plans=chain(first, self.plans))
+        if len(first) > COMPARED_COUNT_MAX:
+            return answer, None
+        plans: Outcomes = {
+            (f"truncation {name_of(plan.topic, plan.partition)}", plan.leader): [
+                plan.problem, plan.lost_at_start, plan.is_best,
+                *(
+                    (part.broker_id, part.problem, part.truncate_to, part.lost, part.diverges_silently_at)
+                    for part in plan.followers
+                ),
+            ]
+            for plan in first
+        }  # fmt: skip
+        return answer, {**outcomes_of(self.collected), **plans}
+
     def report(self) -> Report:
         """Return the answer as rows."""
         leader = self.election.leader
@@ -83,6 +103,7 @@ class Truncation(Answer):
         return Report(
             verb="truncation",
             kafka=self.release.name,
+            evidence=self.release.evidence,
             body={**query, "partitions": map(plan_row, self._watched())},
             collected=self.collected,
             kinds={"partitions": "partition"},

@@ -8,6 +8,7 @@ In: paths, options and a `Release`. Out: an answer such as `CheckReport` or `Pre
 - `predict`: does the next start of the broker succeed, and which records does it lose?
 - `overview`: `kcheck PATH`, which is `check` and `predict` on the same opened log dirs.
 - `dump`: which batches, records or index entries does a file have?
+- `release`: for which release do they answer?
 - `explain`: which rules are there, and what does one mean?
 
 Questions that need several brokers belong to `replicas`, repairs to `plans`. What Kafka does is decided in `core` and

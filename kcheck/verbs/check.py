@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from kcheck.disk.walk import split
-from kcheck.documents.answer import Answer
+from kcheck.documents.answer import COMPARED_COUNT_MAX, COMPARED_SIZE_MAX, Answer, Outcomes, outcomes_of
 from kcheck.formats._contract import Format
 from kcheck.jobs.workers import Task, Workers
 from kcheck.model.depth import Depth
@@ -63,6 +63,12 @@ class CheckReport(Answer):
     checked: tuple[str, ...]
     """The paths that were read."""
 
+    def outcomes(self) -> tuple[Self, Outcomes | None]:
+        """Return the findings, unless the check was interrupted or large."""
+        counts = self.counts
+        large = max(counts.partitions, counts.segments) > COMPARED_COUNT_MAX or counts.bytes > COMPARED_SIZE_MAX
+        return self, None if large or self.interrupted is not None else outcomes_of(self.collected)
+
     def report(self) -> Report:
         """Return the answer as rows."""
         body: dict[str, object] = {"depth": str(self.depth)}
@@ -75,6 +81,7 @@ class CheckReport(Answer):
         return Report(
             verb="check",
             kafka=self.release.name,
+            evidence=self.release.evidence,
             body={**body, "checked": counts},
             collected=self.collected,
             table=FINDINGS,

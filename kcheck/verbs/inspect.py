@@ -55,6 +55,7 @@ class Inspection(Answer):
         return Report(
             verb="inspect",
             kafka=self.release.name,
+            evidence=self.release.evidence,
             body={"items": (item_row(item, self.detail) for item in self.items)},
             collected=self.collected,
             kinds={"items": "item", "partitions": "partition"},

@@ -1,13 +1,15 @@
 """`kcheck PATH`: the verdict on the next start, then what is wrong."""
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 from kcheck.core.verdicts import worst_first
-from kcheck.documents.answer import Answer
+from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.predict import log_dir_row, partition_row
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Finding
+from kcheck.model.release import Release
 from kcheck.model.report import Report
 from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs.check import CheckReport, check
@@ -27,6 +29,15 @@ class Overview(Answer):
     """The result of `kcheck check`."""
     prediction: Prediction
     """The predicted next start of the log dirs."""
+
+    def outcomes(self) -> tuple[Self, Outcomes | None]:
+        """Return those of the check and of the prediction."""
+        found, predicted = self.check.outcomes()[1], self.prediction.outcomes()[1]
+        return self, None if found is None or predicted is None else {**found, **predicted}
+
+    def of_release(self, release: Release) -> Self:
+        """Return the same answer with another account of its release."""
+        return replace(self, check=self.check.of_release(release))
 
     @property
     def collected(self) -> list[Finding]:

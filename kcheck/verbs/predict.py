@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Self
 
 from kcheck.core.cluster_copies import MetadataCopy
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
@@ -9,8 +10,8 @@ from kcheck.core.startup import Mode, Outcome
 from kcheck.core.verdicts import log_dir_severity
 from kcheck.disk.read import FilesOf
 from kcheck.disk.walk import exists, join, split
-from kcheck.documents.answer import Answer
-from kcheck.documents.predict import log_dir_row
+from kcheck.documents.answer import COMPARED_COUNT_MAX, COMPARED_SIZE_MAX, Answer, Outcomes
+from kcheck.documents.predict import log_dir_row, partition_row
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import PARTITION_METADATA, PartitionDirectory
 from kcheck.model.release import Release
@@ -23,6 +24,9 @@ from kcheck.views.metadata_copy import read_copy
 from kcheck.views.recheck import has_left
 from kcheck.views.selection import require_match
 from kcheck.views.targets import Target, TargetKind, broker_of, directory_wanted, paths_of, replica_targets
+
+_OUTCOME = ("outcome", "log_start_offset", "log_end_offset", "leader_epochs", "lost")
+"""The fields of a partition's row that an operator decides by: the rest are words and names of files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,11 +47,24 @@ class Prediction(Answer):
         """The worst severity of all log dirs."""
         return max(map(log_dir_severity, self.log_dirs), key=lambda severity: severity.rank, default=Severity.INFO)
 
+    def outcomes(self) -> tuple[Self, Outcomes | None]:
+        """Return what becomes of each log dir and partition, unless that are many or much is recovered."""
+        partitions = [(start.path, partition) for start in self.log_dirs for partition in start.partitions]
+        scanned = sum(partition.scan_bytes for _, partition in partitions)
+        if len(partitions) > COMPARED_COUNT_MAX or scanned > COMPARED_SIZE_MAX:
+            return self, None
+        of_log_dirs = {(f"predict {start.path}",): str(start.outcome) for start in self.log_dirs}
+        rows = ((path, partition_row(partition)) for path, partition in partitions)
+        return self, of_log_dirs | {
+            (f"predict {row['dir']}", path): [row[name] for name in _OUTCOME] for path, row in rows
+        }
+
     def report(self) -> Report:
         """Return the answer as rows."""
         return Report(
             verb="predict",
             kafka=self.release.name,
+            evidence=self.release.evidence,
             body={"log_dirs": map(log_dir_row, self.log_dirs)},
             collected=self.collected,
             table="log_dirs.partitions",

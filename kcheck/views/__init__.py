@@ -13,6 +13,8 @@ A command passes through these modules in this order:
 6. `survey`: runs steps 2 to 5 for the targets of a command.
 7. `recheck`: are findings in a log dir in use real, or was the broker writing?
 
-`coverage` counts what has been read. `broker_settings` and `metadata_copy` read the settings and the cluster metadata
+`release_evidence`, with `partition_evidence` and `named_evidence`, looks before them for what the files tell about the
+release of their brokers. `coverage` counts what
+has been read. `broker_settings` and `metadata_copy` read the settings and the cluster metadata
 for a simulated start.
 """

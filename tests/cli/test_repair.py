@@ -33,7 +33,8 @@ def test_a_plan_is_written_applied_and_undone(folder: Path, tmp_path: Path) -> N
     assert 0 == kcheck("apply", plan, "--backup", tmp_path / "backup", "--yes").code
     assert 0 == kcheck("check", folder).code
     again = kcheck("repair", folder, "-o", plan)
-    assert ("plan for Kafka 4.3: nothing to do", 0) == (again.out.splitlines()[0], again.code)
+    assert 0 == again.code
+    assert "plan for Kafka 4.3: nothing to do" in again.out.splitlines()
     assert 0 == kcheck("undo", tmp_path / "backup").code
     assert before == contents(folder)
 

@@ -13,6 +13,7 @@ from typer.main import get_command
 
 import kcheck.model.release
 from kcheck.cli.app import app
+from kcheck.core.release_evidence import TABLE as EVIDENCE
 from kcheck.core.releases import NEWEST_TESTED, PROFILES, TABLE, TESTED, ReleaseRow, release
 from kcheck.model.behaviour import Behaviour
 from kcheck.model.behaviours import BEHAVIOURS
@@ -28,11 +29,48 @@ NOTICE = f"This page is written by `{COMMAND}`"
 RELEASES_HEAD = f"""# Releases
 
 What each release of Kafka does, as far as it changes an answer of `kcheck`. `--kafka` chooses the row, `--ibp` and
-`--message-format` can change it, `--profile` puts another profile in its place. The default is {NEWEST_TESTED}.
+`--message-format` can change it, `--profile` puts another profile in its place. The default is the release that
+[the files tell](#which-release-wrote-the-files).
 The brokers or classes of these lines answer in the tests: {", ".join(TESTED)}.
 
 {NOTICE} from `kcheck/core/releases.py`,
-`kcheck/model/release.py` and `kcheck/model/behaviours.py`: change those, not this.
+`kcheck/model/release.py`, `kcheck/model/behaviours.py` and `kcheck/core/release_evidence.py`: change those, not this.
+"""
+
+EVIDENCE_HEAD = f"""## Which release wrote the files
+
+`--kafka auto`, the default, reads the release from the files of a broker, from all its log dirs that are named. The
+first line of a text answer says it, `kafka_evidence` in JSON:
+
+| Field | Meaning |
+| --- | --- |
+| `lowest`, `highest` | The lines of releases that the files fit, both included; null if nothing is known. |
+| `used` | The release that the answer holds for: the highest one up to {NEWEST_TESTED}, the newest tested one. |
+| `given` | Whether `--kafka VERSION` named it. If the files contradict that, a warning on stderr says so. |
+| `other` | What the answer for `lowest` would be: `kafka`, and the rules and partitions that it `differs_in`. |
+| `reasons` | What decides the range: the releases that it `says`, what it is (`from`), its `path`, its `broker_id`. |
+
+- A broker that registered in the metadata log proves its release, and so does its own log: `--log FILE`, plain or
+  `.gz`. All other evidence gives a range. `--config FILE` adds what its server.properties says.
+- With `unstable.feature.versions.enable`, 3.7 registers as 3.8 does, and 3.8 as 3.9: name the release by `--kafka`.
+- A file stays when its broker is upgraded. So what is there proves that a broker at least this new wrote here. A
+  broker that was downgraded leaves the same files: name its release by `--kafka`.
+- Files that are newer than the registration of their broker have two reasons: an upgrade that has not registered yet,
+  or a downgrade. The range then holds both, and the first line says "not one release".
+- Something absent bounds the release from above only if every later broker writes it at its start. What is there wins
+  over what is absent: a file can be lost. An absent partition.metadata proves nothing: up to 3.9, brokers with an
+  inter.broker.protocol.version below 2.8 write none. A partition directory or file outside of a log dir proves nothing
+  by what is absent.
+- Where the range has several releases, `check`, `predict`, `kcheck PATH`, `truncation` and `end-offset` also answer
+  for the lowest one and name what differs. Answers for more than 1000 partitions or segments are not compared, nor
+  those for which more than 256 MiB are read: `differs_in` is then null. `other` is null where nothing is to compare.
+- `truncation` and the other commands answer for one release. If that of several brokers differs, the first line says
+  so, and the answer is for the newest: name the release of the next start by `--kafka`.
+- `fleet scan` reads no evidence: `auto` is {NEWEST_TESTED} there.
+
+First and last: the lines of releases that the evidence fits. An empty field has no limit. The levels of
+`metadata.version` in records and versions in texts narrow the range. At most 16 partitions of a log dir are looked at,
+and of each internal topic 4, the first 64 KiB of their last segments.
 """
 
 BEHAVIOURS_HEAD = """## What else changes with the release
@@ -111,6 +149,8 @@ def releases_page() -> str:
         parts += [f"## {title}\n", text + "\n"]
         codes = [(code, doc) for (owner, code), doc in said.items() if owner == name]
         parts.append(table(("Code", "Meaning"), [(value_of(name, code), doc) for code, doc in codes]))
+    evidence = [(str(kind), cell(row.first), cell(row.last), row.reference, row.why) for kind, row in EVIDENCE.items()]
+    parts += [EVIDENCE_HEAD, table(("Evidence", "First", "Last", "Source", "Why"), evidence)]
     parts += [BEHAVIOURS_HEAD, table(("From", "Until", "Kafka's id", "What it does"), map(behaviour_row, BEHAVIOURS))]
     return "\n".join(parts)
 

@@ -1,0 +1,91 @@
+"""What the files of brokers say about the release of Kafka that wrote them."""
+
+from typing import NamedTuple
+
+AUTO = "auto"
+"""The value of `--kafka` that stands for the release that the files prove."""
+
+_SHOWN = 8
+"""So many differences are named in words."""
+
+
+class Reason(NamedTuple):
+    """One thing in the files that bounds the release."""
+
+    source: str
+    """What it is, in words."""
+    path: str
+    """The file or directory where it is."""
+    broker_id: int | None
+    """The broker whose file it is, None where that is not known."""
+    first: str | None
+    """The first line of releases that it fits, None for any."""
+    last: str | None
+    """The last one, None for any."""
+
+    @property
+    def says(self) -> str:
+        """The releases that it fits, in words."""
+        if self.first is None or self.last is None:
+            return f"{self.last} or earlier" if self.first is None else f"{self.first} or later"
+        return self.first if self.first == self.last else f"{self.first} to {self.last}"
+
+
+class OtherEnd(NamedTuple):
+    """What the answer would be for the lowest release of a range, against that for the one used."""
+
+    kafka: str
+    """The lowest line."""
+    differs_in: tuple[str, ...] | None
+    """What differs: rules, and what an answer says of partitions; None if that is too much to compare."""
+
+    @property
+    def words(self) -> str:
+        """What differs, in words; empty if nothing does."""
+        if self.differs_in is None:
+            return f", {self.kafka} not compared"
+        more = len(self.differs_in) - _SHOWN
+        shown = ", ".join(self.differs_in[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+        return f", {self.kafka} differs in: {shown}" if shown else ""
+
+
+class ReleaseEvidence(NamedTuple):
+    """The lines of releases that the files fit, and the one that an answer holds for."""
+
+    lowest: str | None
+    """The first line that they fit, None if nothing is known."""
+    highest: str | None
+    """The last one."""
+    used: str
+    """The release that the answer holds for."""
+    given: bool
+    """Whether the user named that release."""
+    reasons: tuple[Reason, ...]
+    """What decides the range, broker by broker."""
+    agrees: bool = True
+    """False if the brokers, or the evidence of one, tell releases that differ: the range then holds those of all."""
+    contradicted: bool = False
+    """Whether the user named a release outside the range."""
+    other: OtherEnd | None = None
+    """The other end of the range; None if there is none, or the command does not compare it."""
+    refused: tuple[tuple[str, str], ...] = ()
+    """The paths that were refused when evidence was looked for, each with the reason."""
+
+    def row(self) -> dict[str, object]:
+        """Return it as JSON shows it."""
+        return {
+            "lowest": self.lowest,
+            "highest": self.highest,
+            "used": self.used,
+            "given": self.given,
+            "other": self.other and {"kafka": self.other.kafka, "differs_in": self.other.differs_in},
+            "reasons": tuple(
+                {"says": reason.says, "from": reason.source, "path": reason.path, "broker_id": reason.broker_id}
+                for reason in self.reasons
+            ),
+        }
+
+    @property
+    def sources(self) -> str:
+        """What decides the range, in words: each thing once."""
+        return ", ".join(dict.fromkeys(reason.source for reason in self.reasons))
