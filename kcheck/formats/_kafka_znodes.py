@@ -21,7 +21,7 @@ from kcheck.model.zookeeper_cluster import (
 )
 
 T = TypeVar("T")
-Fields = Mapping[str, Any]
+ZnodeFields = Mapping[str, Any]
 
 _SCRAM = "SCRAM-SHA-"
 _MIGRATION = ("kraft_controller_id", "kraft_controller_epoch", "kraft_metadata_offset", "kraft_metadata_epoch")
@@ -83,7 +83,7 @@ class _ClusterReader:
             self._problems.append((self._chroot + path, str(error)))
             return None
 
-    def _json(self, path: str, build: Callable[[Fields], T]) -> T | None:
+    def _json(self, path: str, build: Callable[[ZnodeFields], T]) -> T | None:
         return self._read(path, lambda data: build(_object(data)))
 
     def _topic(self, name: str, deleting: bool) -> ZookeeperTopic | None:
@@ -129,7 +129,7 @@ class _ClusterReader:
         return tuple(sorted(users))
 
 
-def _object(data: bytes) -> Fields:
+def _object(data: bytes) -> ZnodeFields:
     """Return a JSON object; raise ValueError, whose words do not quote the data."""
     try:
         fields = read_json(data.decode("utf-8"))
@@ -144,7 +144,7 @@ def _no_sense(name: str) -> ValueError:
     return ValueError(f"its {name} is missing or makes no sense")
 
 
-def _int(fields: Fields, name: str, bits: int = 32) -> int:
+def _int(fields: ZnodeFields, name: str, bits: int = 32) -> int:
     value = fields.get(name)
     if not isinstance(value, int) or isinstance(value, bool) or value.bit_length() >= bits:
         raise _no_sense(name)
@@ -157,14 +157,14 @@ def _ints(value: object, name: str) -> tuple[int, ...]:
     return tuple(_int({name: number}, name) for number in value)
 
 
-def _text(fields: Fields, name: str) -> str:
+def _text(fields: ZnodeFields, name: str) -> str:
     value = fields.get(name)
     if not isinstance(value, str):
         raise _no_sense(name)
     return value
 
 
-def _inner(fields: Fields, name: str, *, needed: bool = False) -> Fields:
+def _inner(fields: ZnodeFields, name: str, *, needed: bool = False) -> ZnodeFields:
     value = fields.get(name, None if needed else {})
     if not isinstance(value, dict):
         raise _no_sense(name)
@@ -178,7 +178,7 @@ def _controller_epoch(data: bytes) -> int:
     return int(text)
 
 
-def _topic(fields: Fields, deleting: bool) -> ZookeeperTopic:
+def _topic(fields: ZnodeFields, deleting: bool) -> ZookeeperTopic:
     adding, removing = _inner(fields, "adding_replicas"), _inner(fields, "removing_replicas")
     partitions = {}
     for number, replicas in _inner(fields, "partitions", needed=True).items():
@@ -192,7 +192,7 @@ def _topic(fields: Fields, deleting: bool) -> ZookeeperTopic:
     return ZookeeperTopic(_text(fields, "topic_id") if "topic_id" in fields else None, partitions, deleting)
 
 
-def _state(fields: Fields, version: int | None) -> LeaderIsrAndControllerEpoch:
+def _state(fields: ZnodeFields, version: int | None) -> LeaderIsrAndControllerEpoch:
     return LeaderIsrAndControllerEpoch(
         leader=max(_int(fields, "leader"), -1),
         leader_epoch=_int(fields, "leader_epoch"),
@@ -203,7 +203,7 @@ def _state(fields: Fields, version: int | None) -> LeaderIsrAndControllerEpoch:
     )
 
 
-def _broker(fields: Fields) -> ZookeeperBroker:
+def _broker(fields: ZnodeFields) -> ZookeeperBroker:
     """Return a registration; up to 0.8 it names one host and port instead of endpoints."""
     endpoints = fields.get("endpoints")
     if endpoints is None:
@@ -213,22 +213,22 @@ def _broker(fields: Fields) -> ZookeeperBroker:
     return ZookeeperBroker(tuple(endpoints), None if fields.get("rack") is None else _text(fields, "rack"))
 
 
-def _config(fields: Fields) -> Fields:
+def _config(fields: ZnodeFields) -> ZnodeFields:
     return _inner(fields, "config")
 
 
-def _partitions(fields: Fields) -> tuple[tuple[str, int], ...]:
+def _partitions(fields: ZnodeFields) -> tuple[tuple[str, int], ...]:
     partitions = fields.get("partitions")
     if not isinstance(partitions, list) or not all(isinstance(partition, dict) for partition in partitions):
         raise _no_sense("partitions")
     return tuple((_text(partition, "topic"), _int(partition, "partition")) for partition in partitions)
 
 
-def _features(fields: Fields) -> dict[str, int]:
+def _features(fields: ZnodeFields) -> dict[str, int]:
     """Return the levels; up to 3.2 a feature had a least level too."""
     features = _inner(fields, "features")
     return {name: _int(_inner(features, name, needed=True), "max_version_level") for name in features}
 
 
-def _migration(fields: Fields) -> ZookeeperMigration:
+def _migration(fields: ZnodeFields) -> ZookeeperMigration:
     return ZookeeperMigration(*(_int(fields, name, _LONG_BITS) for name in _MIGRATION))
