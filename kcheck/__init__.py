@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 __all__ = [
     "PartitionFilter",
     "check",
+    "cluster",
     "dump",
     "end_offset",
     "formats",
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from kcheck import formats
     from kcheck.api import (
         check,
+        cluster,
         dump,
         end_offset,
         inspect,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kcheck.replicas.end_offset import EndOffsets
     from kcheck.replicas.truncation import Truncation
     from kcheck.verbs.check import CheckReport, ReadOptions
+    from kcheck.verbs.cluster import Cluster
     from kcheck.verbs.dump import Dump
     from kcheck.verbs.inspect import Inspection
     from kcheck.verbs.overview import Overview
@@ -185,6 +186,29 @@ def truncation(
     election = Election(leader=None if leader is None else str(leader), leader_epoch=leader_epoch, live=live)
     texts = _texts(replicas)
     return _compared(kafka, texts, lambda chosen: verb(texts, election, wanted=partitions, release=chosen))
+
+
+def cluster(
+    *paths: Path,
+    at: int | None = None,
+    history: str | None = None,
+    fetchers: int | None = None,
+    brokers: bool = False,
+    partitions: PartitionFilter = EVERY_PARTITION,
+    kafka: str | Release = AUTO,
+) -> "Cluster":
+    """Return what the controllers know: `kcheck cluster`.
+
+    `at` is the offset of the last metadata record that counts, `history` a partition as TOPIC-N, `fetchers` the
+    brokers' num.replica.fetchers. With `brokers` the one table of the answer is that of the brokers.
+    """
+    from kcheck.verbs.cluster import ClusterQuestion, partition_named
+    from kcheck.verbs.cluster import cluster as verb
+
+    wanted_history = None if history is None else partition_named(history)
+    question = ClusterQuestion(at=at, history=wanted_history, fetchers=fetchers, brokers=brokers)
+    texts = _texts(paths)
+    return _complete(lambda: verb(texts, question, wanted=partitions, release=release(kafka, paths=texts)))
 
 
 def dump(

@@ -27,7 +27,7 @@ from kcheck.errors import KcheckError, UsageError
 from kcheck.renderers._printable import printable
 
 _GROUPS = {
-    "Look": ("inspect", "check", "dump", "rules", "explain"),
+    "Look": ("inspect", "check", "cluster", "dump", "rules", "explain"),
     "Plan": ("predict", "end-offset", "truncation", "repair"),
     "Act": ("apply", "undo"),
     "Fleet": ("fleet",),

@@ -2,7 +2,15 @@
 
 from typing import NamedTuple
 
-from kcheck.core.cluster_image import ClusterImage, Stray, directory_of, stray
+from kcheck.core.strays import Stray, directory_of, stray
+from kcheck.model.cluster import ClusterImage, MetadataProblem, QuorumState
+
+
+class RaftEpoch(NamedTuple):
+    """An epoch of the controllers, and the offset of its first record."""
+
+    epoch: int
+    start: int
 
 
 class MetadataCopy(NamedTuple):
@@ -22,6 +30,31 @@ class MetadataCopy(NamedTuple):
     """The ids of the controllers that it names."""
     image: ClusterImage
     """The topics, replicas and brokers after its last record."""
+    epochs: tuple[RaftEpoch, ...] = ()
+    """The epochs of the records above the snapshot."""
+    leader: int | None = None
+    """The controller that led at its end."""
+    elected: QuorumState | None = None
+    """The last election that the node knows, by its quorum-state."""
+    timestamp: int | None = None
+    """The time of its last record, in ms since 1970."""
+    cut: MetadataProblem | None = None
+    """Where its log is corrupt: it ends there, and a start of the node truncates it there."""
+    problems: tuple[MetadataProblem, ...] = ()
+    """What of it cannot be read, or contradicts what stands before."""
+
+    @property
+    def decides(self) -> bool:
+        """Whether the copy is complete, as far as the node itself will have it after its next start.
+
+        Of a corrupt log, other controllers would send the node the rest again.
+        """
+        return not self.problems and (self.cut is None or self.is_only_voter)
+
+    @property
+    def is_only_voter(self) -> bool:
+        """Whether the copy is that of the only controller: it holds all that is committed."""
+        return self.voters == {self.node_id}
 
 
 class StrayReplica(NamedTuple):
@@ -48,12 +81,14 @@ class StrayDetector(NamedTuple):
     @property
     def of_kraft(self) -> bool:
         """Whether the broker ran with KRaft when it last registered."""
-        return self.broker_id in self.copy.image.brokers
+        return self.copy.image.runs_kraft(self.broker_id)
 
     def promotes(self, topic_id: str, partition: int) -> bool:
         """Whether a replica belongs in this log dir (LogManager.recoverAbandonedFutureLogs 3.7.1 to 4.3.1)."""
-        directory_id = directory_of(self.copy.image, topic_id, partition, self.broker_id)
-        sees_copy = self.own or self._is_only_voter
+        topic = self.copy.image.topics_by_id.get(topic_id)
+        registration = None if topic is None else topic.partitions.get(partition)
+        directory_id = None if registration is None else directory_of(registration, self.broker_id)
+        sees_copy = self.own or self.copy.is_only_voter
         return sees_copy and directory_id is not None and directory_id == self.directory_id
 
     def stray(self, topic_id: str, partition: int) -> StrayReplica | None:
@@ -64,13 +99,8 @@ class StrayDetector(NamedTuple):
         why = f"{replica.why}, according to {self.copy.path} up to offset {self.copy.end}"
         return StrayReplica(why, self._doubt(replica))
 
-    @property
-    def _is_only_voter(self) -> bool:
-        """Whether the copy is that of the only controller: then the broker will see it."""
-        return self.copy.voters == {self.copy.node_id}
-
     def _doubt(self, replica: Stray) -> str | None:
-        if self._is_only_voter:
+        if self.copy.is_only_voter:
             return None
         if replica.since is None or not self.own:
             return "this copy of the metadata may be older than the directory"

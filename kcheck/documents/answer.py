@@ -3,7 +3,8 @@
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
 from kcheck import __version__
 from kcheck.errors import UsageError
@@ -20,6 +21,7 @@ COMPARED_COUNT_MAX = 1000
 COMPARED_SIZE_MAX = 256 << 20
 """Nor are those for which more bytes were read."""
 
+Row = TypeVar("Row")
 Outcomes: TypeAlias = Mapping[tuple[object, ...], object]
 """What an answer says, by its name (the first part of a key) and place."""
 
@@ -68,6 +70,12 @@ class Answer:
             raise UsageError(f"{report.verb} has more than one table; use to_dict()")
         batch = batch_of(list(rows(report, str)), report.columns)
         return pa.Table.from_batches([batch], schema_of(report.columns))
+
+
+def compared(rows: Iterator[Row]) -> tuple[Iterator[Row], tuple[Row, ...] | None]:
+    """Return rows, all still to be read, and the same rows for `outcomes`; None if they are too many to compare."""
+    first = tuple(islice(rows, COMPARED_COUNT_MAX + 1))
+    return chain(first, rows), None if len(first) > COMPARED_COUNT_MAX else first
 
 
 def outcomes_of(findings: Iterable[Finding]) -> Outcomes:

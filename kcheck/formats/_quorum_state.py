@@ -9,15 +9,31 @@ from typing import Any
 from kcheck.formats._contract import Format
 from kcheck.formats._json_reader import read_json
 from kcheck.formats.partition_metadata import java_uuid
+from kcheck.model.cluster import QuorumState
 from kcheck.model.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, utf8_lines, wrapped
 from kcheck.model.names import FileKind
-from kcheck.model.parsed import BrokerReads, Parsed
+from kcheck.model.parsed import BrokerReads, Defect, Parsed
 from kcheck.model.release import Release
 
 _VERSION = "data_version"
 _VERSIONS = (0, 1)
 _VOTED_DIRECTORY = "votedDirectoryId"
 _INTS = ("leaderId", "leaderEpoch", "votedId")
+
+
+def parse(data: bytes) -> Parsed[QuorumState | None]:
+    """Return the state; None with a defect for a file that 4.3 does not read."""
+    try:
+        fields = _object(data)
+    except ValueError as error:
+        return Parsed(None, (Defect(str(error), 0),))
+    version = _short(fields[_VERSION])
+    wrong = _wrong_field(fields, version) if version in _VERSIONS else f"{_VERSION} {version} is not known"
+    if wrong is not None:
+        return Parsed(None, (Defect(wrong, 0),))
+    voters = None if version else tuple(voter["voterId"] for voter in fields["currentVoters"])
+    leader_id, leader_epoch, voted_id = (fields[name] for name in _INTS)
+    return Parsed(QuorumState(leader_id, leader_epoch, voted_id, voters, fields.get(_VOTED_DIRECTORY)))
 
 
 def broker_reads(data: bytes, release: Release) -> BrokerReads[str | None]:
@@ -97,6 +113,6 @@ FORMAT = Format(
     kind="quorum-state",
     title="quorum-state",
     matches=lambda name: name == FileKind.QUORUM_STATE,
-    parse=lambda _: Parsed(None),
+    parse=parse,
     broker_reads=broker_reads,
 )

@@ -6,7 +6,7 @@ AUTO = "auto"
 """The value of `--kafka` that stands for the release that the files prove."""
 
 _SHOWN = 8
-"""So many differences are named in words."""
+"""How many differences the first line names."""
 
 
 class Reason(NamedTuple):

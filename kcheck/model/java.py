@@ -37,6 +37,15 @@ def wrapped(number: int, bits: int) -> int:
     return (number + half) % (2 * half) - half
 
 
+def java_hash(text: str) -> int:
+    """Return String.hashCode of a text."""
+    units = text.encode("utf-16-be", "surrogatepass")
+    value = 0
+    for at in range(0, len(units), 2):
+        value = (31 * value + int.from_bytes(units[at : at + 2], "big")) & 0xFFFFFFFF
+    return wrapped(value, 32)
+
+
 def java_lines(text: str) -> Iterator[str]:
     """Yield the lines of BufferedReader.readLine: only LF, CR or CR LF ends a line."""
     return (match[1] for match in _LINE.finditer(text) if match.start() < len(text))

@@ -142,7 +142,7 @@ class _Fields(NamedTuple):
     epoch_cache: bool
     """Whether a log has an epoch cache: in some releases its message format decides."""
     evidence: ReleaseEvidence | None = None
-    """What the files say about the release; None if nobody asked them."""
+    """What the files say about the release; None if they were not read for it."""
 
 
 class Release(_Fields, Behaviours):

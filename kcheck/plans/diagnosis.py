@@ -86,5 +86,5 @@ def _with_cluster(
     newest = newest_copy(copies)
     if newest is None:
         return paths_by_id
-    stated = {topic: {topic_id: newest.path} for topic, topic_id in newest.image.topic_ids.items()}
+    stated = {topic.name: {topic_id: newest.path} for topic_id, topic in newest.image.topics_by_id.items()}
     return stated | {topic: stated.get(topic, {}) | paths for topic, paths in paths_by_id.items()}

@@ -1,23 +1,14 @@
 """The layouts of `fleet report` and `fleet diff`."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 from kcheck.core.startup import NEXT_STARTS
 from kcheck.model.report import Report, Row
-from kcheck.renderers._page import Page, cell, plural, size
+from kcheck.renderers._page import Page, cell, moment, plural, size
 
 _SEVERITIES = ("fatal", "error", "warning", "info")
 _COUNT = 10
 """Number of rows shown of each kind; the HTML page and JSON have more."""
-
-
-def moment(value: object) -> str:
-    """Return a time in ms since 1970 to the second; `?` if it is unknown or outside the calendar."""
-    try:
-        return datetime.fromtimestamp(int(str(value)) // 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-    except (ValueError, OverflowError, OSError):
-        return "?"
 
 
 def place_of(row: Row) -> str:

@@ -9,6 +9,7 @@ from kcheck.core.release_evidence import in_words
 from kcheck.model.report import Report, Row, finding_row
 from kcheck.renderers._contract import Options, Renderer
 from kcheck.renderers._page import Findings, Page, cell, known, plural, size
+from kcheck.renderers._text_cluster import cluster
 from kcheck.renderers._text_dump import dump
 from kcheck.renderers._text_fleet import fleet_diff, fleet_report
 from kcheck.renderers._text_inspect import inspect
@@ -152,6 +153,7 @@ _LAYOUTS: dict[str, Callable[[Report, Page, Findings], None]] = {"inspect": insp
 """Layouts that show findings under their rows, and remove them from the rest."""
 
 _ALONE: dict[str, Callable[[Report, Page], None]] = {
+    "cluster": cluster,
     "end-offset": _end_offset,
     "truncation": truncation,
     "predict": predict,

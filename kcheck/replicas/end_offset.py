@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import chain, islice
 from typing import NamedTuple, Self
 
 from kcheck.core.leader_epochs import around, latest_epoch, rise
 from kcheck.core.offsets_for_leader_epoch import EpochAnswer, Error, answer, epochs_to_ask
-from kcheck.documents.answer import COMPARED_COUNT_MAX, Answer, Outcomes, name_of, outcomes_of
+from kcheck.documents.answer import Answer, Outcomes, compared, name_of, outcomes_of
 from kcheck.errors import UsageError
 from kcheck.model.entries import UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET, Epoch, EpochEntries, Offset
 from kcheck.model.finding import Finding
@@ -72,9 +71,9 @@ class EndOffsets(Answer):
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
         """Return what the findings say, and every answer."""
-        first = tuple(islice(self.answers, COMPARED_COUNT_MAX + 1))
-        answer = replace(self, answers=chain(first, self.answers))
-        if len(first) > COMPARED_COUNT_MAX:
+        rows, first = compared(self.answers)
+        answer = replace(self, answers=rows)
+        if first is None:
             return answer, None
         answers: Outcomes = {
             (f"end-offset {name_of(row.topic, row.partition)} epoch {row.requested_epoch}", row.broker_id): row

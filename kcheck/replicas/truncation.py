@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
 from typing import Self
 
 from kcheck.core.dialogue import Dialogue, FetchAnswer, FetchRequest, Leader, Replica, Status
@@ -20,7 +19,7 @@ from kcheck.core.truncation_plans import (
     marked,
 )
 from kcheck.disk.refusals import Refusals
-from kcheck.documents.answer import COMPARED_COUNT_MAX, Answer, Outcomes, name_of, outcomes_of
+from kcheck.documents.answer import Answer, Outcomes, compared, name_of, outcomes_of
 from kcheck.documents.truncation import plan_row
 from kcheck.errors import UsageError
 from kcheck.model.entries import Epoch, Offset
@@ -75,9 +74,9 @@ class Truncation(Answer):
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
         """Return what the findings say, and what each plan truncates and loses."""
-        first = tuple(islice(self.plans, COMPARED_COUNT_MAX + 1))
-        answer = replace(self, plans=chain(first, self.plans))
-        if len(first) > COMPARED_COUNT_MAX:
+        rows, first = compared(self.plans)
+        answer = replace(self, plans=rows)
+        if first is None:
             return answer, None
         plans: Outcomes = {
             (f"truncation {name_of(plan.topic, plan.partition)}", plan.leader): [

@@ -4,10 +4,10 @@ from contextlib import suppress
 
 import numpy as np
 
-from kcheck.core.cluster_image import becomes_of_strays
 from kcheck.core.predictions import LoadedLog, LogCut, LostRecords, PartitionPrediction, total_loss
 from kcheck.core.segments import loaded_high_watermark
 from kcheck.core.startup import IO_ERROR, Outcome, outcome_without_topic_id
+from kcheck.core.strays import becomes_of_strays
 from kcheck.formats import partition_metadata
 from kcheck.formats.record_batch import HEADER, incomplete_batch
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset

@@ -20,7 +20,7 @@ from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_manager import Load, StartOptions, combined_starts, is_metadata_log, start_log_dir
 from kcheck.tables import predictions as predictions_table
 from kcheck.views.log_dir import LogDirs, open_single_partition, report_links, wanted_directories
-from kcheck.views.metadata_copy import read_copy
+from kcheck.views.metadata_copy import complete_copy
 from kcheck.views.recheck import has_left
 from kcheck.views.selection import require_match
 from kcheck.views.targets import Target, TargetKind, broker_of, directory_wanted, paths_of, replica_targets
@@ -118,7 +118,7 @@ def with_copies(targets: Iterable[Target], options: StartOptions, log_dirs: LogD
         cluster = log_dir.view.cluster_id or ""
         for name, directory in log_dir.directories if cluster else ():
             if is_metadata_log(name, directory, options.release):
-                copy = read_copy(join(path, name), log_dir.view.where.broker_id)
+                copy = complete_copy(join(path, name), log_dir.view.where.broker_id)
                 copies[cluster] = (*copies.get(cluster, ()), *([copy] if copy else ()))
             elif options.release.passes_over_logs_without_id and not exists(join(path, name, PARTITION_METADATA)):
                 return options

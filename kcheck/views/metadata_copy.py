@@ -1,18 +1,22 @@
-"""The metadata of a cluster, from the KRaft log in a log dir: the newest snapshot, and the log after it."""
+"""The metadata of a cluster, from the KRaft log of one node: a snapshot, and the log after it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import zip_longest
+from typing import NamedTuple
 
-from kcheck.core.cluster_copies import MetadataCopy
-from kcheck.core.cluster_image import FROM_SNAPSHOT, MetadataReplay
+from kcheck.core.cluster_copies import MetadataCopy, RaftEpoch
+from kcheck.core.metadata_replay import KRAFT_VERSION as KRAFT_VERSION_FEATURE
+from kcheck.core.metadata_replay import Fields, MetadataReplay
 from kcheck.disk.read import FilesOf
 from kcheck.disk.walk import join
-from kcheck.formats import _control_record
+from kcheck.formats import _control_record, _quorum_state
 from kcheck.formats._messages.records import decoder
 from kcheck.formats._record import Record, Unread, read_records
 from kcheck.formats.record_batch import CONTROL
+from kcheck.model.cluster import FROM_SNAPSHOT, MetadataProblem, QuorumState
 from kcheck.model.entries import Batch
-from kcheck.model.names import log_name, metadata_snapshots, segment_bases
+from kcheck.model.java import LONG_MAX
+from kcheck.model.names import FileKind, log_name, metadata_snapshots, segment_bases
 from kcheck.model.source import Files, Source
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import LogDirView
@@ -23,14 +27,47 @@ BATCH_SIZE_MAX = 64 << 20
 """kcheck reads no larger batches; KRaft writes at most 8 MiB."""
 _NO_OP = b"\1\x14"
 """The first bytes of NoOpRecord, which an idle controller writes twice a second."""
+_SMALL_SIZE_MAX = 1 << 20
+
+Observe = Callable[[MetadataReplay, str, Fields, int, int], None]
+"""Takes the replay after a record, and the record: its name, fields, offset and timestamp."""
 
 
-def read_copy(path: str, node_id: int | None) -> MetadataCopy | None:
-    """Return the copy in a directory `__cluster_metadata-0`; None if damaged, incomplete, or with unknown records."""
+class Extent(NamedTuple):
+    """Which part of a log is replayed."""
+
+    until: int | None = None
+    """The last offset; None for all."""
+    whole: bool = False
+    """Whether the replay begins as early as the files allow; else with the newest snapshot that serves."""
+
+
+EVERYTHING = Extent()
+
+
+def read_copy(
+    path: str,
+    node_id: int | None,
+    extent: Extent = EVERYTHING,
+    observe: Observe | None = None,
+    only: str | None = None,
+) -> MetadataCopy:
+    """Return the copy in a directory `__cluster_metadata-0`; what is wrong with it is among its problems.
+
+    `only` is the one file of it that is read. UnreadableError if the directory cannot be listed.
+    """
+    files = FilesOf(path)
+    names = files.entries().sizes.keys() if only is None else {only}
+    return _CopyReader(path, files, frozenset(names), extent, observe).copy(node_id)
+
+
+def complete_copy(path: str, node_id: int | None) -> MetadataCopy | None:
+    """Return the copy in a directory; None if it does not decide: damaged, incomplete, or with unknown records."""
     try:
-        return _copy(path, node_id)
-    except (UnreadableError, ValueError):
+        copy = read_copy(path, node_id)
+    except UnreadableError:
         return None
+    return copy if copy.decides else None
 
 
 def with_modes(views: tuple[LogDirView, ...]) -> tuple[LogDirView, ...]:
@@ -46,32 +83,8 @@ def _is_of_kraft(view: LogDirView) -> bool:
     if own_identity is None or own_identity.version >= KRAFT_VERSION:
         return view.of_kraft
     names = (partition.where.dir or "" for partition in view.partitions if partition.is_metadata_log)
-    copies = (read_copy(join(view.where.log_dir or "", name), node_id) for name in names)
-    return any(copy is not None and node_id in copy.image.brokers for copy in copies)
-
-
-def _copy(path: str, node_id: int | None) -> MetadataCopy:
-    files = FilesOf(path)
-    sizes = files.entries().sizes
-    reading, epoch, end = _CopyReader(), 0, 0
-    snapshots = metadata_snapshots(sizes)
-    if snapshots:
-        epoch, end, name = snapshots[-1]
-        reading.snapshot(files, name)
-    snapshot = end
-    bases = segment_bases(sizes)
-    for base, following in zip_longest(bases, bases[1:]):
-        name = log_name(base)
-        if following is not None and following <= snapshot:
-            intact = _is_intact(files, name)
-        else:
-            end, epoch, intact = reading.log(files, name, (base, end, epoch), snapshot)
-        if not intact:
-            # A start truncates the log there. Other controllers would send the node the rest again.
-            if reading.voters != {node_id}:
-                raise ValueError(f"{name} is corrupt")
-            break
-    return MetadataCopy(path, node_id, epoch, max(end, snapshot), snapshot, reading.voters, reading.replay.image())
+    copies = (complete_copy(join(view.where.log_dir or "", name), node_id) for name in names)
+    return any(copy is not None and copy.image.runs_kraft(node_id) for copy in copies)
 
 
 def _is_intact(files: Files, name: str) -> bool:
@@ -84,61 +97,176 @@ def _is_intact(files: Files, name: str) -> bool:
 
 
 class _CopyReader:
-    """Reads one file after another; ValueError for a file that is damaged, incomplete, or of unknown records."""
+    """Reads the files of a copy one after another."""
 
-    def __init__(self) -> None:
-        self.replay = MetadataReplay()
-        self.voters: frozenset[int] = frozenset()
-        self._control = ""
+    def __init__(
+        self, path: str, files: FilesOf, names: frozenset[str], extent: Extent, observe: Observe | None
+    ) -> None:
+        self._path, self._files, self._names, self._observe = path, files, names, observe
+        self._last, self._whole = LONG_MAX if extent.until is None else extent.until, extent.whole
         self._decode = decoder("metadata")
+        self._problems: list[MetadataProblem] = []
+        self._cut: MetadataProblem | None = None
+        self._begin()
 
-    def snapshot(self, files: Files, name: str) -> None:
-        """Read a complete snapshot. Its offsets have no meaning."""
-        with files.open(name) as source:
+    def _begin(self) -> None:
+        """Forget what was replayed."""
+        observe = self._observe
+        self._replay = MetadataReplay(None if observe is None else lambda *record: observe(self._replay, *record))
+        self._voters: frozenset[int] = frozenset()
+        self._kraft_version: int | None = None
+        self._leader: int | None = None
+        self._control = ""
+        self._epochs: list[RaftEpoch] = []
+        self._timestamp: int | None = None
+
+    def copy(self, node_id: int | None) -> MetadataCopy:
+        """Read everything."""
+        snapshot, epoch = self._snapshot()
+        end, epoch = self._log(snapshot, epoch)
+        elected = self._elected()
+        image, replay_problems = self._replay.image(), self._replay.problems
+        if self._kraft_version is not None:
+            image = image._replace(features={**image.features, KRAFT_VERSION_FEATURE: self._kraft_version})
+        return MetadataCopy(
+            path=self._path,
+            node_id=node_id,
+            epoch=epoch,
+            end=end,
+            snapshot=snapshot,
+            voters=self._voters or frozenset(() if elected is None else elected.voters or ()),
+            image=image,
+            epochs=tuple(self._epochs),
+            leader=self._leader,
+            elected=elected,
+            timestamp=self._timestamp,
+            cut=self._cut,
+            problems=(*self._problems, *(self._at(problem.offset, problem.why) for problem in replay_problems)),
+        )
+
+    def _elected(self) -> QuorumState | None:
+        if FileKind.QUORUM_STATE not in self._names:
+            return None
+        try:
+            parsed = _quorum_state.parse(self._files.read_whole(FileKind.QUORUM_STATE, _SMALL_SIZE_MAX))
+        except UnreadableError:
+            return None
+        return parsed.value
+
+    def _snapshot(self) -> tuple[int, int]:
+        """Replay the snapshot to begin with; return its end and epoch, zeros without one."""
+        bases = segment_bases(self._names)
+        first = bases[0] if bases else 0
+        served = [
+            (epoch, end, name) for epoch, end, name in metadata_snapshots(self._names) if first <= end <= self._last + 1
+        ]
+        if self._whole and first == 0 and bases:
+            served = [snapshot for snapshot in served if snapshot[1] == 0]
+        for epoch, end, name in served if self._whole else reversed(served):
+            try:
+                self._replay_snapshot(name, has_state=end > 0)
+            except (UnreadableError, ValueError) as error:
+                self._problems.append(MetadataProblem(name, str(error)))
+                self._begin()
+                continue
+            return end, epoch
+        if first > 0:
+            self._problems.append(MetadataProblem(log_name(first), f"no snapshot holds what stood before {first}"))
+        return 0, 0
+
+    def _replay_snapshot(self, name: str, *, has_state: bool) -> None:
+        """Read a snapshot, whose own offsets have no meaning; ValueError if it is incomplete.
+
+        That of offset 0 holds only what the node was formatted with.
+        """
+        with self._files.open(name) as source:
             walk = Walk(source, verify=True)
             for batch in walk:
-                self._take(source, batch, FROM_SNAPSHOT, replayed=True)
+                if has_state or batch.attributes & CONTROL:
+                    self._take(source, batch, FROM_SNAPSHOT)
             if walk.position < source.size or self._control != "SNAPSHOT_FOOTER":
                 raise ValueError("the snapshot is incomplete")
 
-    def log(self, files: Files, name: str, before: tuple[int, int, int], snapshot: int) -> tuple[int, int, bool]:
-        """Read a segment from the snapshot's offset on; return its end, its last epoch, and whether it is intact.
+    def _log(self, snapshot: int, epoch: int) -> tuple[int, int]:
+        """Replay the log from the snapshot on; return its end, and its last epoch."""
+        end = snapshot
+        bases = segment_bases(self._names)
+        for base, following in zip_longest(bases, bases[1:]):
+            if base > self._last:
+                break
+            name = log_name(base)
+            try:
+                if following is not None and following <= snapshot:
+                    intact = _is_intact(self._files, name)
+                elif base > end:
+                    self._problems.append(MetadataProblem(name, f"offsets are missing before {base}"))
+                    break
+                else:
+                    end, epoch, intact = self._segment(name, (base, end, epoch), snapshot)
+            except (UnreadableError, ValueError) as error:
+                self._problems.append(MetadataProblem(name, str(error)))
+                break
+            if not intact:
+                self._cut = MetadataProblem(name, f"no valid batch begins at offset {end}")
+                break
+        return max(end, snapshot), epoch
+
+    def _segment(self, name: str, before: tuple[int, int, int], snapshot: int) -> tuple[int, int, bool]:
+        """Replay a segment from the snapshot's offset on; return its end, its last epoch, and whether it is intact.
 
         `before`: the base offset of the segment, and the end offset and epoch before it.
         """
         base, end, epoch = before
-        if base > end:
-            raise ValueError(f"offsets are missing before {base}")
-        end = base
-        with files.open(name) as source:
+        end, last = base, self._last
+        with self._files.open(name) as source:
             walk = Walk(source, verify=True)
             for batch in walk:
+                if batch.base_offset > last:
+                    return end, epoch, True
                 if batch.base_offset != end:
                     raise ValueError(f"offsets are missing before {batch.base_offset}")
-                self._take(source, batch, 0, replayed=batch.last_offset >= snapshot)
-                end, epoch = batch.last_offset + 1, batch.epoch or 0
+                if batch.last_offset >= snapshot or batch.attributes & CONTROL:
+                    self._take(source, batch, None, from_offset=snapshot)
+                end, epoch = min(batch.last_offset, last) + 1, batch.epoch or 0
+                if batch.last_offset >= snapshot and (not self._epochs or self._epochs[-1].epoch != epoch):
+                    self._epochs.append(RaftEpoch(epoch, max(batch.base_offset, snapshot)))
+                self._timestamp = batch.max_timestamp
             return end, epoch, walk.position == source.size
 
-    def _take(self, source: Source, batch: Batch, offset: int, *, replayed: bool) -> None:
-        control = bool(batch.attributes & CONTROL)
-        if not replayed and not control:
-            return
+    def _take(self, source: Source, batch: Batch, offset: int | None, from_offset: int = 0) -> None:
+        """Replay the records of a batch; `offset` stands for that of each, None for their own."""
         for record in _records(source, batch):
-            if control:
-                control_record = _control_record.parse(record.key, record.value)
-                self._control, voters = control_record.name, control_record.fields.get("voters")
-                if isinstance(voters, tuple):
-                    self.voters = frozenset(voter["voter_id"] for voter in voters)
-            else:
-                self._message(bytes(record.value or b""), offset if offset < 0 else record.offset)
+            if batch.attributes & CONTROL:
+                self._take_control(record)
+            elif offset is not None:
+                self._message(record, offset)
+            elif from_offset <= record.offset <= self._last:
+                self._message(record, record.offset)
 
-    def _message(self, value: bytes, offset: int) -> None:
+    def _take_control(self, record: Record) -> None:
+        control = _control_record.parse(record.key, record.value)
+        self._control, voters = control.name, control.fields.get("voters")
+        if isinstance(voters, tuple):
+            self._voters = frozenset(voter["voter_id"] for voter in voters)
+        leader, version = control.fields.get("leader_id"), control.fields.get("k_raft_version")
+        if isinstance(leader, int):
+            self._leader = leader
+        if isinstance(version, int):
+            self._kraft_version = version
+
+    def _message(self, record: Record, offset: int) -> None:
+        value = bytes(record.value or b"")
         if value.startswith(_NO_OP):
             return
         message = self._decode(None, value).value
-        if message is None or message.data is None or message.name is None:
-            raise ValueError(f"unreadable record at offset {offset}")
-        self.replay.take(message.name, message.data, offset)
+        if message is None or message.data is None or message.name is None or message.left:
+            why = message.problem if message is not None and message.problem else "it is not as its type says"
+            self._replay.problem(offset, f"the record cannot be read: {why}")
+        else:
+            self._replay.take(message.name, message.data, offset, record.timestamp or 0)
+
+    def _at(self, offset: int, why: str) -> MetadataProblem:
+        return MetadataProblem("the snapshot" if offset == FROM_SNAPSHOT else f"offset {offset}", why)
 
 
 def _records(source: Source, batch: Batch) -> Iterator[Record]:

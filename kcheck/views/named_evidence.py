@@ -14,10 +14,10 @@ from kcheck.views.targets import read_properties
 _VERSION = re.compile(rb"Kafka version ?: ([0-9][0-9.]{1,15})")
 """AppInfoParser; up to 2.0 with a space before the colon."""
 _VERSION_SIZE_MAX = 40
-"""A hit at the border of two parts has at most so many bytes."""
+"""The largest size of a hit at the border of two parts."""
 _PART_SIZE = 1 << 20
 _LOG_SIZE_MAX = 64 << 20
-"""So many bytes are searched: of a plain log the last ones, of a compressed one the first ones."""
+"""How many bytes are searched: of a plain log the last ones, of a compressed one the first ones."""
 _GZIP_MAGIC = b"\x1f\x8b"
 _GZIP = 16 + zlib.MAX_WBITS
 

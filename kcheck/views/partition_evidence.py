@@ -15,6 +15,7 @@ from kcheck.model.names import (
     PARTITION_METADATA,
     DirectoryState,
     FileKind,
+    is_stranger,
     log_name,
     parse_directory,
     parse_file,
@@ -25,11 +26,11 @@ from kcheck.model.unreadable import UnreadableError
 from kcheck.segments.batches import Walk
 
 _SAMPLE = 16
-"""So many partition directories, spread over all, stand for those of a log dir."""
+"""How many partition directories of a log dir are read; they are spread over all."""
 _COORDINATOR_SAMPLE = 4
-"""Of each internal topic so many."""
+"""How many partitions of each internal topic are read."""
 _RECORDS_SIZE_MAX = 64 << 10
-"""So many bytes of a segment are read for the versions of its records."""
+"""How many bytes of a segment are read for the versions of its records."""
 _BY_FILE = {
     FileKind.TIME_INDEX: EvidenceKind.TIME_INDEX,
     FileKind.PRODUCER_SNAPSHOT: EvidenceKind.PRODUCER_SNAPSHOT,
@@ -75,7 +76,7 @@ def of_partitions(paths: Iterable[str], broker_id: int | None) -> Iterator[Clue]
 def _of_partition(path: str) -> Iterator[tuple[EvidenceKind, str]]:
     files = FilesOf(path)
     try:
-        names = list_directory(path).files
+        names = list_directory(path, is_stranger).files
         for name in names:
             kind = _BY_FILE.get(parse_file(name).kind)
             if kind is not None:

@@ -20,6 +20,7 @@ from kcheck.model.names import (
     OFFSET_CHECKPOINTS,
     DirectoryState,
     FileKind,
+    is_stranger_in_log_dir,
     log_name,
     metadata_snapshots,
     parse_directory,
@@ -81,7 +82,7 @@ def _of_target(target: Target) -> Iterator[_Clues]:
     else:
         partition = None
     try:
-        listing = list_directory(path)
+        listing = list_directory(path, is_stranger_in_log_dir)
     except UnreadableError:
         return
     if target.kind is TargetKind.LOG_DIR or not {META_PROPERTIES, *OFFSET_CHECKPOINTS}.isdisjoint(listing.files):

@@ -1,6 +1,7 @@
 """What the files and records of partitions say about the release of their broker."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -107,9 +108,9 @@ def test_few_partitions_are_looked_at(folder: Path, monkeypatch: pytest.MonkeyPa
     """However many there are; and none is listed once one has a topic id."""
     listed: list[str] = []
 
-    def counted(path: str) -> Listing:
+    def counted(path: str, is_stranger: Callable[[str], bool]) -> Listing:
         listed.append(path)
-        return list_directory(path)
+        return list_directory(path, is_stranger)
 
     monkeypatch.setattr("kcheck.views.partition_evidence.list_directory", counted)
     for number in range(100):
@@ -120,3 +121,24 @@ def test_few_partitions_are_looked_at(folder: Path, monkeypatch: pytest.MonkeyPa
         write(folder / f"t-{number}", {"partition.metadata": b""})
     sources(folder)
     assert 16 == len(listed)
+
+
+@pytest.mark.parametrize("name", [".", "t-0"])
+def test_of_many_strangers_few_names_are_kept(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a log dir and in a partition: their number has no bound."""
+    kept: list[int] = []
+
+    def counted(path: str, is_stranger: Callable[[str], bool] | None = None) -> Listing:
+        listing = list_directory(path, is_stranger)
+        kept.append(len(listing.files))
+        return listing
+
+    for module in ("partition_evidence", "release_evidence"):
+        monkeypatch.setattr(f"kcheck.views.{module}.list_directory", counted)
+    for module in ("model.names", "disk.walk"):
+        monkeypatch.setattr(f"kcheck.{module}.STRANGERS_MAX", 3)
+    (folder / "t-0").mkdir()
+    for number in range(10):
+        (folder / name / f"stranger{number}").touch()
+    sources(folder)
+    assert max(kept) <= 3 + 1

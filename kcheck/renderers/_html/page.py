@@ -30,8 +30,8 @@ from kcheck.renderers._html.parts import (
 from kcheck.renderers._html.script import SCRIPT
 from kcheck.renderers._html.starts import starts
 from kcheck.renderers._html.style import STYLE
-from kcheck.renderers._page import plural
-from kcheck.renderers._text_fleet import moment, place_of
+from kcheck.renderers._page import moment, plural
+from kcheck.renderers._text_fleet import place_of
 
 _BAR_COUNT = 15
 _ROW_COUNT = 1000

@@ -1,0 +1,79 @@
+"""What is wrong with partitions by the cluster's own metadata, and the counts that an operator looks at first."""
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+from kcheck.model.cluster import (
+    MIGRATING_DIRECTORY,
+    MIN_ISR,
+    NO_LEADER,
+    UNASSIGNED_DIRECTORY,
+    ClusterImage,
+    PartitionRegistration,
+    TopicImage,
+)
+from kcheck.model.java import java_int
+
+
+class Health(StrEnum):
+    """What keeps a partition from being healthy, the worst first. The value is what an answer calls it."""
+
+    OFFLINE = "offline"
+    """It has no leader, and no replica that may be elected: neither ISR nor ELR has a member."""
+    LEADERLESS = "leaderless"
+    """It has no leader; the controller elects a member of the ISR, or of an ELR, once its broker is there."""
+    ELR_ONLY = "elr-only"
+    """Its ISR is empty, and its ELR is not (4.0 and later)."""
+    UNDER_MIN_ISR = "under-min-isr"
+    """It has a leader, but fewer replicas in sync than `min.insync.replicas`: acks=all fails."""
+    RECOVERING = "recovering"
+    """Its leader was elected uncleanly and has not recovered yet: acknowledged records may be gone."""
+    LOG_DIR_OFFLINE = "log-dir-offline"
+    """A replica belongs to a log dir that its broker did not register."""
+    UNDER_REPLICATED = "under-replicated"
+    """It has replicas that are not in sync."""
+    REASSIGNING = "reassigning"
+    """A reassignment adds or removes replicas."""
+
+
+def health(image: ClusterImage, topic: TopicImage, partition: PartitionRegistration) -> tuple[Health, ...]:
+    """Return what holds for a partition, the worst first; nothing for a healthy one."""
+    leads = partition.leader != NO_LEADER
+    holds = {
+        Health.OFFLINE: not leads and not partition.isr and not partition.elr,
+        Health.LEADERLESS: not leads and bool(partition.isr or partition.elr),
+        Health.ELR_ONLY: not partition.isr and bool(partition.elr),
+        Health.UNDER_MIN_ISR: leads and len(partition.isr) < min_isr(image, topic, partition),
+        Health.RECOVERING: partition.recovering,
+        Health.LOG_DIR_OFFLINE: any(offline_replicas(image, partition)),
+        Health.UNDER_REPLICATED: not set(partition.replicas) <= set(partition.isr),
+        Health.REASSIGNING: bool(partition.adding or partition.removing),
+    }
+    return tuple(kind for kind, is_so in holds.items() if is_so)
+
+
+def min_isr(image: ClusterImage, topic: TopicImage, partition: PartitionRegistration) -> int:
+    """Return how many replicas must be in sync for acks=all; at most all (PartitionChangeBuilder 4.0 to 4.3.1).
+
+    Without a configuration in the metadata it is 1, unless the server.properties of the brokers say another number.
+    """
+    stated = java_int(image.config(topic.name, MIN_ISR) or "")
+    return min(len(partition.replicas), 1 if stated is None else stated)
+
+
+def offline_replicas(image: ClusterImage, partition: PartitionRegistration) -> Iterable[int]:
+    """Yield the brokers whose log dir for this replica is offline (ClusterControlManager 3.7 to 4.3.1)."""
+    for broker_id, directory in zip(partition.replicas, partition.directories, strict=False):
+        broker = image.brokers.get(broker_id)
+        if broker is not None and broker.log_dirs and directory not in broker.log_dirs and not _is_reserved(directory):
+            yield broker_id
+
+
+def _is_reserved(directory: str) -> bool:
+    """Whether a directory id stands for no log dir, and counts as online: DirectoryId.MIGRATING and UNASSIGNED."""
+    return directory in (MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY)
+
+
+def is_stopped(image: ClusterImage) -> bool:
+    """Whether every broker is fenced, is leaving, or is gone: partitions without leader are then what a stop leaves."""
+    return all(broker.fenced or broker.in_controlled_shutdown for broker in image.brokers.values())

@@ -1,0 +1,197 @@
+"""What the controllers know as JSON: copies, quorum, features, brokers, partitions, and the history of one of them."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from kcheck.core.cluster_copies import MetadataCopy
+from kcheck.core.cluster_health import Health, health, min_isr
+from kcheck.core.cluster_history import ChangeKind, PartitionChange
+from kcheck.core.metadata_replay import METADATA_VERSION
+from kcheck.core.quorum import CopyStanding, Quorum
+from kcheck.core.release_evidence import registered
+from kcheck.core.replica_fetchers import Fetch
+from kcheck.model.cluster import (
+    NO_LEADER,
+    ClusterImage,
+    ControllerRegistration,
+    Levels,
+    MetadataProblem,
+    PartitionRegistration,
+    TopicImage,
+)
+from kcheck.model.report import Row
+
+
+def quorum_row(standing: Quorum) -> Row:
+    """Return the row of the controllers: who leads, since which epoch, who elects."""
+    newest = standing.newest
+    elected = newest.elected
+    heard = elected is not None and elected.leader_epoch >= newest.epoch
+    return {
+        "leader": elected.leader_id if elected is not None and heard else newest.leader,
+        "epoch": elected.leader_epoch if elected is not None and heard else newest.epoch,
+        "voters": tuple(sorted(standing.voters)),
+        "committed_to": standing.committed_to,
+    }
+
+
+def copy_row(standing: CopyStanding, quorum: Quorum) -> Row:
+    """Return the row of one copy of the metadata."""
+    copy = standing.copy
+    return {
+        "path": copy.path,
+        "node_id": copy.node_id,
+        "end_offset": copy.end,
+        "epoch": copy.epoch,
+        "snapshot": copy.snapshot or None,
+        "time": copy.timestamp,
+        "newest": copy is quorum.newest,
+        "voter": standing.is_voter,
+        "can_win": standing.can_win,
+        "kept_to": standing.kept_to,
+        "problems": tuple(map(problem_row, (*copy.problems, *((copy.cut,) if copy.cut else ())))),
+    }
+
+
+def problem_row(problem: MetadataProblem) -> Row:
+    """Return the row of what cannot be read."""
+    return {"place": problem.place, "why": problem.why}
+
+
+def metadata_row(copy: MetadataCopy, committed_to: int | None) -> Row:
+    """Return where the metadata come from."""
+    return {
+        "kind": "kraft",
+        "path": copy.path,
+        "end_offset": copy.end,
+        "epoch": copy.epoch,
+        "time": copy.timestamp,
+        "committed_to": committed_to,
+        "complete": copy.decides,
+    }
+
+
+def broker_rows(image: ClusterImage) -> tuple[Row, ...]:
+    """Return the rows of the registered brokers, by id."""
+    leads, led_last, replicas = Counter[int](), Counter[int](), Counter[int]()
+    for _, _, partition in image.partitions():
+        replicas.update(partition.replicas)
+        if partition.leader != NO_LEADER:
+            leads[partition.leader] += 1
+        elif partition.last_leader is not None:
+            led_last[partition.last_leader] += 1
+    return tuple(
+        {
+            "broker_id": broker_id,
+            "epoch": broker.epoch,
+            "fenced": broker.fenced,
+            "in_controlled_shutdown": broker.in_controlled_shutdown,
+            "log_dirs": broker.log_dirs,
+            "cordoned_log_dirs": broker.cordoned_log_dirs,
+            "software": _software(broker.features),
+            "incarnation_id": broker.incarnation_id,
+            "endpoints": broker.endpoints,
+            "rack": broker.rack,
+            "migrating": broker.migrating,
+            "leads": leads[broker_id],
+            "led_last": led_last[broker_id],
+            "replicas": replicas[broker_id],
+        }
+        for broker_id, broker in sorted(image.brokers.items())
+    )
+
+
+def controller_rows(controllers: Iterable[ControllerRegistration]) -> tuple[Row, ...]:
+    """Return the rows of the registered controllers, by id."""
+    return tuple(
+        {
+            "controller_id": controller.controller_id,
+            "software": _software(controller.features),
+            "incarnation_id": controller.incarnation_id,
+            "endpoints": controller.endpoints,
+        }
+        for controller in sorted(controllers)
+    )
+
+
+def _software(features: Mapping[str, Levels]) -> Row | None:
+    levels = features.get(METADATA_VERSION)
+    if levels is None:
+        return None
+    line = registered(levels.lowest, levels.highest)
+    return {"lowest": line, "highest": line}
+
+
+def partition_row(image: ClusterImage, topic: TopicImage, number: int, partition: PartitionRegistration) -> Row:
+    """Return the row of a partition."""
+    return {
+        "topic": topic.name,
+        "topic_id": topic.topic_id,
+        "partition": number,
+        **_state(partition),
+        "min_isr": min_isr(image, topic, partition),
+        "health": tuple(map(str, health(image, topic, partition))),
+    }
+
+
+def health_row(partitions: Iterable[Row]) -> Row:
+    """Return how many partitions each kind of ill health has, the worst first."""
+    counts = Counter[object]()
+    for row in partitions:
+        kinds = row["health"]
+        assert isinstance(kinds, tuple)
+        counts.update(kinds)
+    return {str(kind): counts[str(kind)] for kind in Health}
+
+
+def change_row(change: PartitionChange, topic: str, number: int) -> Row:
+    """Return the row of a change of a partition."""
+    return {
+        "offset": None if change.kind is ChangeKind.SNAPSHOT else change.offset,
+        "time": change.timestamp,
+        "event": str(change.kind),
+        "topic": topic,
+        "topic_id": change.topic_id,
+        "partition": number,
+        **_state(change.after),
+    }
+
+
+def _state(partition: PartitionRegistration) -> dict[str, object]:
+    return {
+        "leader": partition.leader,
+        "last_leader": partition.last_leader,
+        "leader_epoch": partition.leader_epoch,
+        "partition_epoch": partition.partition_epoch,
+        "replicas": partition.replicas,
+        "isr": partition.isr,
+        "elr": partition.elr,
+        "last_known_elr": partition.last_known_elr,
+        "adding": partition.adding,
+        "removing": partition.removing,
+        "directories": partition.directories,
+        "recovering": partition.recovering,
+    }
+
+
+def config_rows(configs: Mapping[tuple[str, str], Mapping[str, str]]) -> tuple[Row, ...]:
+    """Return the decisive configurations; the name of a cluster's default is empty."""
+    return tuple(
+        {"kind": kind, "name": name, "config": dict(sorted(config.items()))}
+        for (kind, name), config in sorted(configs.items())
+    )
+
+
+def fetcher_rows(fetches: Iterable[Fetch]) -> tuple[Row, ...]:
+    """Return the rows of fetcher threads, each with its partitions."""
+    threads: dict[tuple[int, int, int], list[str]] = {}
+    for fetch in fetches:
+        key = fetch.broker_id, fetch.leader, fetch.fetcher
+        threads.setdefault(key, []).append(f"{fetch.topic}-{fetch.partition}")
+    return tuple(
+        {
+            "broker_id": broker_id, "leader": leader, "fetcher": fetcher, "partitions": len(names),
+            "names": tuple(names),
+        }
+        for (broker_id, leader, fetcher), names in sorted(threads.items())
+    )  # fmt: skip

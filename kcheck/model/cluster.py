@@ -1,0 +1,184 @@
+"""The metadata of a cluster at one moment: topics, partitions, brokers, controllers, whoever kept them.
+
+The names are those of Kafka's images: PartitionRegistration, BrokerRegistration, ControllerRegistration 4.3.1.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+FROM_SNAPSHOT = -1
+"""The offset of a fact that comes from a snapshot, not from a record."""
+NO_LEADER = -1
+MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY, LOST_DIRECTORY = (f"{'A' * 21}{last}" for last in "AQg")
+"""The directory ids that name no log dir (DirectoryId 3.7 to 4.3.1)."""
+UNCLEAN, MIN_ISR = "unclean.leader.election.enable", "min.insync.replicas"
+DECISIVE_CONFIGS = frozenset({UNCLEAN, MIN_ISR, "cleanup.policy", "remote.storage.enable", "cordoned.log.dirs"})
+"""The configurations that change a decision. The values of all others are never kept: they can be passwords."""
+
+
+class PartitionRegistration(NamedTuple):
+    """The state of a partition. A field is None where the source does not tell."""
+
+    replicas: tuple[int, ...]
+    """The brokers of its replicas, the preferred leader first."""
+    isr: tuple[int, ...]
+    """The replicas in sync."""
+    leader: int = NO_LEADER
+    """The broker that leads it, or NO_LEADER."""
+    leader_epoch: int | None = None
+    """The leader epoch; a clean stop of the last broker raises it too."""
+    partition_epoch: int | None = None
+    """The number of changes; with ZooKeeper the version of the znode."""
+    removing: tuple[int, ...] = ()
+    """The replicas that a reassignment removes."""
+    adding: tuple[int, ...] = ()
+    """The replicas that a reassignment adds."""
+    elr: tuple[int, ...] = ()
+    """The eligible leader replicas (4.0 and later)."""
+    last_known_elr: tuple[int, ...] = ()
+    """The last leader, once neither ISR nor ELR has a member (4.0 and later)."""
+    directories: tuple[str, ...] = ()
+    """The log dir ids of `replicas`, in their order (3.7 and later); empty if none are known."""
+    recovering: bool = False
+    """Whether the leader was elected uncleanly and has not recovered yet."""
+    last_leader: int | None = None
+    """The latest leader; without any known leader the only broker that can have been it, else None."""
+    last_leader_epoch: int | None = None
+    """The epoch of that leader; None if only a snapshot of a later time is known."""
+    replicas_since: int = FROM_SNAPSHOT
+    """The offset of the record that set the replicas."""
+    changed: int = FROM_SNAPSHOT
+    """The offset of the record that last changed the partition."""
+
+
+class TopicImage(NamedTuple):
+    """A topic."""
+
+    name: str
+    """Its name."""
+    topic_id: str | None
+    """Its id; None before 2.8."""
+    partitions: Mapping[int, PartitionRegistration]
+    """Its partitions by number."""
+    deleting: bool = False
+    """Whether its deletion is pending (ZooKeeper)."""
+
+
+class Levels(NamedTuple):
+    """The levels of a feature that a node supports."""
+
+    lowest: int
+    highest: int
+
+
+class BrokerRegistration(NamedTuple):
+    """A broker that is registered."""
+
+    broker_id: int
+    """Its id."""
+    epoch: int | None
+    """Its broker epoch: the offset of its registration; None with ZooKeeper."""
+    fenced: bool
+    """Whether it leads nothing and joins no ISR: it is stopped, or starting."""
+    in_controlled_shutdown: bool = False
+    """Whether it hands over its leaderships to stop."""
+    incarnation_id: str | None = None
+    """The id of its process."""
+    log_dirs: tuple[str, ...] = ()
+    """The directory ids of its online log dirs (3.7 and later)."""
+    cordoned_log_dirs: tuple[str, ...] = ()
+    """Those that get no new replicas (4.3 and later)."""
+    endpoints: tuple[str, ...] = ()
+    """Its listeners, like PLAINTEXT://host:9092."""
+    rack: str | None = None
+    """Its rack."""
+    features: Mapping[str, Levels] = {}
+    """What its software supports."""
+    migrating: bool = False
+    """Whether it runs with ZooKeeper while the cluster migrates (3.4 to 3.9)."""
+
+
+class ControllerRegistration(NamedTuple):
+    """A controller that is registered (3.7 and later)."""
+
+    controller_id: int
+    """Its id."""
+    incarnation_id: str
+    """The id of its process."""
+    endpoints: tuple[str, ...]
+    """Its listeners."""
+    features: Mapping[str, Levels]
+    """What its software supports."""
+
+
+class QuorumState(NamedTuple):
+    """The last election of a controller that a node knows; -1 stands for no node."""
+
+    leader_id: int
+    """The controller that leads."""
+    leader_epoch: int
+    """The epoch of the election."""
+    voted_id: int
+    """The controller that the node voted for."""
+    voters: tuple[int, ...] | None
+    """The voters; None in version 1, where the log names them."""
+    voted_directory_id: str | None = None
+    """The directory id of the controller that the node voted for (version 1)."""
+
+
+class MetadataProblem(NamedTuple):
+    """What in the metadata cannot be read, or contradicts what stands before."""
+
+    place: str
+    """The file or znode, with the offset or position."""
+    why: str
+    """What is wrong."""
+
+
+class ClusterImage(NamedTuple):
+    """The metadata at one moment."""
+
+    topics: Mapping[str, TopicImage]
+    """The topics by name."""
+    topics_by_id: Mapping[str, TopicImage] = {}
+    """Those of them that have an id, by that id."""
+    brokers: Mapping[int, BrokerRegistration] = {}
+    """The registered brokers by id."""
+    controllers: Mapping[int, ControllerRegistration] = {}
+    """The registered controllers by id."""
+    features: Mapping[str, int] = {}
+    """The finalized level of each feature."""
+    configs: Mapping[tuple[str, str], Mapping[str, str]] = {}
+    """The decisive configurations by kind (topic, broker) and name; the name of a cluster's default is empty."""
+    removed: Mapping[str, int] = {}
+    """The offset of the record that removed a topic, by the topic's id."""
+    next_producer_id: int | None = None
+    """The first producer id that no broker has; None if none was given yet."""
+    scram_users: tuple[str, ...] = ()
+    """The users with SCRAM credentials, with the mechanism; the credentials are never kept."""
+    delegation_tokens: tuple[str, ...] = ()
+    """The ids of the delegation tokens."""
+    migration: str | None = None
+    """How far a migration from ZooKeeper came; None if none is known."""
+
+    def runs_kraft(self, broker_id: int | None) -> bool:
+        """Whether the latest registration of a broker is for KRaft, not for a migration."""
+        broker = None if broker_id is None else self.brokers.get(broker_id)
+        return broker is not None and not broker.migrating
+
+    def partitions(self) -> Iterator[tuple[TopicImage, int, PartitionRegistration]]:
+        """Yield every partition, by topic and number."""
+        for _, topic in sorted(self.topics.items()):
+            for number, partition in sorted(topic.partitions.items()):
+                yield topic, number, partition
+
+    def config(self, topic: str, name: str) -> str | None:
+        """Return a topic's configuration, or the cluster's default for it; None if only the brokers know.
+
+        The default of `min.insync.replicas` and of unclean elections has the same name for brokers as for topics.
+        """
+        for place in (("topic", topic), ("broker", "")):
+            value = self.configs.get(place, {}).get(name)
+            if value is not None:
+                return value
+        return None

@@ -1,0 +1,25 @@
+"""The brokers of a cluster, by its own metadata."""
+
+from kcheck.model.report import Column
+from kcheck.tables._contract import Table
+
+TABLE = Table(
+    "cluster_brokers",
+    "A registered broker, as the controllers know it.",
+    (
+        Column("broker_id", "int64", "The broker id."),
+        Column("epoch", "int64", "The broker epoch: the offset of its registration."),
+        Column("fenced", "bool", "Whether it is fenced: it leads nothing and is in no ISR."),
+        Column("in_controlled_shutdown", "bool", "Whether it hands over its leaderships to stop."),
+        Column("log_dirs", "json", "The directory ids of its online log dirs."),
+        Column("cordoned_log_dirs", "json", "Those that get no new replicas."),
+        Column("software", "json", "The releases that its registration fits: lowest, highest."),
+        Column("incarnation_id", "string", "The id of its process."),
+        Column("endpoints", "json", "Its listeners."),
+        Column("rack", "string", "Its rack."),
+        Column("migrating", "bool", "Whether it runs with ZooKeeper while the cluster migrates."),
+        Column("leads", "int64", "How many partitions it leads."),
+        Column("led_last", "int64", "How many partitions without leader it led last."),
+        Column("replicas", "int64", "How many replicas it has."),
+    ),
+)

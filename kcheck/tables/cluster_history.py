@@ -1,0 +1,19 @@
+"""The changes of one partition, by the records of the cluster's metadata."""
+
+from kcheck.model.report import Column
+from kcheck.tables._contract import Table
+from kcheck.tables.cluster_partitions import STATE
+
+TABLE = Table(
+    "cluster_history",
+    "A change of a partition.",
+    (
+        Column("offset", "int64", "The offset of the record; null for the state that a snapshot holds."),
+        Column("time", "time", "The time of the record."),
+        Column("event", "string", "created, changed or removed; snapshot: the state from which the history goes on."),
+        Column("topic", "string", "The topic."),
+        Column("topic_id", "string", "The topic's id."),
+        Column("partition", "int64", "The partition number."),
+        *STATE,
+    ),
+)

@@ -1,0 +1,31 @@
+"""The partitions of a cluster, by its own metadata."""
+
+from kcheck.model.report import Column
+from kcheck.tables._contract import Table
+
+STATE = (
+    Column("leader", "int64", "The broker that leads it; -1 if none does."),
+    Column("last_leader", "int64", "The latest leader: the only broker that can have been it if no record names one."),
+    Column("leader_epoch", "int64", "The leader epoch."),
+    Column("partition_epoch", "int64", "The partition epoch; with ZooKeeper the version of the znode."),
+    Column("replicas", "json", "The brokers of its replicas, the preferred leader first."),
+    Column("isr", "json", "The replicas in sync."),
+    Column("elr", "json", "The eligible leader replicas."),
+    Column("last_known_elr", "json", "The last leader, once neither ISR nor ELR has a member."),
+    Column("adding", "json", "The replicas that a reassignment adds."),
+    Column("removing", "json", "The replicas that a reassignment removes."),
+    Column("directories", "json", "The log dir ids of the replicas, in their order."),
+    Column("recovering", "bool", "Whether the leader was elected uncleanly and has not recovered yet."),
+)
+TABLE = Table(
+    "cluster_partitions",
+    "A partition, as the controllers know it.",
+    (
+        Column("topic", "string", "The topic."),
+        Column("topic_id", "string", "The topic's id."),
+        Column("partition", "int64", "The partition number."),
+        *STATE,
+        Column("min_isr", "int64", "How many replicas must be in sync for acks=all, by the metadata."),
+        Column("health", "json", "What is wrong with it, the worst first."),
+    ),
+)

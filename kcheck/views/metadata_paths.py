@@ -1,0 +1,68 @@
+"""Finds the copies of a cluster's metadata in paths: of each log dir its `__cluster_metadata-0`, or that directory."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from kcheck.disk.read import read_whole
+from kcheck.disk.walk import exists, is_directory, join, split
+from kcheck.errors import UsageError
+from kcheck.formats import meta_properties
+from kcheck.model.names import CLUSTER_METADATA, META_PROPERTIES, FileKind, parse_file
+from kcheck.model.unreadable import UnreadableError
+from kcheck.views.targets import Target, TargetKind
+
+METADATA_DIRECTORY = f"{CLUSTER_METADATA}-0"
+_SMALL_SIZE_MAX = 1 << 20
+
+
+class MetadataPath(NamedTuple):
+    """A copy of the metadata of a cluster."""
+
+    path: str
+    """The directory of its files."""
+    node_id: int | None
+    """The node that it belongs to, None where that is not known."""
+    cluster_id: str | None
+    """The cluster.id of the node's meta.properties."""
+    only: str | None = None
+    """The one file that is read, a snapshot or a segment; None for all."""
+
+
+def metadata_paths(targets: Iterable[Target]) -> tuple[MetadataPath, ...]:
+    """Return the copies in the targets; UsageError if there are none, or if they are of two clusters."""
+    targets = tuple(targets)
+    paths = tuple(path for target in targets for path in _of_target(target))
+    if not paths:
+        named = ", ".join(dict.fromkeys(target.path for target in targets))
+        raise UsageError(f"no cluster metadata in {named}: a KRaft node keeps them in {METADATA_DIRECTORY}")
+    clusters = {path.cluster_id: path.path for path in paths if path.cluster_id is not None}
+    if len(clusters) > 1:
+        (one, path), (other, other_path) = [*clusters.items()][:2]
+        raise UsageError(f"two clusters: {path} is of {one}, {other_path} of {other}")
+    return paths
+
+
+def _of_target(target: Target) -> Iterator[MetadataPath]:
+    path, only = target.path, None
+    if target.kind is TargetKind.LOG_DIR:
+        path = join(path, METADATA_DIRECTORY)
+        if not is_directory(path):
+            return
+    elif target.kind is TargetKind.FILE:
+        (path, only) = split(path)
+        if parse_file(only).kind not in (FileKind.METADATA_SNAPSHOT, FileKind.LOG):
+            raise UsageError(f"{target.path} is no snapshot or segment of cluster metadata")
+    node_id, cluster_id = _identity(split(path)[0])
+    yield MetadataPath(path, node_id if target.broker_id is None else target.broker_id, cluster_id, only)
+
+
+def _identity(log_dir: str) -> tuple[int | None, str | None]:
+    """Return the node id and the cluster.id of a log dir."""
+    path = join(log_dir, META_PROPERTIES)
+    if not exists(path):
+        return None, None
+    try:
+        identity = meta_properties.parse(read_whole(path, size_max=_SMALL_SIZE_MAX)).value
+    except UnreadableError:
+        return None, None
+    return identity.broker_id, identity.properties.get("cluster.id") or None
