@@ -36,12 +36,20 @@ class ZnodeTree(NamedTuple):
     """The damage of a log with which no server starts: later transactions are left out. None if there is none."""
     gap_after: int | None = None
     """The last transaction before the first one that no log holds: a file is missing. None if there is none."""
+    no_snapshot: bool = False
+    """Whether every snapshot is damaged: no server starts, and these are the transactions of the logs alone."""
 
 
-def newest(snapshots: Iterable[Parsed[ZookeeperSnapshot]]) -> ZookeeperSnapshot | None:
-    """Return the snapshot that a server starts with: the newest without a defect; None if there is none."""
-    usable = (snapshot.value for snapshot in snapshots if not snapshot.defects)
-    return max(usable, key=lambda snapshot: snapshot.zxid, default=None)
+def restore(
+    snapshots: Iterable[Parsed[ZookeeperSnapshot]], logs: Mapping[int, Iterable[ZookeeperTransaction | Defect]]
+) -> ZnodeTree:
+    """Apply the logs, by the ids in their names, to the first snapshot without a defect; the newest comes first."""
+    damaged = False
+    for snapshot in snapshots:
+        if not snapshot.defects:
+            return replay(snapshot.value, logs)
+        damaged = True
+    return replay(None, logs)._replace(no_snapshot=damaged)
 
 
 def replay(

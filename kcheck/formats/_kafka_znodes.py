@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from urllib.parse import unquote
 
 from kcheck.formats._json_reader import read_json
-from kcheck.model.java import INT_MAX
+from kcheck.model.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, java_bytes, java_int
 from kcheck.model.znodes import Znode
 from kcheck.model.zookeeper_cluster import (
     DECISIVE_CONFIGS,
@@ -25,8 +25,6 @@ ZnodeFields = Mapping[str, Any]
 
 _SCRAM = "SCRAM-SHA-"
 _MIGRATION = ("kraft_controller_id", "kraft_controller_epoch", "kraft_metadata_offset", "kraft_metadata_epoch")
-_LONG_BITS = 64
-_DIGITS_MAX = 10
 
 
 def read_cluster(znodes: Mapping[str, Znode], chroot: str = "") -> ZookeeperCluster:
@@ -80,8 +78,11 @@ class _ClusterReader:
         try:
             return build(znode.data or b"")
         except ValueError as error:
-            self._problems.append((self._chroot + path, str(error)))
+            self._problem(path, str(error))
             return None
+
+    def _problem(self, path: str, why: str) -> None:
+        self._problems.append((self._chroot + path, why))
 
     def _json(self, path: str, build: Callable[[ZnodeFields], T]) -> T | None:
         return self._read(path, lambda data: build(_object(data)))
@@ -105,19 +106,20 @@ class _ClusterReader:
     def _brokers(self) -> dict[int, ZookeeperBroker]:
         brokers = {}
         for name in self._children.get("/brokers/ids", ()):
-            broker = self._json(f"/brokers/ids/{name}", _broker)
-            if broker is not None and name.isdecimal():
-                brokers[int(name)] = broker
+            path, broker_id = f"/brokers/ids/{name}", _number(name)
+            if broker_id is None:
+                self._problem(path, "its name is no broker id")
+            elif (broker := self._json(path, _broker)) is not None:
+                brokers[broker_id] = broker
         return brokers
 
     def _configs(self) -> dict[tuple[str, str], Mapping[str, str]]:
         configs: dict[tuple[str, str], Mapping[str, str]] = {}
         for kind in ("topics", "brokers"):
             for name in self._children.get(f"/config/{kind}", ()):
-                config = self._json(f"/config/{kind}/{name}", _config) or {}
-                kept = {key: str(value) for key, value in config.items() if key in DECISIVE_CONFIGS}
-                if kept:
-                    configs[kind, name] = kept
+                config = self._json(f"/config/{kind}/{name}", _decisive_configs)
+                if config:
+                    configs[kind, name] = config
         return configs
 
     def _scram_users(self) -> tuple[str, ...]:
@@ -144,11 +146,17 @@ def _no_sense(name: str) -> ValueError:
     return ValueError(f"its {name} is missing or makes no sense")
 
 
-def _int(fields: ZnodeFields, name: str, bits: int = 32) -> int:
+def _int(fields: ZnodeFields, name: str, least: int = 0, most: int = INT_MAX) -> int:
     value = fields.get(name)
-    if not isinstance(value, int) or isinstance(value, bool) or value.bit_length() >= bits:
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
         raise _no_sense(name)
     return value
+
+
+def _number(text: str) -> int | None:
+    """Return the id or number that a name or key is; None if Kafka gives none like this."""
+    number = java_int(text)
+    return number if number is not None and number >= 0 and str(number) == text else None
 
 
 def _ints(value: object, name: str) -> tuple[int, ...]:
@@ -161,7 +169,7 @@ def _text(fields: ZnodeFields, name: str) -> str:
     value = fields.get(name)
     if not isinstance(value, str):
         raise _no_sense(name)
-    return value
+    return java_bytes(value).decode()
 
 
 def _inner(fields: ZnodeFields, name: str, *, needed: bool = False) -> ZnodeFields:
@@ -172,29 +180,30 @@ def _inner(fields: ZnodeFields, name: str, *, needed: bool = False) -> ZnodeFiel
 
 
 def _controller_epoch(data: bytes) -> int:
-    text = data.decode("ascii", "replace")
-    if not text.isdecimal() or len(text) > _DIGITS_MAX or int(text) > INT_MAX:
+    epoch = _number(data.decode("ascii", "replace"))
+    if epoch is None:
         raise ValueError("its data is no epoch")
-    return int(text)
+    return epoch
 
 
 def _topic(fields: ZnodeFields, deleting: bool) -> ZookeeperTopic:
     adding, removing = _inner(fields, "adding_replicas"), _inner(fields, "removing_replicas")
     partitions = {}
-    for number, replicas in _inner(fields, "partitions", needed=True).items():
-        if not number.isdecimal() or len(number) > _DIGITS_MAX:
+    for key, replicas in _inner(fields, "partitions", needed=True).items():
+        number = _number(key)
+        if number is None:
             raise _no_sense("partitions")
-        partitions[int(number)] = ZookeeperPartition(
+        partitions[number] = ZookeeperPartition(
             _ints(replicas, "partitions"),
-            _ints(adding.get(number, []), "adding_replicas"),
-            _ints(removing.get(number, []), "removing_replicas"),
+            _ints(adding.get(key, []), "adding_replicas"),
+            _ints(removing.get(key, []), "removing_replicas"),
         )
     return ZookeeperTopic(_text(fields, "topic_id") if "topic_id" in fields else None, partitions, deleting)
 
 
 def _state(fields: ZnodeFields, version: int | None) -> LeaderIsrAndControllerEpoch:
     return LeaderIsrAndControllerEpoch(
-        leader=max(_int(fields, "leader"), -1),
+        leader=max(_int(fields, "leader", INT_MIN), -1),
         leader_epoch=_int(fields, "leader_epoch"),
         isr=_ints(fields.get("isr"), "isr"),
         controller_epoch=_int(fields, "controller_epoch"),
@@ -208,13 +217,19 @@ def _broker(fields: ZnodeFields) -> ZookeeperBroker:
     endpoints = fields.get("endpoints")
     if endpoints is None:
         endpoints = [f"PLAINTEXT://{_text(fields, 'host')}:{_int(fields, 'port')}"]
-    if not isinstance(endpoints, list) or not all(isinstance(endpoint, str) for endpoint in endpoints):
+    if not isinstance(endpoints, list):
         raise _no_sense("endpoints")
-    return ZookeeperBroker(tuple(endpoints), None if fields.get("rack") is None else _text(fields, "rack"))
+    texts = tuple(_text({"endpoints": endpoint}, "endpoints") for endpoint in endpoints)
+    return ZookeeperBroker(texts, None if fields.get("rack") is None else _text(fields, "rack"))
 
 
 def _config(fields: ZnodeFields) -> ZnodeFields:
     return _inner(fields, "config")
+
+
+def _decisive_configs(fields: ZnodeFields) -> dict[str, str]:
+    config = _config(fields)
+    return {name: _text(config, name) for name in sorted(DECISIVE_CONFIGS & config.keys())}
 
 
 def _partitions(fields: ZnodeFields) -> tuple[tuple[str, int], ...]:
@@ -226,9 +241,11 @@ def _partitions(fields: ZnodeFields) -> tuple[tuple[str, int], ...]:
 
 def _features(fields: ZnodeFields) -> dict[str, int]:
     """Return the levels; up to 3.2 a feature had a least level too."""
-    features = _inner(fields, "features")
-    return {name: _int(_inner(features, name, needed=True), "max_version_level") for name in features}
+    levels = _inner(fields, "features")
+    if not all(isinstance(level, dict) for level in levels.values()):
+        raise _no_sense("features")
+    return {java_bytes(name).decode(): _int(level, "max_version_level") for name, level in levels.items()}
 
 
 def _migration(fields: ZnodeFields) -> ZookeeperMigration:
-    return ZookeeperMigration(*(_int(fields, name, _LONG_BITS) for name in _MIGRATION))
+    return ZookeeperMigration(*(_int(fields, name, LONG_MIN, LONG_MAX) for name in _MIGRATION))

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from kcheck.model.java import INT_MAX
-from kcheck.model.parsed import FOUND_SIZE_MAX, Defect, Parsed
+from kcheck.model.java import java_int
+from kcheck.model.parsed import Defect, Parsed
 from kcheck.model.zookeeper_cluster import DECISIVE_CONFIGS
 
 _CELL = re.compile(
@@ -58,7 +58,10 @@ def is_description(data: bytes) -> bool:
 
 
 def parse(data: bytes) -> Parsed[dict[str, DescribedTopic]]:
-    """Return the topics by name, and a defect for each line of a topic or partition that makes no sense."""
+    """Return the topics by name, and a defect for each line of a topic or partition that makes no sense.
+
+    No defect quotes the text: a configuration can be a secret.
+    """
     topics: dict[str, DescribedTopic] = {}
     partitions: dict[str, dict[int, DescribedPartition]] = {}
     defects = []
@@ -73,7 +76,7 @@ def parse(data: bytes) -> Parsed[dict[str, DescribedTopic]]:
             elif "PartitionCount" in cells:
                 topics[name] = _topic(cells)
         except ValueError as error:
-            defects.append(Defect(str(error), 0, number, 1, line.encode()[:FOUND_SIZE_MAX]))
+            defects.append(Defect(str(error), 0, number, 1))
     for name, listed in partitions.items():
         topics[name] = topics.get(name, DescribedTopic(None, None, {}, False, {}))._replace(partitions=listed)
     return Parsed(topics, tuple(defects))
@@ -118,7 +121,7 @@ def _ids(cells: Mapping[str, str], name: str) -> tuple[int, ...] | None:
 
 
 def _number(cells: Mapping[str, str], name: str) -> int:
-    text = cells[name]
-    if not text.isdecimal() or len(text) > len(str(INT_MAX)):
+    number = java_int(cells[name])
+    if number is None or number < 0:
         raise ValueError(f"the {name} is no number")
-    return int(text)
+    return number

@@ -1,46 +1,53 @@
 """An export of znodes as JSON, for a ZooKeeper whose files are out of reach.
 
 Three forms: an object of paths and data; an array of `{"path", "data", "dataVersion"}`; such objects, one a line. Data
-is a string, or the JSON object in it.
+is a string, or the JSON object in it. No defect quotes the text: it can be a secret.
 """
 
 import json
 from collections.abc import Iterator
 
-from kcheck.model.java import INT_MAX
-from kcheck.model.parsed import FOUND_SIZE_MAX, Defect, Parsed
+from kcheck.model.java import INT_MAX, java_bytes
+from kcheck.model.parsed import Defect, Parsed
 from kcheck.model.znodes import Znode
+
+_DIGITS_MAX = 20
 
 
 def parse(data: bytes) -> Parsed[dict[str, Znode]]:
     """Return the znodes by path, and a defect for each entry that is none."""
     znodes: dict[str, Znode] = {}
     defects = []
-    for line, quote, entry in _entries(data.decode("utf-8-sig", "replace")):
+    for line, entry in _entries(data.decode("utf-8-sig", "replace")):
         try:
             path, znode = _znode(entry)
             znodes[path] = znode
         except ValueError as error:
-            defects.append(Defect(str(error), 0, line, 1, quote.encode()[:FOUND_SIZE_MAX]))
+            defects.append(Defect(str(error), 0, line, 1))
     return Parsed(znodes, tuple(defects))
 
 
-def _entries(text: str) -> Iterator[tuple[int, str, object]]:
-    """Yield the entries, each with its line and the text there."""
+def _entries(text: str) -> Iterator[tuple[int, object]]:
+    """Yield the entries, each with its line."""
     whole = _json(text)
     if isinstance(whole, dict) and "path" not in whole:
-        yield from ((1, path, {"path": path, "data": value}) for path, value in whole.items())
+        yield from ((1, {"path": path, "data": value}) for path, value in whole.items())
     elif isinstance(whole, list):
-        yield from ((1, str(entry), entry) for entry in whole)
+        yield from ((1, entry) for entry in whole)
     else:
-        yield from ((number, line, _json(line)) for number, line in enumerate(text.splitlines(), 1) if line.strip())
+        yield from ((number, _json(line)) for number, line in enumerate(text.splitlines(), 1) if line.strip())
 
 
 def _json(text: str) -> object:
     try:
-        return json.loads(text)
+        return json.loads(text, parse_int=_number)
     except (ValueError, RecursionError):
         return None
+
+
+def _number(digits: str) -> float:
+    """Return a number. A longer one than any that Kafka writes loses digits, and so only its own znode is a problem."""
+    return int(digits) if len(digits) <= _DIGITS_MAX else float(digits)
 
 
 def _znode(entry: object) -> tuple[str, Znode]:
@@ -53,4 +60,4 @@ def _znode(entry: object) -> tuple[str, Znode]:
         raise ValueError("the dataVersion is no version")
     if value is not None and not isinstance(value, str):
         value = json.dumps(value)
-    return path, Znode(None if value is None else value.encode("utf-8", "replace"), version=version)
+    return java_bytes(path).decode(), Znode(None if value is None else java_bytes(value), version=version)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from kcheck.formats._jute import JuteEndError, JuteError, JuteReader
 from kcheck.formats._layout import Layout
 from kcheck.formats._zookeeper_snapshot import HEADER
-from kcheck.model.parsed import FOUND_SIZE_MAX, Defect
+from kcheck.model.parsed import Defect
 from kcheck.model.znodes import CloseSession, CreateNode, DeleteNode, SetNode, ZnodeChange, ZookeeperTransaction
 
 MAGIC = int.from_bytes(b"ZKLG")
@@ -35,33 +35,34 @@ _CHANGES_NOTHING = (SET_ACL, CHECK, ERROR, CREATE_SESSION)
 def transactions(data: bytes | memoryview) -> Iterator[ZookeeperTransaction | Defect]:
     """Yield each transaction, and last a defect if the log is not whole.
 
-    A server reads on in the next log after a defect that is accepted; it does not start with any other.
+    A server reads on in the next log after a defect that is accepted; it does not start with any other. No defect quotes
+    bytes: they can be a secret.
     """
     reader = JuteReader(data)
     try:
         magic, _, _ = reader.unpack(HEADER, "the header")
     except JuteError as error:
-        yield _defect(data, str(error), 0)
+        yield Defect(str(error), 0)
         return
     if magic != MAGIC:
-        yield _defect(data, "the file does not begin with ZKLG", 0)
+        yield Defect("the file does not begin with ZKLG", 0)
         return
     while reader.position < reader.end:
         begin = reader.position
         try:
-            transaction = _next(reader, data)
+            transaction = _next(reader)
         except JuteEndError as error:
-            yield _defect(data, f"the last transaction is incomplete: {error}", begin, accepted=True)
+            yield Defect(f"the last transaction is incomplete: {error}", begin, accepted=True)
             return
         except JuteError as error:
-            yield _defect(data, str(error), begin)
+            yield Defect(str(error), begin)
             return
         if transaction is None:
             return
         yield transaction
 
 
-def _next(reader: JuteReader, data: bytes | memoryview) -> ZookeeperTransaction | None:
+def _next(reader: JuteReader) -> ZookeeperTransaction | None:
     """Return the next transaction; None at the zeros after the last one."""
     begin = reader.position
     left = reader.data[begin:]
@@ -79,7 +80,7 @@ def _next(reader: JuteReader, data: bytes | memoryview) -> ZookeeperTransaction 
     computed = zlib.adler32(view)
     if crc != computed:
         raise JuteError(f"the Adler-32 of the transaction is {crc}, expected {computed}", begin)
-    return _transaction(JuteReader(data, start, start + length), begin)
+    return _transaction(JuteReader(reader.data, start, start + length), begin)
 
 
 def _transaction(reader: JuteReader, begin: int) -> ZookeeperTransaction:
@@ -133,7 +134,3 @@ def _closed_paths(reader: JuteReader) -> tuple[str, ...]:
         return tuple(reader.string("a path") for _ in range(reader.count("paths")))
     except JuteError:
         return ()
-
-
-def _defect(data: bytes | memoryview, message: str, position: int, *, accepted: bool = False) -> Defect:
-    return Defect(message, position, found=bytes(data[position : position + FOUND_SIZE_MAX]), accepted=accepted)

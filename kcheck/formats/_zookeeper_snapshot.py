@@ -9,7 +9,7 @@ import zlib
 from kcheck.formats._compression import decompress
 from kcheck.formats._jute import JuteError, JuteReader
 from kcheck.formats._layout import Layout
-from kcheck.model.parsed import FOUND_SIZE_MAX, Defect, Parsed
+from kcheck.model.parsed import Defect, Parsed
 from kcheck.model.znodes import ROOT, Znode, ZookeeperSnapshot
 
 MAGIC = int.from_bytes(b"ZKSN")
@@ -50,7 +50,8 @@ def zxid_of(name: str, prefix: str) -> int | None:
 def parse(name: str, data: bytes, size_max: int) -> Parsed[ZookeeperSnapshot]:
     """Return the znodes that are readable. A server uses no snapshot with a defect, but an older one.
 
-    `size_max` limits what is decompressed; `name` gives the transaction id and the compression.
+    `size_max` limits what is decompressed; `name` gives the transaction id and the compression. No defect quotes bytes:
+    they can be a secret.
     """
     zxid = zxid_of(name, "snapshot") or 0
     codec = _CODECS.get(name.rpartition(".")[2].lower())
@@ -67,10 +68,9 @@ def parse(name: str, data: bytes, size_max: int) -> Parsed[ZookeeperSnapshot]:
         _read_seals(reader, view)
         defects = []
     except JuteError as error:
-        at = error.position
-        defects = [Defect(str(error), at, found=bytes(view[at : at + FOUND_SIZE_MAX]))]
+        defects = [Defect(str(error), error.position)]
     if problem is not None:
-        defects = [Defect(problem, 0, found=data[:FOUND_SIZE_MAX])]
+        defects = [Defect(problem, 0)]
     return Parsed(ZookeeperSnapshot(zxid, znodes, tuple(sessions)), tuple(defects))
 
 
@@ -86,11 +86,11 @@ def _read_tree(reader: JuteReader, znodes: dict[str, Znode], sessions: list[int]
         reader.skip_acls()
     begin = reader.position
     while (path := reader.string("a path")) != ROOT:
-        data = reader.buffer(f"the data of {path or ROOT}")
-        _, czxid, mzxid, _, _, version, _, _, owner, _ = reader.unpack(STAT, f"the stat of {path or ROOT}")
+        data = reader.buffer("the data of a znode")
+        _, czxid, mzxid, _, _, version, _, _, owner, _ = reader.unpack(STAT, "the stat of a znode")
         parent, slash, _ = path.rpartition("/")
         if slash and (parent or ROOT) not in znodes:
-            raise JuteError(f"{path} comes before its parent", begin)
+            raise JuteError("a znode comes before its parent", begin)
         znodes[path or ROOT] = Znode(data, czxid, mzxid, version, owner)
         begin = reader.position
 

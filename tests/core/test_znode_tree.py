@@ -2,7 +2,7 @@
 
 import pytest
 
-from kcheck.core.znode_tree import chroots, newest, replay
+from kcheck.core.znode_tree import chroots, replay, restore
 from kcheck.formats._zookeeper_log import transactions
 from kcheck.formats._zookeeper_snapshot import parse, zxid_of
 from kcheck.model.parsed import Defect, Parsed
@@ -73,11 +73,16 @@ def test_a_missing_log_is_a_gap() -> None:
         assert replay(made, {1: more}).gap_after == gap_after
 
 
-def test_the_newest_whole_snapshot_is_used() -> None:
-    snapshots = [Parsed(ZookeeperSnapshot(zxid, {})) for zxid in (1, 3, 2)]
+def test_a_server_starts_with_the_newest_snapshot_that_is_intact() -> None:
+    """It starts with none if all are damaged; without a snapshot it has the logs alone."""
     damaged = Parsed(ZookeeperSnapshot(4, {}), (Defect("cut", 0),))
-    assert newest([*snapshots, damaged]) == snapshots[1].value
-    assert newest([damaged]) is None
+    older = [Parsed(ZookeeperSnapshot(zxid, {"/": Znode(b"")})) for zxid in (3, 2)]
+    logs = {1: _log(CreateNode("/a", b"", 0)), 4: _log(CreateNode("/b", b"", 0), first=4)}
+    tree = restore([damaged, *older], logs)
+    assert (set(tree.znodes), tree.zxid, tree.no_snapshot) == ({"/", "/b"}, 4, False)
+    tree = restore([damaged, damaged], logs)
+    assert ("/a" in tree.znodes, tree.gap_after, tree.no_snapshot) == (True, 1, True)
+    assert not restore([], logs).no_snapshot
 
 
 def test_chroots() -> None:

@@ -21,6 +21,7 @@ from kcheck.model.zookeeper_cluster import (
 from tests.zookeeper import WRITTEN
 
 MISSING = "missing or makes no sense"
+MIGRATION = ("kraft_controller_id", "kraft_controller_epoch", "kraft_metadata_offset", "kraft_metadata_epoch")
 STATE = {"controller_epoch": 4, "leader": 1, "version": 1, "leader_epoch": 5, "isr": [1, 2]}
 OBJECTS: Mapping[str, object] = {
     "/cluster/id": {"version": "1", "id": "c"},
@@ -30,7 +31,6 @@ OBJECTS: Mapping[str, object] = {
     "/brokers/topics/gone": {"version": 1, "partitions": {}},
     "/brokers/ids/1": {"version": 5, "endpoints": ["PLAINTEXT://a:1"], "rack": "r", "features": {}},
     "/brokers/ids/2": {"version": 1, "host": "b", "port": 2},
-    "/brokers/ids/x": {"version": 1, "host": "b", "port": 2},
     "/controller": {"version": 1, "brokerid": 2},
     "/controller_epoch": 4,
     "/isr_change_notification/isr_change_0000000000": {"version": 1, "partitions": [{"topic": "t", "partition": 0}]},
@@ -120,11 +120,47 @@ def test_an_unclean_leader_that_has_not_recovered() -> None:
         ("/isr_change_notification/isr_change_0000000000", 1, "its data is no JSON object"),
         ("/config/topics/t", {"config": 1}, "its config is"),
         ("/config/users/quota", {"config": 1}, "its config is"),
-        ("/feature", {"features": {"f": 1}}, "its f is"),
+        ("/feature", {"features": {"f": 1}}, "its features is"),
+        ("/feature", {"features": {"secret": {}}}, "its max_version_level is"),
+        ("/brokers/ids/x", {"host": "b", "port": 2}, "its name is no broker id"),
+        ("/brokers/ids/01", {"host": "b", "port": 2}, "its name is no broker id"),
+        ("/brokers/ids/2147483648", {"host": "b", "port": 2}, "its name is no broker id"),
+        ("/brokers/ids/" + "9" * 5000, {"host": "b", "port": 2}, "its name is no broker id"),
+        ("/brokers/topics/t", {"partitions": {"2147483648": []}}, "its partitions is"),
+        ("/brokers/topics/t", {"partitions": {"9" * 5000: []}}, "its partitions is"),
+        ("/brokers/topics/t", {"partitions": {"1": [1 << 31]}}, "its partitions is"),
+        ("/brokers/topics/t", {"partitions": {"1": [-1]}}, "its partitions is"),
+        ("/brokers/topics/t/partitions/0/state", STATE | {"leader": -(1 << 31) - 1}, "its leader is"),
+        ("/brokers/topics/t/partitions/0/state", STATE | {"leader_epoch": 1 << 31}, "its leader_epoch is"),
+        ("/brokers/topics/t/partitions/0/state", STATE | {"leader_epoch": -1}, "its leader_epoch is"),
+        ("/brokers/topics/t/partitions/0/state", STATE | {"controller_epoch": 1 << 31}, "its controller_epoch is"),
+        ("/brokers/topics/t/partitions/0/state", STATE | {"isr": [1 << 31]}, "its isr is"),
+        ("/brokers/topics/t/partitions/0/state", STATE | {"leader": 1e9}, "its leader is"),
+        (
+            "/admin/preferred_replica_election",
+            {"partitions": [{"topic": "t", "partition": 1 << 31}]},
+            "its partition is",
+        ),
+        ("/config/topics/t", {"config": {"min.insync.replicas": {"secret": 1}}}, "its min.insync.replicas is"),
+        ("/migration", dict.fromkeys(MIGRATION, 1 << 63), "its kraft_controller_id is"),
     ],
 )
 def test_what_makes_no_sense_is_a_problem(path: str, value: object, why: str) -> None:
     assert _cluster({**OBJECTS, path: value}).problems == ((path, f"{why} {MISSING}" if why.endswith(" is") else why),)
+
+
+def test_no_problem_quotes_data() -> None:
+    values = ("secret", ["secret"], {"config": "secret"}, {"config": {"cleanup.policy": ["secret"]}, "id": ["secret"]})
+    problems = [_cluster({**OBJECTS, path: value}).problems for path in OBJECTS for value in values]
+    assert any(problems)
+    assert "secret" not in repr([why for several in problems for _, why in several])
+
+
+def test_a_lone_surrogate_becomes_a_question_mark() -> None:
+    objects = {"/cluster/id": {"id": "\ud800"}, "/brokers/ids/1": {"endpoints": ["\udfff"], "rack": "\ud800"},
+               "/feature": {"features": {"\ud800": {"max_version_level": 1}}}}  # fmt: skip
+    cluster = _cluster(objects)
+    assert (cluster.cluster_id, cluster.brokers[1], cluster.features) == ("?", ZookeeperBroker(("?",), "?"), {"?": 1})
 
 
 def test_a_znode_without_data_is_a_problem() -> None:

@@ -60,9 +60,12 @@ def test_what_brokers_print(version: str) -> None:
         ("Topic: t\tPartitionCount: x", "the PartitionCount is no number"),
         ("Topic: t\tPartition: 0\tLeader: x", "the Leader is no number"),
         ("Topic: t\tPartition: 0\tReplicas: 1,", "the Replicas is no number"),
-        ("Topic: t\tPartition: 99999999999", "the Partition is no number"),
+        ("Topic: t\tPartition: 2147483648", "the Partition is no number"),
+        ("Topic: t\tPartition: -1", "the Partition is no number"),
+        ("Topic: t\tPartition: 0\tLeader: 2147483648", "the Leader is no number"),
+        (f"Topic: t\tPartition: 0\tIsr: {'9' * 5000}", "the Isr is no number"),
     ],
 )
 def test_a_line_that_makes_no_sense(line: str, message: str) -> None:
     _, (defect,) = parse(f"{OLD}{line}\nTopic: only\n".encode())
-    assert (defect.message, defect.line, defect.found) == (message, 4, line.encode())
+    assert (defect.message, defect.line, defect.found) == (message, 4, b"")

@@ -48,8 +48,21 @@ def test_what_is_no_znode(text: str, message: str) -> None:
 def test_a_line_that_is_cut_leaves_the_others() -> None:
     znodes, defects = parse(b'{"path": "/a"}\n{"path": "/b\n{"path": "/c"}\n')
     assert set(znodes) == {"/a", "/c"}
-    assert defects == (Defect("this is no JSON object with a path and data", 0, 2, 1, b'{"path": "/b'),)
+    assert defects == (Defect("this is no JSON object with a path and data", 0, 2, 1),)
 
 
 def test_a_lone_surrogate_is_data() -> None:
     assert parse(b'{"/a": "\\ud800"}').value == {"/a": Znode(b"?", version=None)}
+    for text in (b'{"/\\ud800": 1}', b'[{"path": "/\\ud800", "data": 1}]', b'{"path": "/\\ud800", "data": 1}'):
+        assert parse(text) == ({"/?": Znode(b"1", version=None)}, ())
+    for text in (b'{"\\ud800": "secret"}', b'["\\ud800", "secret"]', b'{"path": "\\ud800", "data": "secret"}\n{'):
+        znodes, defects = parse(text)
+        assert (znodes, {defect.found for defect in defects}) == ({}, {b""})
+
+
+def test_a_number_that_is_too_long_spoils_only_its_znode() -> None:
+    znodes, defects = parse(b'{"/a": {"x": %s}, "/b": %s, "/c": 1}' % (b"9" * 5000, b"9" * 30))
+    assert ({path: node.data for path, node in znodes.items()}, defects) == (
+        {"/a": b'{"x": Infinity}', "/b": b"1e+30", "/c": b"1"},
+        (),
+    )

@@ -94,7 +94,7 @@ def test_compressed_snapshot() -> None:
         (b"", "the header needs 16 bytes, but 0 are left", 0),
         (b"ZKLG" + PLAIN[4:], "the file does not begin with ZKSN", 0),
         (PLAIN[:16] + b"\x7f" + PLAIN[17:], "2130706433 sessions cannot fit into 304 bytes", 16),
-        (PLAIN.replace(b"/a/b", b"/c/b"), "/c/b comes before its parent", 226),
+        (PLAIN.replace(b"/a/b", b"/c/b"), "a znode comes before its parent", 226),
         (PLAIN[:-14] + b"?" + PLAIN[-13:], None, None),
         (PLAIN[:-1] + b"?", "the seal does not end with /", len(PLAIN) - 13),
         (PLAIN + b"x", "the last transaction needs 8 bytes, but 1 are left", len(PLAIN)),
@@ -178,6 +178,18 @@ def test_damaged_log(data: bytes, message: str | None, position: int, accepted: 
     defect = _defect(data)
     assert (defect.position, defect.accepted) == (position, accepted)
     assert message is None or defect.message == message
+
+
+def test_no_defect_quotes_what_can_be_a_secret() -> None:
+    """Neither the data nor a path: damage before them makes one of the other."""
+    secret = snapshot([node("/secret", b"secret")])
+    logged = log(record(1, create("/secret", b"secret")))
+    for at in range(16, len(secret)):
+        cut = parse("snapshot.1", secret[:at] + b"\xff" + secret[at:], SIZE_MAX).defects
+        assert "secret" not in repr(cut)
+        assert "secret" not in repr([item for item in transactions(logged[:at]) if isinstance(item, Defect)])
+    assert "secret" not in repr(parse("snapshot.1", snapshot([node("/b/secret", b"")]), SIZE_MAX).defects)
+    assert b"" == parse("snapshot.1.gz", b"secret", SIZE_MAX).defects[0].found
 
 
 def test_a_long_transaction_that_is_whole_is_read() -> None:

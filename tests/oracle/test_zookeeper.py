@@ -9,7 +9,7 @@ from shutil import copytree
 
 import pytest
 
-from kcheck.core.znode_tree import newest, replay
+from kcheck.core.znode_tree import restore
 from kcheck.formats._zookeeper_log import transactions
 from kcheck.formats._zookeeper_snapshot import parse, zxid_of
 from kcheck.model.znodes import Znode
@@ -40,13 +40,11 @@ def test_znodes(version: str, ask: Ask, tmp_path: Path) -> None:
 def _restored(folder: Path) -> tuple[int, dict[str, Znode]] | None:
     """Return the last transaction and the znodes; None if no server starts."""
     files = list(folder.iterdir())
-    snapshots = [parse(file.name, file.read_bytes(), SIZE_MAX) for file in files if file.name.startswith("snapshot")]
-    logs = {zxid_of(file.name, "log"): transactions(file.read_bytes()) for file in files}
-    snapshot = newest(snapshots)
-    if snapshot is None and snapshots:
-        return None
-    tree = replay(snapshot, {zxid: log for zxid, log in logs.items() if zxid is not None})
-    if tree.stopped_by is not None:
+    snapshots = {zxid: file for file in files if (zxid := zxid_of(file.name, "snapshot")) is not None}
+    logs = {zxid: transactions(file.read_bytes()) for file in files if (zxid := zxid_of(file.name, "log")) is not None}
+    newest_first = [file for _, file in sorted(snapshots.items(), reverse=True)]
+    tree = restore((parse(file.name, file.read_bytes(), SIZE_MAX) for file in newest_first), logs)
+    if tree.stopped_by is not None or tree.no_snapshot:
         return None
     return tree.zxid, {path: node for path, node in tree.znodes.items() if not path.startswith(OWN)}
 
@@ -73,6 +71,12 @@ def _damaged(random: Random, written: Path, target: Path) -> Iterator[Path]:
     yield alone
     for number in range(generated(150)):
         folder = copied(f"damaged-{number}")
+        if number == 0:
+            for path in (folder / "version-2").glob("snapshot*"):
+                data = bytearray(path.read_bytes())
+                data[len(data) // 2] ^= 1
+                path.write_bytes(data)
+            continue
         path = random.choice(sorted((folder / "version-2").iterdir()))
         data = bytearray(path.read_bytes())
         size = len(data.rstrip(b"\0"))
