@@ -35,8 +35,8 @@ _CHANGES_NOTHING = (SET_ACL, CHECK, ERROR, CREATE_SESSION)
 def transactions(data: bytes | memoryview) -> Iterator[ZookeeperTransaction | Defect]:
     """Yield each transaction, and last a defect if the log is not whole.
 
-    A server reads on in the next log after a defect that is accepted; it does not start with any other. No defect quotes
-    bytes: they can be a secret.
+    A server reads on in the next log after a defect that is accepted; it does not start with any other. No defect
+    quotes bytes: they can be a secret.
     """
     reader = JuteReader(data)
     try:
