@@ -11,6 +11,7 @@ from typing import NamedTuple
 from kcheck.model.parsed import Defect, Parsed
 from kcheck.model.znodes import (
     ROOT,
+    ZNODE_COUNT_MAX,
     CloseSession,
     CreateNode,
     DeleteNode,
@@ -33,7 +34,7 @@ class ZnodeTree(NamedTuple):
     zxid: int
     """The last transaction that they hold."""
     stopped_by: Defect | None
-    """The damage of a log with which no server starts: later transactions are left out. None if there is none."""
+    """The damage of a log, with which no server starts, or a limit: later transactions are left out. None without."""
     gap_after: int | None = None
     """The last transaction before the first one that no log holds: a file is missing. None if there is none."""
     no_snapshot: bool = False
@@ -75,6 +76,9 @@ def replay(
             zxid = max(zxid, transaction.zxid)
             for change in transaction.changes:
                 _apply(znodes, ephemerals, change, transaction.zxid)
+            if len(znodes) > ZNODE_COUNT_MAX:
+                defect = Defect(f"there are more than {ZNODE_COUNT_MAX} znodes", transaction.position)
+                return ZnodeTree(znodes, zxid, defect, gap_after)
     return ZnodeTree(znodes, zxid, None, gap_after)
 
 

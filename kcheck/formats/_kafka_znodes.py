@@ -3,6 +3,7 @@
 Nothing secret is kept: of configurations only the decisive ones, of SCRAM credentials and delegation tokens the names.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, TypeVar
@@ -31,6 +32,9 @@ _KINDS = {"topics": "topic", "brokers": "broker"}
 _DEFAULT = "<default>"
 """The name of the configurations of all brokers."""
 _PROBLEM_COUNT_MAX = 100
+_PLACE_SIZE_MAX = 1000
+"""A problem names no longer path: no topic of Kafka has one."""
+_STATE = re.compile(r"(/brokers/topics/[^/]+)/partitions/([^/]+)/state")
 _MIGRATION = ("kraft_controller_id", "kraft_controller_epoch", "kraft_metadata_offset", "kraft_metadata_epoch")
 
 
@@ -73,6 +77,7 @@ class _ClusterReader:
         deleting = frozenset(self._children.get("/admin/delete_topics", ()))
         names = self._children.get("/brokers/topics", ())
         topics = {name: topic for name in names if (topic := self._topic(name, name in deleting)) is not None}
+        self._check_states(topics)
         return ClusterImage(
             topics=topics,
             topics_by_id={topic.topic_id: topic for topic in topics.values() if topic.topic_id is not None},
@@ -97,7 +102,7 @@ class _ClusterReader:
             return None
 
     def _problem(self, path: str, why: str) -> None:
-        self._problems.append(MetadataProblem(self._chroot + path, why))
+        self._problems.append(MetadataProblem((self._chroot + path)[:_PLACE_SIZE_MAX], why))
 
     def _json(self, path: str, build: Callable[[ZnodeFields], T]) -> T | None:
         return self._read(path, lambda data: build(_object(data)))
@@ -119,6 +124,17 @@ class _ClusterReader:
             for number, partition in topic.partitions.items()
         }
         return topic._replace(partitions=partitions)
+
+    def _check_states(self, topics: Mapping[str, TopicImage]) -> None:
+        """Note the states of partitions that their topic does not have; an export may lack the topic."""
+        for path in self._znodes:
+            state = _STATE.fullmatch(path, len(self._chroot))
+            if state is None or not path.startswith(self._chroot):
+                continue
+            topic = topics.get(state[1].rpartition("/")[2])
+            is_problem = topic is None and self._chroot + state[1] in self._znodes
+            if not is_problem and (topic is None or _number(state[2]) not in topic.partitions):
+                self._problem(state[0], "its topic does not name the replicas of this partition")
 
     def _with_state(self, partition: PartitionRegistration, path: str) -> PartitionRegistration:
         """Return the partition with its state; as it is if the controller has not written one yet."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from kcheck.model.cluster import DECISIVE_CONFIGS, NO_LEADER, ClusterImage, PartitionRegistration, TopicImage
 from kcheck.model.java import INT_MAX, java_bytes, java_int
-from kcheck.model.parsed import Defect, Parsed
+from kcheck.model.parsed import DEFECT_COUNT_MAX, Defect, Parsed
 
 _CELL = re.compile(
     r"(?:^|\s)(Topic|TopicId|PartitionCount|ReplicationFactor|Configs|MarkedForDeletion|Partition|Leader|Replicas|Isr|"
@@ -33,7 +33,7 @@ def is_description(begin: str) -> bool:
 
 
 def parse(data: bytes) -> Parsed[ClusterImage]:
-    """Return the topics, and a defect for each line, topic or partition that makes no sense.
+    """Return the topics, and a defect for each of the first lines, topics or partitions that make no sense.
 
     No defect quotes the text: a configuration can be a secret.
     """
@@ -56,12 +56,16 @@ class _Described:
         self._counts: dict[str, tuple[int, int]] = {}
         self._configs: dict[tuple[str, str], Mapping[str, str]] = {}
 
+    def _defect(self, message: str, line: int) -> None:
+        if len(self.defects) < DEFECT_COUNT_MAX:
+            self.defects.append(Defect(message, 0, line, 1))
+
     def image(self) -> ClusterImage:
         """Return the topics; add a defect for each whose partitions are not all listed."""
         for name, (count, line) in self._counts.items():
             listed = len(self._partitions.get(name, ()))
             if listed != count:
-                self.defects.append(Defect(f"the topic has {count} partitions, but {listed} are listed", 0, line, 1))
+                self._defect(f"the topic has {count} partitions, but {listed} are listed", line)
         topics = {}
         for name in {**self._topics, **self._partitions}:
             topic = self._topics.get(name, TopicImage(name, None, {}))
@@ -85,7 +89,7 @@ class _Described:
                 elif "PartitionCount" in cells:
                     self._take_topic(cells, number)
             except ValueError as error:
-                self.defects.append(Defect(str(error), 0, number, 1))
+                self._defect(str(error), number)
 
     def _take_topic(self, cells: Mapping[str, str], line: int) -> None:
         name = cells["Topic"]
@@ -105,13 +109,13 @@ class _Described:
             whole = None
         entries = whole.get("topics") if isinstance(whole, dict) else whole
         if not isinstance(entries, list):
-            self.defects.append(Defect("the text is no JSON with topics", 0, 1, 1))
+            self._defect("the text is no JSON with topics", 1)
             return
         for entry in entries:
             try:
                 self._take_entry(entry)
             except ValueError as error:
-                self.defects.append(Defect(str(error), 0, 1, 1))
+                self._defect(str(error), 1)
 
     def _take_entry(self, entry: object) -> None:
         if not isinstance(entry, dict):

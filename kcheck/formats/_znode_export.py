@@ -5,17 +5,28 @@ is a string, or the JSON object in it. No defect quotes the text: it can be a se
 """
 
 import json
+import re
 from collections.abc import Iterator
 
-from kcheck.model.java import INT_MAX, java_bytes
-from kcheck.model.parsed import Defect, Parsed
+from kcheck.model.java import INT_MAX, java_bytes, java_int
+from kcheck.model.parsed import DEFECT_COUNT_MAX, Defect, Parsed
 from kcheck.model.znodes import Znode
 
 _DIGITS_MAX = 20
+_STAT, _VERSION = (
+    re.compile(rb"^cZxid = ", re.MULTILINE),
+    re.compile(rb"^dataVersion = ([0-9]{1,10})\s*$", re.MULTILINE),
+)
+_EXPORT = re.compile(r"""\s*(?:\[\s*)?\{(?:\s*"/|.*?"path"\s*:\s*"/)""", re.DOTALL)
+
+
+def is_export(begin: str) -> bool:
+    """Whether a text that begins like this is an export."""
+    return _EXPORT.match(begin) is not None
 
 
 def parse(data: bytes) -> Parsed[dict[str, Znode]]:
-    """Return the znodes by path, and a defect for each entry that is none."""
+    """Return the znodes by path, and a defect for each of the first entries that are none."""
     znodes: dict[str, Znode] = {}
     defects = []
     for line, entry in _entries(data.decode("utf-8-sig", "replace")):
@@ -23,8 +34,17 @@ def parse(data: bytes) -> Parsed[dict[str, Znode]]:
             path, znode = _znode(entry)
             znodes[path] = znode
         except ValueError as error:
-            defects.append(Defect(str(error), 0, line, 1))
+            if len(defects) < DEFECT_COUNT_MAX:
+                defects.append(Defect(str(error), 0, line, 1))
     return Parsed(znodes, tuple(defects))
+
+
+def of_file(data: bytes) -> Znode:
+    """Return the znode that a file holds alone: its data, and after it the stat if zkCli printed both."""
+    stat = _STAT.search(data)
+    version = None if stat is None else _VERSION.search(data, stat.start())
+    number = None if version is None else java_int(version[1].decode())
+    return Znode(data[: len(data) if stat is None else stat.start()].rstrip(b"\r\n"), version=number)
 
 
 def _entries(text: str) -> Iterator[tuple[int, object]]:

@@ -4,13 +4,15 @@ Header, sessions, ACLs, znodes, then a seal: the Adler-32 of everything before i
 follows, from 3.9 the last transaction, each with its own seal. 3.6 and later compress it if told so: `.gz`, `.snappy`.
 """
 
+import re
 import zlib
 
 from kcheck.formats._compression import decompress
+from kcheck.formats._decompressed import TooLarge
 from kcheck.formats._jute import JuteError, JuteReader
 from kcheck.formats._layout import Layout
 from kcheck.model.parsed import Defect, Parsed
-from kcheck.model.znodes import ROOT, Znode, ZookeeperSnapshot
+from kcheck.model.znodes import ROOT, ZNODE_COUNT_MAX, Znode, ZookeeperSnapshot
 
 MAGIC = int.from_bytes(b"ZKSN")
 HEADER = Layout((("magic", "i32"), ("version", "i32"), ("dbid", "i64")))
@@ -34,17 +36,23 @@ STAT = Layout(
 _CODECS = {"gz": 1, "snappy": 2}
 _SEAL_SIZE = 13
 _LAST_ZXID_SIZE = 8
+_ZXID = re.compile(r"[0-9A-Fa-f]{1,16}")
+_RATIO_MAX, _SMALL_SIZE = 200, 1 << 20
+"""What a compressed snapshot becomes at most: a small file that claims to be a large one costs little."""
 _LONG_DIGEST = 2
 """The first version of a digest that is a number; 3.6.0 wrote text."""
+
+
+class _LimitError(JuteError):
+    """The file is larger than kcheck reads."""
 
 
 def zxid_of(name: str, prefix: str) -> int | None:
     """Return the transaction id in a file name like `snapshot.4a`; None if there is none (Util.getZxidFromName)."""
     parts = name.split(".")
-    try:
-        return int(parts[1], 16) if parts[0] == prefix and len(parts) > 1 else None
-    except ValueError:
+    if parts[0] != prefix or len(parts) not in (2, 3) or not _ZXID.fullmatch(parts[1]):
         return None
+    return int(parts[1], 16)
 
 
 def parse(name: str, data: bytes, size_max: int) -> Parsed[ZookeeperSnapshot]:
@@ -58,29 +66,28 @@ def parse(name: str, data: bytes, size_max: int) -> Parsed[ZookeeperSnapshot]:
     plain: bytes | bytearray | memoryview = data
     problem: str | None = None
     if codec is not None:
-        plain, problem = decompress(codec, data, magic=1, size_max=size_max)
+        plain, problem = decompress(codec, data, magic=1, size_max=min(size_max, _SMALL_SIZE + _RATIO_MAX * len(data)))
     znodes: dict[str, Znode] = {}
-    sessions: list[int] = []
     view = memoryview(plain)
     reader = JuteReader(view)
+    limited, defects = isinstance(problem, TooLarge), []
     try:
-        _read_tree(reader, znodes, sessions)
+        _read_tree(reader, znodes)
         _read_seals(reader, view)
-        defects = []
     except JuteError as error:
+        limited |= isinstance(error, _LimitError)
         defects = [Defect(str(error), error.position)]
     if problem is not None:
         defects = [Defect(problem, 0)]
-    return Parsed(ZookeeperSnapshot(zxid, znodes, tuple(sessions)), tuple(defects))
+    return Parsed(ZookeeperSnapshot(zxid, znodes, limited), tuple(defects))
 
 
-def _read_tree(reader: JuteReader, znodes: dict[str, Znode], sessions: list[int]) -> None:
-    """Add the sessions and the znodes up to the path "/", which ends them."""
+def _read_tree(reader: JuteReader, znodes: dict[str, Znode]) -> None:
+    """Add the znodes up to the path "/", which ends them; pass over sessions and ACLs."""
     magic, _, _ = reader.unpack(HEADER, "the header")
     if magic != MAGIC:
         raise JuteError("the file does not begin with ZKSN", 0)
-    for _ in range(reader.count("sessions")):
-        sessions.append(reader.unpack(SESSION, "a session")[0])
+    reader.take(reader.count("sessions") * SESSION.size, "the list of sessions")
     for _ in range(reader.count("ACL lists")):
         reader.i64("the id of an ACL list")
         reader.skip_acls()
@@ -91,6 +98,8 @@ def _read_tree(reader: JuteReader, znodes: dict[str, Znode], sessions: list[int]
         parent, slash, _ = path.rpartition("/")
         if slash and (parent or ROOT) not in znodes:
             raise JuteError("a znode comes before its parent", begin)
+        if len(znodes) == ZNODE_COUNT_MAX:
+            raise _LimitError(f"there are more than {ZNODE_COUNT_MAX} znodes", begin)
         znodes[path or ROOT] = Znode(data, czxid, mzxid, version, owner)
         begin = reader.position
 

@@ -6,6 +6,9 @@ from typing import NamedTuple
 ROOT = "/"
 """The path of the root; ZooKeeper's own files call it the empty string."""
 
+ZNODE_COUNT_MAX = 2_000_000
+"""kcheck reads no more znodes: several times those of the largest clusters that ZooKeeper held."""
+
 
 class Znode(NamedTuple):
     """One znode, with the part of its stat that Kafka uses."""
@@ -29,8 +32,8 @@ class ZookeeperSnapshot(NamedTuple):
     """The last transaction that it surely holds, from its name."""
     znodes: Mapping[str, Znode]
     """The znodes by path."""
-    sessions: tuple[int, ...] = ()
-    """The ids of the sessions."""
+    limited: bool = False
+    """Whether a limit of kcheck ended the reading: a server may read on."""
 
 
 class CreateNode(NamedTuple):

@@ -64,6 +64,13 @@ def test_a_log_that_no_server_reads_ends_the_replay() -> None:
     assert replay(ZookeeperSnapshot(8, {}), {1: [wrong], 8: more, 9: []}).stopped_by is None
 
 
+def test_too_many_znodes_end_the_replay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kcheck.core.znode_tree.ZNODE_COUNT_MAX", 4)
+    tree = replay(None, {1: _log(*(CreateNode(f"/{number}", b"", 0) for number in range(9)))})
+    assert (len(tree.znodes), tree.zxid) == (5, 2)
+    assert tree.stopped_by == Defect("there are more than 4 znodes", 0)
+
+
 def test_a_missing_log_is_a_gap() -> None:
     """Transactions are numbered one by one; a new leader of ZooKeeper begins again at 1, in the next epoch."""
     epoch = 1 << 32

@@ -13,6 +13,7 @@ from kcheck.model.cluster import (
     BrokerRegistration,
     ClusterImage,
     Levels,
+    MetadataProblem,
     PartitionRegistration,
     TopicImage,
 )
@@ -188,7 +189,8 @@ def test_a_state_without_a_leader() -> None:
     ],
 )
 def test_what_makes_no_sense_is_a_problem(path: str, value: object, why: str) -> None:
-    assert _cluster({**OBJECTS, path: value}).problems == ((path, f"{why} {MISSING}" if why.endswith(" is") else why),)
+    wanted = MetadataProblem(path[:1000], f"{why} {MISSING}" if why.endswith(" is") else why)
+    assert _cluster({**OBJECTS, path: value}).problems == (wanted,)
 
 
 def test_no_problem_quotes_data() -> None:
@@ -204,6 +206,22 @@ def test_a_lone_surrogate_becomes_a_question_mark() -> None:
     cluster = _cluster(objects)
     broker = cluster.image.brokers[1]
     assert (cluster.cluster_id, broker.endpoints, broker.rack, cluster.image.features) == ("?", ("?",), "?", {"?": 1})
+
+
+def test_a_state_without_replicas_is_a_problem() -> None:
+    """As in an export of the states alone, or after a partition was added; not where the topic is unreadable."""
+    topic, why = "/brokers/topics/t", "its topic does not name the replicas of this partition"
+    for objects, places in (
+        ({f"{topic}/partitions/0/state": STATE}, [f"{topic}/partitions/0/state"]),
+        ({topic: {"partitions": {"0": [1]}}, f"{topic}/partitions/1/state": STATE}, [f"{topic}/partitions/1/state"]),
+        ({topic: {"partitions": {"0": [1]}}, f"{topic}/partitions/0/state": STATE}, []),
+    ):
+        assert [*_cluster(objects, "/k").problems] == [(f"/k{place}", why) for place in places]
+    state = Znode(json.dumps(STATE).encode())
+    assert read_cluster({f"/k{topic}/partitions/0/state": state}).problems == ()
+    assert read_cluster({f"/kk{topic}/partitions/0/state": state}, "/jj").problems == ()
+    damaged = _cluster({topic: {}, f"{topic}/partitions/0/state": STATE})
+    assert [problem.place for problem in damaged.problems] == [topic]
 
 
 def test_a_hundred_problems_are_kept() -> None:

@@ -113,6 +113,10 @@ def test_json_that_makes_no_sense(text: str, message: str) -> None:
     assert [defect.message for defect in parse(text.encode()).defects] == [message]
 
 
+def test_a_hundred_defects_are_kept() -> None:
+    assert len(parse(b"Topic: t\tPartition: x\n" * 200).defects) == 100
+
+
 def test_what_is_no_description() -> None:
     for text in ("{}", "[]", '{"/a": 1}', "Topic: t", "\n" * (1 << 16), "{" * (1 << 16), "Topic:" * 10_000):
         assert not is_description(text)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from kcheck.formats._znode_export import parse
+from kcheck.formats._znode_export import is_export, of_file, parse
 from kcheck.model.parsed import Defect
 from kcheck.model.znodes import Znode
 
@@ -18,6 +18,23 @@ ZNODES = {"/a": Znode(b'{"x":1}', version=3), "/b": Znode(b'{"x": 1}', version=N
 def test_entries(text: str) -> None:
     for mark in ("", "\ufeff"):
         assert parse((mark + text).encode()) == (ZNODES, ())
+
+
+def test_what_an_export_begins_with() -> None:
+    for text in (json.dumps(ENTRIES), json.dumps(ENTRIES[0], indent=2), '{"/a": 1}', '{"data": "{}", "path": "/a"}'):
+        assert is_export(text)
+    for text in ("", "{}", "[]", '{"a": 1}', '{"topics": []}', '{"path": 1}', "[" * 9999, "{" * 9999, "{" + " " * 9999):
+        assert not is_export(text)
+
+
+def test_a_file_of_one_znode() -> None:
+    """As zkCli prints it, or with its data alone."""
+    printed = b'{"x":1}\ncZxid = 0x1\nctime = Thu\ndataVersion = 3\naclVersion = 0\n'
+    for data in (printed, printed.replace(b"\n", b"\r\n")):
+        assert of_file(data) == Znode(b'{"x":1}', version=3)
+    assert of_file(b"4\n") == Znode(b"4", version=None)
+    for version in (b"", b"dataVersion = 2147483648\n", b"dataVersion = x\n"):
+        assert of_file(b"4\ncZxid = 0x1\n" + version) == Znode(b"4", version=None)
 
 
 def test_paths_and_data() -> None:
@@ -43,6 +60,10 @@ def test_paths_and_data() -> None:
 def test_what_is_no_znode(text: str, message: str) -> None:
     znodes, (defect,) = parse(text.encode())
     assert (znodes, defect.message, defect.line) == ({}, message, 1)
+
+
+def test_a_hundred_defects_are_kept() -> None:
+    assert len(parse(b"[]\n" * 200).defects) == 100
 
 
 def test_a_line_that_is_cut_leaves_the_others() -> None:

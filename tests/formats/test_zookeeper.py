@@ -51,13 +51,23 @@ def test_what_servers_wrote(path: Path) -> None:
 
 
 def test_zxid_of_a_name() -> None:
-    names = {"snapshot.4a": 74, "snapshot.4a.gz": 74, "snapshot": None, "snapshot.x": None, "log.1": None}
+    names = {
+        "snapshot.4a": 74,
+        "snapshot.4a.gz": 74,
+        "snapshot": None,
+        "snapshot.x": None,
+        "log.1": None,
+        "snapshot.1_0": None,
+        "snapshot.0x1": None,
+        "snapshot.11112222333344445": None,
+        "snapshot.1.2.3": None,
+    }
     assert names == {name: zxid_of(name, "snapshot") for name in names}
 
 
 def test_snapshot() -> None:
     value, defects = parse("snapshot.4a", PLAIN, SIZE_MAX)
-    assert (value.zxid, value.sessions, defects) == (74, (9,), ())
+    assert (value.zxid, defects) == (74, ())
     assert value.znodes["/a"] == Znode(b"1", 3, 3, 2, 9)
     assert value.znodes["/a/b"].data is None
     assert list(value.znodes) == ["/", "/a", "/a/b"]
@@ -94,6 +104,11 @@ def test_compressed_snapshot() -> None:
         (b"", "the header needs 16 bytes, but 0 are left", 0),
         (b"ZKLG" + PLAIN[4:], "the file does not begin with ZKSN", 0),
         (PLAIN[:16] + b"\x7f" + PLAIN[17:], "2130706433 sessions cannot fit into 304 bytes", 16),
+        (
+            PLAIN[:16] + bytes((0, 0, 0, 200)) + PLAIN[20:],
+            "the list of sessions needs 2400 bytes, but 304 are left",
+            20,
+        ),
         (PLAIN.replace(b"/a/b", b"/c/b"), "a znode comes before its parent", 226),
         (PLAIN[:-14] + b"?" + PLAIN[-13:], None, None),
         (PLAIN[:-1] + b"?", "the seal does not end with /", len(PLAIN) - 13),
@@ -106,6 +121,22 @@ def test_damaged_snapshot(data: bytes, message: str | None, position: int | None
     if message is not None:
         assert (defect.message, defect.position) == (message, position)
     assert not defect.accepted
+
+
+def test_a_small_file_that_becomes_a_large_one_is_read_in_part() -> None:
+    bomb = snapshot([node("/a", bytes(1 << 23))])
+    packed = gzip.compress(bomb)
+    value, (defect,) = parse("snapshot.1.gz", packed, SIZE_MAX)
+    assert value.limited
+    assert defect.message == f"more than {(1 << 20) + 200 * len(packed)} bytes after decompression"
+
+
+def test_too_many_znodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kcheck.formats._zookeeper_snapshot.ZNODE_COUNT_MAX", 2)
+    parsed = parse("snapshot.4a", PLAIN, SIZE_MAX)
+    assert (len(parsed.value.znodes), parsed.defects[0].message) == (2, "there are more than 2 znodes")
+    assert parsed.value.limited
+    assert not parse("snapshot.4a", PLAIN[:100], SIZE_MAX).value.limited
 
 
 def test_every_cut_and_every_changed_byte_of_a_snapshot_is_a_defect() -> None:
