@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kcheck.replicas.end_offset import EndOffsets
     from kcheck.replicas.truncation import Truncation
     from kcheck.verbs.check import CheckReport, ReadOptions
-    from kcheck.verbs.cluster import Cluster
+    from kcheck.verbs.cluster import ClusterReport
     from kcheck.verbs.dump import Dump
     from kcheck.verbs.inspect import Inspection
     from kcheck.verbs.overview import Overview
@@ -91,17 +91,23 @@ def check(
     depth: str = "headers",
     as_kind: str | None = None,
     reading: "ReadOptions | None" = None,
+    metadata: Iterable[Path] = (),
     partitions: PartitionFilter = EVERY_PARTITION,
     kafka: str | Release = AUTO,
 ) -> "CheckReport":
-    """Return what is wrong: `kcheck check`. `depth` is checkpoints, headers, crc or records."""
+    """Return what is wrong: `kcheck check`. `depth` is checkpoints, headers, crc or records.
+
+    `metadata` are copies of the cluster's metadata outside of the paths, such as a controller's log dir.
+    """
     from kcheck.model.depth import parse_depth
     from kcheck.verbs.check import check as verb
 
-    texts, level = _texts(paths), parse_depth(depth)
+    texts, level, named = _texts(paths), parse_depth(depth), tuple(_texts(metadata))
 
     def answer(chosen: Release) -> "CheckReport":
-        return verb(texts, depth=level, as_kind=as_kind, wanted=partitions, release=chosen, reading=reading)
+        return verb(
+            texts, depth=level, as_kind=as_kind, wanted=partitions, release=chosen, reading=reading, metadata=named
+        )
 
     return _compared(kafka, texts, answer)
 
@@ -111,37 +117,44 @@ def predict(
     clean: bool | None = None,
     config: Path | None = None,
     define: Sequence[str] = (),
+    metadata: Iterable[Path] = (),
     partitions: PartitionFilter = EVERY_PARTITION,
     kafka: str | Release = AUTO,
 ) -> "Prediction":
     """Return what the broker does at its next start: `kcheck predict`.
 
     `clean` overrides .kafka_cleanshutdown, `config` is a server.properties, `define` are settings such as
-    `log.index.size.max.bytes=4096`.
+    `log.index.size.max.bytes=4096`, `metadata` are copies of the cluster's metadata outside of the paths.
     """
     from kcheck.startup.log_manager import StartOptions
     from kcheck.verbs.predict import predict as verb
     from kcheck.views.broker_settings import settings_of
 
-    texts = _texts(paths)
+    texts, named = _texts(paths), tuple(_texts(metadata))
 
     def answer(chosen: Release) -> "Prediction":
         settings = settings_of(texts, None if config is None else os.fspath(config), tuple(define), chosen)
-        return verb(texts, StartOptions(clean, settings, chosen, partitions))
+        return verb(texts, StartOptions(clean, settings, chosen, partitions, metadata=named))
 
     return _compared(kafka, texts, answer, config)
 
 
-def overview(*paths: Path, partitions: PartitionFilter = EVERY_PARTITION, kafka: str | Release = AUTO) -> "Overview":
+def overview(
+    *paths: Path,
+    metadata: Iterable[Path] = (),
+    partitions: PartitionFilter = EVERY_PARTITION,
+    kafka: str | Release = AUTO,
+) -> "Overview":
     """Return what is wrong in batch headers, and the verdict on the next start: `kcheck PATH`."""
     from kcheck.startup.log_manager import StartOptions
     from kcheck.verbs.overview import overview as verb
     from kcheck.views.broker_settings import settings_of
 
-    texts = _texts(paths)
+    texts, named = _texts(paths), tuple(_texts(metadata))
 
     def answer(chosen: Release) -> "Overview":
-        return verb(texts, StartOptions(None, settings_of(texts, None, (), chosen), chosen, partitions))
+        settings = settings_of(texts, None, (), chosen)
+        return verb(texts, StartOptions(None, settings, chosen, partitions, metadata=named))
 
     return _compared(kafka, texts, answer)
 
@@ -196,7 +209,7 @@ def cluster(
     brokers: bool = False,
     partitions: PartitionFilter = EVERY_PARTITION,
     kafka: str | Release = AUTO,
-) -> "Cluster":
+) -> "ClusterReport":
     """Return what the controllers know: `kcheck cluster`.
 
     `at` is the offset of the last metadata record that counts, `history` a partition as TOPIC-N, `fetchers` the
@@ -231,6 +244,7 @@ def repair(
     config: Path | None = None,
     define: Sequence[str] = (),
     keep: "Chosen | None" = None,
+    metadata: Iterable[Path] = (),
     partitions: PartitionFilter = EVERY_PARTITION,
     kafka: str | Release = AUTO,
 ) -> "RepairPlan":
@@ -238,7 +252,7 @@ def repair(
 
     The plan leaves out what the next start makes good itself, unless `tidy`.
     `against` are replicas of other brokers that can prove what is committed; `keep` chooses findings by rule and
-    severity.
+    severity; `metadata` are copies of the cluster's metadata outside of the paths.
     """
     from kcheck.plans.repair import repair as verb
     from kcheck.startup.log_manager import StartOptions
@@ -249,7 +263,7 @@ def repair(
     def answer() -> "RepairPlan":
         chosen = release(kafka, paths=texts, config=config)
         settings = settings_of(texts, None if config is None else os.fspath(config), tuple(define), chosen)
-        options = StartOptions(None, settings, chosen, partitions)
+        options = StartOptions(None, settings, chosen, partitions, metadata=tuple(_texts(metadata)))
         return verb(texts, _texts(against), options, accept_loss=accept_loss, tidy=tidy, keep=every)
 
     return _complete(answer)

@@ -8,7 +8,7 @@ import typer
 
 from kcheck import api
 from kcheck.cli.long_commands import Jobs, Nice, ShowProgress, Since, Until, at_length, parse_jobs, parse_span
-from kcheck.cli.options import Common, Paths, with_common
+from kcheck.cli.options import Common, Metadata, Paths, with_common
 
 
 @with_common
@@ -21,6 +21,7 @@ def check(
     as_kind: Annotated[
         str | None, typer.Option("--as", metavar="KIND", help="Kind of the file, whatever its name.")
     ] = None,
+    metadata: Metadata = None,
     since: Since = None,
     until: Until = None,
     jobs: Jobs = 1,
@@ -36,7 +37,10 @@ def check(
     start = time.perf_counter()
     with at_length(progress, nice=nice, quiet=common.output_options.quiet) as shown:
         reading = ReadOptions(jobs=processes, span=span, tell=shown.tell)
-        answer = api.check(*paths, depth=depth, as_kind=as_kind, reading=reading, partitions=partitions, kafka=release)
+        answer = api.check(
+            *paths, depth=depth, as_kind=as_kind, reading=reading, metadata=metadata or (), partitions=partitions,
+            kafka=release,
+        )  # fmt: skip
     seconds = time.perf_counter() - start
 
     def tell() -> None:

@@ -26,7 +26,7 @@ def cluster(
     fetchers: Fetchers = None,
     brokers: Brokers = False,
 ) -> None:
-    """Show what the controllers know: leaders, replicas in sync, brokers."""
+    """Show what the controllers know: leaders, ISR, brokers."""
     within("--at", at, 0, LONG_MAX)
     within("--fetchers", fetchers, 1, INT_MAX)
     answer = api.cluster(

@@ -20,6 +20,10 @@ from kcheck.renderers._printable import printable
 
 Paths = Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, partition directories, log dirs.")]
 ReplicaArguments = Annotated[list[str], typer.Argument(metavar="BROKER=PATH...", help="One replica per broker.")]
+Metadata = Annotated[
+    list[str] | None,
+    typer.Option("--metadata", metavar="PATH", help="The cluster's metadata, such as a controller's; repeatable."),
+]
 ProfileOption = Annotated[str | None, typer.Option("--profile", metavar="P0..P5", help="Force a truncation profile.")]
 
 

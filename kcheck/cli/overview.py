@@ -4,7 +4,7 @@ import os
 import re
 
 from kcheck import api
-from kcheck.cli.options import Common, Paths, with_common
+from kcheck.cli.options import Common, Metadata, Paths, with_common
 
 
 def names_path(argument: str) -> bool:
@@ -13,6 +13,8 @@ def names_path(argument: str) -> bool:
 
 
 @with_common
-def overview(paths: Paths, common: Common) -> None:
+def overview(paths: Paths, common: Common, metadata: Metadata = None) -> None:
     """Find what is wrong, and predict the next start."""
-    common.write_answer(api.overview(*paths, partitions=common.wanted(), kafka=common.release(paths)).report())
+    release = common.release(paths)
+    answer = api.overview(*paths, metadata=metadata or (), partitions=common.wanted(), kafka=release)
+    common.write_answer(answer.report())

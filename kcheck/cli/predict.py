@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from kcheck import api
-from kcheck.cli.options import Common, Paths, with_common
+from kcheck.cli.options import Common, Metadata, Paths, with_common
 from kcheck.cli.report_output import end, write_answer
 
 Define = Annotated[
@@ -20,8 +20,10 @@ Clean = Annotated[
 
 
 @with_common
-def predict(paths: Paths, common: Common, clean: Clean = None, define: Define = None) -> None:
-    """Predict whether the next start succeeds, and what it loses."""
+def predict(
+    paths: Paths, common: Common, clean: Clean = None, define: Define = None, metadata: Metadata = None
+) -> None:
+    """Predict if the next start succeeds, and what it loses."""
     from kcheck.model.finding import parse_severity
 
     fail_on = parse_severity(common.judging.fail_on)
@@ -30,6 +32,7 @@ def predict(paths: Paths, common: Common, clean: Clean = None, define: Define = 
         clean=clean,
         config=common.config,
         define=define or (),
+        metadata=metadata or (),
         partitions=common.wanted(),
         kafka=common.release(paths),
     )

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from kcheck import api
-from kcheck.cli.options import Common, Paths, with_common
+from kcheck.cli.options import Common, Metadata, Paths, with_common
 from kcheck.cli.predict import Define
 from kcheck.cli.report_output import UNCHANGED, checked_renderer, end, write_answer, written_line
 
@@ -31,6 +31,7 @@ def repair(
     accept_loss: AcceptLoss = False,
     tidy: Tidy = False,
     define: Define = None,
+    metadata: Metadata = None,
 ) -> None:
     """Plan repairs; -o writes the plan for apply."""
     from kcheck.disk.output import replace_file
@@ -47,6 +48,7 @@ def repair(
         config=common.config,
         define=define or (),
         keep=shown,
+        metadata=metadata or (),
         partitions=common.wanted(),
         kafka=release,
     )

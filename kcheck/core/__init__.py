@@ -21,7 +21,11 @@ releases of Kafka differ, a `Release`. It returns what that release would do. Do
 | Does the start do what a finding says of it? | `claims` |
 | What does a start do with .cleaned, .swap and .deleted files? | `leftovers` |
 | What does a start learn about producers and transactions? | `producer_state`; their order: `hash_order` |
-| Which replicas does the cluster no longer know? | `cluster_image`, `cluster_copies` |
+| What do the controllers know? | `metadata_replay` |
+| Which partitions are not healthy by that, and what happened to one? | `cluster_health`, `cluster_history` |
+| What do several copies of it prove? | `quorum`; one copy: `cluster_copies` |
+| Which thread fetches a partition? | `replica_fetchers` |
+| Which replicas does the cluster no longer know? | `strays` |
 | What happens at the next start, in values and in one line? | `predictions`, `verdicts` |
 | Which facts belong to which release? | `releases` |
 | Which releases can have written the files? | `release_evidence` |

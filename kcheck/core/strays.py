@@ -6,9 +6,13 @@ isStrayReplica 4.3; up to 3.6 BrokerMetadataPublisher.findStrayPartitions.
 
 from typing import NamedTuple
 
+from kcheck.core.cluster_copies import MetadataCopy
+from kcheck.core.quorum import quorum
 from kcheck.core.startup import Outcome
-from kcheck.model.cluster import FROM_SNAPSHOT, ClusterImage, PartitionRegistration
+from kcheck.model.cluster import FROM_SNAPSHOT, ClusterImage, PartitionRegistration, ReplicaInCluster, is_reserved
+from kcheck.model.names import CLEAN_SHUTDOWN
 from kcheck.model.release import Release
+from kcheck.model.views import LogDirView, PartitionView
 
 
 class Stray(NamedTuple):
@@ -42,3 +46,99 @@ def directory_of(registration: PartitionRegistration, broker_id: int | None) -> 
 def becomes_of_strays(release: Release) -> Outcome:
     """Return what a start does with stray replicas: it deletes them up to 3.6 and renames them to -stray from 3.7."""
     return Outcome.STRAY if release.keeps_strays else Outcome.DELETED
+
+
+class StrayReplica(NamedTuple):
+    """A replica that the cluster does not place on the broker."""
+
+    why: str
+    """What the metadata say."""
+    uncertain: str | None
+    """Why the broker may see other metadata; None where it sees these."""
+
+
+class StrayDetector(NamedTuple):
+    """Finds the stray replicas of a broker by the newest copy of the metadata."""
+
+    copy: MetadataCopy
+    """The newest copy."""
+    broker_id: int | None
+    """The broker, None where it is not known."""
+    own: bool
+    """Whether one of the copies is that of the broker itself."""
+    directory_id: str | None = None
+    """The directory.id of the log dir that holds the replicas, None without one."""
+    committed_to: int | None = None
+    """The offset below which the copies prove every record committed."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all of the copy is committed: then the broker will see it, and the copies lack nothing."""
+        return self.copy.is_only_voter or (self.committed_to or 0) >= self.copy.end > 0
+
+    @property
+    def of_kraft(self) -> bool:
+        """Whether the broker ran with KRaft when it last registered."""
+        return self.copy.image.runs_kraft(self.broker_id)
+
+    def promotes(self, topic_id: str, partition: int) -> bool:
+        """Whether a replica belongs in this log dir (LogManager.recoverAbandonedFutureLogs 3.7.1 to 4.3.1)."""
+        topic = self.copy.image.topics_by_id.get(topic_id)
+        registration = None if topic is None else topic.partitions.get(partition)
+        directory_id = None if registration is None else directory_of(registration, self.broker_id)
+        sees_copy = self.own or self.is_complete
+        return sees_copy and directory_id is not None and directory_id == self.directory_id
+
+    def stray(self, topic_id: str, partition: int) -> StrayReplica | None:
+        """Return why a replica is a stray; None where it is none."""
+        replica = stray(self.copy.image, topic_id, partition, self.broker_id)
+        if replica is None:
+            return None
+        why = f"{replica.why}, according to {self.copy.path} up to offset {self.copy.end}"
+        return StrayReplica(why, self._doubt(replica))
+
+    def _doubt(self, replica: Stray) -> str | None:
+        if self.is_complete:
+            return None
+        if replica.since is None or not self.own:
+            return "this copy of the metadata may be older than the directory"
+        committed = max(self.copy.snapshot, self.committed_to or 0)
+        uncommitted = replica.since >= committed and len(self.copy.voters) != 1
+        return f"offset {replica.since} of this copy of the metadata may not be committed" if uncommitted else None
+
+
+def stray_detector(
+    copies: tuple[MetadataCopy, ...], broker_id: int | None, directory_id: str | None
+) -> StrayDetector | None:
+    """Return the detector for a log dir by the copies of its cluster; None without a copy."""
+    if not copies:
+        return None
+    standing = quorum(copies)
+    own = any(copy.node_id == broker_id for copy in copies)
+    return StrayDetector(standing.newest, broker_id, own, directory_id, standing.committed_to)
+
+
+def replica_in_cluster(detector: StrayDetector, view: PartitionView, log_dir: LogDirView) -> ReplicaInCluster | None:
+    """Return what the metadata say of a replica; None for a directory that is none, and for one of another mode."""
+    if not view.is_replica or not detector.of_kraft:
+        return None
+    image, broker_id = detector.copy.image, detector.broker_id
+    named = image.topics.get(view.topic)
+    topic = named if view.topic_id is None else image.topics_by_id.get(view.topic_id)
+    registration = None if topic is None else topic.partitions.get(view.partition)
+    replica = None if view.topic_id is None else detector.stray(view.topic_id, view.partition)
+    assigned = None if registration is None else directory_of(registration, broker_id)
+    broker = None if broker_id is None else image.brokers.get(broker_id)
+    marker = log_dir.files.get(CLEAN_SHUTDOWN)
+    return ReplicaInCluster(
+        source=f"{detector.copy.path} up to offset {detector.copy.end}",
+        topic_id=None if named is None else named.topic_id,
+        registration=registration,
+        stray=None if replica is None else replica.why,
+        uncertain=None if replica is None else replica.uncertain,
+        is_certain=detector.own or detector.is_complete,
+        directory_id=None if assigned is None or is_reserved(assigned) else assigned,
+        own_directory_id=detector.directory_id,
+        broker_epoch=None if broker is None else broker.epoch,
+        shutdown_epoch=None if marker is None else marker.parsed.value.broker_epoch,
+    )

@@ -67,7 +67,7 @@ def metadata_row(copy: MetadataCopy, committed_to: int | None) -> Row:
         "epoch": copy.epoch,
         "time": copy.timestamp,
         "committed_to": committed_to,
-        "complete": copy.decides,
+        "complete": not copy.problems and copy.cut is None,
     }
 
 

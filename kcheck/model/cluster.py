@@ -133,6 +133,36 @@ class QuorumState(NamedTuple):
     """The directory id of the controller that the node voted for (version 1)."""
 
 
+class ReplicaInCluster(NamedTuple):
+    """What the metadata of its cluster say of a replica that is on the disk of a broker."""
+
+    source: str
+    """The copy of the metadata, and how far it goes."""
+    topic_id: str | None
+    """The id of the topic with this name; None if there is none."""
+    registration: PartitionRegistration | None
+    """The partition by the topic id on disk, by the name where there is no id; None if there is no such partition."""
+    stray: str | None = None
+    """Why the cluster has no such replica on this broker; None if it has."""
+    uncertain: str | None = None
+    """Why the broker may see other metadata at its next start; None if it sees these."""
+    is_certain: bool = False
+    """Whether the metadata are at least those that the broker had when it wrote the replica."""
+    directory_id: str | None = None
+    """The id of the log dir that the replica belongs to; None if it is not known."""
+    own_directory_id: str | None = None
+    """The id of the log dir that holds it; None if it has none."""
+    broker_epoch: int | None = None
+    """The epoch with which the broker registered last."""
+    shutdown_epoch: int | None = None
+    """The broker epoch in .kafka_cleanshutdown; None without one."""
+
+
+def is_reserved(directory_id: str) -> bool:
+    """Whether a directory id stands for no log dir; but for LOST, its replica counts as online."""
+    return directory_id in (MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY, LOST_DIRECTORY)
+
+
 class MetadataProblem(NamedTuple):
     """What in the metadata cannot be read, or contradicts what stands before."""
 

@@ -6,6 +6,7 @@ A value that kcheck has not seen is None. Offsets are record offsets, sizes and 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from kcheck.model.cluster import ReplicaInCluster
 from kcheck.model.entries import Batch, Epoch, EpochEntries, Offset
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import (
@@ -117,6 +118,8 @@ class PartitionView(NamedTuple):
     """The producers in their batches; None if kcheck did not follow them."""
     swaps: tuple[SegmentView, ...] = ()
     """The `.log.swap` files that kcheck read from their start."""
+    in_cluster: ReplicaInCluster | None = None
+    """What the metadata of its cluster say of it; None if none are at hand, or if it is no replica."""
 
     @property
     def leader_epochs(self) -> EpochEntries:

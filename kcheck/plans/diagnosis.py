@@ -28,9 +28,10 @@ def diagnose(
     surveyed: list[tuple[Target, LogDir, list[PartitionView]]] = []
     with Workers(1) as workers:
         scan = SegmentScan(Depth.RECORDS, options.release, workers)
+        starts = NextStarts(targets, lambda: options, log_dirs, named=bool(options.metadata))
         survey = Survey(
             wanted=options.wanted, release=options.release, deepen=scan.partitions, log_dirs=log_dirs,
-            settle=NextStarts(targets, lambda: options, log_dirs).settled_by(workers),
+            settle=starts.settled_by(workers), place=starts.placed,
         )  # fmt: skip
         for target in targets:
             log_dir, views = survey.log_dir(target)

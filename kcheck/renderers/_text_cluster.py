@@ -230,16 +230,20 @@ def _history(changes: Sequence[Any], page: Page) -> None:
     page.line()
     page.wrapped(f"history of {changes[0]['topic']}-{changes[0]['partition']}", style="bold")
     page.table(
-        ("offset", "time", "event", "leader", "epoch", "isr", "elr", "replicas"),
+        ("offset", "time (UTC)", "event", "leader", "epoch", "isr", "elr", "replicas"),
         [
             (
-                known(row["offset"]), "-" if row["time"] is None else moment(row["time"]), row["event"],
+                known(row["offset"]), _time(row), row["event"],
                 _leader_of_change(row), row["leader_epoch"], _ids(row["isr"]), _ids(row["elr"]),
                 _ids(row["replicas"]) + (" recovering" if row["recovering"] else ""),
             )
             for row in changes
         ],
     )  # fmt: skip
+
+
+def _time(row: Row) -> str:
+    return "-" if row["time"] is None else moment(row["time"]).removesuffix(" UTC")
 
 
 def _leader_of_change(row: Row) -> str:

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from kcheck.core.cluster_copies import StrayDetector
 from kcheck.core.startup import Mode, Settings
+from kcheck.core.strays import StrayDetector
 from kcheck.model.entries import Offset
 from kcheck.model.release import Release
 from kcheck.model.views import CheckpointOffsets

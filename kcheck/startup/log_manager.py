@@ -5,7 +5,7 @@ from functools import partial
 from posixpath import join
 from typing import NamedTuple
 
-from kcheck.core.cluster_copies import MetadataCopy, StrayDetector, stray_detector
+from kcheck.core.cluster_copies import MetadataCopy
 from kcheck.core.log_dir_outcome import (
     PredictedPartition,
     Unformatted,
@@ -19,6 +19,7 @@ from kcheck.core.log_dir_outcome import (
 from kcheck.core.meta_properties import names_nothing, outcome_of
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.startup import Mode, Outcome, Settings, UnreadableOutcome, mode_of, refusal_of, unreadable_checkpoint
+from kcheck.core.strays import StrayDetector, stray_detector
 from kcheck.jobs.guard import guarded
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import (
@@ -61,6 +62,8 @@ class StartOptions(NamedTuple):
     """The partitions to look at."""
     copies: Mapping[str, tuple[MetadataCopy, ...]] = {}
     """The copies of cluster metadata that the user gave, by cluster id."""
+    metadata: tuple[str, ...] = ()
+    """The paths of more copies that the user names."""
 
 
 def start_log_dir(

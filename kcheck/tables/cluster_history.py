@@ -9,7 +9,7 @@ TABLE = Table(
     "A change of a partition.",
     (
         Column("offset", "int64", "The offset of the record; null for the state that a snapshot holds."),
-        Column("time", "time", "The time of the record."),
+        Column("time", "int64", "The time of the record, in ms since 1970."),
         Column("event", "string", "created, changed or removed; snapshot: the state from which the history goes on."),
         Column("topic", "string", "The topic."),
         Column("topic_id", "string", "The topic's id."),

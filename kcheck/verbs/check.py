@@ -100,15 +100,18 @@ def check(
     reading: ReadOptions | None = None,
     log_dirs: LogDirs | None = None,
     starts: NextStarts | None = None,
+    metadata: tuple[str, ...] = (),
 ) -> CheckReport:
     """Run every rule over the given paths; an interrupt ends reading, and the report says so.
+
+    `metadata` are copies of the cluster's metadata outside of the paths.
 
     UsageError: a path that does not exist, or a file whose kind neither its name nor `as_kind` gives.
     """
     reading, log_dirs = reading or ReadOptions(), log_dirs or LogDirs(release)
     targets = replica_targets(arguments)
     require_match(targets, wanted)
-    starts = starts or next_starts(arguments, targets, wanted, log_dirs)
+    starts = starts or next_starts(arguments, targets, wanted, log_dirs, metadata)
     kinds = {target: format_of(target.path, as_kind) for target in targets if target.kind is TargetKind.FILE}
     coverage = Coverage()
     coverage.plan(targets, wanted, reads_segments=depth.reads_segments)
@@ -116,7 +119,10 @@ def check(
     with _workers(reading, coverage) as workers:
         scan = SegmentScan(depth, release, workers, window=reading.span, coverage=coverage)
         settle = starts.settled_by(workers)
-        survey = Survey(wanted=wanted, release=release, deepen=scan.partitions, log_dirs=log_dirs, settle=settle)
+        survey = Survey(
+            wanted=wanted, release=release, deepen=scan.partitions, log_dirs=log_dirs, settle=settle,
+            place=starts.placed,
+        )  # fmt: skip
         cluster = _Cluster(workers, coverage, compared=depth.reads_segments)
         try:
             for target in targets:

@@ -49,7 +49,7 @@ class ClusterQuestion(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cluster(Answer):
+class ClusterReport(Answer):
     """What `kcheck cluster` answers."""
 
     release: Release
@@ -127,7 +127,9 @@ class Cluster(Answer):
         )  # fmt: skip
 
 
-def cluster(arguments: list[str], question: ClusterQuestion, *, wanted: PartitionFilter, release: Release) -> Cluster:
+def cluster(
+    arguments: list[str], question: ClusterQuestion, *, wanted: PartitionFilter, release: Release
+) -> ClusterReport:
     """Return what the copies of the metadata in the paths say.
 
     UsageError: no metadata in the paths, those of two clusters, an offset or a partition that they do not know.
@@ -148,7 +150,7 @@ def cluster(arguments: list[str], question: ClusterQuestion, *, wanted: Partitio
         shown = read_copy(newest.path, newest.node_id, extent, only=newest.only)
         if shown.end <= question.at and shown.problems:
             raise UsageError(f"--at {question.at}: {shown.problems[0].place}: {shown.problems[0].why}")
-    return Cluster(
+    return ClusterReport(
         release=release,
         cluster_id=next((path.cluster_id for path in paths if path.cluster_id), None),
         quorum=standing,

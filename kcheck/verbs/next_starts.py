@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterable
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from kcheck.disk.walk import split
 from kcheck.model.finding import Finding
-from kcheck.model.names import PartitionDirectory
+from kcheck.model.names import CLUSTER_METADATA, PartitionDirectory
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
-from kcheck.model.views import LogDir
+from kcheck.model.views import LogDir, PartitionView
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import Target, TargetKind
 
@@ -21,19 +22,33 @@ if TYPE_CHECKING:
     from kcheck.views.survey import Settle
 
 
-def start_options(arguments: list[str], wanted: PartitionFilter, release: Release) -> "StartOptions":
-    """Return the options of a start of which the user says nothing but a server.properties among the arguments."""
+def start_options(
+    arguments: list[str], wanted: PartitionFilter, release: Release, metadata: tuple[str, ...] = ()
+) -> "StartOptions":
+    """Return the options of a start of which the user says nothing but a server.properties among the arguments.
+
+    `metadata` are copies of the cluster's metadata that the user names.
+    """
     from kcheck.startup.log_manager import StartOptions
     from kcheck.views.broker_settings import settings_of
 
-    return StartOptions(None, settings_of(arguments, None, (), release), release, wanted)
+    settings = settings_of(arguments, None, (), release)
+    return StartOptions(None, settings, release, wanted, metadata=metadata)
 
 
 class NextStarts:
     """Predicts the partitions whose findings claim something of the next start; imports nothing for others."""
 
-    def __init__(self, targets: Iterable[Target], options: "Callable[[], StartOptions]", log_dirs: LogDirs) -> None:
-        """Take what `kcheck predict` would take."""
+    def __init__(
+        self,
+        targets: Iterable[Target],
+        options: "Callable[[], StartOptions]",
+        log_dirs: LogDirs,
+        *,
+        named: bool = False,
+    ) -> None:
+        """Take what `kcheck predict` would take; `named`: whether that includes metadata outside of the targets."""
+        self._named = named
         self._targets = [target for target in targets if target.kind is not TargetKind.FILE]
         self._given = options
         self._log_dirs = log_dirs
@@ -46,6 +61,27 @@ class NextStarts:
 
         release = self._log_dirs.release
         self._known.update({(log_dir, start.dir): ClaimedStart(start, release) for start in partitions})
+
+    def placed(self, log_dir: LogDir, view: PartitionView) -> PartitionView:
+        """Return a partition with what the metadata of its cluster say of it, if any are at hand."""
+        if not self._has_metadata or not log_dir.view.files:
+            return view
+        from kcheck.core.strays import replica_in_cluster
+
+        detector = self._context(log_dir)[2].stray_detector
+        return view if detector is None else view._replace(in_cluster=replica_in_cluster(detector, view, log_dir.view))
+
+    @cached_property
+    def _has_metadata(self) -> bool:
+        """Whether there are metadata, named or in a log dir of the targets: else no start is prepared for nothing."""
+        release, opened = self._log_dirs.release, self._log_dirs.open
+        if not release.kraft_is_production_ready:
+            return False
+        return self._named or any(
+            directory.topic == CLUSTER_METADATA
+            for target in self._targets
+            for _, directory in opened(_log_dir_of(target), target.broker_id).directories
+        )
 
     def settled_by(self, workers: "Workers") -> "Settle":
         """Return `settle`, as long as the workers are not interrupted: a start can take long to simulate."""
@@ -76,17 +112,23 @@ class NextStarts:
 
         return with_copies(self._targets, self._given(), self._log_dirs)
 
-    def _predicted(self, log_dir: LogDir, name: str) -> "ClaimedStart | None":
-        from kcheck.core.claims import ClaimedStart
-        from kcheck.core.predictions import Changes
-        from kcheck.startup.log_manager import load_directories, start_context
-        from kcheck.verbs.predict import load_below
-        from kcheck.views.recheck import has_left
+    def _context(self, log_dir: LogDir) -> "tuple[dict[str, PartitionDirectory], bool, Context]":
+        from kcheck.startup.log_manager import start_context
 
         path = log_dir.view.where.log_dir or ""
         if path not in self._log_dir:
             self._log_dir = {path: (dict(log_dir.directories), *start_context(log_dir, self._options))}
-        directories, clean, context = self._log_dir[path]
+        return self._log_dir[path]
+
+    def _predicted(self, log_dir: LogDir, name: str) -> "ClaimedStart | None":
+        from kcheck.core.claims import ClaimedStart
+        from kcheck.core.predictions import Changes
+        from kcheck.startup.log_manager import load_directories
+        from kcheck.verbs.predict import load_below
+        from kcheck.views.recheck import has_left
+
+        path = log_dir.view.where.log_dir or ""
+        directories, clean, context = self._context(log_dir)
         if name not in directories:
             return None
         wanted = [(name, directories[name])]
@@ -98,7 +140,16 @@ class NextStarts:
 
 
 def next_starts(
-    arguments: list[str], targets: Iterable[Target], wanted: PartitionFilter, log_dirs: LogDirs
+    arguments: list[str],
+    targets: Iterable[Target],
+    wanted: PartitionFilter,
+    log_dirs: LogDirs,
+    metadata: tuple[str, ...] = (),
 ) -> NextStarts:
-    """Return the next starts for the arguments of a command."""
-    return NextStarts(targets, partial(start_options, arguments, wanted, log_dirs.release), log_dirs)
+    """Return the next starts for the arguments of a command; `metadata` are copies that the user names."""
+    options = partial(start_options, arguments, wanted, log_dirs.release, metadata)
+    return NextStarts(targets, options, log_dirs, named=bool(metadata))
+
+
+def _log_dir_of(target: Target) -> str:
+    return target.path if target.kind is TargetKind.LOG_DIR else split(target.path)[0]

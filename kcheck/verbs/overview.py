@@ -62,7 +62,7 @@ def overview(arguments: list[str], options: StartOptions) -> Overview:
     """Check batch headers and predict the next start; both share each opened log dir."""
     log_dirs = LogDirs(options.release)
     prediction = predict_directories(arguments, options, log_dirs)
-    starts = NextStarts(replica_targets(arguments), lambda: options, log_dirs)
+    starts = NextStarts(replica_targets(arguments), lambda: options, log_dirs, named=bool(options.metadata))
     for log_dir in prediction.log_dirs:
         starts.know(log_dir.path, log_dir.partitions)
     return Overview(

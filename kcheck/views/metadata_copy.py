@@ -259,9 +259,9 @@ class _CopyReader:
         if value.startswith(_NO_OP):
             return
         message = self._decode(None, value).value
-        if message is None or message.data is None or message.name is None or message.left:
-            why = message.problem if message is not None and message.problem else "it is not as its type says"
-            self._replay.problem(offset, f"the record cannot be read: {why}")
+        assert message is not None
+        if message.data is None or message.name is None:
+            self._replay.problem(offset, f"the record cannot be read: {message.problem}")
         else:
             self._replay.take(message.name, message.data, offset, record.timestamp or 0)
 

@@ -87,6 +87,9 @@ def _of_target(target: Target) -> Iterator[_Clues]:
         return
     if target.kind is TargetKind.LOG_DIR or not {META_PROPERTIES, *OFFSET_CHECKPOINTS}.isdisjoint(listing.files):
         yield _of_log_dir(target, path, listing)
+    elif partition is not None and split(partition)[1] == _METADATA_DIRECTORY:
+        clues = [Clue(EvidenceKind.METADATA_LOG, partition, target.broker_id)]
+        yield _Clues(target.broker_id, partition, [*clues, *_of_metadata(partition, target.broker_id)])
     elif partition is not None:
         yield _Clues(target.broker_id, partition, [*of_partitions([partition], target.broker_id)])
 

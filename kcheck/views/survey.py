@@ -31,6 +31,14 @@ Settle = Callable[[LogDir, Iterable[Finding]], list[Finding]]
 """Holds what findings in a log dir claim of the next start against its prediction."""
 
 
+Place = Callable[[LogDir, PartitionView], PartitionView]
+"""Adds to a partition in a log dir what the metadata of its cluster say of it."""
+
+
+def _unplaced(_: LogDir, view: PartitionView) -> PartitionView:
+    return view
+
+
 def _unsettled(_: LogDir, findings: Iterable[Finding]) -> list[Finding]:
     return list(findings)
 
@@ -48,10 +56,12 @@ class Survey:
         is_second_read: bool = False,
         log_dirs: LogDirs | None = None,
         settle: Settle = _unsettled,
+        place: Place = _unplaced,
     ) -> None:
         """Take the options; `walk_all` reads every segment from its start.
 
-        `log_dirs` are shared with other parts of the command; `settle` asks the prediction of the next start.
+        `log_dirs` are shared with other parts of the command; `settle` asks the prediction of the next start, `place`
+        the metadata of the cluster.
         """
         self.collected: list[Finding] = []
         self._wanted = wanted
@@ -60,7 +70,7 @@ class Survey:
         self._deepen = deepen
         self._is_second_read = is_second_read
         self._log_dirs = log_dirs or LogDirs(release)
-        self._settle = settle
+        self._settle, self._place = settle, place
         self._by_broker: dict[object, dict[str, LogDirView]] = {}
 
     def log_dir(self, target: Target) -> tuple[LogDir, Iterator[PartitionView]]:
@@ -144,6 +154,7 @@ class Survey:
             return view.where.dir not in unread
 
         before = len(self.collected)
+        views = (self._place(log_dir, view) for view in views)
         for view in views if self._deepen is None else self._deepen(views, is_whole, self.collected):
             if is_whole(view):
                 self.collected.extend(check_partition(view, self.release))

@@ -2,21 +2,27 @@
 
 import pytest
 
-from kcheck.core.cluster_copies import MetadataCopy, StrayDetector, stray_detector
-from kcheck.core.cluster_image import FROM_SNAPSHOT, ClusterImage
+from kcheck.core.cluster_copies import MetadataCopy
+from kcheck.core.strays import StrayDetector, stray_detector
+from kcheck.model.cluster import (
+    BrokerRegistration,
+    ClusterImage,
+    MetadataProblem,
+    PartitionRegistration,
+    TopicImage,
+)
 
 HERE, THERE = "directory-here", "directory-there"
 
 
 def image(*, since: int = 20) -> ClusterImage:
     """Return metadata with one topic T: partition 0 on brokers 1 and 2, partition 1 on broker 2 since an offset."""
-    return ClusterImage(
-        topics=frozenset({"T"}),
-        replicas={("T", 0): (1, 2), ("T", 1): (2,)},
-        directories={("T", 0): (HERE, THERE)},
-        since={("T", 0): FROM_SNAPSHOT, ("T", 1): since},
-        brokers=frozenset({1}),
-    )
+    partitions = {
+        0: PartitionRegistration((1, 2), (1, 2), directories=(HERE, THERE)),
+        1: PartitionRegistration((2,), (2,), replicas_since=since),
+    }
+    topics = {"T": TopicImage("t", "T", partitions)}
+    return ClusterImage(topics, topics, brokers={1: BrokerRegistration(1, 5, fenced=False)})
 
 
 def copy(node_id: int = 1, *, end: int = 50, epoch: int = 3, voters: tuple[int, ...] = (7, 8, 9)) -> MetadataCopy:
@@ -35,8 +41,12 @@ def detector(metadata: MetadataCopy, *, own: bool = True) -> StrayDetector:
 def test_the_newest_copy_decides() -> None:
     """A later epoch of the controllers counts before a longer log."""
     older, newer = copy(1, epoch=3, end=90), copy(2, epoch=4, end=50)
-    assert StrayDetector(newer, 1, own=True, directory_id=HERE) == stray_detector((older, newer), 1, HERE)
-    assert StrayDetector(newer, 5, own=False, directory_id=None) == stray_detector((older, newer), 5, None)
+    assert StrayDetector(newer, 1, own=True, directory_id=HERE, committed_to=10) == stray_detector(
+        (older, newer), 1, HERE
+    )
+    assert StrayDetector(newer, 5, own=False, directory_id=None, committed_to=10) == stray_detector(
+        (older, newer), 5, None
+    )
     assert stray_detector((), 1, HERE) is None
 
 
@@ -76,3 +86,12 @@ def test_the_latest_registration_says_whether_a_broker_runs_with_kraft() -> None
     """RegisterBrokerRecord."""
     assert detector(copy()).of_kraft
     assert not detector(copy())._replace(broker_id=2).of_kraft
+
+
+def test_a_copy_decides_if_its_node_will_have_it_like_this() -> None:
+    """Of a corrupt log, other controllers send the rest again; the only one goes on without it."""
+    problem = MetadataProblem("file", "why")
+    assert copy().decides
+    assert not copy()._replace(problems=(problem,)).decides
+    assert not copy()._replace(cut=problem).decides
+    assert copy(voters=(1,))._replace(cut=problem).decides

@@ -5,6 +5,7 @@ folder that is gone afterwards, and named by relative paths, so that the files a
 """
 
 import contextlib
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,8 @@ from tests.cli.command import kcheck
 from tests.records import batch_of, old_message, record, wrapper
 
 GOLDEN = Path(__file__).parent / "golden"
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "brokers"
+METADATA = "__cluster_metadata-0"
 
 LOG, INDEX = "damaged/00000000000000000100.log", "damaged/00000000000000000100.index"
 RECORDS = "records/00000000000000000000.log"
@@ -33,6 +36,10 @@ ANSWERS = {
     "check": ("check", "data1", "data2", "--kafka", "4.3", "--depth", "crc"),
     "predict": ("predict", "data1", "data2", "--kafka", "4.3"),
     "look": ("data2", "--kafka", "4.3"),
+    "cluster": ("cluster", "node1", "node2"),
+    "cluster-brokers": ("cluster", "node2", "--brokers"),
+    "cluster-history": ("cluster", "node1", "--history", "plain-0"),
+    "cluster-fetchers": ("cluster", "node1", "--fetchers", "3"),
 }
 """A command for each layout; the folder of the log dirs is the working directory."""
 
@@ -47,7 +54,16 @@ STYLES: dict[str, tuple[int, tuple[str, ...]]] = {
 """The width and the options behind each ending."""
 
 ONLY = {
-    "csv": ("end-offset", "dump", "dump-records", "dump-data", "predict"),
+    "csv": (
+        "end-offset",
+        "dump",
+        "dump-records",
+        "dump-data",
+        "predict",
+        "cluster",
+        "cluster-brokers",
+        "cluster-history",
+    ),
     "kafka": ("dump", "dump-files", "dump-records", "dump-data"),
 }
 """The answers of a style that cannot show every one."""
@@ -83,6 +99,10 @@ def log_dirs() -> Iterator[None]:
         )
         flip_byte(Path(LOG), len(torn[0].data) + len(torn[1].data) + 70)
         write(Path("records"), {Path(RECORDS).name: _records()})
+        for number in (1, 2):
+            node = FIXTURES / "4.3.1" / "stopped" / f"broker-{number}" / "data1"
+            shutil.copytree(node / METADATA, Path(f"node{number}", METADATA))
+            shutil.copy(node / "meta.properties", f"node{number}")
         yield
 
 

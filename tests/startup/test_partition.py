@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.cluster_copies import MetadataCopy, StrayDetector
-from kcheck.core.cluster_image import ClusterImage
+from kcheck.core.cluster_copies import MetadataCopy
 from kcheck.core.predictions import LogCut, LostRecords, PartitionPrediction
 from kcheck.core.startup import Mode, Outcome
+from kcheck.core.strays import StrayDetector
 from kcheck.disk.read import FilesOf
 from kcheck.formats.partition_metadata import PartitionMetadata, serialize
+from kcheck.model.cluster import BrokerRegistration, ClusterImage, PartitionRegistration, TopicImage
 from kcheck.model.entries import Offset
 from kcheck.model.names import parse_directory
 from kcheck.model.source import BytesFiles
@@ -23,6 +24,7 @@ from tests.startup.folders import context_of, folder_of, folder_of_logs, name
 
 TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAg"
 METADATA = serialize(PartitionMetadata(0, TOPIC_ID))
+BROKER = {1: BrokerRegistration(1, 5, fenced=False)}
 FUTURE = "t-0.0123456789abcdef0123456789abcdef-future"
 
 
@@ -86,7 +88,7 @@ def test_a_bad_topic_id(metadata: bytes, outcome: Outcome) -> None:
 @pytest.mark.parametrize(("kafka", "outcome"), [("3.6", Outcome.DELETED), ("4.3", Outcome.STRAY)])
 def test_a_replica_that_the_cluster_does_not_know(kafka: str, outcome: Outcome) -> None:
     """LogManager.isStrayReplica: deleted up to 3.6, renamed to -stray from 3.7 on (rule 7.2)."""
-    nothing = ClusterImage(frozenset(), {}, {}, {}, frozenset({1}))
+    nothing = ClusterImage({}, brokers=BROKER)
     start = started(run(0, 99), context_with(nothing, kafka))
     assert start.outcome is outcome
     assert "no topic" in (start.reason or "")
@@ -94,7 +96,8 @@ def test_a_replica_that_the_cluster_does_not_know(kafka: str, outcome: Outcome) 
 
 def test_a_future_log_that_the_cluster_places_here_is_promoted() -> None:
     """LogManager.recoverAbandonedFutureLogs, from 3.7.1 on."""
-    here = ClusterImage(frozenset({TOPIC_ID}), {(TOPIC_ID, 0): (1,)}, {(TOPIC_ID, 0): ("here",)}, {}, frozenset({1}))
+    topics = {TOPIC_ID: TopicImage("t", TOPIC_ID, {0: PartitionRegistration((1,), (1,), directories=("here",))})}
+    here = ClusterImage(topics, topics, brokers=BROKER)
     assert started(run(0, 99), context_with(here), directory=FUTURE).promoted
     assert not started(run(0, 99), context_with(here, "3.7.0"), directory=FUTURE).promoted
     assert not started(run(0, 99), context_with(here)).promoted

@@ -26,6 +26,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
 BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
 ORDERS = BROKERS / "4.3.1" / "coordinators" / "broker-1" / "data1" / "orders-1"
+CONTROLLER = ORDERS.parent
 NAME = "00000000000000000000"
 DAMAGED = shared_copy(CASES / "kc141-batch-crc" / "flipped-bit")
 INDEX = next(path for path in BROKERS.glob("*/*/*/*/*/*.index") if any(path.read_bytes()))
@@ -46,6 +47,9 @@ COMMANDS: dict[str, tuple[str | Path, ...]] = {
     "end_offsets": ("end-offset", ORDERS),
     "findings": ("check", "--depth", "crc", DAMAGED),
     "rules": ("rules",),
+    "cluster_partitions": ("cluster", CONTROLLER),
+    "cluster_brokers": ("cluster", CONTROLLER, "--brokers"),
+    "cluster_history": ("cluster", CONTROLLER, "--history", "orders-0"),
 }
 
 

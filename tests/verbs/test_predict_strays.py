@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.cluster_copies import StrayDetector
 from kcheck.core.releases import release
+from kcheck.core.strays import StrayDetector
 from kcheck.disk.read import opened
 from kcheck.model.depth import Depth
 from kcheck.model.entries import Batch
@@ -16,7 +16,7 @@ from kcheck.plans.repair import repair
 from kcheck.segments.batches import Walk
 from kcheck.verbs.check import check
 from kcheck.verbs.predict import predict
-from kcheck.views.metadata_copy import read_copy
+from kcheck.views.metadata_copy import complete_copy
 from tests.builders import flip_byte
 from tests.reports import document
 from tests.verbs.test_predict import LOG, said, wish
@@ -116,9 +116,9 @@ def test_up_to_3_6_a_log_that_names_no_topic_saves_the_strays(log_dir: Path) -> 
 def test_what_a_start_takes_for_no_segment_says_nothing(name: str, log_dir: Path) -> None:
     """KRaft marks the segments below a snapshot as deleted; the next start removes them, unread."""
     (segment,) = (log_dir / METADATA).glob("*.log")
-    copy = read_copy(str(log_dir / METADATA), 1)
+    copy = complete_copy(str(log_dir / METADATA), 1)
     (log_dir / METADATA / name).write_bytes(segment.read_bytes()[:1000])
-    assert copy == read_copy(str(log_dir / METADATA), 1) is not None
+    assert copy == complete_copy(str(log_dir / METADATA), 1) is not None
 
 
 def test_a_replica_of_other_brokers(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_another_copy_may_be_older_than_the_replica(tmp_path: Path) -> None:
 
 def test_what_several_controllers_have_not_committed(log_dir: Path) -> None:
     """Of what a snapshot says there is no doubt."""
-    copy = read_copy(str(log_dir / METADATA), 1)
+    copy = complete_copy(str(log_dir / METADATA), 1)
     assert copy is not None
     assert (copy.epoch, copy.end, copy.snapshot, sorted(copy.voters)) == (1, 116, 0, [1])
     detector = StrayDetector(copy._replace(voters=frozenset({1, 2, 3})), 1, own=True)
@@ -163,34 +163,38 @@ def test_a_log_of_kraft_that_is_cut(log_dir: Path) -> None:
     whole = log.read_bytes()
     at = next(batch for batch in batches(log) if batch.base_offset > 85)
     flip_byte(log, at.position + 30)
-    copy = read_copy(str(log_dir / METADATA), 1)
+    copy = complete_copy(str(log_dir / METADATA), 1)
     assert copy is not None
     assert copy.end == at.base_offset
     assert strays(log_dir) == []
-    assert read_copy(str(log_dir / METADATA), 2) is None
+    assert complete_copy(str(log_dir / METADATA), 2) is None
     log.write_bytes(whole[at.position :])
-    assert read_copy(str(log_dir / METADATA), 1) is None
+    assert complete_copy(str(log_dir / METADATA), 1) is None
 
 
 def test_snapshots_and_the_log_behind_them(tmp_path: Path) -> None:
     """What they say together is what the log says alone; without a footer, or an end, nothing is known."""
     path = tmp_path / METADATA
     shutil.copytree(BROKERS / "coordinators" / "broker-1" / "data1" / METADATA, path)
-    whole = read_copy(str(path), 1)
+    whole = complete_copy(str(path), 1)
     assert whole is not None
     assert (whole.snapshot, whole.end) == (86, 133)
     newest = max(path.glob("*.checkpoint"))
     data, footer = newest.read_bytes(), batches(newest)[-1]
     newest.write_bytes(data[: footer.position])
-    assert read_copy(str(path), 1) is None
+    assert complete_copy(str(path), 1) is None
     newest.write_bytes(data)
     flip_byte(newest, footer.position - 1)
-    assert read_copy(str(path), 1) is None
+    assert complete_copy(str(path), 1) is None
     for snapshot in path.glob("*.checkpoint"):
         snapshot.unlink()
-    alone = read_copy(str(path), 1)
+    alone = complete_copy(str(path), 1)
     assert alone is not None
-    assert (alone.image.topics, alone.image.replicas) == (whole.image.topics, whole.image.replicas)
+    replicas = [
+        {(topic.topic_id, number): partition.replicas for topic, number, partition in copy.image.partitions()}
+        for copy in (alone, whole)
+    ]
+    assert replicas[0] == replicas[1]
 
 
 def test_a_future_log_where_the_cluster_believes_the_replica_to_be(tmp_path: Path) -> None:

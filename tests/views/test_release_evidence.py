@@ -233,3 +233,11 @@ def test_a_formatted_dynamic_quorum_is_of_3_9_or_later(tmp_path: Path) -> None:
     write(folder, {f"{0:020d}-{0:010d}.checkpoint": b""})
     write(tmp_path, {"meta.properties": b"version=0\n"})
     assert ("3.9", "4.4", EvidenceKind.ZERO_SNAPSHOT) == spanned(tmp_path)
+
+
+def test_a_metadata_log_outside_of_a_log_dir_tells_as_well(tmp_path: Path) -> None:
+    """Of all nodes that registered: whose it is, is not known."""
+    copy = shutil.copytree(EXACT / METADATA, tmp_path / "__cluster_metadata-0")
+    assert ("3.9", "3.9", "broker registrations in __cluster_metadata-0") == spanned(copy)
+    (copy / LOG.rpartition("/")[2]).write_bytes(b"")
+    assert spanned(copy)[2] == "__cluster_metadata-0"

@@ -1,0 +1,161 @@
+"""What the controllers know, as an answer: of directories that real nodes left."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kcheck
+from kcheck.errors import UsageError
+from kcheck.model.report import PartitionFilter
+from tests.builders import flip_byte
+from tests.test_brokers import BROKERS
+
+NEW = BROKERS / "4.3.1"
+STOPPED = [NEW / "stopped" / f"broker-{number}" for number in (1, 2, 3)]
+COORDINATORS = NEW / "coordinators" / "broker-1" / "data1"
+METADATA = "__cluster_metadata-0"
+
+
+def answer(*paths: Path | str, **asked: Any) -> dict[str, Any]:
+    """Return the JSON document."""
+    return kcheck.cluster(*paths, **asked).to_dict()
+
+
+def test_the_newest_of_several_copies_answers() -> None:
+    """Broker 3 was stopped last: only its copy says that all are stopped."""
+    said = answer(*STOPPED)
+    assert said["schema"] == "kcheck.cluster/1"
+    assert said["metadata"] == {
+        "kind": "kraft", "path": f"{STOPPED[2]}/data1/{METADATA}", "end_offset": 373, "epoch": 1,
+        "time": said["metadata"]["time"], "committed_to": None, "complete": True,
+    }  # fmt: skip
+    assert [(copy["node_id"], copy["end_offset"], copy["newest"], copy["kept_to"]) for copy in said["copies"]] == [
+        (1, 353, False, 353), (2, 368, False, 368), (3, 373, True, 373),
+    ]  # fmt: skip
+    assert {copy["voter"] for copy in said["copies"]} == {False}
+    assert (said["quorum"], said["stopped"]) == (
+        {"leader": 100, "epoch": 1, "voters": [100], "committed_to": None}, True,
+    )  # fmt: skip
+
+
+def test_a_stop_leaves_no_leader_and_the_last_one_is_shown() -> None:
+    """As ELR is on, the ISR is empty then."""
+    said = answer(STOPPED[2])
+    row = next(row for row in said["partitions"] if row["topic"] == "codecs")
+    assert (row["leader"], row["last_leader"], row["leader_epoch"], row["isr"], row["elr"]) == (-1, 2, 6, [], [2])
+    assert (row["health"], row["min_isr"]) == (["leaderless", "elr-only", "under-replicated"], 1)
+    assert said["health"]["leaderless"] == len(said["partitions"]) == 10
+    assert said["cluster_id"] == "88zWoqY2Sfi4TyCHn3P7GQ"
+
+
+def test_brokers_and_what_their_software_is() -> None:
+    rows = answer(STOPPED[0])["brokers"]
+    assert [(row["broker_id"], row["fenced"], row["in_controlled_shutdown"], row["epoch"]) for row in rows] == [
+        (1, True, True, 270), (2, False, False, 274), (3, False, False, 272),
+    ]  # fmt: skip
+    assert {(row["software"]["lowest"], row["software"]["highest"]) for row in rows} == {("4.3", "4.3")}
+    assert [len(row["log_dirs"]) for row in rows] == [2, 1, 1]
+    assert [(row["leads"], row["replicas"]) for row in rows] == [(0, 10), (10, 10), (0, 2)]
+    assert [row["controller_id"] for row in answer(COORDINATORS)["controllers"]] == [1]
+
+
+def test_only_some_partitions() -> None:
+    said = answer(STOPPED[0], partitions=PartitionFilter(topics=("plain",), partitions=("1",)))
+    assert [(row["topic"], row["partition"]) for row in said["partitions"]] == [("plain", 1)]
+    some = answer(STOPPED[0], fetchers=2, partitions=PartitionFilter(topics=("plain",)))["fetchers"]
+    assert sum(row["partitions"] for row in some) == 3
+
+
+def test_the_metadata_as_of_an_offset() -> None:
+    """The record at the offset counts; what is committed is known of the whole log."""
+    said = answer(COORDINATORS, at=60)
+    assert (said["metadata"]["end_offset"], said["metadata"]["committed_to"]) == (61, 133)
+    assert {row["topic"] for row in said["partitions"]} == {"__consumer_offsets", "orders"}
+    with pytest.raises(UsageError, match=f"--at 133: {COORDINATORS}/{METADATA} ends at offset 133"):
+        answer(COORDINATORS, at=133)
+
+
+def test_an_offset_below_what_is_left(tmp_path: Path) -> None:
+    """Of a log that begins after it, without a snapshot from before."""
+    path = shutil.copytree(COORDINATORS, tmp_path / "d") / METADATA
+    (path / "00000000000000000000.log").rename(path / "00000000000000000086.log")
+    with pytest.raises(UsageError, match=r"--at 20: 0*86.log: no snapshot holds what stood before 86"):
+        answer(path, at=20)
+
+
+def test_the_history_of_a_partition() -> None:
+    """Created, handed over, the log dir changed; the topic removed in the end."""
+    rows = answer(COORDINATORS, history="orders-0")["history"]
+    assert [row["event"] for row in rows][:2] == ["created", "changed"]
+    assert [row["offset"] for row in rows] == sorted(row["offset"] for row in rows)
+    assert [row["leader_epoch"] for row in rows] == sorted(row["leader_epoch"] for row in rows)
+    assert all(row["time"] > 10**12 for row in rows)
+    assert rows[-1]["leader"] == -1
+    removed = answer(NEW / "tiered" / "broker-1", history="gone-0")["history"]
+    assert (removed[-1]["event"], removed[-1]["offset"]) == ("removed", 96)
+    early = answer(COORDINATORS, history="orders-0", at=rows[1]["offset"])["history"]
+    assert early == rows[:2]
+
+
+def test_a_history_goes_on_from_a_snapshot(tmp_path: Path) -> None:
+    """Its state has no offset and no time."""
+    path = shutil.copytree(COORDINATORS, tmp_path / "d") / METADATA
+    data = (path / "00000000000000000000.log").read_bytes()
+    whole = answer(path, history="orders-0")["history"]
+    (path / "00000000000000000000.log").unlink()
+    for file in path.glob("*.checkpoint"):
+        if not file.name.startswith("00000000000000000043"):
+            file.unlink()
+    (path / "00000000000000000043.log").write_bytes(data[_position(path, data, 43) :])
+    rows = answer(path, history="orders-0")["history"]
+    assert (rows[0]["event"], rows[0]["offset"], rows[0]["time"]) == ("snapshot", None, None)
+    assert rows[1:] == [row for row in whole if row["offset"] >= 43]
+
+
+def _position(path: Path, data: bytes, offset: int) -> int:
+    """Return where the batch that begins at an offset stands."""
+    (path / "all").write_bytes(data)
+    batches = kcheck.dump(path / "all", as_kind="segment").to_dict()["files"][0]["batches"]
+    return next(int(batch["position"]) for batch in batches if batch["base_offset"] == offset)
+
+
+@pytest.mark.parametrize(("text", "why"), [("nothing-0", "knows no such partition"), ("orders", "write TOPIC-N")])
+def test_a_history_of_nothing(text: str, why: str) -> None:
+    with pytest.raises(UsageError, match=f"--history {text}: .*{why}"):
+        answer(COORDINATORS, history=text)
+
+
+def test_fetcher_threads() -> None:
+    said = answer(STOPPED[2], fetchers=2)
+    assert said["num_replica_fetchers"] == 2
+    first = said["fetchers"][0]
+    assert (first["broker_id"], first["leader"], first["fetcher"], first["partitions"]) == (1, 2, 0, 4)
+    assert first["names"] == ["compacted-0", "plain-0", "plain-2", "segments-0"]
+    assert "fetchers" not in answer(STOPPED[2])
+
+
+def test_tables() -> None:
+    cluster = kcheck.cluster(STOPPED[2]).to_arrow()
+    assert (cluster.num_rows, cluster["isr"][0].as_py()) == (10, "[]")
+    assert kcheck.cluster(STOPPED[2], brokers=True).to_arrow()["broker_id"].to_pylist() == [1, 2, 3]
+    history = kcheck.cluster(COORDINATORS, history="orders-0").to_arrow()
+    assert history["offset"].to_pylist() == sorted(history["offset"].to_pylist())
+
+
+def test_what_of_a_copy_cannot_be_read_is_told(tmp_path: Path) -> None:
+    path = shutil.copytree(COORDINATORS, tmp_path / "d") / METADATA
+    flip_byte(path / "00000000000000000000.log", 300)
+    said = answer(path)
+    assert (said["metadata"]["end_offset"], said["metadata"]["complete"]) == (86, False)
+    assert [problem["place"] for problem in said["copies"][0]["problems"]] == ["00000000000000000000.log"]
+
+
+def test_a_controller_that_has_heard_of_a_later_election(tmp_path: Path) -> None:
+    """Its quorum-state names the leader, not the log."""
+    path = shutil.copytree(COORDINATORS, tmp_path / "d") / METADATA
+    state = path / "quorum-state"
+    state.write_text(state.read_text("utf-8").replace('"leaderEpoch":2', '"leaderEpoch":9'), "utf-8")
+    quorum = answer(path)["quorum"]
+    assert (quorum["leader"], quorum["epoch"]) == (1, 9)
