@@ -28,7 +28,7 @@ def is_export(begin: str) -> bool:
 def parse(data: bytes) -> Parsed[dict[str, Znode]]:
     """Return the znodes by path, and a defect for each of the first entries that are none."""
     znodes: dict[str, Znode] = {}
-    defects = []
+    defects: list[Defect] = []
     for line, entry in _entries(data.decode("utf-8-sig", "replace")):
         try:
             path, znode = _znode(entry)
