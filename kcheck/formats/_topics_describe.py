@@ -24,7 +24,7 @@ _UNKNOWN = "N/A"
 _TEXT = re.compile(r"^[ \t]*Topic:[^\n]*\sPartition(?:Count)?:", re.MULTILINE)
 _JSON = re.compile(r'\s*(?:\{.*?"topics"\s*:\s*\[|\[\s*\{[^{}]*"partitions?"\s*:)', re.DOTALL)
 
-_Fields = Mapping[str, Any]
+_JsonFields = Mapping[str, Any]
 
 
 def is_description(begin: str) -> bool:
@@ -131,7 +131,7 @@ class _Described:
             listed[_id(row, "partition")] = _partition_of_json(row)
 
 
-def _rows(entry: _Fields) -> Iterator[_Fields]:
+def _rows(entry: _JsonFields) -> Iterator[_JsonFields]:
     rows = [entry] if "partition" in entry else entry.get("partitions")
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise ValueError("the partitions of a topic are missing or make no sense")
@@ -171,7 +171,7 @@ def _number(cells: Mapping[str, str], name: str) -> int:
     return number
 
 
-def _partition_of_json(row: _Fields) -> PartitionRegistration:
+def _partition_of_json(row: _JsonFields) -> PartitionRegistration:
     leader = row.get("leader")
     return PartitionRegistration(
         replicas=_json_ids(row, "replicas"),
@@ -182,7 +182,7 @@ def _partition_of_json(row: _Fields) -> PartitionRegistration:
     ).with_last_leader()
 
 
-def _json_ids(row: _Fields, name: str) -> tuple[int, ...]:
+def _json_ids(row: _JsonFields, name: str) -> tuple[int, ...]:
     """Return a list of broker ids, empty if there is none."""
     numbers = row.get(name)
     if not isinstance(numbers, list | None):
@@ -190,7 +190,7 @@ def _json_ids(row: _Fields, name: str) -> tuple[int, ...]:
     return tuple(_id({name: number}, name) for number in numbers or ())
 
 
-def _id(row: _Fields, name: str) -> int:
+def _id(row: _JsonFields, name: str) -> int:
     number = row.get(name)
     if type(number) is not int or not 0 <= number <= INT_MAX:
         raise ValueError(f"the {name} is no number")

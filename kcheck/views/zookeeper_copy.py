@@ -42,7 +42,7 @@ _OF_KAFKA = (
 """The znodes below a cluster's root that kcheck reads."""
 
 
-class _Kind(Enum):
+class _InputKind(Enum):
     """What a path is."""
 
     SERVER = auto()
@@ -75,15 +75,15 @@ def read_zookeeper(path: str, data_log_dir: str | None = None, chroot: str | Non
         kind = _kind(path)
         if kind is None:
             problems.append(MetadataProblem(path, "no files of ZooKeeper, and no export of znodes"))
-        elif kind is _Kind.DESCRIPTION:
+        elif kind is _InputKind.DESCRIPTION:
             image, defects = _topics_describe.parse(read_whole(path, follow=True, size_max=EXPORT_SIZE_MAX))
             metadata = ZookeeperMetadata(image)
             problems += _of_defects(path, defects)
-        elif kind is _Kind.EXPORT:
+        elif kind is _InputKind.EXPORT:
             znodes, defects = _znode_export.parse(read_whole(path, follow=True, size_max=EXPORT_SIZE_MAX))
             problems += _of_defects(path, defects)
             metadata = _cluster(znodes, path, chroot, problems)
-        elif kind is _Kind.TREE:
+        elif kind is _InputKind.TREE:
             metadata = _cluster(_Tree(path, problems).znodes, path, chroot, problems)
         else:
             metadata = _cluster(_Server(path, data_log_dir, problems).znodes(), path, chroot, problems)
@@ -92,32 +92,32 @@ def read_zookeeper(path: str, data_log_dir: str | None = None, chroot: str | Non
     return metadata._replace(problems=(*problems, *metadata.problems)[:_PROBLEM_COUNT_MAX])
 
 
-def _kind(path: str) -> _Kind | None:
+def _kind(path: str) -> _InputKind | None:
     """Return what a path is, None if nothing of ZooKeeper; UnreadableError if the system refuses."""
     if is_directory(path):
         return _kind_of_directory(path)
     with opened(path, follow=True) as source:
         begin = source.pread(_BEGIN_SIZE, 0)
     if _is_of_server(split(path)[1], begin):
-        return _Kind.SERVER
+        return _InputKind.SERVER
     text = begin.decode("utf-8-sig", "replace")
     if _znode_export.is_export(text):
-        return _Kind.EXPORT
-    return _Kind.DESCRIPTION if _topics_describe.is_description(text) else None
+        return _InputKind.EXPORT
+    return _InputKind.DESCRIPTION if _topics_describe.is_description(text) else None
 
 
-def _kind_of_directory(path: str) -> _Kind | None:
+def _kind_of_directory(path: str) -> _InputKind | None:
     listing = list_directory(path)
     if VERSION_2 in listing.directories and _server_files(join(path, VERSION_2)):
-        return _Kind.SERVER
+        return _InputKind.SERVER
     names = _server_files(path)
     if names and split(path)[1] == VERSION_2:
-        return _Kind.SERVER
+        return _InputKind.SERVER
     files = FilesOf(path)
     if any(_is_of_server(name, _begin(files, name)) for name in names[:_SNAPSHOT_COUNT_MAX]):
-        return _Kind.SERVER  # elsewhere the names are not enough: other programs have a log.1
+        return _InputKind.SERVER  # elsewhere the names are not enough: other programs have a log.1
     if _BROKERS in listing.directories and {_TOPICS, "ids"} & {*list_directory(join(path, _BROKERS)).directories}:
-        return _Kind.TREE
+        return _InputKind.TREE
     return None
 
 
@@ -238,7 +238,7 @@ class _Server:
                 yield transaction._replace(message=f"{transaction}; ZooKeeper does not start")
 
 
-class _Entry(NamedTuple):
+class _ZnodeDirectory(NamedTuple):
     """A directory of a tree of znodes."""
 
     folder: str
@@ -253,11 +253,11 @@ class _Tree:
         self.znodes: dict[str, Znode] = {}
         self._problems = problems
         self._size_left, self._count_left = EXPORT_SIZE_MAX, TREE_COUNT_MAX
-        entries = self._children(_Entry(path, "", 0), _OF_KAFKA.__contains__)
+        entries = self._children(_ZnodeDirectory(path, "", 0), _OF_KAFKA.__contains__)
         while entries and self._count_left >= 0:
             entries += self._children(entries.pop(), None)
 
-    def _children(self, parent: _Entry, wanted: Callable[[str], bool] | None) -> list[_Entry]:
+    def _children(self, parent: _ZnodeDirectory, wanted: Callable[[str], bool] | None) -> list[_ZnodeDirectory]:
         """Read the files of a directory; return the directories in it."""
         if parent.znode:
             self.znodes.setdefault(parent.znode, Znode(None, version=None))
@@ -278,7 +278,7 @@ class _Tree:
             elif is_link(file):
                 self._problem(file, "a symbolic link: not followed")
             else:
-                directories.append(_Entry(file, znode, parent.depth + 1))
+                directories.append(_ZnodeDirectory(file, znode, parent.depth + 1))
         return directories
 
     def _read(self, file: str, znode: str) -> None:
