@@ -80,6 +80,26 @@ def test_a_data_directory(version: str, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("version", [*RELEASES, "3.9.2-migration"])
+def test_the_files_say_what_kafka_topics_said(version: str) -> None:
+    def shown(path: Path) -> dict[tuple[str, str | None, int], tuple[object, ...]]:
+        partitions = read_zookeeper(str(path)).image.partitions()
+        return {(topic.name, topic.topic_id, number): state[:3] for topic, number, state in partitions}
+
+    assert shown(WRITTEN / version) == shown(WRITTEN / version / "describe.txt")
+
+
+def test_a_migration() -> None:
+    """The KRaft controller has taken /controller and writes topics to ZooKeeper."""
+    metadata = read_zookeeper(str(WRITTEN / "3.9.2-migration"))
+    migration = metadata.migration
+    assert migration is not None
+    assert (metadata.controller, migration.controller_id, metadata.problems) == (100, 100, ())
+    assert (metadata.image.migration, migration.metadata_offset > 0) == ("migration", True)
+    assert [broker.migrating for broker in metadata.image.brokers.values()] == [True]
+    assert set(metadata.image.topics) == {"before", "during"}
+
+
 @pytest.mark.parametrize("version", RELEASES)
 def test_one_file_of_a_server(version: str, tmp_path: Path) -> None:
     """A snapshot is whole alone; a log says that what came before is missing. The user may name a link."""
