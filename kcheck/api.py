@@ -186,19 +186,25 @@ def truncation(
     leader: str | int | None = None,
     leader_epoch: int | None = None,
     live: bool = False,
+    metadata: Iterable[Path] = (),
     partitions: PartitionFilter = EVERY_PARTITION,
     kafka: str | Release = AUTO,
 ) -> "Truncation":
     """Return where each follower truncates, and what is lost: `kcheck truncation`.
 
     `leader` is a broker id, `best`, or None for every candidate; with `live` the brokers do not restart before.
+    `metadata` are copies of the cluster's metadata outside of the replicas: they say who can be elected cleanly.
     """
     from kcheck.replicas.truncation import Election
     from kcheck.replicas.truncation import truncation as verb
 
     election = Election(leader=None if leader is None else str(leader), leader_epoch=leader_epoch, live=live)
-    texts = _texts(replicas)
-    return _compared(kafka, texts, lambda chosen: verb(texts, election, wanted=partitions, release=chosen))
+    texts, named = _texts(replicas), tuple(_texts(metadata))
+
+    def answer(chosen: Release) -> "Truncation":
+        return verb(texts, election, wanted=partitions, release=chosen, metadata=named)
+
+    return _compared(kafka, texts, answer)
 
 
 def cluster(

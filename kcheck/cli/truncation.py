@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from kcheck import api
-from kcheck.cli.options import Common, ProfileOption, ReplicaArguments, with_common, within
+from kcheck.cli.options import Common, Metadata, ProfileOption, ReplicaArguments, with_common, within
 from kcheck.model.finding import Severity, parse_severity
 from kcheck.model.java import INT_MAX
 
@@ -21,13 +21,15 @@ def truncation(
         int | None, typer.Option("--leader-epoch", help="Epoch of the election; default: one above all.")
     ] = None,
     live: Annotated[bool, typer.Option("--live", help="Treat brokers as running; do not model a restart.")] = False,
+    metadata: Metadata = None,
     profile: ProfileOption = None,
 ) -> None:
     """Show where each follower truncates, and what it loses."""
     within("--leader-epoch", leader_epoch, 0, INT_MAX)
     partitions, release = common.wanted(), common.release(replicas, profile)
     answer = api.truncation(
-        *replicas, leader=leader, leader_epoch=leader_epoch, live=live, partitions=partitions, kafka=release
-    )
+        *replicas, leader=leader, leader_epoch=leader_epoch, live=live, metadata=metadata or (), partitions=partitions,
+        kafka=release,
+    )  # fmt: skip
     fail_on = parse_severity(common.judging.fail_on)
     common.write_answer(answer.report(), failed=lambda: bool(answer.losing) and fail_on.rank <= Severity.ERROR.rank)

@@ -21,6 +21,7 @@ from kcheck.core.truncation_plans import (
 )
 from kcheck.documents.predict import loss_row, lost_row
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
+from kcheck.model.cluster import PartitionRegistration
 from kcheck.model.entries import EpochEndOffset
 from kcheck.model.report import Row
 
@@ -35,6 +36,8 @@ def plan_row(plan: TruncationPlan) -> Row:
         "leader_log_end_offset": plan.leader_log_end_offset,
         "lost_at_start": tuple({"broker_id": loss.broker_id, **loss_row(loss.lost)} for loss in plan.lost_at_start),
         "problem": plan.problem,
+        "election": None if plan.election is None else str(plan.election),
+        "cluster": None if plan.registration is None else _registration_row(plan.registration),
         "is_best": plan.is_best,
         "advantage": plan.advantage,
         "followers": tuple(_follower_row(follower, plan) for follower in plan.followers),
@@ -65,6 +68,17 @@ def table_rows(plan: TruncationPlan, *, brokers: Mapping[int | None, str | None]
             *(follower.refetch or (None,) * len(RefetchedRecords._fields)),
             follower.diverges_silently_at,
         )
+
+
+def _registration_row(partition: PartitionRegistration) -> Row:
+    return {
+        "leader": partition.leader,
+        "last_leader": partition.last_leader,
+        "leader_epoch": partition.leader_epoch,
+        "isr": partition.isr,
+        "elr": partition.elr,
+        "replicas": partition.replicas,
+    }
 
 
 def _follower_row(follower: FollowerPlan, plan: TruncationPlan) -> Row:

@@ -65,8 +65,13 @@ def _is_quiet(leaders: list[Row]) -> bool:
 
 
 def _candidates(partitions: list[list[Row]], page: Page) -> None:
-    header = ("partition", "leader", "log end", "truncate", "lost", "below hw", "refetch")
-    page.table(header, [_candidate(row) for leaders in partitions for row in leaders])
+    header: tuple[str, ...] = ("partition", "leader", "log end", "truncate", "lost", "below hw", "refetch")
+    rows: list[tuple[object, ...]] = [_candidate(row) for leaders in partitions for row in leaders]
+    elections = [row["election"] for leaders in partitions for row in leaders]
+    if any(elections):
+        header = (*header, "election")
+        rows = [(*row, cell(election)) for row, election in zip(rows, elections, strict=True)]
+    page.table(header, rows)
     best_of: dict[tuple[object, str], list[str]] = defaultdict(list)
     for leaders in partitions:
         _starts(leaders[0], page, f"{partition_name(leaders[0])}: ")

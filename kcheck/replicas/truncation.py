@@ -22,6 +22,7 @@ from kcheck.disk.refusals import Refusals
 from kcheck.documents.answer import Answer, Outcomes, compared, name_of, outcomes_of
 from kcheck.documents.truncation import plan_row
 from kcheck.errors import UsageError
+from kcheck.model.cluster import ClusterImage, PartitionRegistration
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.finding import Finding
 from kcheck.model.java import java_int
@@ -32,6 +33,7 @@ from kcheck.model.unreadable import UnreadableError
 from kcheck.replicas.loading import replicas_of, started
 from kcheck.replicas.loss import Amount, amount, cut_at, fetched, lineage, shared
 from kcheck.replicas.replica import ReplicaState, live
+from kcheck.views.metadata_copy import image_at_hand
 from kcheck.views.refused_paths import refused_findings
 from kcheck.views.selection import require_match
 from kcheck.views.targets import paths_of, replica_targets
@@ -47,7 +49,7 @@ class Election:
     leader: str | None = None
     """A broker id, `best`, or None for every candidate."""
     leader_epoch: int | None = None
-    """The epoch of the election; None: one above the highest epoch in any replica."""
+    """The epoch of the election; None: one above the highest epoch in any replica and in the cluster's metadata."""
     live: bool = False
     """The brokers keep running; do not model a restart."""
 
@@ -117,10 +119,18 @@ class Truncation(Answer):
             yield plan
 
 
-def truncation(arguments: list[str], election: Election, *, wanted: PartitionFilter, release: Release) -> Truncation:
+def truncation(
+    arguments: list[str],
+    election: Election,
+    *,
+    wanted: PartitionFilter,
+    release: Release,
+    metadata: tuple[str, ...] = (),
+) -> Truncation:
     """Return the plan for every partition of the replicas; each is computed when it is read.
 
-    UsageError: a replica without a broker id, a bare file without a log end offset, a leader without a replica.
+    `metadata` are copies of the cluster's metadata outside of the arguments. UsageError: a replica without a broker id,
+    a bare file without a log end offset, a leader without a replica.
     """
     targets = replica_targets(arguments)
     require_match(targets, wanted)
@@ -139,20 +149,39 @@ def truncation(arguments: list[str], election: Election, *, wanted: PartitionFil
     return Truncation(
         election=election,
         release=release,
-        plans=_plans(map(tuple, by_partition.values()), election, release, loaded.findings),
+        plans=_plans(
+            map(tuple, by_partition.values()),
+            election,
+            release,
+            loaded.findings,
+            image_at_hand(targets, metadata, release),
+        ),
         collected=loaded.findings,
         checked=paths_of(targets),
     )
 
 
 def _plans(
-    partitions: Iterable[tuple[ReplicaState, ...]], election: Election, release: Release, collected: list[Finding]
+    partitions: Iterable[tuple[ReplicaState, ...]],
+    election: Election,
+    release: Release,
+    collected: list[Finding],
+    image: ClusterImage | None,
 ) -> Iterator[TruncationPlan]:
     """Yield the plans of all partitions, then collect a finding for each file that was refused meanwhile."""
     with Refusals() as refused:
         for states in partitions:
-            yield from plans_of(states, election, release)
+            yield from plans_of(states, election, release, _registration(image, states))
     collected.extend(refused_findings(refused, collected))
+
+
+def _registration(image: ClusterImage | None, states: tuple[ReplicaState, ...]) -> PartitionRegistration | None:
+    """Return what the metadata say of the partition of these replicas: by their topic id, or else by name."""
+    if image is None:
+        return None
+    topic_id = next((state.topic_id for state in states if state.topic_id is not None), None)
+    topic = image.topics.get(states[0].topic or "") if topic_id is None else image.topics_by_id.get(topic_id)
+    return None if topic is None else topic.partitions.get(-1 if states[0].partition is None else states[0].partition)
 
 
 def _known_leader(election: Election, states: list[ReplicaState]) -> None:
@@ -161,26 +190,41 @@ def _known_leader(election: Election, states: list[ReplicaState]) -> None:
         raise UsageError(f"--leader {election.leader}: no such replica; use one of {', '.join(sorted(known))}")
 
 
-def plans_of(states: tuple[ReplicaState, ...], election: Election, release: Release) -> Iterator[TruncationPlan]:
-    """Yield the plan of one partition under the chosen or the best leader, or one for each candidate."""
+def plans_of(
+    states: tuple[ReplicaState, ...],
+    election: Election,
+    release: Release,
+    registration: PartitionRegistration | None = None,
+) -> Iterator[TruncationPlan]:
+    """Yield the plan of one partition under the chosen or the best leader, or one for each candidate.
+
+    `registration` is what the metadata of the cluster say of the partition.
+    """
     if election.leader in (None, "best"):
         candidates = [state for state in states if state.problem is None]
-        plans = [_plan_under(leader, states, election, release) for leader in candidates]
+        plans = [_plan_under(leader, states, election, release, registration) for leader in candidates]
         yield from (plan for plan in marked(plans) if plan.is_best or election.leader is None)
         return
     leaders = [state for state in states if str(state.broker_id) == election.leader]
-    yield from (_plan_under(leader, states, election, release) for leader in leaders)
+    yield from (_plan_under(leader, states, election, release, registration) for leader in leaders)
     if not leaders:
         why = f"broker {election.leader} has no replica of this partition"
         nobody = ReplicaState(int(str(election.leader)), states[0].topic, states[0].partition, problem=why)
-        yield _plan_under(nobody, states, election, release)
+        yield _plan_under(nobody, states, election, release, registration)
 
 
 def _plan_under(
-    leading: ReplicaState, states: tuple[ReplicaState, ...], election: Election, release: Release
+    leading: ReplicaState,
+    states: tuple[ReplicaState, ...],
+    election: Election,
+    release: Release,
+    registration: PartitionRegistration | None,
 ) -> TruncationPlan:
     """Return the plan of a partition under one leader."""
-    epoch = max(state.latest_epoch for state in states) + 1 if election.leader_epoch is None else election.leader_epoch
+    known = max(state.latest_epoch for state in states)
+    if registration is not None and registration.leader_epoch is not None:
+        known = max(known, Epoch(registration.leader_epoch))
+    epoch = known + 1 if election.leader_epoch is None else election.leader_epoch
     plan = TruncationPlan(
         topic=states[0].topic,
         partition=states[0].partition,
@@ -191,6 +235,7 @@ def _plan_under(
         lost_at_start=tuple(StartLoss(state.broker_id, state.lost) for state in states if state.lost),
         problem=leading.problem,
         followers=(),
+        registration=registration,
     )
     others = tuple(state for state in states if state is not leading)
     if leading.problem is not None or leading.log_end_offset is None:

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
-from kcheck.core.cluster_copies import MetadataCopy
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.startup import Mode, Outcome
 from kcheck.core.verdicts import log_dir_severity
@@ -12,7 +11,6 @@ from kcheck.disk.read import FilesOf
 from kcheck.disk.walk import exists, join, split
 from kcheck.documents.answer import COMPARED_COUNT_MAX, COMPARED_SIZE_MAX, Answer, Outcomes
 from kcheck.documents.predict import log_dir_row, partition_row
-from kcheck.errors import UsageError
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import PARTITION_METADATA, PartitionDirectory
 from kcheck.model.release import Release
@@ -21,8 +19,7 @@ from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_manager import Load, StartOptions, combined_starts, is_metadata_log, start_log_dir
 from kcheck.tables import predictions as predictions_table
 from kcheck.views.log_dir import LogDirs, open_single_partition, report_links, wanted_directories
-from kcheck.views.metadata_copy import complete_copy, read_copy
-from kcheck.views.metadata_paths import metadata_paths
+from kcheck.views.metadata_copy import complete_copy, named_copies, require_own_cluster
 from kcheck.views.recheck import has_left
 from kcheck.views.selection import require_match
 from kcheck.views.targets import Target, TargetKind, broker_of, directory_wanted, paths_of, replica_targets
@@ -113,7 +110,7 @@ def with_copies(targets: Iterable[Target], options: StartOptions, log_dirs: LogD
 
     Up to 3.6 a broker keeps strays if a log has no topic id; then this returns no copies.
     """
-    copies = _named_copies(options.metadata)
+    copies = named_copies(options.metadata)
     named, clusters = [*copies], set[str]()
     paths = {target.path if target.kind is TargetKind.LOG_DIR else split(target.path)[0]: target for target in targets}
     for path, target in paths.items() if options.release.kraft_is_production_ready else ():
@@ -126,24 +123,8 @@ def with_copies(targets: Iterable[Target], options: StartOptions, log_dirs: LogD
                 copies[cluster] = (*copies.get(cluster, ()), *([copy] if copy else ()))
             elif options.release.passes_over_logs_without_id and not exists(join(path, name, PARTITION_METADATA)):
                 return options
-    if named and clusters and clusters.isdisjoint(named):
-        theirs = ", ".join(sorted(filter(None, clusters))) or "none that is known"
-        raise UsageError(f"--metadata {options.metadata[0]} is of cluster {named[0]}, the log dirs are of {theirs}")
+    require_own_cluster(named, clusters)
     return options._replace(copies=copies)
-
-
-def _named_copies(paths: tuple[str, ...]) -> dict[str, tuple[MetadataCopy, ...]]:
-    """Return the copies that the user names, by cluster id; UsageError if one has no id, or cannot be read."""
-    copies: dict[str, tuple[MetadataCopy, ...]] = {}
-    for found in metadata_paths(replica_targets([*paths])) if paths else ():
-        if found.cluster_id is None:
-            raise UsageError(f"--metadata {found.path}: no meta.properties beside it says which cluster it is of")
-        copy = read_copy(found.path, found.node_id, only=found.only)
-        if not copy.decides:
-            why = (*copy.problems, *((copy.cut,) if copy.cut else ()))[0]
-            raise UsageError(f"--metadata {found.path}: {why.place}: {why.why}")
-        copies[found.cluster_id] = (*copies.get(found.cluster_id, ()), copy)
-    return copies
 
 
 def start_of(

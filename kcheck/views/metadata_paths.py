@@ -7,11 +7,12 @@ from kcheck.disk.read import read_whole
 from kcheck.disk.walk import exists, is_directory, join, split
 from kcheck.errors import UsageError
 from kcheck.formats import meta_properties
-from kcheck.model.names import CLUSTER_METADATA, META_PROPERTIES, FileKind, parse_file
+from kcheck.model.names import CLUSTER_METADATA, META_PROPERTIES, FileKind, parse_directory, parse_file
 from kcheck.model.unreadable import UnreadableError
 from kcheck.views.targets import Target, TargetKind
 
 METADATA_DIRECTORY = f"{CLUSTER_METADATA}-0"
+_METADATA = parse_directory(METADATA_DIRECTORY)
 _SMALL_SIZE_MAX = 1 << 20
 
 
@@ -31,7 +32,7 @@ class MetadataPath(NamedTuple):
 def metadata_paths(targets: Iterable[Target]) -> tuple[MetadataPath, ...]:
     """Return the copies in the targets; UsageError if there are none, or if they are of two clusters."""
     targets = tuple(targets)
-    paths = tuple(path for target in targets for path in _of_target(target))
+    paths = paths_beside(targets)
     if not paths:
         named = ", ".join(dict.fromkeys(target.path for target in targets))
         raise UsageError(f"no cluster metadata in {named}: a KRaft node keeps them in {METADATA_DIRECTORY}")
@@ -40,6 +41,11 @@ def metadata_paths(targets: Iterable[Target]) -> tuple[MetadataPath, ...]:
         (one, path), (other, other_path) = [*clusters.items()][:2]
         raise UsageError(f"two clusters: {path} is of {one}, {other_path} of {other}")
     return paths
+
+
+def paths_beside(targets: Iterable[Target]) -> tuple[MetadataPath, ...]:
+    """Return the copies in the targets, of any cluster."""
+    return tuple(path for target in targets for path in _of_target(target))
 
 
 def _of_target(target: Target) -> Iterator[MetadataPath]:
@@ -52,11 +58,13 @@ def _of_target(target: Target) -> Iterator[MetadataPath]:
         (path, only) = split(path)
         if parse_file(only).kind not in (FileKind.METADATA_SNAPSHOT, FileKind.LOG):
             raise UsageError(f"{target.path} is no snapshot or segment of cluster metadata")
-    node_id, cluster_id = _identity(split(path)[0])
+    elif parse_directory(split(path)[1]) != _METADATA:
+        raise UsageError(f"{path} is no cluster metadata, which are in {METADATA_DIRECTORY}")
+    node_id, cluster_id = identity_of(split(path)[0])
     yield MetadataPath(path, node_id if target.broker_id is None else target.broker_id, cluster_id, only)
 
 
-def _identity(log_dir: str) -> tuple[int | None, str | None]:
+def identity_of(log_dir: str) -> tuple[int | None, str | None]:
     """Return the node id and the cluster.id of a log dir."""
     path = join(log_dir, META_PROPERTIES)
     if not exists(path):

@@ -159,3 +159,64 @@ def test_a_controller_that_has_heard_of_a_later_election(tmp_path: Path) -> None
     state.write_text(state.read_text("utf-8").replace('"leaderEpoch":2', '"leaderEpoch":9'), "utf-8")
     quorum = answer(path)["quorum"]
     assert (quorum["leader"], quorum["epoch"]) == (1, 9)
+
+
+DIVERGED = [f"{number}={NEW / 'diverged' / f'broker-{number}'}" for number in (1, 2)]
+
+
+def test_truncation_says_who_can_be_elected_cleanly() -> None:
+    """By the metadata beside the replicas; a copy that is named counts as well, and the newest of them decides."""
+    beside = kcheck.truncation(*DIVERGED).to_dict()["partitions"]
+    assert {(row["leader"], row["election"], row["leader_epoch"]) for row in beside if row["topic"] == "diverged"} == {
+        (1, "unclean", 4), (2, "clean", 4),
+    }  # fmt: skip
+    assert beside[0]["cluster"] == {
+        "leader": 2, "last_leader": 2, "leader_epoch": 4, "isr": [2], "elr": [], "replicas": [2, 1],
+    }  # fmt: skip
+
+
+def test_truncation_without_metadata(tmp_path: Path) -> None:
+    """Unless they are named: then they count for the replicas in the arguments."""
+    for number in (1, 2):
+        path = shutil.copytree(NEW / "diverged" / f"broker-{number}" / "data1", tmp_path / str(number))
+        shutil.rmtree(path / METADATA)
+    paths = [f"{number}={tmp_path / str(number)}" for number in (1, 2)]
+    without = kcheck.truncation(*paths).to_dict()["partitions"]
+    assert {(row["election"], row["cluster"]) for row in without} == {(None, None)}
+    named = kcheck.truncation(*paths, metadata=[NEW / "diverged" / "broker-2"]).to_dict()["partitions"]
+    assert {(row["leader"], row["election"]) for row in named} == {(1, "unclean"), (2, "clean")}
+    assert {row["election"] for row in kcheck.truncation(*DIVERGED, kafka="2.8").to_dict()["partitions"]} == {None}
+
+
+def test_metadata_that_are_named(tmp_path: Path) -> None:
+    """Of another cluster, incomplete, or of an unknown one: refused."""
+    data = shutil.copytree(NEW / "stopped" / "broker-2" / "data1", tmp_path / "d")
+    newer = NEW / "stopped" / "broker-3"
+    assert kcheck.predict(data, metadata=[newer]).severity == "info"
+    with pytest.raises(UsageError, match=r"--metadata is of cluster rEdlymVTR8eFncPT93AD5g, the log dirs are of 88zW"):
+        kcheck.predict(data, metadata=[COORDINATORS])
+    with pytest.raises(UsageError, match=r"--metadata is of cluster rEdlymVTR8eFncPT93AD5g, the log dirs are of 88zW"):
+        kcheck.truncation(f"2={data}", f"3={newer}", metadata=[COORDINATORS])
+    other = shutil.copytree(newer / "data1" / METADATA, tmp_path / "m" / METADATA)
+    with pytest.raises(UsageError, match=f"--metadata {other}: no meta.properties beside it"):
+        kcheck.predict(data, metadata=[other])
+    shutil.copy(newer / "data1" / "meta.properties", tmp_path / "m")
+    flip_byte(other / "00000000000000000000.log", 300)
+    with pytest.raises(UsageError, match=f"--metadata {other}: 0*.log: no valid batch begins at offset"):
+        kcheck.check(data, metadata=[other])
+    with pytest.raises(UsageError, match="codecs-0 is no cluster metadata, which are in"):
+        kcheck.overview(data, metadata=[tmp_path / "d" / "codecs-0"])
+
+
+def test_a_stray_that_a_controller_proves(tmp_path: Path) -> None:
+    """A broker of its own copy of which the topic is gone; by the only controller nothing is uncertain."""
+    data = shutil.copytree(NEW / "coordinators" / "broker-1" / "data1", tmp_path / "d")
+    stranger = shutil.copytree(NEW / "tiered" / "broker-1" / "data1" / "whole-0", data / "whole-0")
+    metadata = shutil.copytree(data, tmp_path / "controller")
+    shutil.rmtree(data / METADATA)
+    shutil.rmtree(metadata / "whole-0")
+    without = kcheck.predict(data).to_dict()["log_dirs"][0]["partitions"]
+    assert next(row for row in without if row["dir"] == stranger.name)["outcome"] != "stray"
+    rows = kcheck.predict(data, metadata=[metadata]).to_dict()["log_dirs"][0]["partitions"]
+    row = next(row for row in rows if row["dir"] == stranger.name)
+    assert (row["outcome"], row["uncertain"]) == ("stray", None)
