@@ -4,7 +4,7 @@ The names are those of Kafka's images: PartitionRegistration, BrokerRegistration
 """
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 FROM_SNAPSHOT = -1
 """The offset of a fact that comes from a snapshot, not from a record."""
@@ -50,6 +50,13 @@ class PartitionRegistration(NamedTuple):
     changed: int = FROM_SNAPSHOT
     """The offset of the record that last changed the partition."""
 
+    def with_last_leader(self) -> Self:
+        """Return the partition with its latest leader: its leader, or the only broker that can have been it."""
+        if self.leader != NO_LEADER:
+            return self._replace(last_leader=self.leader, last_leader_epoch=self.leader_epoch)
+        members = self.isr or self.last_known_elr or self.elr
+        return self._replace(last_leader=members[0] if len(members) == 1 else None)
+
 
 class TopicImage(NamedTuple):
     """A topic."""
@@ -77,7 +84,7 @@ class BrokerRegistration(NamedTuple):
     broker_id: int
     """Its id."""
     epoch: int | None
-    """Its broker epoch: the offset of its registration; None with ZooKeeper."""
+    """Its broker epoch: the offset of its registration; with ZooKeeper the transaction (2.2 and later), if known."""
     fenced: bool
     """Whether it leads nothing and joins no ISR: it is stopped, or starting."""
     in_controlled_shutdown: bool = False

@@ -99,6 +99,11 @@ def java_text(data: bytes) -> str:
         return _SURROGATE.sub("\ufffd".encode(), data).decode("utf-8", "replace")
 
 
+def java_bytes(text: str) -> bytes:
+    """Return the bytes of String.getBytes(UTF_8): ? replaces a lone surrogate."""
+    return text.encode("utf-8", "replace")
+
+
 def _seen_before(data: bytes, position: int) -> str:
     """Return the text of the buffer fills that succeed; the first invalid UTF-8 is at `position`."""
     text = data[:position].decode("utf-8")

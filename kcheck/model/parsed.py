@@ -4,6 +4,8 @@ from typing import Generic, NamedTuple, TypeVar
 
 T = TypeVar("T")
 
+DEFECT_COUNT_MAX = 100
+"""A text of millions of lines has at most this many defects."""
 FOUND_SIZE_MAX = 64
 """A defect quotes at most this many bytes of the file."""
 

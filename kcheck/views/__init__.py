@@ -16,5 +16,5 @@ A command passes through these modules in this order:
 `release_evidence`, with `partition_evidence` and `named_evidence`, looks before them for what the files tell about the
 release of their brokers. `coverage` counts what
 has been read. `broker_settings` and `metadata_copy` read the settings and the cluster metadata
-for a simulated start.
+for a simulated start. `zookeeper_copy` reads the metadata of a cluster that runs with ZooKeeper.
 """

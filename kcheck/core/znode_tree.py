@@ -1,0 +1,115 @@
+"""The znodes that a ZooKeeper server has after its start: the newest snapshot, then the logs (FileTxnSnapLog.restore).
+
+A snapshot is fuzzy: the server wrote it while znodes changed. So some transactions after it were already applied, and
+replay skips what is already so: a create of a znode that exists, a delete of one that does not.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from kcheck.model.parsed import Defect, Parsed
+from kcheck.model.znodes import (
+    ROOT,
+    ZNODE_COUNT_MAX,
+    CloseSession,
+    CreateNode,
+    DeleteNode,
+    Znode,
+    ZnodeChange,
+    ZookeeperSnapshot,
+    ZookeeperTransaction,
+)
+
+_EMPTY = {path: Znode(b"") for path in (ROOT, "/zookeeper", "/zookeeper/quota")}
+"""What a server has before its first transaction."""
+_COUNTER_BITS = 32
+
+
+class ZnodeTree(NamedTuple):
+    """The znodes after the last readable transaction."""
+
+    znodes: Mapping[str, Znode]
+    """The znodes by path."""
+    zxid: int
+    """The last transaction that they hold."""
+    stopped_by: Defect | None
+    """The damage of a log, with which no server starts, or a limit: later transactions are left out. None without."""
+    gap_after: int | None = None
+    """The last transaction before the first one that no log holds: a file is missing. None if there is none."""
+    no_snapshot: bool = False
+    """Whether every snapshot is damaged: no server starts, and these are the transactions of the logs alone."""
+
+
+def restore(
+    snapshots: Iterable[Parsed[ZookeeperSnapshot]], logs: Mapping[int, Iterable[ZookeeperTransaction | Defect]]
+) -> ZnodeTree:
+    """Apply the logs, by the ids in their names, to the first snapshot without a defect; the newest comes first."""
+    damaged = False
+    for snapshot in snapshots:
+        if not snapshot.defects:
+            return replay(snapshot.value, logs)
+        damaged = True
+    return replay(None, logs)._replace(no_snapshot=damaged)
+
+
+def replay(
+    snapshot: ZookeeperSnapshot | None, logs: Mapping[int, Iterable[ZookeeperTransaction | Defect]]
+) -> ZnodeTree:
+    """Apply the transactions after the snapshot; the keys of `logs` are the ids in their names."""
+    znodes = dict(_EMPTY if snapshot is None else snapshot.znodes)
+    zxid = begin = 0 if snapshot is None else snapshot.zxid
+    gap_after: int | None = None
+    ephemerals: dict[int, set[str]] = {}
+    for path, znode in znodes.items():
+        if znode.ephemeral_owner:
+            ephemerals.setdefault(znode.ephemeral_owner, set()).add(path)
+    names = sorted(logs)
+    needed = names[max(bisect_right(names, begin) - 1, 0) :]  # a server opens no older log
+    for transaction in (item for log in needed for item in logs[log]):
+        if isinstance(transaction, Defect):
+            if not transaction.accepted:
+                return ZnodeTree(znodes, zxid, transaction, gap_after)
+        elif transaction.zxid > begin:
+            if gap_after is None and not _follows(transaction.zxid, zxid):
+                gap_after = zxid
+            zxid = max(zxid, transaction.zxid)
+            for change in transaction.changes:
+                _apply(znodes, ephemerals, change, transaction.zxid)
+            if len(znodes) > ZNODE_COUNT_MAX:
+                defect = Defect(f"there are more than {ZNODE_COUNT_MAX} znodes", transaction.position)
+                return ZnodeTree(znodes, zxid, defect, gap_after)
+    return ZnodeTree(znodes, zxid, None, gap_after)
+
+
+def _follows(zxid: int, last: int) -> bool:
+    """Whether a transaction can come next: each leader of ZooKeeper counts from 1, below its epoch."""
+    epoch, counter = zxid >> _COUNTER_BITS, zxid & ((1 << _COUNTER_BITS) - 1)
+    return zxid <= last + 1 if epoch == last >> _COUNTER_BITS else counter <= 1
+
+
+def _apply(znodes: dict[str, Znode], ephemerals: dict[int, set[str]], change: ZnodeChange, zxid: int) -> None:
+    if isinstance(change, CloseSession):
+        for path in {*change.paths, *ephemerals.get(change.session, ())}:
+            _delete(znodes, ephemerals, path)
+    elif isinstance(change, DeleteNode):
+        _delete(znodes, ephemerals, change.path)
+    elif isinstance(change, CreateNode):
+        if change.path not in znodes and (change.path.rpartition("/")[0] or ROOT) in znodes:
+            znodes[change.path] = Znode(change.data, zxid, zxid, 0, change.ephemeral_owner)
+            if change.ephemeral_owner:
+                ephemerals.setdefault(change.ephemeral_owner, set()).add(change.path)
+    elif change.path in znodes:
+        znodes[change.path] = znodes[change.path]._replace(data=change.data, mzxid=zxid, version=change.version)
+
+
+def _delete(znodes: dict[str, Znode], ephemerals: dict[int, set[str]], path: str) -> None:
+    znode = znodes.pop(path, None)
+    if znode is not None and znode.ephemeral_owner:
+        ephemerals[znode.ephemeral_owner].discard(path)
+
+
+def chroots(znodes: Iterable[str]) -> tuple[str, ...]:
+    """Return the paths below which Kafka clusters keep their znodes (zookeeper.connect); "" is the root."""
+    parts = (path.partition("/brokers/topics") for path in znodes)
+    return tuple(sorted({chroot for chroot, end, rest in parts if end and rest[:1] in ("", "/")}))

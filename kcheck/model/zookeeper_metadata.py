@@ -1,0 +1,51 @@
+"""The metadata of a cluster that ZooKeeper keeps, with what the controllers of KRaft do not know."""
+
+from typing import NamedTuple
+
+from kcheck.model.cluster import ClusterImage, MetadataProblem
+
+PartitionName = tuple[str, int]
+"""A topic and the number of its partition."""
+
+
+class ZookeeperMigration(NamedTuple):
+    """How far a migration to KRaft came (ZkMigrationLeadershipState, 3.4 to 3.9)."""
+
+    controller_id: int
+    """The KRaft controller that last wrote to ZooKeeper."""
+    controller_epoch: int
+    """Its epoch."""
+    metadata_offset: int
+    """The last offset of the metadata log that it wrote to ZooKeeper; -1 before it has copied everything."""
+    metadata_epoch: int
+    """The epoch of that record."""
+
+    @property
+    def state(self) -> str:
+        """The state in KRaft's words; a migration that has ended leaves the znode as it was."""
+        return "migration" if self.metadata_offset > 0 else "pre-migration"
+
+
+class ZookeeperMetadata(NamedTuple):
+    """The metadata of one Kafka cluster."""
+
+    image: ClusterImage
+    """Topics, partitions, brokers, configurations."""
+    cluster_id: str | None = None
+    """The cluster's id (0.10.1 and later)."""
+    controller: int | None = None
+    """The broker that is the controller, or the KRaft controller during a migration; None if there is none."""
+    controller_epoch: int | None = None
+    """The epoch of the latest controller."""
+    isr_changes: tuple[PartitionName, ...] = ()
+    """Partitions whose ISR changed, of which the controller has not been notified yet."""
+    reassigning: tuple[PartitionName, ...] = ()
+    """Partitions of a reassignment that is pending (up to 2.3, or by the tool of an old release)."""
+    electing: tuple[PartitionName, ...] = ()
+    """Partitions whose preferred leader is to be elected."""
+    log_dir_changes: tuple[int, ...] = ()
+    """Brokers with a log dir that failed, of which the controller has not been notified yet (1.0 and later)."""
+    migration: ZookeeperMigration | None = None
+    """The state of a migration to KRaft; None if none began."""
+    problems: tuple[MetadataProblem, ...] = ()
+    """The files and znodes that are unreadable."""
