@@ -221,13 +221,17 @@ def cluster(
     `at` is the offset of the last metadata record that counts, `history` a partition as TOPIC-N, `fetchers` the
     brokers' num.replica.fetchers. With `brokers` the one table of the answer is that of the brokers.
     """
-    from kcheck.verbs.cluster import ClusterQuestion, partition_named
+    from kcheck.verbs.cluster import ClusterQuestion, kraft_paths, partition_named
     from kcheck.verbs.cluster import cluster as verb
 
     wanted_history = None if history is None else partition_named(history)
     question = ClusterQuestion(at=at, history=wanted_history, fetchers=fetchers, brokers=brokers)
     texts = _texts(paths)
-    return _complete(lambda: verb(texts, question, wanted=partitions, release=release(kafka, paths=texts)))
+
+    def answer() -> "ClusterReport":
+        return verb(texts, question, wanted=partitions, release=release(kafka, paths=kraft_paths(texts)))
+
+    return _complete(answer)
 
 
 def dump(

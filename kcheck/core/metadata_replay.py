@@ -335,13 +335,10 @@ def _directories(directories: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _with_last_leader(partition: PartitionRegistration, former: PartitionRegistration | None) -> PartitionRegistration:
-    """Return the partition with its latest leader; if no record names one, the only broker that can have been it."""
-    if partition.leader != NO_LEADER:
-        return partition._replace(last_leader=partition.leader, last_leader_epoch=partition.leader_epoch)
-    if former is not None and former.last_leader is not None:
+    """Return the partition with its latest leader, which the record before may name."""
+    if partition.leader == NO_LEADER and former is not None and former.last_leader is not None:
         return partition._replace(last_leader=former.last_leader, last_leader_epoch=former.last_leader_epoch)
-    members = partition.isr or partition.last_known_elr or partition.elr
-    return partition._replace(last_leader=members[0] if len(members) == 1 else None)
+    return partition.with_last_leader()
 
 
 def _endpoints(data: Fields) -> tuple[str, ...]:

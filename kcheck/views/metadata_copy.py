@@ -26,6 +26,7 @@ from kcheck.rules._identity import KRAFT_VERSION, identity
 from kcheck.segments.batches import Walk
 from kcheck.views.metadata_paths import identity_of, metadata_paths, paths_beside
 from kcheck.views.targets import Target, TargetKind, replica_targets
+from kcheck.views.zookeeper_copy import is_zookeeper, read_zookeeper
 
 BATCH_SIZE_MAX = 64 << 20
 """kcheck reads no larger batches; KRaft writes at most 8 MiB."""
@@ -102,17 +103,22 @@ def require_own_cluster(named: Iterable[str], clusters: Iterable[str | None]) ->
 def image_at_hand(targets: Iterable[Target], named: tuple[str, ...], release: Release) -> ClusterImage | None:
     """Return the newest metadata in the log dirs of targets and in more paths that the user names; None without any.
 
-    UsageError: a named path without metadata, with damaged ones, or those of another cluster.
+    A path can also be of ZooKeeper. UsageError: a named path without metadata, with damaged ones, or those of another
+    cluster.
     """
-    if not release.kraft_is_production_ready:
+    znodes = [read_zookeeper(path) for path in named if is_zookeeper(path)]
+    if not release.kraft_is_production_ready and not znodes:
         return None
     log_dirs = {
         split(target.path)[0] if target.kind is TargetKind.PARTITION else target.path: target.broker_id
         for target in targets
         if target.kind is not TargetKind.FILE
     }
-    copies = named_copies(named)
-    require_own_cluster(copies, {identity_of(path)[1] for path in log_dirs} if named else ())
+    copies = named_copies(tuple(path for path in named if not is_zookeeper(path)))
+    ids = (*copies, *(metadata.cluster_id for metadata in znodes if metadata.cluster_id is not None))
+    require_own_cluster(ids, {identity_of(path)[1] for path in log_dirs} if named else ())
+    if znodes:
+        return znodes[0].image
     beside = paths_beside(Target(TargetKind.LOG_DIR, path, broker_id) for path, broker_id in log_dirs.items())
     found = (complete_copy(path.path, path.node_id) for path in beside)
     newest = newest_copy((*chain.from_iterable(copies.values()), *(copy for copy in found if copy is not None)))
