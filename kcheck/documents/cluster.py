@@ -88,6 +88,11 @@ def znodes_row(kind: str, path: str, metadata: ZookeeperMetadata) -> Row:
     }
 
 
+def tail_row(start: int, end: int, records: Mapping[str, int]) -> Row:
+    """Return what a copy holds that may not be committed: `records` counts the records by type."""
+    return {"from": start, "to": end, "records": dict(sorted(records.items()))}
+
+
 def controller_row(metadata: ZookeeperMetadata) -> Row:
     """Return the row of the controller of a cluster with ZooKeeper, in place of a quorum."""
     return {

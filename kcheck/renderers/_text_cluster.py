@@ -164,6 +164,8 @@ def _controllers(body: Any, page: Page) -> None:
         return
     leader = "no leader known" if quorum["leader"] in (None, -1) else f"leader {quorum['leader']}"
     page.wrapped(f"controllers: voters {_ids(quorum['voters'])}, {leader}, epoch {quorum['epoch']}", hanging="    ")
+    if body["uncommitted"]:
+        _uncommitted(body["uncommitted"], page)
     if len(copies) == 1 and not copies[0]["problems"]:
         return
     page.table(
@@ -186,6 +188,13 @@ def _controllers(body: Any, page: Page) -> None:
         if lost:
             text = f"{row['path']}: under the newest copy, {plural(lost, 'record')} from offset {row['kept_to']} on go"
             page.wrapped(text, indent="  ", hanging="    ", style="yellow")
+
+
+def _uncommitted(tail: Any, page: Page) -> None:
+    """Write what is lost if a controller without the tail leads."""
+    records = ", ".join(f"{count} {name.removesuffix('Record')}" for name, count in tail["records"].items())
+    text = f"if a controller without offsets {tail['from']} to {tail['to'] - 1} wins the next election, they are gone"
+    page.wrapped(f"{text}: {records or 'nothing of weight'}", indent="  ", hanging="    ")
 
 
 _PENDING = {

@@ -1,5 +1,6 @@
 """`kcheck cluster`: what the controllers know, from the metadata on disk."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -23,6 +24,7 @@ from kcheck.documents.cluster import (
     partition_row,
     pending_row,
     quorum_row,
+    tail_row,
     znodes_row,
 )
 from kcheck.errors import UsageError
@@ -63,6 +65,8 @@ class Known(NamedTuple):
     """The cluster's id; None if it is not known."""
     quorum: Quorum | None = None
     """What the copies of a KRaft log prove together; None with ZooKeeper."""
+    uncommitted: Row | None = None
+    """The records that an election can take back, as far as the copies prove; None if there are none."""
     zookeeper: ZookeeperMetadata | None = None
     """What the znodes say; None with KRaft."""
 
@@ -155,7 +159,7 @@ _KINDS = {
 def _quorum_rows(known: Known) -> dict[str, object]:
     if known.quorum is not None:
         copies = tuple(copy_row(copy, known.quorum) for copy in known.quorum.copies)
-        return {"quorum": quorum_row(known.quorum), "copies": copies}
+        return {"quorum": quorum_row(known.quorum), "uncommitted": known.uncommitted, "copies": copies}
     assert known.zookeeper is not None
     return {"quorum": controller_row(known.zookeeper), "copies": (), "zookeeper": pending_row(known.zookeeper)}
 
@@ -225,8 +229,24 @@ def _of_kraft(paths: tuple[MetadataPath, ...], question: ClusterQuestion) -> tup
         source=metadata_row(shown, standing.committed_to),
         cluster_id=next((path.cluster_id for path in paths if path.cluster_id), None),
         quorum=standing,
+        uncommitted=_uncommitted(newest, standing),
     )
     return known, changes
+
+
+def _uncommitted(path: MetadataPath, standing: Quorum) -> Row | None:
+    """Return what the newest copy holds that is not committed for certain, if one controller of several can lose it."""
+    start, end = standing.committed_to or 0, standing.newest.end
+    if start >= end or len(standing.voters) == 1:
+        return None
+    names = Counter[str]()
+
+    def observe(replay: MetadataReplay, name: str, data: Fields, offset: int, timestamp: int) -> None:
+        del replay, data, timestamp
+        names.update((name,) if offset >= start else ())
+
+    read_copy(path.path, path.node_id, EVERYTHING, observe, only=path.only)
+    return tail_row(start, end, names)
 
 
 def _history(path: MetadataPath, wanted: tuple[str, int], extent: Extent) -> tuple[PartitionChange, ...]:

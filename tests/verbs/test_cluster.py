@@ -1,5 +1,6 @@
 """What the controllers know, as an answer: of directories that real nodes left."""
 
+import io
 import json
 import shutil
 from pathlib import Path
@@ -10,6 +11,9 @@ import pytest
 import kcheck
 from kcheck.errors import UsageError
 from kcheck.model.report import PartitionFilter
+from kcheck.renderers._contract import Options
+from kcheck.renderers.text import render
+from kcheck.views.metadata_copy import read_copy
 from tests.builders import flip_byte
 from tests.test_brokers import BROKERS
 
@@ -285,3 +289,41 @@ def test_truncation_by_what_zookeeper_says(tmp_path: Path) -> None:
     }  # fmt: skip
     with pytest.raises(UsageError, match="--metadata is of cluster"):
         kcheck.truncation(*DIVERGED, metadata=[ZOOKEEPER / "1.1.1"], partitions=wanted)
+
+
+def three_controllers(tmp_path: Path) -> list[Path]:
+    """Return the log of a controller, and two copies of it that end earlier."""
+    paths = []
+    log = (COORDINATORS / METADATA / "00000000000000000000.log").read_bytes()
+    for number, offset in ((1, None), (2, 113), (3, 103)):
+        path = tmp_path / str(number)
+        shutil.copytree(COORDINATORS / METADATA, path / METADATA)
+        for name in (path / METADATA).glob("*.checkpoint"):
+            name.unlink()
+        end = len(log) if offset is None else _position(path, log, offset)
+        (path / METADATA / "00000000000000000000.log").write_bytes(log[:end])
+        (path / METADATA / "quorum-state").unlink()
+        identity = f"version=1\nnode.id={number}\ncluster.id=rEdlymVTR8eFncPT93AD5g\n"
+        (path / "meta.properties").write_text(identity, "utf-8")
+        paths.append(path)
+    return paths
+
+
+def test_what_an_election_can_take_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With three voters a majority holds what the second copy holds; the rest of the newest may go."""
+    paths = three_controllers(tmp_path)
+    read = read_copy
+
+    def with_voters(*given: Any, **named: Any) -> Any:
+        return read(*given, **named)._replace(voters=frozenset({1, 2, 3}))
+
+    monkeypatch.setattr("kcheck.verbs.cluster.read_copy", with_voters)
+    said = answer(*paths)
+    assert said["metadata"]["committed_to"] == 113
+    assert [copy["can_win"] for copy in said["copies"]] == [True, True, False]
+    assert (said["uncommitted"]["from"], said["uncommitted"]["to"]) == (113, 133)
+    assert said["uncommitted"]["records"]["PartitionChangeRecord"] > 0
+    stream = io.StringIO()
+    render(kcheck.cluster(*paths).report(), stream, Options(width=200))
+    assert "if a controller without offsets 113 to 132 wins the next election, they are gone: " in stream.getvalue()
+    assert "cannot win" in stream.getvalue()
