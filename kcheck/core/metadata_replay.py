@@ -161,9 +161,8 @@ class MetadataReplay:
             self.problem(offset, f"topic {data['topicId']} is removed, and does not exist")
             return
         self._removed[data["topicId"]] = offset
-        if self._ids.get(topic.name) == data["topicId"]:
-            del self._ids[topic.name]
-            self._configs.pop(("topic", topic.name), None)
+        del self._ids[topic.name]
+        self._configs.pop(("topic", topic.name), None)
 
     def _partition(self, data: Fields, offset: int) -> None:
         topic, number = self._topics.get(data["topicId"]), data["partitionId"]

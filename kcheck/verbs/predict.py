@@ -94,8 +94,12 @@ def predict_directories(arguments: list[str], options: StartOptions, log_dirs: L
 
 def _prediction(targets: tuple[Target, ...], options: StartOptions, log_dirs: LogDirs) -> Prediction:
     """Return the prediction for the targets, which may belong to several brokers."""
+    return prediction_of(targets, with_copies(targets, options, log_dirs), log_dirs)
+
+
+def prediction_of(targets: tuple[Target, ...], options: StartOptions, log_dirs: LogDirs) -> Prediction:
+    """Return the prediction for targets with options that hold the copies of the cluster's metadata."""
     collected: list[Finding] = []
-    options = with_copies(targets, options, log_dirs)
     starts = [start_of(target, options, collected, log_dirs) for target in targets]
     return Prediction(
         release=options.release,
