@@ -19,7 +19,7 @@ from kcheck.model.entries import Batch
 from kcheck.model.java import LONG_MAX
 from kcheck.model.names import FileKind, log_name, metadata_snapshots, segment_bases
 from kcheck.model.release import Release
-from kcheck.model.source import Files, Source
+from kcheck.model.source import Source
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import LogDirView
 from kcheck.rules._identity import KRAFT_VERSION, identity
@@ -142,15 +142,6 @@ def _is_of_kraft(view: LogDirView) -> bool:
     return any(copy is not None and copy.image.runs_kraft(node_id) for copy in copies)
 
 
-def _is_intact(files: Files, name: str) -> bool:
-    from kcheck.segments.header_columns import HeaderReader  # numpy: loaded only where a start is simulated
-
-    with files.open(name) as source:
-        reader = HeaderReader(source, verify=True)
-        intact = all(columns.valid is None or bool(columns.valid.all()) for columns in reader)
-        return intact and reader.position == source.size
-
-
 class _CopyReader:
     """Reads the files of a copy one after another."""
 
@@ -252,7 +243,7 @@ class _CopyReader:
             name = log_name(base)
             try:
                 if following is not None and following <= snapshot:
-                    intact = _is_intact(self._files, name)
+                    intact = self._skip(name)
                 elif base > end:
                     self._problems.append(MetadataProblem(name, f"offsets are missing before {base}"))
                     break
@@ -265,6 +256,24 @@ class _CopyReader:
                 self._cut = MetadataProblem(name, f"no valid batch begins at offset {end}")
                 break
         return max(end, snapshot), epoch
+
+    def _skip(self, name: str) -> bool:
+        """Note the epochs of a segment that the snapshot covers; return whether it is intact."""
+        from kcheck.segments.header_columns import HeaderReader  # numpy: loaded only for such a segment
+
+        with self._files.open(name) as source:
+            reader = HeaderReader(source, verify=True)
+            intact = True
+            for columns in reader:
+                intact = intact and (columns.valid is None or bool(columns.valid.all()))
+                for index in (0, *(1 + (columns.epoch[1:] != columns.epoch[:-1]).nonzero()[0])):
+                    self._note_epoch(int(columns.epoch[index]), int(columns.base_offset[index]))
+            return intact and reader.position == source.size
+
+    def _note_epoch(self, epoch: int, offset: int) -> None:
+        """Note the epoch of a batch: also below the snapshot, where a copy of another node may end."""
+        if not self._epochs or self._epochs[-1].epoch != epoch:
+            self._epochs.append(RaftEpoch(epoch, offset))
 
     def _segment(self, name: str, before: tuple[int, int, int], snapshot: int) -> tuple[int, int, bool]:
         """Replay a segment from the snapshot's offset on; return its end, its last epoch, and whether it is intact.
@@ -283,8 +292,7 @@ class _CopyReader:
                 if batch.last_offset >= snapshot or batch.attributes & CONTROL:
                     self._take(source, batch, None, from_offset=snapshot)
                 end, epoch = min(batch.last_offset, last) + 1, batch.epoch or 0
-                if batch.last_offset >= snapshot and (not self._epochs or self._epochs[-1].epoch != epoch):
-                    self._epochs.append(RaftEpoch(epoch, max(batch.base_offset, snapshot)))
+                self._note_epoch(epoch, batch.base_offset)
                 self._timestamp = batch.max_timestamp
             return end, epoch, walk.position == source.size
 
