@@ -33,7 +33,7 @@ from kcheck.model.unreadable import UnreadableError
 from kcheck.replicas.loading import replicas_of, started
 from kcheck.replicas.loss import Amount, amount, cut_at, fetched, lineage, shared
 from kcheck.replicas.replica import ReplicaState, live
-from kcheck.views.metadata_copy import image_at_hand
+from kcheck.views.metadata_at_hand import image_at_hand
 from kcheck.views.refused_paths import refused_findings
 from kcheck.views.selection import require_match
 from kcheck.views.targets import paths_of, replica_targets

@@ -1,32 +1,27 @@
 """The metadata of a cluster, from the KRaft log of one node: a snapshot, and the log after it."""
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, zip_longest
+from collections.abc import Callable, Iterator
+from itertools import zip_longest
 from typing import NamedTuple
 
-from kcheck.core.cluster_copies import MetadataCopy, RaftEpoch, newest_copy
+from kcheck.core.cluster_copies import MetadataCopy, RaftEpoch
 from kcheck.core.metadata_replay import KRAFT_VERSION as KRAFT_VERSION_FEATURE
 from kcheck.core.metadata_replay import Fields, MetadataReplay
 from kcheck.disk.read import FilesOf
-from kcheck.disk.walk import join, split
-from kcheck.errors import UsageError
+from kcheck.disk.walk import join
 from kcheck.formats import _control_record, _quorum_state
 from kcheck.formats._messages.records import decoder
 from kcheck.formats._record import Record, Unread, read_records
 from kcheck.formats.record_batch import CONTROL
-from kcheck.model.cluster import FROM_SNAPSHOT, ClusterImage, MetadataProblem, QuorumState
+from kcheck.model.cluster import FROM_SNAPSHOT, MetadataProblem, QuorumState
 from kcheck.model.entries import Batch
 from kcheck.model.java import LONG_MAX
 from kcheck.model.names import FileKind, log_name, metadata_snapshots, segment_bases
-from kcheck.model.release import Release
 from kcheck.model.source import Source
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import LogDirView
 from kcheck.rules._identity import KRAFT_VERSION, identity
 from kcheck.segments.batches import Walk
-from kcheck.views.metadata_paths import identity_of, metadata_paths, paths_beside
-from kcheck.views.targets import Target, TargetKind, replica_targets
-from kcheck.views.zookeeper_copy import is_zookeeper, read_zookeeper
 
 BATCH_SIZE_MAX = 64 << 20
 """kcheck reads no larger batches; KRaft writes at most 8 MiB."""
@@ -73,56 +68,6 @@ def complete_copy(path: str, node_id: int | None) -> MetadataCopy | None:
     except UnreadableError:
         return None
     return copy if copy.decides else None
-
-
-def named_copies(paths: tuple[str, ...]) -> dict[str, tuple[MetadataCopy, ...]]:
-    """Return the copies that the user names, by cluster id.
-
-    UsageError: a path without metadata, or whose metadata are of no known cluster, or are damaged.
-    """
-    copies: dict[str, tuple[MetadataCopy, ...]] = {}
-    for path in metadata_paths(replica_targets([*paths])) if paths else ():
-        if path.cluster_id is None:
-            raise UsageError(f"--metadata {path.path}: no meta.properties beside it says which cluster it is of")
-        copy = read_copy(path.path, path.node_id, only=path.only)
-        if not copy.decides:
-            why = (*copy.problems, *((copy.cut,) if copy.cut else ()))[0]
-            raise UsageError(f"--metadata {path.path}: {why.place}: {why.why}")
-        copies[path.cluster_id] = (*copies.get(path.cluster_id, ()), copy)
-    return copies
-
-
-def require_own_cluster(named: Iterable[str], clusters: Iterable[str | None]) -> None:
-    """Raise UsageError if metadata that the user names are of another cluster than every log dir."""
-    theirs = sorted(cluster for cluster in clusters if cluster)
-    other = next(iter(named), None)
-    if other is not None and theirs and other not in theirs:
-        raise UsageError(f"--metadata is of cluster {other}, the log dirs are of {', '.join(theirs)}")
-
-
-def image_at_hand(targets: Iterable[Target], named: tuple[str, ...], release: Release) -> ClusterImage | None:
-    """Return the newest metadata in the log dirs of targets and in more paths that the user names; None without any.
-
-    A path can also be of ZooKeeper. UsageError: a named path without metadata, with damaged ones, or those of another
-    cluster.
-    """
-    znodes = [read_zookeeper(path) for path in named if is_zookeeper(path)]
-    if not release.kraft_is_production_ready and not znodes:
-        return None
-    log_dirs = {
-        split(target.path)[0] if target.kind is TargetKind.PARTITION else target.path: target.broker_id
-        for target in targets
-        if target.kind is not TargetKind.FILE
-    }
-    copies = named_copies(tuple(path for path in named if not is_zookeeper(path)))
-    ids = (*copies, *(metadata.cluster_id for metadata in znodes if metadata.cluster_id is not None))
-    require_own_cluster(ids, {identity_of(path)[1] for path in log_dirs} if named else ())
-    if znodes:
-        return znodes[0].image
-    beside = paths_beside(Target(TargetKind.LOG_DIR, path, broker_id) for path, broker_id in log_dirs.items())
-    found = (complete_copy(path.path, path.node_id) for path in beside)
-    newest = newest_copy((*chain.from_iterable(copies.values()), *(copy for copy in found if copy is not None)))
-    return None if newest is None else newest.image
 
 
 def with_modes(views: tuple[LogDirView, ...]) -> tuple[LogDirView, ...]:
