@@ -26,7 +26,7 @@ from tests.reports import document
 
 pytestmark = pytest.mark.oracle
 
-VERSIONS = ("4.3.1", "3.3.2", *(("4.0.2", "3.9.2", "3.6.2") if IS_WHOLE else ()))
+VERSIONS = ("4.3.1", *(("4.0.2", "3.9.2", "3.6.2", "3.3.2") if IS_WHOLE else ()))
 OFTEN, NEVER = 600, 1 << 20
 """After so many bytes of records a controller writes a snapshot."""
 
