@@ -22,6 +22,9 @@ from kcheck.model.cluster import (
 from kcheck.model.report import Row
 from kcheck.model.zookeeper_metadata import ZookeeperMetadata
 
+Placed = tuple[TopicImage, int, PartitionRegistration]
+"""A partition with its topic and number."""
+
 
 def quorum_row(standing: Quorum) -> Row:
     """Return the row of the controllers: who leads, since which epoch, who elects."""
@@ -181,14 +184,10 @@ def partition_row(image: ClusterImage, topic: TopicImage, number: int, partition
     }
 
 
-def health_row(partitions: Iterable[Row]) -> Row:
+def health_row(image: ClusterImage, partitions: Iterable[Placed]) -> Row:
     """Return how many partitions each kind of ill health has, the worst first."""
-    counts = Counter[object]()
-    for row in partitions:
-        kinds = row["health"]
-        assert isinstance(kinds, tuple)
-        counts.update(kinds)
-    return {str(kind): counts[str(kind)] for kind in Health}
+    counts = Counter(kind for topic, _, partition in partitions for kind in health(image, topic, partition))
+    return {str(kind): counts[kind] for kind in Health}
 
 
 def change_row(change: PartitionChange, topic: str, number: int) -> Row:

@@ -1,7 +1,7 @@
 """`kcheck cluster`: what the controllers know, from the metadata on disk."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,6 +12,7 @@ from kcheck.core.quorum import Quorum, quorum
 from kcheck.core.replica_fetchers import Fetch, fetches
 from kcheck.documents.answer import Answer
 from kcheck.documents.cluster import (
+    Placed,
     broker_rows,
     change_row,
     config_rows,
@@ -105,20 +106,15 @@ class ClusterReport(Answer):
     def report(self) -> Report:
         """Return the answer as rows."""
         known, image, asked = self.known, self.image, self.question
-        partitions = tuple(
-            partition_row(image, topic, number, partition)
-            for topic, number, partition in image.partitions()
-            if self.wanted.has(topic.name, number)
-        )
         body: dict[str, object] = {
             "cluster_id": known.cluster_id,
             "metadata": known.source,
             "stopped": is_stopped(image) and (bool(image.brokers) or known.source["kind"] != "export"),
-            "health": health_row(partitions),
+            "health": health_row(image, self._partitions()),
             "features": dict(sorted(image.features.items())),
             "brokers": broker_rows(image),
             "controllers": controller_rows(image.controllers.values()),
-            "partitions": partitions,
+            "partitions": (partition_row(image, *placed) for placed in self._partitions()),
             **_quorum_rows(known),
             "configs": config_rows(image.configs),
             "deleting": tuple(topic.name for topic in image.topics.values() if topic.deleting),
@@ -148,6 +144,10 @@ class ClusterReport(Answer):
             kinds=_KINDS,
             checked=self.checked,
         )
+
+    def _partitions(self) -> Iterator[Placed]:
+        """Yield the partitions that are shown."""
+        return (placed for placed in self.image.partitions() if self.wanted.has(placed[0].name, placed[1]))
 
 
 _KINDS = {
