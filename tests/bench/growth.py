@@ -25,6 +25,7 @@ import zstandard  # noqa: E402 - the path above comes first
 from kcheck.model.names import LEADER_EPOCHS, segment_prefix  # noqa: E402 - the same
 from tests.bench.limits import ENVIRONMENT, kcheck  # noqa: E402 - the same
 from tests.builders import batch, broker, epochs, log_dir, partition_dir, readable_run, write  # noqa: E402 - the same
+from tests.records import batch_of, record  # noqa: E402 - the same
 
 TINY = 1 / 50_000
 EPOCH_BYTES, EPOCH_BYTES_READ = 64 << 20, 2_000_000
@@ -148,6 +149,28 @@ def torn_segments(path: Path, count: int) -> None:
     write(path / "t-0", {**files, LEADER_EPOCHS: epochs((0, 0))})
 
 
+def metadata_log(path: Path, count: int) -> None:
+    """Make a healthy partition of a KRaft broker whose cluster has so many partitions, a hundred of each topic."""
+    broker(path, readable_run(0, 99))
+    batches, offset = [], 0
+    for topic in range(max(1, count // 100)):
+        topic_id = (topic + 1000).to_bytes(16, "big")
+        name = b"topic-%d" % topic
+        values = [b"\1\2\0" + bytes([len(name) + 1]) + name + topic_id + b"\0"]
+        for number in range(min(count, 100)):
+            replicas = b"\4" + b"".join((1 + (topic + number + at) % 50).to_bytes(4, "big") for at in range(3))
+            epochs_and_directories = bytes(8) + b"\4" + b"\7" * 48
+            values.append(
+                b"\1\3\1" + number.to_bytes(4, "big") + topic_id + replicas * 2 + b"\1\1" + replicas[1:5]
+                + epochs_and_directories + b"\0"
+            )  # fmt: skip
+        body = b"".join(record(at, None, value) for at, value in enumerate(values))
+        batches.append(batch_of(body, len(values), base_offset=offset))
+        offset += len(values)
+    write(path / "__cluster_metadata-0", {f"{segment_prefix(0)}.log": b"".join(batches)})
+    write(path, {"meta.properties": b"version=1\nnode.id=1\ncluster.id=c\ndirectory.id=d\n"})
+
+
 _WITH_RECORDS = (*_VERBS[:1], ("check", ()), ("check", ("--depth", "records")), *_VERBS[2:])
 CASES = (
     Case("broken partitions", 10_000, broken_partitions, (*_VERBS, ("repair", ("--accept-loss", "-o", PLACE)))),
@@ -160,6 +183,12 @@ CASES = (
     Case("bytes of the shortest epoch lines, refused", EPOCH_BYTES, short_epochs),
     Case("empty batches", 1_000_000, empty_batches, _WITH_RECORDS),
     Case("empty zstd frames in batches, five times as many in one", 100_000, empty_frames, _WITH_RECORDS),
+    Case(
+        "partitions in the metadata of the cluster",
+        100_000,
+        metadata_log,
+        (("cluster", ()), ("cluster", ("--history", "topic-0-0")), ("check", ()), ("predict", ())),
+    ),
     Case("torn segments", 10_000, torn_segments, (*_VERBS, ("repair", ("--accept-loss", "-o", PLACE)))),
 )
 
