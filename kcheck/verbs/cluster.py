@@ -32,6 +32,7 @@ from kcheck.model.report import PartitionFilter, Report
 from kcheck.tables import cluster_brokers, cluster_history, cluster_partitions
 from kcheck.views.metadata_copy import EVERYTHING, Extent, read_copy
 from kcheck.views.metadata_paths import MetadataPath, metadata_paths
+from kcheck.views.rule_runner import check_cluster
 from kcheck.views.targets import paths_of, replica_targets
 
 
@@ -69,7 +70,7 @@ class ClusterReport(Answer):
     fetches: tuple[Fetch, ...]
     """Which thread fetches what."""
     collected: list[Finding]
-    """Findings about unreadable files."""
+    """The findings about the copies."""
     checked: tuple[str, ...]
     """The paths that were read."""
 
@@ -159,7 +160,7 @@ def cluster(
         question=question,
         changes=changes,
         fetches=() if question.fetchers is None else _wanted(fetches(shown.image, question.fetchers), wanted),
-        collected=[],
+        collected=[*check_cluster(standing, release)],
         checked=paths_of(targets),
     )
 

@@ -62,7 +62,8 @@ def read_copy(
     """
     files = FilesOf(path)
     names = files.entries().sizes.keys() if only is None else {only}
-    return _CopyReader(path, files, frozenset(names), extent, observe).copy(node_id)
+    copy = _CopyReader(path, files, frozenset(names), extent, observe).copy(node_id)
+    return copy._replace(directory_id=identity_of(split(path)[0]).directory_id)
 
 
 def complete_copy(path: str, node_id: int | None) -> MetadataCopy | None:
@@ -112,7 +113,7 @@ def image_at_hand(targets: Iterable[Target], named: tuple[str, ...], release: Re
         if target.kind is not TargetKind.FILE
     }
     copies = named_copies(named)
-    require_own_cluster(copies, {identity_of(path)[1] for path in log_dirs} if named else ())
+    require_own_cluster(copies, {identity_of(path).cluster_id for path in log_dirs} if named else ())
     beside = paths_beside(Target(TargetKind.LOG_DIR, path, broker_id) for path, broker_id in log_dirs.items())
     found = (complete_copy(path.path, path.node_id) for path in beside)
     newest = newest_copy((*chain.from_iterable(copies.values()), *(copy for copy in found if copy is not None)))

@@ -140,7 +140,7 @@ class Cluster:
     KRaft (default from 3.3): a controller beside the brokers, so that every broker may be killed; a single broker
     is its own controller. ZooKeeper (`mode="zk"`): a server beside them. `log_dirs` is the number of log dirs of
     each broker, or of each id. `standalone`: a single broker whose voters stand in the metadata log (KIP-853, 3.9
-    on). `dump_classes`: where a broker that stops leaves what it loaded. Each process has a folder below `dir`:
+    on). `combined`: every broker is a controller too. `dump_classes`: where a broker that stops leaves what it loaded. Each process has a folder below `dir`:
     `broker-1/data1`, `broker-1/server.log`.
     """
 
@@ -155,6 +155,7 @@ class Cluster:
         broker_config: Mapping[str, object] | None = None,
         loggers: Mapping[str, str] | None = None,
         standalone: bool = False,
+        combined: bool = False,
         dump_classes: Path | None = None,
     ) -> None:
         self.version = version
@@ -180,6 +181,8 @@ class Cluster:
         self.beside: Process
         """The ZooKeeper server or the controller; broker 1 where that is its own controller."""
         side_port = free_port()
+        ports = {number: free_port() for number in range(1, brokers + 1) if combined}
+        """The ports of the controllers where every broker is one."""
         if self.mode == "zk":
             self.beside = self._zookeeper(side_port)
             common |= {
@@ -191,11 +194,12 @@ class Cluster:
             }
         else:
             voter = f"127.0.0.1:{side_port}"
+            alone = f"{1 if brokers == 1 else CONTROLLER_ID}@{voter}"
             common |= {
                 **(
                     {"controller.quorum.bootstrap.servers": voter}
                     if standalone
-                    else {"controller.quorum.voters": f"{1 if brokers == 1 else CONTROLLER_ID}@{voter}"}
+                    else {"controller.quorum.voters": ",".join(f"{id}@127.0.0.1:{port}" for id, port in ports.items()) or alone}
                 ),
                 "controller.listener.names": "CONTROLLER",
                 "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
@@ -206,9 +210,10 @@ class Cluster:
         self.brokers: dict[int, Process] = {}
         for number in range(1, brokers + 1):
             count = log_dirs if isinstance(log_dirs, int) else log_dirs.get(number, 1)
-            self.brokers[number] = self._broker(number, free_port(), count, common, side_port if brokers == 1 else None)
+            controller_port = side_port if brokers == 1 else ports.get(number)
+            self.brokers[number] = self._broker(number, free_port(), count, common, controller_port)
         if self.mode == "kraft":
-            self.beside = self.brokers[1] if brokers == 1 else self._controller(side_port, common)
+            self.beside = self.brokers[1] if brokers == 1 or combined else self._controller(side_port, common)
             self._format({*self.brokers.values(), self.beside})
 
     def _broker(
