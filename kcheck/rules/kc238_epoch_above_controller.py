@@ -5,9 +5,9 @@ broker that has those metadata never writes a higher epoch. Here leader-epoch-ch
 directory was copied from another cluster, the epochs are damaged, or the metadata were lost and an older copy took
 their place. Or this copy of the metadata is simply older than the directory: then the finding is an info.
 
-What the broker does: it starts, and compares nothing. As leader it writes batches with lower epochs after those with
-higher ones, and drops the higher ones from leader-epoch-checkpoint. As follower it truncates its log to where the
-leader's epochs part from its own, which can remove committed records.
+What the broker does: it starts, and compares nothing. As leader it drops the higher epochs from
+leader-epoch-checkpoint, and writes batches with lower ones after them. As follower it does not get back in sync: the
+leader refuses its fetches as out of range, over and over, until its own epoch is above that of the replica.
 
 What to do: find out which of the two is wrong before you start the broker. Compare with another replica of the
 partition (`kcheck check` with the directories of all brokers), and with a controller's copy of the metadata
@@ -40,8 +40,8 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
             where,
             f"the latest leader epoch is {latest}, but the controller has given only {given}, according to "
             f"{replica.source}{doubt(replica)}",
-            effect=f"{kafka(release)} starts. A leader writes lower epochs after the higher ones; a follower truncates "
-            "its log to the leader's.",
+            effect=f"{kafka(release)} starts. A follower stays out of sync: its leader refuses every fetch as out of "
+            "range. A leader drops the higher epochs.",
             advice="Find out which of the two is wrong before you start the broker: compare with the other replicas, "
             "and with a controller's copy of the metadata.",
             severity=Severity.ERROR if replica.is_certain else Severity.INFO,

@@ -9,6 +9,8 @@ dirs. If that is not the one that the controller knows, the controller removes t
 partitions. If no member is left, only the last leader (`lastKnownElr`) or an unclean election leads the partition
 again, and committed records can be lost.
 
+If it is the only replica of the partition, the controller elects it all the same: the finding is an info.
+
 What to do: start the other members of ISR and ELR first, and this broker when the partition has a leader. If the
 finding is an error there is no other member: keep a copy of the directory, and compare the replicas (`kcheck
 truncation`) before the controller elects one.
@@ -47,7 +49,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
             advice="Compare the replicas with kcheck truncation before the controller elects a leader."
             if is_last
             else "Start the other members of ISR and ELR first.",
-            severity=Severity.ERROR if is_last and replica.is_certain else Severity.WARNING,
+            severity=_severity(replica, registration, is_last=is_last),
             data={
                 "isr": registration.isr,
                 "elr": registration.elr,
@@ -55,6 +57,12 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
                 "shutdown_epoch": replica.shutdown_epoch,
             },
         )
+
+
+def _severity(replica: ReplicaInCluster, registration: PartitionRegistration, *, is_last: bool) -> Severity:
+    if len(registration.replicas) == 1:
+        return Severity.INFO  # no other replica can have more
+    return Severity.ERROR if is_last and replica.is_certain else Severity.WARNING
 
 
 def _why_unclean(view: PartitionView, replica: ReplicaInCluster) -> str | None:

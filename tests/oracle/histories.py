@@ -217,17 +217,13 @@ def outlived(cluster: Cluster) -> None:
     Afterwards broker 1 is down and broker 2 runs.
     """
     topics = ("keep", "gone", "anew", "moved", "eligible")
-    for topic in topics:
-        create(cluster, topic, "1:2", **({"min_insync_replicas": 2} if topic == "eligible" else {}))
+    replicas(cluster, *(f"create {topic} 1:2" for topic in topics[:-1]), "create eligible 1:2 min.insync.replicas=2")
     load(cluster, *(f"send {topic} 0 0 9 none" for topic in topics))
     quiet()
     cluster[1].kill()
-    wait_for("a new leader", lambda: "Transitioning" in cluster[2].log_since_start())
     quiet()
-    delete(cluster, "gone")
-    delete(cluster, "anew")
-    replicas(cluster, "reassign moved 0 2", broker=2)
-    create(cluster, "anew", "2:1")
+    changes = ("delete gone", "delete anew", "reassign moved 0 2", "create anew 2:1")
+    replicas(cluster, *changes, broker=2)
     load(cluster, "send anew 0 0 3 none")
     quiet()
 
