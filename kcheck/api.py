@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kcheck.verbs.inspect import Inspection
     from kcheck.verbs.overview import Overview
     from kcheck.verbs.predict import Prediction
+    from kcheck.verbs.preflight import Preflight
     from kcheck.verbs.release import WithOutcomes
     from kcheck.views.refused_paths import WithFindings
 
@@ -139,6 +140,37 @@ def predict(
     return _compared(kafka, texts, answer, config)
 
 
+def preflight(
+    properties: Path,
+    *,
+    allow: Iterable[str] = (),
+    metadata: Iterable[Path] = (),
+    clean: bool | None = None,
+    define: Sequence[str] = (),
+    kafka: str | Release = AUTO,
+) -> "Preflight":
+    """Return whether the broker with this server.properties may start: `kcheck preflight`.
+
+    `allow` are kinds of reasons that do not count: loss, stray, elr, offline; the other arguments are those of predict.
+    """
+    from kcheck.core.preflight import ALLOWED, ReasonKind
+    from kcheck.errors import UsageError
+    from kcheck.startup.log_manager import StartOptions
+    from kcheck.verbs.preflight import log_dirs_of
+    from kcheck.verbs.preflight import preflight as verb
+    from kcheck.views.broker_settings import settings_of
+
+    path, named, allowed = os.fspath(properties), tuple(_texts(metadata)), frozenset(allow)
+    for kind in sorted(allowed - set(ALLOWED)):
+        raise UsageError(f"--allow {kind}: use {', '.join(ALLOWED)}")
+
+    def answer(chosen: Release) -> "Preflight":
+        options = StartOptions(clean, settings_of([path], path, tuple(define), chosen), chosen, metadata=named)
+        return verb(path, options, frozenset(map(ReasonKind, allowed)))
+
+    return _complete(lambda: answer(release(kafka, paths=log_dirs_of(path), config=path)))
+
+
 def overview(
     *paths: Path,
     metadata: Iterable[Path] = (),
@@ -221,13 +253,17 @@ def cluster(
     `at` is the offset of the last metadata record that counts, `history` a partition as TOPIC-N, `fetchers` the
     brokers' num.replica.fetchers. With `brokers` the one table of the answer is that of the brokers.
     """
-    from kcheck.verbs.cluster import ClusterQuestion, partition_named
+    from kcheck.verbs.cluster import ClusterQuestion, kraft_paths, partition_named
     from kcheck.verbs.cluster import cluster as verb
 
     wanted_history = None if history is None else partition_named(history)
     question = ClusterQuestion(at=at, history=wanted_history, fetchers=fetchers, brokers=brokers)
     texts = _texts(paths)
-    return _complete(lambda: verb(texts, question, wanted=partitions, release=release(kafka, paths=texts)))
+
+    def answer() -> "ClusterReport":
+        return verb(texts, question, wanted=partitions, release=release(kafka, paths=kraft_paths(texts)))
+
+    return _complete(answer)
 
 
 def dump(

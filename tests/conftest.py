@@ -13,7 +13,9 @@ import pytest
 from tests.builders import log_dir, partition_dir, partition_metadata, run, write
 
 SPARK = "tests/fleet/spark/"
-CLUSTERS = tuple(f"tests/oracle/test_{name}.py" for name in ("live", "strays", "truncation", "serve", "migration"))
+CLUSTERS = tuple(
+    f"tests/oracle/test_{name}.py" for name in ("live", "cluster", "strays", "truncation", "serve", "migration")
+)
 """They wait for brokers."""
 
 ORDER = (SPARK, *CLUSTERS, "tests/oracle/", "tests/")

@@ -28,7 +28,7 @@ from kcheck.renderers._printable import printable
 
 _GROUPS = {
     "Look": ("inspect", "check", "cluster", "dump", "rules", "explain"),
-    "Plan": ("predict", "end-offset", "truncation", "repair"),
+    "Plan": ("predict", "preflight", "end-offset", "truncation", "repair"),
     "Act": ("apply", "undo"),
     "Fleet": ("fleet",),
 }
@@ -66,6 +66,14 @@ class _Grouped(TyperGroup):
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
         self.commands = _Commands()  # type: ignore[assignment]  # read only
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return the options, with a line of help each, so that the help fits on one screen."""
+        params = super().get_params(ctx)
+        for option in params:
+            if option.name == "show_completion":
+                option.help = "Show completion for the current shell."  # type: ignore[attr-defined]  # an option
+        return params
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the groups without blank lines, so that the help fits on one screen."""

@@ -27,6 +27,8 @@ def cluster(
     brokers: Brokers = False,
 ) -> None:
     """Show what the controllers know: leaders, ISR, brokers."""
+    from kcheck.verbs.cluster import kraft_paths
+
     within("--at", at, 0, LONG_MAX)
     within("--fetchers", fetchers, 1, INT_MAX)
     answer = api.cluster(
@@ -36,6 +38,6 @@ def cluster(
         fetchers=fetchers,
         brokers=brokers,
         partitions=common.wanted(),
-        kafka=common.release(paths),
+        kafka=common.release(kraft_paths(paths)),
     )
     common.write_answer(answer.report())

@@ -30,7 +30,7 @@ class MetadataCopy(NamedTuple):
     image: ClusterImage
     """The topics, replicas and brokers after its last record."""
     epochs: tuple[RaftEpoch, ...] = ()
-    """The epochs of the records above the snapshot."""
+    """The epochs of the records in its log, in their order."""
     leader: int | None = None
     """The controller that led at its end."""
     elected: QuorumState | None = None

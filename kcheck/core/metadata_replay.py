@@ -1,6 +1,6 @@
 """Replays the records of a KRaft cluster's metadata: MetadataDelta and the deltas of its parts, 3.3 to 4.3.1."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
@@ -64,6 +64,7 @@ class MetadataReplay:
         self._next_producer_id: int | None = None
         self._migration: str | None = None
         self._held: list[tuple[str, Fields, int, int]] | None = None
+        self._lists: dict[tuple[Any, ...], tuple[Any, ...]] = {}
         self._by_name: dict[str, Callable[[Fields, int], None]] = {
             "TopicRecord": self._topic,
             "RemoveTopicRecord": self._remove_topic,
@@ -147,6 +148,11 @@ class MetadataReplay:
         if self._observe is not None:
             self._observe(name, data, offset, timestamp)
 
+    def _shared(self, values: Sequence[Any] | None) -> tuple[Any, ...]:
+        """Return a list as a tuple; equal ones are one object: thousands of partitions have the same brokers."""
+        shared = tuple(values or ())
+        return self._lists.setdefault(shared, shared)
+
     def _topic(self, data: Fields, offset: int) -> None:
         name, topic_id = data["name"], data["topicId"]
         if name in self._ids:
@@ -161,27 +167,25 @@ class MetadataReplay:
             self.problem(offset, f"topic {data['topicId']} is removed, and does not exist")
             return
         self._removed[data["topicId"]] = offset
-        if self._ids.get(topic.name) == data["topicId"]:
-            del self._ids[topic.name]
-            self._configs.pop(("topic", topic.name), None)
+        del self._ids[topic.name]
+        self._configs.pop(("topic", topic.name), None)
 
     def _partition(self, data: Fields, offset: int) -> None:
         topic, number = self._topics.get(data["topicId"]), data["partitionId"]
         if topic is None:
             self.problem(offset, f"partition {number} is of topic {data['topicId']}, which does not exist")
             return
-        replicas, leader = tuple(data["replicas"]), data["leader"]
         partition = PartitionRegistration(
-            replicas=replicas,
-            isr=tuple(data["isr"]),
-            leader=leader,
+            replicas=self._shared(data["replicas"]),
+            isr=self._shared(data["isr"]),
+            leader=data["leader"],
             leader_epoch=data["leaderEpoch"],
             partition_epoch=data["partitionEpoch"],
-            removing=tuple(data["removingReplicas"]),
-            adding=tuple(data["addingReplicas"]),
-            elr=tuple(data.get("eligibleLeaderReplicas") or ()),
-            last_known_elr=tuple(data.get("lastKnownElr") or ()),
-            directories=_directories(tuple(data.get("directories") or ())),
+            removing=self._shared(data["removingReplicas"]),
+            adding=self._shared(data["addingReplicas"]),
+            elr=self._shared(data.get("eligibleLeaderReplicas")),
+            last_known_elr=self._shared(data.get("lastKnownElr")),
+            directories=_directories(self._shared(data.get("directories"))),
             recovering=data.get("leaderRecoveryState", 0) == 1,
             replicas_since=offset,
             changed=offset,
@@ -196,7 +200,7 @@ class MetadataReplay:
             self.problem(offset, f"partition {number} of topic {data['topicId']} is changed, and does not exist")
             return
         changed: dict[str, Any] = {
-            field: tuple(data[name]) for name, field in _LISTS.items() if data.get(name) is not None
+            field: self._shared(data[name]) for name, field in _LISTS.items() if data.get(name) is not None
         }
         partition = former._replace(**changed, changed=offset, partition_epoch=(former.partition_epoch or 0) + 1)
         leader, recovery = data.get("leader", _UNCHANGED), data.get("leaderRecoveryState", -1)
@@ -335,13 +339,10 @@ def _directories(directories: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _with_last_leader(partition: PartitionRegistration, former: PartitionRegistration | None) -> PartitionRegistration:
-    """Return the partition with its latest leader; if no record names one, the only broker that can have been it."""
-    if partition.leader != NO_LEADER:
-        return partition._replace(last_leader=partition.leader, last_leader_epoch=partition.leader_epoch)
-    if former is not None and former.last_leader is not None:
+    """Return the partition with its latest leader, which the record before may name."""
+    if partition.leader == NO_LEADER and former is not None and former.last_leader is not None:
         return partition._replace(last_leader=former.last_leader, last_leader_epoch=former.last_leader_epoch)
-    members = partition.isr or partition.last_known_elr or partition.elr
-    return partition._replace(last_leader=members[0] if len(members) == 1 else None)
+    return partition.with_last_leader()
 
 
 def _endpoints(data: Fields) -> tuple[str, ...]:

@@ -43,8 +43,11 @@ class EvidenceKind(StrEnum):
     FUTURE = "-future directories"
     DELETED = "-delete directories"
     REMOTE_CACHE = "remote-log-index-cache"
+    REMOTE_OFFSETS = "_rlmm_committed_offsets"
+    REMOTE_SNAPSHOT = "remote_log_snapshot"
     TIME_INDEX = ".timeindex files"
     PRODUCER_SNAPSHOT = "producer snapshots"
+    TRANSACTION_INDEX = ".txnindex files"
     MAGIC_1 = "messages of version 1"
     MAGIC_2 = "batches of version 2"
     ZSTD = "zstd batches"
@@ -119,8 +122,13 @@ TABLE: dict[EvidenceKind, EvidenceRow] = {
     _E.REMOTE_CACHE: EvidenceRow(
         "3.5", None, "A broker with remote storage keeps indexes of remote segments.", "RemoteIndexCache"
     ),
+    _E.REMOTE_OFFSETS: EvidenceRow("3.1", None, "3.1 to 3.5 kept it for remote storage.", "CommittedOffsetsFile"),
+    _E.REMOTE_SNAPSHOT: EvidenceRow(
+        "3.1", None, "3.1 to 3.7 kept it for remote storage.", "RemoteLogMetadataSnapshotFile"
+    ),
     _E.TIME_INDEX: EvidenceRow("0.10.1", None, "A broker creates it with each segment.", "KIP-33"),
     _E.PRODUCER_SNAPSHOT: EvidenceRow("0.11.0", None, "A broker writes it with each new segment.", "KIP-98"),
+    _E.TRANSACTION_INDEX: EvidenceRow("0.11.0", None, "A broker writes it for aborted transactions.", "KIP-98"),
     _E.MAGIC_1: EvidenceRow("0.10.0", None, "A broker appended them.", "KIP-32"),
     _E.MAGIC_2: EvidenceRow("0.11.0", None, "A broker appended them.", "KIP-98"),
     _E.ZSTD: EvidenceRow("2.1", None, "A broker accepts no zstd before.", "KIP-110"),

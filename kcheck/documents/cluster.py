@@ -20,6 +20,10 @@ from kcheck.model.cluster import (
     TopicImage,
 )
 from kcheck.model.report import Row
+from kcheck.model.zookeeper_metadata import ZookeeperMetadata
+
+Placed = tuple[TopicImage, int, PartitionRegistration]
+"""A partition with its topic and number."""
 
 
 def quorum_row(standing: Quorum) -> Row:
@@ -49,7 +53,7 @@ def copy_row(standing: CopyStanding, quorum: Quorum) -> Row:
         "voter": standing.is_voter,
         "can_win": standing.can_win,
         "kept_to": standing.kept_to,
-        "problems": tuple(map(problem_row, (*copy.problems, *((copy.cut,) if copy.cut else ())))),
+        "problems": metadata_row(copy, None)["problems"],
     }
 
 
@@ -59,7 +63,8 @@ def problem_row(problem: MetadataProblem) -> Row:
 
 
 def metadata_row(copy: MetadataCopy, committed_to: int | None) -> Row:
-    """Return where the metadata come from."""
+    """Return where the metadata of a KRaft cluster come from."""
+    problems = (*copy.problems, *((copy.cut,) if copy.cut else ()))
     return {
         "kind": "kraft",
         "path": copy.path,
@@ -67,7 +72,52 @@ def metadata_row(copy: MetadataCopy, committed_to: int | None) -> Row:
         "epoch": copy.epoch,
         "time": copy.timestamp,
         "committed_to": committed_to,
-        "complete": not copy.problems and copy.cut is None,
+        "complete": not problems,
+        "problems": tuple(map(problem_row, problems)),
+    }
+
+
+def znodes_row(kind: str, path: str, metadata: ZookeeperMetadata) -> Row:
+    """Return where the metadata of a cluster with ZooKeeper come from; `kind`: zookeeper or export."""
+    return {
+        "kind": kind,
+        "path": path,
+        "end_offset": None,
+        "epoch": metadata.controller_epoch,
+        "time": None,
+        "committed_to": None,
+        "complete": not metadata.problems,
+        "problems": tuple(map(problem_row, metadata.problems)),
+    }
+
+
+def tail_row(start: int, end: int, records: Mapping[str, int]) -> Row:
+    """Return what a copy holds that may not be committed: `records` counts the records by type."""
+    return {"from": start, "to": end, "records": dict(sorted(records.items()))}
+
+
+def controller_row(metadata: ZookeeperMetadata) -> Row:
+    """Return the row of the controller of a cluster with ZooKeeper, in place of a quorum."""
+    return {
+        "leader": metadata.controller,
+        "epoch": metadata.controller_epoch,
+        "voters": (),
+        "committed_to": None,
+    }
+
+
+def pending_row(metadata: ZookeeperMetadata) -> Row:
+    """Return what the controller has not done or seen yet, and how far a migration to KRaft came."""
+    partitions = {
+        "isr_changes": metadata.isr_changes, "reassigning": metadata.reassigning, "electing": metadata.electing,
+    }  # fmt: skip
+    return {
+        **{
+            name: tuple({"topic": topic, "partition": number} for topic, number in named)
+            for name, named in partitions.items()
+        },
+        "log_dir_changes": metadata.log_dir_changes,
+        "migration": None if metadata.migration is None else metadata.migration._asdict(),
     }
 
 
@@ -134,14 +184,10 @@ def partition_row(image: ClusterImage, topic: TopicImage, number: int, partition
     }
 
 
-def health_row(partitions: Iterable[Row]) -> Row:
+def health_row(image: ClusterImage, partitions: Iterable[Placed]) -> Row:
     """Return how many partitions each kind of ill health has, the worst first."""
-    counts = Counter[object]()
-    for row in partitions:
-        kinds = row["health"]
-        assert isinstance(kinds, tuple)
-        counts.update(kinds)
-    return {str(kind): counts[str(kind)] for kind in Health}
+    counts = Counter(kind for topic, _, partition in partitions for kind in health(image, topic, partition))
+    return {str(kind): counts[kind] for kind in Health}
 
 
 def change_row(change: PartitionChange, topic: str, number: int) -> Row:

@@ -46,15 +46,16 @@ def cluster(report: Report, page: Page) -> None:
 def _source(body: Any, page: Page) -> None:
     metadata = body["metadata"]
     page.wrapped(f"cluster {known(body['cluster_id'])}, metadata of {metadata['path']}", hanging="    ", style="bold")
-    until = f"up to offset {metadata['end_offset'] - 1}" if metadata["end_offset"] else "without a record"
-    time = "" if metadata["time"] is None else f", {moment(metadata['time'])}"
-    page.wrapped(f"{until}{time}, {_committed(metadata)}", indent="  ", hanging="    ")
-    for copy in body["copies"]:
-        for problem in copy["problems"]:
-            page.wrapped(
-                f"incomplete: {copy['path']}, {problem['place']}: {problem['why']}", indent="  ", hanging="    ",
-                style="red",
-            )  # fmt: skip
+    if metadata["kind"] == "kraft":
+        until = f"up to offset {metadata['end_offset'] - 1}" if metadata["end_offset"] else "without a record"
+        time = "" if metadata["time"] is None else f", {moment(metadata['time'])}"
+        page.wrapped(f"{until}{time}, {_committed(metadata)}", indent="  ", hanging="    ")
+    elif metadata["kind"] == "zookeeper":
+        page.wrapped("as a ZooKeeper server restores it from its files", indent="  ")
+    for source in body["copies"] or (metadata,):
+        for problem in source["problems"]:
+            text = f"incomplete: {source['path']}, {problem['place']}: {problem['why']}"
+            page.wrapped(text, indent="  ", hanging="    ", style="red")
 
 
 def _committed(metadata: Any) -> str:
@@ -117,17 +118,24 @@ def _ids(ids: Sequence[int]) -> str:
 def _brokers(brokers: Sequence[Any], page: Page) -> None:
     if not brokers:
         return
+    columns = [name for name, field in _BROKER_COLUMNS.items() if field is None or any(row[field] for row in brokers)]
     page.line()
-    page.table(
-        ("broker", "state", "epoch", "Kafka", "log dirs", "leads", "led last", "replicas", "rack"),
-        [
-            (
-                row["broker_id"], _state(row), known(row["epoch"]), _software(row), len(row["log_dirs"]) or "-",
-                row["leads"], row["led_last"], row["replicas"], known(row["rack"]),
-            )
-            for row in brokers
-        ],
-    )  # fmt: skip
+    page.table(columns, [[cells[name] for name in columns] for cells in map(_broker_cells, brokers)])
+
+
+_BROKER_COLUMNS = {
+    "broker": None, "state": None, "epoch": "epoch", "Kafka": "software", "log dirs": "log_dirs", "leads": None,
+    "led last": "led_last", "replicas": None, "rack": "rack",
+}  # fmt: skip
+"""The columns, and the field of which a broker must have something for a column to be shown."""
+
+
+def _broker_cells(row: Any) -> dict[str, object]:
+    return {
+        "broker": row["broker_id"], "state": _state(row), "epoch": known(row["epoch"]), "Kafka": _software(row),
+        "log dirs": len(row["log_dirs"]), "leads": row["leads"], "led last": row["led_last"],
+        "replicas": row["replicas"], "rack": known(row["rack"]),
+    }  # fmt: skip
 
 
 def _state(row: Any) -> str:
@@ -150,8 +158,14 @@ def _software(row: Any) -> str:
 def _controllers(body: Any, page: Page) -> None:
     quorum, copies = body["quorum"], body["copies"]
     page.line()
+    if body["metadata"]["kind"] != "kraft":
+        page.line(f"controller: {known(quorum['leader'])}, epoch {known(quorum['epoch'])}")
+        _pending(body["zookeeper"], page)
+        return
     leader = "no leader known" if quorum["leader"] in (None, -1) else f"leader {quorum['leader']}"
     page.wrapped(f"controllers: voters {_ids(quorum['voters'])}, {leader}, epoch {quorum['epoch']}", hanging="    ")
+    if body["uncommitted"]:
+        _uncommitted(body["uncommitted"], page)
     if len(copies) == 1 and not copies[0]["problems"]:
         return
     page.table(
@@ -174,6 +188,29 @@ def _controllers(body: Any, page: Page) -> None:
         if lost:
             text = f"{row['path']}: under the newest copy, {plural(lost, 'record')} from offset {row['kept_to']} on go"
             page.wrapped(text, indent="  ", hanging="    ", style="yellow")
+
+
+def _uncommitted(tail: Any, page: Page) -> None:
+    """Write what is lost if a controller without the tail leads."""
+    records = ", ".join(f"{count} {name.removesuffix('Record')}" for name, count in tail["records"].items())
+    text = f"if a controller without offsets {tail['from']} to {tail['to'] - 1} wins the next election, they are gone"
+    page.wrapped(f"{text}: {records or 'nothing of weight'}", indent="  ", hanging="    ")
+
+
+_PENDING = {
+    "isr_changes": "the controller has not seen the new ISR of",
+    "reassigning": "to be reassigned:",
+    "electing": "to elect the preferred leader of",
+}
+
+
+def _pending(zookeeper: Any, page: Page) -> None:
+    for kind, words in _PENDING.items():
+        names = [f"{row['topic']}-{row['partition']}" for row in zookeeper[kind]]
+        if names:
+            page.wrapped(f"{words} {some_of(names)}", hanging="    ")
+    if zookeeper["log_dir_changes"]:
+        page.wrapped(f"a log dir failed on broker {_ids(zookeeper['log_dir_changes'])}", hanging="    ")
 
 
 def _election(row: Any) -> str:
@@ -216,6 +253,8 @@ def _others(body: Any, page: Page) -> None:
             )
     for setting, names in sorted(owners.items()):
         page.wrapped(f"{setting}: {', '.join(names) if page.every else some_of(names)}", hanging="    ")
+    if body["deleting"]:
+        page.wrapped(f"to be deleted: {some_of(body['deleting'])}", hanging="    ")
     if body["scram_users"]:
         page.wrapped(f"SCRAM users: {some_of(body['scram_users'])}", hanging="    ")
     if body["delegation_tokens"]:

@@ -22,6 +22,19 @@ def predict(report: Report, page: Page) -> None:
         _log_dir(row, page)
 
 
+def preflight(report: Report, page: Page) -> None:
+    """Write whether the broker may start, then a line for each reason against it."""
+    body: Any = report.body
+    good = body["may_start"]
+    page.line("may start" if good else "should not start", "bold" if good else "bold red")
+    for row in body["reasons"]:
+        place = "/".join(row[part] for part in ("log_dir", "dir") if row[part] is not None)
+        allowed = " (allowed)" if row["allowed"] else ""
+        page.wrapped(f"{row['kind']}{allowed} {place}{': ' if place else ''}{row['why']}", indent="  ", hanging="    ")
+    if body["unresolved"]:
+        page.wrapped(f"from config providers, not resolved: {', '.join(body['unresolved'])}", hanging="    ")
+
+
 _MODES = {"kraft": "KRaft", "zk": "ZooKeeper"}
 
 

@@ -14,7 +14,7 @@ from kcheck.renderers._text_dump import dump
 from kcheck.renderers._text_fleet import fleet_diff, fleet_report
 from kcheck.renderers._text_inspect import inspect
 from kcheck.renderers._text_plan import plan
-from kcheck.renderers._text_predict import predict, verdicts, worst_partitions
+from kcheck.renderers._text_predict import predict, preflight, verdicts, worst_partitions
 from kcheck.renderers._text_truncation import truncation
 
 
@@ -157,6 +157,7 @@ _ALONE: dict[str, Callable[[Report, Page], None]] = {
     "end-offset": _end_offset,
     "truncation": truncation,
     "predict": predict,
+    "preflight": preflight,
     "plan": plan,
     "rules": _rules,
     "explain": _explain,

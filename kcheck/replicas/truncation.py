@@ -33,7 +33,7 @@ from kcheck.model.unreadable import UnreadableError
 from kcheck.replicas.loading import replicas_of, started
 from kcheck.replicas.loss import Amount, amount, cut_at, fetched, lineage, shared
 from kcheck.replicas.replica import ReplicaState, live
-from kcheck.views.metadata_copy import image_at_hand
+from kcheck.views.metadata_at_hand import image_at_hand
 from kcheck.views.refused_paths import refused_findings
 from kcheck.views.selection import require_match
 from kcheck.views.targets import paths_of, replica_targets
@@ -49,7 +49,7 @@ class Election:
     leader: str | None = None
     """A broker id, `best`, or None for every candidate."""
     leader_epoch: int | None = None
-    """The epoch of the election; None: one above the highest epoch in any replica and in the cluster's metadata."""
+    """The epoch of the election; None: one above the highest epoch in any replica."""
     live: bool = False
     """The brokers keep running; do not model a restart."""
 
@@ -221,10 +221,7 @@ def _plan_under(
     registration: PartitionRegistration | None,
 ) -> TruncationPlan:
     """Return the plan of a partition under one leader."""
-    known = max(state.latest_epoch for state in states)
-    if registration is not None and registration.leader_epoch is not None:
-        known = max(known, Epoch(registration.leader_epoch))
-    epoch = known + 1 if election.leader_epoch is None else election.leader_epoch
+    epoch = max(state.latest_epoch for state in states) + 1 if election.leader_epoch is None else election.leader_epoch
     plan = TruncationPlan(
         topic=states[0].topic,
         partition=states[0].partition,

@@ -32,11 +32,12 @@ def check(view: Quorum, release: Release) -> Iterable[Finding]:
     if level is None:
         return
     first = line_of_level(level)
+    where = place_of(view.newest)._replace(dir=None)  # it is about the node, whatever becomes of the directory
     message = f"metadata.version is {level}, of Kafka {first}"
     advice = f"Start the nodes with Kafka {first} or later."
     if age(line_of(release.name)) < age(first):
         yield RULE.finding(
-            place_of(view.newest),
+            where,
             message,
             effect=f"{kafka(release)} does not start with these metadata.",
             advice=advice,
@@ -49,7 +50,7 @@ def check(view: Quorum, release: Release) -> Iterable[Finding]:
     ]
     if below:
         yield RULE.finding(
-            place_of(view.newest),
+            where,
             f"{message}; the software of broker {listed(below)} does not support it",
             effect="The controller refuses to register these brokers: they do not start.",
             advice=advice,

@@ -1,10 +1,10 @@
 """`kcheck cluster`: what the controllers know, from the metadata on disk."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kcheck.core.cluster_copies import MetadataCopy
 from kcheck.core.cluster_health import is_stopped
 from kcheck.core.cluster_history import PartitionChange, PartitionHistory
 from kcheck.core.metadata_replay import Fields, MetadataReplay
@@ -12,28 +12,35 @@ from kcheck.core.quorum import Quorum, quorum
 from kcheck.core.replica_fetchers import Fetch, fetches
 from kcheck.documents.answer import Answer
 from kcheck.documents.cluster import (
+    Placed,
     broker_rows,
     change_row,
     config_rows,
+    controller_row,
     controller_rows,
     copy_row,
     fetcher_rows,
     health_row,
     metadata_row,
     partition_row,
+    pending_row,
     quorum_row,
+    tail_row,
+    znodes_row,
 )
 from kcheck.errors import UsageError
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.finding import Finding
 from kcheck.model.names import parse_directory
 from kcheck.model.release import Release
-from kcheck.model.report import PartitionFilter, Report
+from kcheck.model.report import PartitionFilter, Report, Row
+from kcheck.model.zookeeper_metadata import ZookeeperMetadata
 from kcheck.tables import cluster_brokers, cluster_history, cluster_partitions
 from kcheck.views.metadata_copy import EVERYTHING, Extent, read_copy
 from kcheck.views.metadata_paths import MetadataPath, metadata_paths
 from kcheck.views.rule_runner import check_cluster
 from kcheck.views.targets import paths_of, replica_targets
+from kcheck.views.zookeeper_copy import is_zookeeper, read_zookeeper, zookeeper_kind
 
 
 class ClusterQuestion(NamedTuple):
@@ -49,18 +56,31 @@ class ClusterQuestion(NamedTuple):
     """Whether the one table of the answer is that of the brokers."""
 
 
+class Known(NamedTuple):
+    """The metadata that were read, whoever keeps them."""
+
+    image: ClusterImage
+    """The metadata."""
+    source: Row
+    """Where they come from."""
+    cluster_id: str | None
+    """The cluster's id; None if it is not known."""
+    quorum: Quorum | None = None
+    """What the copies of a KRaft log prove together; None with ZooKeeper."""
+    uncommitted: Row | None = None
+    """The records that an election can take back, as far as the copies prove; None if there are none."""
+    zookeeper: ZookeeperMetadata | None = None
+    """What the znodes say; None with KRaft."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterReport(Answer):
     """What `kcheck cluster` answers."""
 
     release: Release
     """The Kafka release that the files are of."""
-    cluster_id: str | None
-    """The cluster.id; None if no meta.properties is there."""
-    quorum: Quorum
-    """What the copies prove together."""
-    shown: MetadataCopy
-    """The copy that the answer is from: the newest, as of the wanted offset."""
+    known: Known
+    """The metadata, and where they come from."""
     wanted: PartitionFilter
     """The partitions that are shown."""
     question: ClusterQuestion
@@ -76,29 +96,29 @@ class ClusterReport(Answer):
 
     @property
     def image(self) -> ClusterImage:
-        """The metadata."""
-        return self.shown.image
+        """The metadata: as of the wanted offset."""
+        return self.known.image
+
+    @property
+    def quorum(self) -> Quorum | None:
+        """What the copies of a KRaft log prove together; None with ZooKeeper."""
+        return self.known.quorum
 
     def report(self) -> Report:
         """Return the answer as rows."""
-        image, asked = self.image, self.question
-        partitions = tuple(
-            partition_row(image, topic, number, partition)
-            for topic, number, partition in image.partitions()
-            if self.wanted.has(topic.name, number)
-        )
+        known, image, asked = self.known, self.image, self.question
         body: dict[str, object] = {
-            "cluster_id": self.cluster_id,
-            "metadata": metadata_row(self.shown, self.quorum.committed_to),
-            "stopped": is_stopped(image),
-            "health": health_row(partitions),
+            "cluster_id": known.cluster_id,
+            "metadata": known.source,
+            "stopped": is_stopped(image) and (bool(image.brokers) or known.source["kind"] != "export"),
+            "health": health_row(image, self._partitions()),
             "features": dict(sorted(image.features.items())),
             "brokers": broker_rows(image),
             "controllers": controller_rows(image.controllers.values()),
-            "partitions": partitions,
-            "quorum": quorum_row(self.quorum),
-            "copies": tuple(copy_row(copy, self.quorum) for copy in self.quorum.copies),
+            "partitions": (partition_row(image, *placed) for placed in self._partitions()),
+            **_quorum_rows(known),
             "configs": config_rows(image.configs),
+            "deleting": tuple(topic.name for topic in image.topics.values() if topic.deleting),
             "scram_users": image.scram_users,
             "delegation_tokens": image.delegation_tokens,
             "next_producer_id": image.next_producer_id,
@@ -122,47 +142,112 @@ class ClusterReport(Answer):
             collected=self.collected,
             table=table,
             columns=columns,
-            kinds={"partitions": "partition", "brokers": "broker", "controllers": "controller", "copies": "copy",
-                   "configs": "config", "history": "change", "fetchers": "fetcher"},
+            kinds=_KINDS,
             checked=self.checked,
-        )  # fmt: skip
+        )
+
+    def _partitions(self) -> Iterator[Placed]:
+        """Yield the partitions that are shown."""
+        return (placed for placed in self.image.partitions() if self.wanted.has(placed[0].name, placed[1]))
+
+
+_KINDS = {
+    "partitions": "partition", "brokers": "broker", "controllers": "controller", "copies": "copy", "configs": "config",
+    "history": "change", "fetchers": "fetcher",
+}  # fmt: skip
+
+
+def _quorum_rows(known: Known) -> dict[str, object]:
+    if known.quorum is not None:
+        copies = tuple(copy_row(copy, known.quorum) for copy in known.quorum.copies)
+        return {"quorum": quorum_row(known.quorum), "uncommitted": known.uncommitted, "copies": copies}
+    assert known.zookeeper is not None
+    return {"quorum": controller_row(known.zookeeper), "copies": (), "zookeeper": pending_row(known.zookeeper)}
 
 
 def cluster(
     arguments: list[str], question: ClusterQuestion, *, wanted: PartitionFilter, release: Release
 ) -> ClusterReport:
-    """Return what the copies of the metadata in the paths say.
+    """Return what the metadata in the paths say: the copies of a KRaft log, or what ZooKeeper kept.
 
     UsageError: no metadata in the paths, those of two clusters, an offset or a partition that they do not know.
     """
-    targets = replica_targets(arguments)
-    paths = metadata_paths(targets)
+    kinds = {path: zookeeper_kind(path) for path in arguments}
+    changes: tuple[PartitionChange, ...] = ()
+    if any(kinds.values()):
+        known, checked = _of_zookeeper(kinds, question), tuple(arguments)
+    else:
+        targets = replica_targets(arguments)
+        known, changes = _of_kraft(metadata_paths(targets), question)
+        checked = paths_of(targets)
+    return ClusterReport(
+        release=release,
+        known=known,
+        wanted=wanted,
+        question=question,
+        changes=changes,
+        fetches=() if question.fetchers is None else _wanted(fetches(known.image, question.fetchers), wanted),
+        collected=[] if known.quorum is None else [*check_cluster(known.quorum, release)],
+        checked=checked,
+    )
+
+
+def _of_zookeeper(kinds: Mapping[str, str | None], question: ClusterQuestion) -> Known:
+    path, *others = kinds
+    strangers = [name for name, kind in kinds.items() if kind is None]
+    if strangers:
+        raise UsageError(f"{strangers[0]} is not of ZooKeeper as the other paths are: name those of one cluster")
+    if len(others) > 1 or (others and "export" in kinds.values()):
+        raise UsageError("name one export, or the dataDir and the dataLogDir of one ZooKeeper server")
+    asked = {"--at": question.at, "--history": question.history}
+    option = next((name for name, value in asked.items() if value is not None), None)
+    if option is not None:
+        raise UsageError(f"{option} needs the metadata log of a KRaft cluster")
+    metadata = read_zookeeper(path, *others)
+    return Known(
+        image=metadata.image,
+        source=znodes_row(str(kinds[path]), path, metadata),
+        cluster_id=metadata.cluster_id,
+        zookeeper=metadata,
+    )
+
+
+def _of_kraft(paths: tuple[MetadataPath, ...], question: ClusterQuestion) -> tuple[Known, tuple[PartitionChange, ...]]:
     copies = [read_copy(path.path, path.node_id, only=path.only) for path in paths]
     standing = quorum(copies)
     newest = next(path for path, copy in zip(paths, copies, strict=True) if copy is standing.newest)
     extent = EVERYTHING if question.at is None else Extent(until=question.at)
     if question.at is not None and question.at >= standing.newest.end:
         raise UsageError(f"--at {question.at}: {standing.newest.path} ends at offset {standing.newest.end}")
-    changes: tuple[PartitionChange, ...] = ()
-    if question.history is not None:
-        changes = _history(newest, question.history, extent)
+    changes = () if question.history is None else _history(newest, question.history, extent)
     shown = standing.newest
     if question.at is not None:
         shown = read_copy(newest.path, newest.node_id, extent, only=newest.only)
         if shown.end <= question.at and shown.problems:
             raise UsageError(f"--at {question.at}: {shown.problems[0].place}: {shown.problems[0].why}")
-    return ClusterReport(
-        release=release,
+    known = Known(
+        image=shown.image,
+        source=metadata_row(shown, standing.committed_to),
         cluster_id=next((path.cluster_id for path in paths if path.cluster_id), None),
         quorum=standing,
-        shown=shown,
-        wanted=wanted,
-        question=question,
-        changes=changes,
-        fetches=() if question.fetchers is None else _wanted(fetches(shown.image, question.fetchers), wanted),
-        collected=[*check_cluster(standing, release)],
-        checked=paths_of(targets),
+        uncommitted=_uncommitted(newest, standing),
     )
+    return known, changes
+
+
+def _uncommitted(path: MetadataPath, standing: Quorum) -> Row | None:
+    """Return what the newest copy holds that is not committed for certain, if one controller of several can lose it."""
+    start, end = standing.committed_to or 0, standing.newest.end
+    if start >= end or len(standing.voters) == 1:
+        return None
+    names = Counter[str]()
+
+    def observe(replay: MetadataReplay, name: str, data: Fields, offset: int, timestamp: int) -> None:
+        del replay, data, timestamp
+        names.update((name,) if offset >= start else ())
+
+    read_copy(path.path, path.node_id, EVERYTHING, observe, only=path.only)
+    return tail_row(start, end, names)
 
 
 def _history(path: MetadataPath, wanted: tuple[str, int], extent: Extent) -> tuple[PartitionChange, ...]:
@@ -188,3 +273,8 @@ def partition_named(text: str) -> tuple[str, int]:
     if directory is None:
         raise UsageError(f"--history {text}: write TOPIC-N, such as orders-3")
     return directory.topic, directory.partition
+
+
+def kraft_paths(arguments: Iterable[str]) -> list[str]:
+    """Return the paths whose files say which Kafka release wrote them: those of ZooKeeper say nothing."""
+    return [path for path in arguments if not is_zookeeper(path)]

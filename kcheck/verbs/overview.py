@@ -14,7 +14,7 @@ from kcheck.model.report import Report
 from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs.check import CheckReport, check
 from kcheck.verbs.next_starts import NextStarts
-from kcheck.verbs.predict import Prediction, predict_directories
+from kcheck.verbs.predict import Prediction, directories, prediction_of, with_copies
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import replica_targets
 
@@ -61,7 +61,9 @@ class Overview(Answer):
 def overview(arguments: list[str], options: StartOptions) -> Overview:
     """Check batch headers and predict the next start; both share each opened log dir."""
     log_dirs = LogDirs(options.release)
-    prediction = predict_directories(arguments, options, log_dirs)
+    targets = directories(arguments)
+    options = with_copies(targets, options, log_dirs)
+    prediction = prediction_of(targets, options, log_dirs)
     starts = NextStarts(replica_targets(arguments), lambda: options, log_dirs, named=bool(options.metadata))
     for log_dir in prediction.log_dirs:
         starts.know(log_dir.path, log_dir.partitions)

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
+from kcheck.core.cluster_copies import MetadataCopy
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.startup import Mode, Outcome
 from kcheck.core.verdicts import log_dir_severity
@@ -19,7 +20,7 @@ from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_manager import Load, StartOptions, combined_starts, is_metadata_log, start_log_dir
 from kcheck.tables import predictions as predictions_table
 from kcheck.views.log_dir import LogDirs, open_single_partition, report_links, wanted_directories
-from kcheck.views.metadata_copy import complete_copy, named_copies, require_own_cluster
+from kcheck.views.metadata_copy import complete_copy
 from kcheck.views.recheck import has_left
 from kcheck.views.selection import require_match
 from kcheck.views.targets import Target, TargetKind, broker_of, directory_wanted, paths_of, replica_targets
@@ -86,16 +87,19 @@ def predict(arguments: list[str], options: StartOptions) -> Prediction:
     return _prediction(targets, options, LogDirs(options.release))
 
 
-def predict_directories(arguments: list[str], options: StartOptions, log_dirs: LogDirs) -> Prediction:
-    """Return the prediction for the log dirs in the paths; skip files."""
-    targets = tuple(target for target in replica_targets(arguments) if target.kind is not TargetKind.FILE)
-    return _prediction(targets, options, log_dirs)
+def directories(arguments: list[str]) -> tuple[Target, ...]:
+    """Return the log dirs and partition directories in the paths; skip files."""
+    return tuple(target for target in replica_targets(arguments) if target.kind is not TargetKind.FILE)
 
 
 def _prediction(targets: tuple[Target, ...], options: StartOptions, log_dirs: LogDirs) -> Prediction:
     """Return the prediction for the targets, which may belong to several brokers."""
+    return prediction_of(targets, with_copies(targets, options, log_dirs), log_dirs)
+
+
+def prediction_of(targets: tuple[Target, ...], options: StartOptions, log_dirs: LogDirs) -> Prediction:
+    """Return the prediction for targets with options that hold the copies of the cluster's metadata."""
     collected: list[Finding] = []
-    options = with_copies(targets, options, log_dirs)
     starts = [start_of(target, options, collected, log_dirs) for target in targets]
     return Prediction(
         release=options.release,
@@ -110,7 +114,13 @@ def with_copies(targets: Iterable[Target], options: StartOptions, log_dirs: LogD
 
     Up to 3.6 a broker keeps strays if a log has no topic id; then this returns no copies.
     """
-    copies = named_copies(options.metadata)
+    if options.copies:
+        return options
+    copies: dict[str, tuple[MetadataCopy, ...]] = {}
+    if options.metadata:
+        from kcheck.views.metadata_at_hand import named_copies, require_own_cluster
+
+        copies = named_copies(options.metadata)
     named, clusters = [*copies], set[str]()
     paths = {target.path if target.kind is TargetKind.LOG_DIR else split(target.path)[0]: target for target in targets}
     for path, target in paths.items() if options.release.kraft_is_production_ready else ():
@@ -123,7 +133,8 @@ def with_copies(targets: Iterable[Target], options: StartOptions, log_dirs: LogD
                 copies[cluster] = (*copies.get(cluster, ()), *([copy] if copy else ()))
             elif options.release.passes_over_logs_without_id and not exists(join(path, name, PARTITION_METADATA)):
                 return options
-    require_own_cluster(named, clusters)
+    if named:
+        require_own_cluster(named, clusters)
     return options._replace(copies=copies)
 
 

@@ -1,31 +1,28 @@
 """The metadata of a cluster, from the KRaft log of one node: a snapshot, and the log after it."""
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, zip_longest
+from collections.abc import Callable, Iterator
+from itertools import zip_longest
 from typing import NamedTuple
 
-from kcheck.core.cluster_copies import MetadataCopy, RaftEpoch, newest_copy
+from kcheck.core.cluster_copies import MetadataCopy, RaftEpoch
 from kcheck.core.metadata_replay import KRAFT_VERSION as KRAFT_VERSION_FEATURE
 from kcheck.core.metadata_replay import Fields, MetadataReplay
 from kcheck.disk.read import FilesOf
 from kcheck.disk.walk import join, split
-from kcheck.errors import UsageError
 from kcheck.formats import _control_record, _quorum_state
 from kcheck.formats._messages.records import decoder
 from kcheck.formats._record import Record, Unread, read_records
 from kcheck.formats.record_batch import CONTROL
-from kcheck.model.cluster import FROM_SNAPSHOT, ClusterImage, MetadataProblem, QuorumState
+from kcheck.model.cluster import FROM_SNAPSHOT, MetadataProblem, QuorumState
 from kcheck.model.entries import Batch
 from kcheck.model.java import LONG_MAX
 from kcheck.model.names import FileKind, log_name, metadata_snapshots, segment_bases
-from kcheck.model.release import Release
-from kcheck.model.source import Files, Source
+from kcheck.model.source import Source
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import LogDirView
 from kcheck.rules._identity import KRAFT_VERSION, identity
 from kcheck.segments.batches import Walk
-from kcheck.views.metadata_paths import identity_of, metadata_paths, paths_beside
-from kcheck.views.targets import Target, TargetKind, replica_targets
+from kcheck.views.metadata_paths import identity_of
 
 BATCH_SIZE_MAX = 64 << 20
 """kcheck reads no larger batches; KRaft writes at most 8 MiB."""
@@ -75,51 +72,6 @@ def complete_copy(path: str, node_id: int | None) -> MetadataCopy | None:
     return copy if copy.decides else None
 
 
-def named_copies(paths: tuple[str, ...]) -> dict[str, tuple[MetadataCopy, ...]]:
-    """Return the copies that the user names, by cluster id.
-
-    UsageError: a path without metadata, or whose metadata are of no known cluster, or are damaged.
-    """
-    copies: dict[str, tuple[MetadataCopy, ...]] = {}
-    for path in metadata_paths(replica_targets([*paths])) if paths else ():
-        if path.cluster_id is None:
-            raise UsageError(f"--metadata {path.path}: no meta.properties beside it says which cluster it is of")
-        copy = read_copy(path.path, path.node_id, only=path.only)
-        if not copy.decides:
-            why = (*copy.problems, *((copy.cut,) if copy.cut else ()))[0]
-            raise UsageError(f"--metadata {path.path}: {why.place}: {why.why}")
-        copies[path.cluster_id] = (*copies.get(path.cluster_id, ()), copy)
-    return copies
-
-
-def require_own_cluster(named: Iterable[str], clusters: Iterable[str | None]) -> None:
-    """Raise UsageError if metadata that the user names are of another cluster than every log dir."""
-    theirs = sorted(cluster for cluster in clusters if cluster)
-    other = next(iter(named), None)
-    if other is not None and theirs and other not in theirs:
-        raise UsageError(f"--metadata is of cluster {other}, the log dirs are of {', '.join(theirs)}")
-
-
-def image_at_hand(targets: Iterable[Target], named: tuple[str, ...], release: Release) -> ClusterImage | None:
-    """Return the newest metadata in the log dirs of targets and in more paths that the user names; None without any.
-
-    UsageError: a named path without metadata, with damaged ones, or those of another cluster.
-    """
-    if not release.kraft_is_production_ready:
-        return None
-    log_dirs = {
-        split(target.path)[0] if target.kind is TargetKind.PARTITION else target.path: target.broker_id
-        for target in targets
-        if target.kind is not TargetKind.FILE
-    }
-    copies = named_copies(named)
-    require_own_cluster(copies, {identity_of(path).cluster_id for path in log_dirs} if named else ())
-    beside = paths_beside(Target(TargetKind.LOG_DIR, path, broker_id) for path, broker_id in log_dirs.items())
-    found = (complete_copy(path.path, path.node_id) for path in beside)
-    newest = newest_copy((*chain.from_iterable(copies.values()), *(copy for copy in found if copy is not None)))
-    return None if newest is None else newest.image
-
-
 def with_modes(views: tuple[LogDirView, ...]) -> tuple[LogDirView, ...]:
     """Return the log dirs of a broker, with `of_kraft` set by the metadata in them.
 
@@ -135,15 +87,6 @@ def _is_of_kraft(view: LogDirView) -> bool:
     names = (partition.where.dir or "" for partition in view.partitions if partition.is_metadata_log)
     copies = (complete_copy(join(view.where.log_dir or "", name), node_id) for name in names)
     return any(copy is not None and copy.image.runs_kraft(node_id) for copy in copies)
-
-
-def _is_intact(files: Files, name: str) -> bool:
-    from kcheck.segments.header_columns import HeaderReader  # numpy: loaded only where a start is simulated
-
-    with files.open(name) as source:
-        reader = HeaderReader(source, verify=True)
-        intact = all(columns.valid is None or bool(columns.valid.all()) for columns in reader)
-        return intact and reader.position == source.size
 
 
 class _CopyReader:
@@ -247,7 +190,7 @@ class _CopyReader:
             name = log_name(base)
             try:
                 if following is not None and following <= snapshot:
-                    intact = _is_intact(self._files, name)
+                    intact = self._skip(name)
                 elif base > end:
                     self._problems.append(MetadataProblem(name, f"offsets are missing before {base}"))
                     break
@@ -260,6 +203,24 @@ class _CopyReader:
                 self._cut = MetadataProblem(name, f"no valid batch begins at offset {end}")
                 break
         return max(end, snapshot), epoch
+
+    def _skip(self, name: str) -> bool:
+        """Note the epochs of a segment that the snapshot covers; return whether it is intact."""
+        from kcheck.segments.header_columns import HeaderReader  # numpy: loaded only for such a segment
+
+        with self._files.open(name) as source:
+            reader = HeaderReader(source, verify=True)
+            intact = True
+            for columns in reader:
+                intact = intact and (columns.valid is None or bool(columns.valid.all()))
+                for index in (0, *(1 + (columns.epoch[1:] != columns.epoch[:-1]).nonzero()[0])):
+                    self._note_epoch(int(columns.epoch[index]), int(columns.base_offset[index]))
+            return intact and reader.position == source.size
+
+    def _note_epoch(self, epoch: int, offset: int) -> None:
+        """Note the epoch of a batch: also below the snapshot, where a copy of another node may end."""
+        if not self._epochs or self._epochs[-1].epoch != epoch:
+            self._epochs.append(RaftEpoch(epoch, offset))
 
     def _segment(self, name: str, before: tuple[int, int, int], snapshot: int) -> tuple[int, int, bool]:
         """Replay a segment from the snapshot's offset on; return its end, its last epoch, and whether it is intact.
@@ -278,8 +239,7 @@ class _CopyReader:
                 if batch.last_offset >= snapshot or batch.attributes & CONTROL:
                     self._take(source, batch, None, from_offset=snapshot)
                 end, epoch = min(batch.last_offset, last) + 1, batch.epoch or 0
-                if batch.last_offset >= snapshot and (not self._epochs or self._epochs[-1].epoch != epoch):
-                    self._epochs.append(RaftEpoch(epoch, max(batch.base_offset, snapshot)))
+                self._note_epoch(epoch, batch.base_offset)
                 self._timestamp = batch.max_timestamp
             return end, epoch, walk.position == source.size
 

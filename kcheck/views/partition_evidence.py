@@ -34,6 +34,8 @@ _RECORDS_SIZE_MAX = 64 << 10
 _BY_FILE = {
     FileKind.TIME_INDEX: EvidenceKind.TIME_INDEX,
     FileKind.PRODUCER_SNAPSHOT: EvidenceKind.PRODUCER_SNAPSHOT,
+    FileKind.TRANSACTION_INDEX: EvidenceKind.TRANSACTION_INDEX,
+    FileKind.REMOTE_SNAPSHOT: EvidenceKind.REMOTE_SNAPSHOT,
     FileKind.LEADER_EPOCHS: EvidenceKind.LEADER_EPOCHS,
 }
 _ZSTD = COMPRESSION.index("zstd")

@@ -126,6 +126,8 @@ def _named(files: FilesOf, path: str, listing: Listing, broker_id: int | None) -
         yield Clue(EvidenceKind.PREVIEW_LOG, join(path, _PREVIEW_DIRECTORY), broker_id)
     if REMOTE_INDEX_CACHE in listing.directories:
         yield Clue(EvidenceKind.REMOTE_CACHE, join(path, REMOTE_INDEX_CACHE), broker_id)
+    if FileKind.REMOTE_OFFSETS in listing.files:
+        yield Clue(EvidenceKind.REMOTE_OFFSETS, join(path, FileKind.REMOTE_OFFSETS), broker_id)
     if LOG_START in listing.files:
         yield Clue(EvidenceKind.LOG_START, join(path, LOG_START), broker_id)
     if CLEAN_SHUTDOWN in listing.files and (marker := _small(files, CLEAN_SHUTDOWN)) is not None:

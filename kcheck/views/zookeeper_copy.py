@@ -57,10 +57,16 @@ class _InputKind(Enum):
 
 def is_zookeeper(path: str) -> bool:
     """Whether `read_zookeeper` reads a path, by the first bytes of a few files; False if the system refuses."""
+    return zookeeper_kind(path) is not None
+
+
+def zookeeper_kind(path: str) -> str | None:
+    """Return what a path is: `zookeeper` for files of a server, `export` for what can stand in for them; or None."""
     try:
-        return _kind(path) is not None
+        kind = _kind(path)
     except UnreadableError:
-        return False
+        return None
+    return None if kind is None else "zookeeper" if kind is _InputKind.SERVER else "export"
 
 
 def read_zookeeper(path: str, data_log_dir: str | None = None, chroot: str | None = None) -> ZookeeperMetadata:

@@ -61,6 +61,10 @@ COMMANDS = tuple(
         "dump {b1}/data1/behind-0/00000000000000000000.index --format json",
         "repair {b3} --accept-loss --tidy --format json",
         "repair 3={b3} --against 2={b2} --format json",
+        "cluster {b1} {b2} --format json",
+        "cluster {b2} --history diverged-0 --format json",
+        "predict {b3} --metadata {b2} --format json",
+        "truncation 1={b3} 2={b2} --metadata {b1} --format json",
         "fleet scan {b3}/data1 --jobs 1 --quiet --out {out}",
     )
 )

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from kcheck.core.releases import release
-from kcheck.formats._quorum_state import FORMAT, broker_reads
+from kcheck.formats._quorum_state import FORMAT, broker_reads, parse
+from kcheck.model.cluster import QuorumState
 from kcheck.model.parsed import BrokerReads
 
 OLD = {
@@ -70,3 +71,22 @@ def test_what_ends_a_start(data: bytes, why: str) -> None:
 def test_old_releases_forget_what_they_cannot_read(data: bytes, reads: BrokerReads[str | None]) -> None:
     """Up to 3.7 they remove what is no such object, and go on without."""
     assert reads == broker_reads(data, release("3.7"))
+
+
+def test_the_last_election_is_read() -> None:
+    """Version 0 names the voters, version 1 the directory of the node that was voted for."""
+    assert parse(json.dumps(OLD).encode()).value == QuorumState(100, 1, -1, (100,))
+    assert parse(json.dumps(NEW).encode()).value == QuorumState(-1, 2, 1, None, "J8aAPcfLQt2bqs1JT_rMgQ")
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"", "it is empty"),
+        (json.dumps(NEW | {"data_version": 9}).encode(), "data_version 9 is not known"),
+        (json.dumps(NEW | {"leaderId": "x"}).encode(), "its leaderId makes no sense"),
+    ],
+)
+def test_a_file_that_4_3_refuses_has_no_value(data: bytes, why: str) -> None:
+    parsed = parse(data)
+    assert (parsed.value, [defect.message for defect in parsed.defects]) == (None, [why])

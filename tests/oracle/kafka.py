@@ -137,11 +137,11 @@ class Process:
 class Cluster:
     """Brokers 1 to `brokers`, started and ended by a `with` block; `cluster[1]` is one of them.
 
-    KRaft (default from 3.3): a controller beside the brokers, so that every broker may be killed; a single broker is
-    its own controller. ZooKeeper (`mode="zk"`): a server beside them. `log_dirs` is the number of log dirs of each
-    broker, or of each id. `standalone`: a single broker whose voters stand in the metadata log (KIP-853, 3.9 on).
-    `combined`: every broker is a controller too. `dump_classes`: where a broker that stops leaves what it loaded.
-    Each process has a folder below `dir`: `broker-1/data1`, `broker-1/server.log`.
+    KRaft (default from 3.3): a controller beside the brokers, so that every broker may be killed; a single broker
+    is its own controller. ZooKeeper (`mode="zk"`): a server beside them. `log_dirs` is the number of log dirs of
+    each broker, or of each id. `standalone`: a single broker whose voters stand in the metadata log (KIP-853, 3.9
+    on). `combined`: every broker is a controller as well, and none is beside them. `dump_classes`: where a broker
+    that stops leaves what it loaded. Each process has a folder below `dir`: `broker-1/data1`, `broker-1/server.log`.
     """
 
     def __init__(
@@ -181,9 +181,9 @@ class Cluster:
         self.beside: Process
         """The ZooKeeper server or the controller; broker 1 where that is its own controller."""
         side_port = free_port()
-        controller_ports = {1 if brokers == 1 else CONTROLLER_ID: side_port}
-        if combined:
-            controller_ports = {number: free_port() for number in range(1, brokers + 1)}
+        controllers = {CONTROLLER_ID: side_port}
+        if combined or brokers == 1:
+            controllers = {number: free_port() for number in range(1, brokers + 1)}
         if self.mode == "zk":
             self.beside = self._zookeeper(side_port)
             common |= {
@@ -194,13 +194,12 @@ class Cluster:
                 "controlled.shutdown.retry.backoff.ms": 100,
             }
         else:
-            voter = f"127.0.0.1:{side_port}"
-            voters = ",".join(f"{number}@127.0.0.1:{port}" for number, port in controller_ports.items())
+            places = {number: f"127.0.0.1:{port}" for number, port in controllers.items()}
             common |= {
                 **(
-                    {"controller.quorum.bootstrap.servers": voter}
+                    {"controller.quorum.bootstrap.servers": places[1]}
                     if standalone
-                    else {"controller.quorum.voters": voters}
+                    else {"controller.quorum.voters": ",".join(f"{number}@{place}" for number, place in places.items())}
                 ),
                 "controller.listener.names": "CONTROLLER",
                 "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
@@ -211,9 +210,9 @@ class Cluster:
         self.brokers: dict[int, Process] = {}
         for number in range(1, brokers + 1):
             count = log_dirs if isinstance(log_dirs, int) else log_dirs.get(number, 1)
-            self.brokers[number] = self._broker(number, free_port(), count, common, controller_ports.get(number))
+            self.brokers[number] = self._broker(number, free_port(), count, common, controllers.get(number))
         if self.mode == "kraft":
-            self.beside = self.brokers[1] if brokers == 1 or combined else self._controller(side_port, common)
+            self.beside = self.brokers[1] if 1 in controllers else self._controller(side_port, common)
             self._format({*self.brokers.values(), self.beside})
 
     def _broker(

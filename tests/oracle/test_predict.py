@@ -46,7 +46,7 @@ pytestmark = pytest.mark.oracle
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = {"4.3.1": 50, "3.9.2": 50, "2.8.2": 50} | dict.fromkeys(
-    ("3.6.2", "2.4.1", "2.4.0", "2.1.0", "2.0.1", "1.1.1", "0.11.0.3", "0.10.2.2"), 15
+    ("3.6.2", "2.4.1", "2.0.1", "1.1.1", "0.11.0.3", "0.10.2.2"), 15
 )
 """The releases of the sample, and how many brokers are damaged for each."""
 VERSIONS = (
@@ -236,7 +236,7 @@ def killed_brokers(version: str, folder: Path) -> Iterator[tuple[object, Job]]:
         yield f"killed {number} {topics}", Job(dirs, {"index.interval.bytes": config["index.interval.bytes"]}, topics)
 
 
-@pytest.mark.parametrize("version", VERSIONS if IS_WHOLE else ("4.3.1", "2.8.2"))
+@pytest.mark.parametrize("version", VERSIONS if IS_WHOLE else ("4.3.1",))
 def test_topics_of_killed_brokers(version: str, tmp_path: Path) -> None:
     """The indexes of the last segment tell the segment.index.bytes of a topic; no setting is named."""
     if numbers(version) >= (0, 11):

@@ -39,6 +39,7 @@ ANSWERS = {
     "cluster": ("cluster", "node1", "node2"),
     "cluster-brokers": ("cluster", "node2", "--brokers"),
     "cluster-history": ("cluster", "node1", "--history", "plain-0"),
+    "cluster-zookeeper": ("cluster", "zookeeper"),
     "cluster-fetchers": ("cluster", "node1", "--fetchers", "3"),
 }
 """A command for each layout; the folder of the log dirs is the working directory."""
@@ -103,6 +104,7 @@ def log_dirs() -> Iterator[None]:
             node = FIXTURES / "4.3.1" / "stopped" / f"broker-{number}" / "data1"
             shutil.copytree(node / METADATA, Path(f"node{number}", METADATA))
             shutil.copy(node / "meta.properties", f"node{number}")
+        shutil.copytree(FIXTURES.parent / "zookeeper" / "3.9.2-migration", "zookeeper")
         yield
 
 

@@ -1,5 +1,7 @@
 """What the controllers know, as an answer: of directories that real nodes left."""
 
+import io
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,9 @@ import pytest
 import kcheck
 from kcheck.errors import UsageError
 from kcheck.model.report import PartitionFilter
+from kcheck.renderers._contract import Options
+from kcheck.renderers.text import render
+from kcheck.views.metadata_copy import read_copy
 from tests.builders import flip_byte
 from tests.test_brokers import BROKERS
 
@@ -29,7 +34,7 @@ def test_the_newest_of_several_copies_answers() -> None:
     assert said["schema"] == "kcheck.cluster/1"
     assert said["metadata"] == {
         "kind": "kraft", "path": f"{STOPPED[2]}/data1/{METADATA}", "end_offset": 373, "epoch": 1,
-        "time": said["metadata"]["time"], "committed_to": None, "complete": True,
+        "time": said["metadata"]["time"], "committed_to": None, "complete": True, "problems": [],
     }  # fmt: skip
     assert [(copy["node_id"], copy["end_offset"], copy["newest"], copy["kept_to"]) for copy in said["copies"]] == [
         (1, 353, False, 353), (2, 368, False, 368), (3, 373, True, 373),
@@ -167,8 +172,8 @@ DIVERGED = [f"{number}={NEW / 'diverged' / f'broker-{number}'}" for number in (1
 def test_truncation_says_who_can_be_elected_cleanly() -> None:
     """By the metadata beside the replicas; a copy that is named counts as well, and the newest of them decides."""
     beside = kcheck.truncation(*DIVERGED).to_dict()["partitions"]
-    assert {(row["leader"], row["election"], row["leader_epoch"]) for row in beside if row["topic"] == "diverged"} == {
-        (1, "unclean", 4), (2, "clean", 4),
+    assert {(row["leader"], row["election"]) for row in beside if row["topic"] == "diverged"} == {
+        (1, "unclean"), (2, "clean"),
     }  # fmt: skip
     assert beside[0]["cluster"] == {
         "leader": 2, "last_leader": 2, "leader_epoch": 4, "isr": [2], "elr": [], "replicas": [2, 1],
@@ -220,3 +225,105 @@ def test_a_stray_that_a_controller_proves(tmp_path: Path) -> None:
     rows = kcheck.predict(data, metadata=[metadata]).to_dict()["log_dirs"][0]["partitions"]
     row = next(row for row in rows if row["dir"] == stranger.name)
     assert (row["outcome"], row["uncertain"]) == ("stray", None)
+
+
+ZOOKEEPER = BROKERS.parent / "zookeeper"
+
+
+@pytest.mark.parametrize("scene", ["1.1.1", "3.9.2", "3.9.2-migration"])
+def test_a_cluster_with_zookeeper(scene: str) -> None:
+    """Its files say what kafka-topics --describe said, and more."""
+    said, described = answer(ZOOKEEPER / scene), answer(ZOOKEEPER / scene / "describe.txt")
+    assert (said["metadata"]["kind"], described["metadata"]["kind"]) == ("zookeeper", "export")
+    assert (said["metadata"]["complete"], said["copies"], said["quorum"]["voters"]) == (True, [], [])
+    fields = ("topic", "topic_id", "partition", "leader", "replicas", "isr")
+    rows, theirs = ([[row[name] for name in fields] for row in each["partitions"]] for each in (said, described))
+    assert rows == theirs != []
+    assert {row["leader_epoch"] is None for row in said["partitions"]} == {False}
+    assert {row["leader_epoch"] for row in described["partitions"]} == {None}
+    assert [row["broker_id"] for row in said["brokers"]] == [2]
+    assert (said["stopped"], described["stopped"], described["brokers"]) == (False, False, [])
+
+
+def test_what_only_zookeeper_knows() -> None:
+    said = answer(ZOOKEEPER / "3.9.2-migration")
+    assert said["quorum"]["leader"] == 100
+    assert said["zookeeper"]["migration"]["controller_id"] == 100
+    assert (said["zookeeper"]["isr_changes"], said["migration"], said["deleting"]) == ([], "migration", [])
+    assert [row["migrating"] for row in said["brokers"]] == [True]
+    assert answer(ZOOKEEPER / "3.9.2", fetchers=1)["fetchers"][0]["partitions"] == 3
+
+
+def test_a_server_with_two_directories(tmp_path: Path) -> None:
+    """DataDir and dataLogDir."""
+    for name, pattern in (("data", "log.*"), ("logs", "snapshot.*")):
+        shutil.copytree(ZOOKEEPER / "1.1.1", tmp_path / name, ignore=shutil.ignore_patterns(pattern, "describe.txt"))
+    both = answer(tmp_path / "data", tmp_path / "logs")
+    assert both["partitions"] == answer(ZOOKEEPER / "1.1.1")["partitions"]
+    with pytest.raises(UsageError, match="name one export, or the dataDir and the dataLogDir"):
+        answer(tmp_path / "data", tmp_path / "logs", ZOOKEEPER / "3.9.2")
+    with pytest.raises(UsageError, match="name one export"):
+        answer(tmp_path / "data", ZOOKEEPER / "1.1.1" / "describe.txt")
+    with pytest.raises(UsageError, match="is not of ZooKeeper as the other paths are"):
+        answer(tmp_path / "data", COORDINATORS)
+
+
+@pytest.mark.parametrize("asked", [{"at": 1}, {"history": "plain-0"}])
+def test_zookeeper_keeps_no_history(asked: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=f"--{next(iter(asked))} needs the metadata log of a KRaft cluster"):
+        answer(ZOOKEEPER / "3.9.2", **asked)
+
+
+def test_truncation_by_what_zookeeper_says(tmp_path: Path) -> None:
+    """An export of the state of a partition: broker 2 led it, and was alone in sync."""
+    old = [f"{number}={BROKERS / '1.1.1' / 'diverged' / f'broker-{number}'}" for number in (1, 2)]
+    state = '{"controller_epoch":1,"leader":2,"version":1,"leader_epoch":9,"isr":[2]}'
+    topic = '{"version":1,"partitions":{"0":[1,2]}}'
+    (tmp_path / "export.json").write_text(json.dumps(
+        {"/brokers/topics/diverged": topic, "/brokers/topics/diverged/partitions/0/state": state}
+    ), "utf-8")  # fmt: skip
+    wanted = PartitionFilter(topics=("diverged",))
+    rows = kcheck.truncation(*old, metadata=[tmp_path / "export.json"], partitions=wanted).to_dict()["partitions"]
+    assert {(row["leader"], row["election"], row["cluster"]["leader_epoch"]) for row in rows} == {
+        (1, "unclean", 9), (2, "clean", 9),
+    }  # fmt: skip
+    with pytest.raises(UsageError, match="--metadata is of cluster"):
+        kcheck.truncation(*DIVERGED, metadata=[ZOOKEEPER / "1.1.1"], partitions=wanted)
+
+
+def three_controllers(tmp_path: Path) -> list[Path]:
+    """Return the log of a controller, and two copies of it that end earlier."""
+    paths = []
+    log = (COORDINATORS / METADATA / "00000000000000000000.log").read_bytes()
+    for number, offset in ((1, None), (2, 113), (3, 103)):
+        path = tmp_path / str(number)
+        shutil.copytree(COORDINATORS / METADATA, path / METADATA)
+        for name in (path / METADATA).glob("*.checkpoint"):
+            name.unlink()
+        end = len(log) if offset is None else _position(path, log, offset)
+        (path / METADATA / "00000000000000000000.log").write_bytes(log[:end])
+        (path / METADATA / "quorum-state").unlink()
+        identity = f"version=1\nnode.id={number}\ncluster.id=rEdlymVTR8eFncPT93AD5g\n"
+        (path / "meta.properties").write_text(identity, "utf-8")
+        paths.append(path)
+    return paths
+
+
+def test_what_an_election_can_take_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With three voters a majority holds what the second copy holds; the rest of the newest may go."""
+    paths = three_controllers(tmp_path)
+    read = read_copy
+
+    def with_voters(*given: Any, **named: Any) -> Any:
+        return read(*given, **named)._replace(voters=frozenset({1, 2, 3}))
+
+    monkeypatch.setattr("kcheck.verbs.cluster.read_copy", with_voters)
+    said = answer(*paths)
+    assert said["metadata"]["committed_to"] == 113
+    assert [copy["can_win"] for copy in said["copies"]] == [True, True, False]
+    assert (said["uncommitted"]["from"], said["uncommitted"]["to"]) == (113, 133)
+    assert said["uncommitted"]["records"]["PartitionChangeRecord"] > 0
+    stream = io.StringIO()
+    render(kcheck.cluster(*paths).report(), stream, Options(width=200))
+    assert "if a controller without offsets 113 to 132 wins the next election, they are gone: " in stream.getvalue()
+    assert "cannot win" in stream.getvalue()

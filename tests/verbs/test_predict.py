@@ -15,7 +15,7 @@ from kcheck.model.finding import Severity
 from kcheck.model.report import PartitionFilter
 from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs.check import check
-from kcheck.verbs.predict import predict, predict_directories
+from kcheck.verbs.predict import directories, predict, prediction_of
 from kcheck.views.broker_settings import settings_of
 from kcheck.views.log_dir import LogDirs, open_log_dir, partitions
 from tests.builders import (
@@ -296,7 +296,7 @@ def test_how_bad_it_is() -> None:
     write(path, {"log-start-offset-checkpoint": checkpoint(["t 0 99"])})
     assert predict(["d"], wish()).severity is Severity.ERROR
     assert [1] == [
-        start.broker_id or 1 for start in predict_directories(["d"], wish(), LogDirs(wish().release)).log_dirs
+        start.broker_id or 1 for start in prediction_of(directories(["d"]), wish(), LogDirs(wish().release)).log_dirs
     ]
 
 

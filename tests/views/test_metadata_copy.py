@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.cluster_copies import MetadataCopy
+from kcheck.core.cluster_copies import MetadataCopy, RaftEpoch
 from kcheck.core.metadata_replay import Fields, MetadataReplay
 from kcheck.model.cluster import ClusterImage, PartitionRegistration, QuorumState
 from kcheck.model.names import log_name
@@ -63,6 +63,21 @@ def test_a_snapshot_is_what_the_log_says_up_to_there(end: int, path: Path) -> No
         log.image.brokers, log.image.features, log.image.configs,
     )  # fmt: skip
     assert (snapshot.end, snapshot.snapshot, log.end, log.snapshot) == (end, end, end, 0)
+
+
+def test_the_epochs_below_a_snapshot_count(path: Path) -> None:
+    """A copy of another node may end there; also in a segment that ends before the snapshot."""
+    data, starts = bytearray((path / LOG).read_bytes()), {}
+    position = 0
+    while (base := int.from_bytes(data[position : position + 8])) < 43:
+        starts[base] = position
+        data[position + 12 : position + 16] = bytes([0, 0, 0, base >= 24])
+        position += 12 + int.from_bytes(data[position + 8 : position + 12])
+    for base, start in starts.items():
+        write(path, {LOG: bytes(data[:start]), log_name(base): bytes(data[start:])})
+        copy = copy_of(path)
+        assert (copy.snapshot, copy.epochs) == (86, (RaftEpoch(0, 0), RaftEpoch(1, 24), RaftEpoch(2, 100)))
+        (path / log_name(base)).unlink()
 
 
 def test_who_leads_and_who_elects(path: Path) -> None:

@@ -35,6 +35,8 @@ def folder(tmp_path: Path) -> Path:
     [
         (f"{0:020d}.timeindex", b"", E.TIME_INDEX),
         (f"{0:020d}.snapshot", b"", E.PRODUCER_SNAPSHOT),
+        (f"{0:020d}.txnindex", b"", E.TRANSACTION_INDEX),
+        ("remote_log_snapshot", b"", E.REMOTE_SNAPSHOT),
         ("leader-epoch-checkpoint", b"", E.LEADER_EPOCHS),
         ("partition.metadata", b"", E.TOPIC_ID),
         (LOG, message(0).data, E.MAGIC_1),

@@ -99,6 +99,9 @@ def test_names_of_directories_are_evidence(tmp_path: Path) -> None:
     (tmp_path / "remote-log-index-cache").mkdir()
     assert "3.5" == spanned(tmp_path)[0]
     (tmp_path / "remote-log-index-cache").rmdir()
+    (tmp_path / "_rlmm_committed_offsets").touch()
+    assert "3.1" == spanned(tmp_path)[0]
+    (tmp_path / "_rlmm_committed_offsets").unlink()
     assert ("2.8", "2.8", EvidenceKind.PREVIEW_LOG) == spanned(tmp_path)
 
 

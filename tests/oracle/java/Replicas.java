@@ -1,5 +1,5 @@
 // Changes topics and their replicas (3.3 and later). The argument is bootstrap.servers; standard input says:
-//   create TOPIC BROKER:BROKER,... [KEY=VALUE] the replicas of each partition, and a setting
+//   create TOPIC BROKER:BROKER,... NAME=VALUE,...   the replicas of each partition, the configuration if there is any
 //   delete TOPIC
 //   reassign TOPIC PARTITION BROKER:BROKER
 import java.io.BufferedReader;
@@ -30,10 +30,10 @@ public class Replicas {
                     Map<Integer, List<Integer>> replicas = new java.util.HashMap<>();
                     for (String each : w[2].split(","))
                         replicas.put(replicas.size(), brokers(each));
-                    NewTopic topic = new NewTopic(w[1], replicas);
-                    if (w.length > 3)
-                        topic.configs(Map.of(w[3].split("=")[0], w[3].split("=")[1]));
-                    admin.createTopics(List.of(topic)).all().get();
+                    Map<String, String> configs = new java.util.HashMap<>();
+                    for (String each : w.length > 3 ? w[3].split(",") : new String[0])
+                        configs.put(each.split("=")[0], each.split("=")[1]);
+                    admin.createTopics(List.of(new NewTopic(w[1], replicas).configs(configs))).all().get();
                 } else if (w[0].equals("delete")) {
                     admin.deleteTopics(List.of(w[1])).all().get();
                 } else {

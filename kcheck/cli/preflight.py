@@ -1,0 +1,41 @@
+"""`kcheck preflight`: whether a broker may start."""
+
+from typing import Annotated
+
+import typer
+
+from kcheck import api
+from kcheck.cli.options import Common, Metadata, with_common
+from kcheck.cli.predict import Clean, Define
+from kcheck.cli.report_output import end, write_answer
+
+Properties = Annotated[str, typer.Argument(metavar="FILE", help="The broker's server.properties.")]
+Allow = Annotated[
+    list[str] | None,
+    typer.Option("--allow", metavar="loss|stray|elr|offline", help="Start all the same; repeatable."),
+]
+
+
+@with_common
+def preflight(
+    properties: Properties,
+    common: Common,
+    allow: Allow = None,
+    metadata: Metadata = None,
+    clean: Clean = None,
+    define: Define = None,
+) -> None:
+    """Say if a broker may start: 0 if it loses nothing, else 1."""
+    from kcheck.verbs.preflight import log_dirs_of
+
+    answer = api.preflight(
+        properties,
+        allow=allow or (),
+        metadata=metadata or (),
+        clean=clean,
+        define=define or (),
+        kafka=common._replace(config=properties).release(log_dirs_of(properties)),
+    )
+    report = answer.report()
+    write_answer(report, common.output_options)
+    end(report._replace(body={"finished": not answer.is_unknown}), failed=not answer.may_start)

@@ -1,0 +1,139 @@
+"""`kcheck preflight`: whether a broker may start, for a unit file, an init container or a rolling restart."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from kcheck.core.cluster_copies import newest_copy
+from kcheck.core.predictions import LogDirPrediction
+from kcheck.core.preflight import PreflightReason, ReasonKind, leaves_elr, reasons_against
+from kcheck.documents.answer import Answer, Outcomes
+from kcheck.model.finding import Finding
+from kcheck.model.release import Release
+from kcheck.model.report import Report, Row
+from kcheck.startup.log_manager import StartOptions
+from kcheck.verbs.predict import prediction_of, with_copies
+from kcheck.views.log_dir import LogDirs
+from kcheck.views.targets import paths_of, read_properties, replica_targets
+
+DEFAULT_LOG_DIR = "/tmp/kafka-logs"  # noqa: S108 - Kafka's own default of log.dir
+_PROVIDER = "${"
+_NEEDED = ("log.dirs", "log.dir", "metadata.log.dir", "node.id", "broker.id", "process.roles", "zookeeper.connect")
+"""The settings that must be known to find what the broker starts on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preflight(Answer):
+    """What `kcheck preflight` answers."""
+
+    release: Release
+    """The Kafka release that is modelled."""
+    reasons: tuple[PreflightReason, ...]
+    """What speaks against the start."""
+    allowed: frozenset[ReasonKind]
+    """The kinds that the user accepts."""
+    starts: tuple[LogDirPrediction, ...]
+    """The predicted start of each log dir."""
+    unresolved: tuple[str, ...]
+    """The settings whose values a config provider would give."""
+    collected: list[Finding]
+    """Findings about unreadable files."""
+    checked: tuple[str, ...]
+    """The paths that were read."""
+
+    @property
+    def may_start(self) -> bool:
+        """Whether nothing speaks against the start but what the user accepts."""
+        return all(reason.kind in self.allowed for reason in self.reasons)
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether kcheck cannot say what the start does."""
+        return any(reason.kind is ReasonKind.UNKNOWN for reason in self.reasons)
+
+    def outcomes(self) -> tuple["Preflight", Outcomes | None]:
+        """Return the reasons by place."""
+        return self, {(f"preflight {reason.kind}", reason.log_dir, _dir(reason)): reason.why for reason in self.reasons}
+
+    def report(self) -> Report:
+        """Return the answer as rows."""
+        return Report(
+            verb="preflight",
+            kafka=self.release.name,
+            evidence=self.release.evidence,
+            body={
+                "may_start": self.may_start,
+                "reasons": tuple(map(self._row, self.reasons)),
+                "log_dirs": tuple({"path": start.path, "outcome": str(start.outcome)} for start in self.starts),
+                "unresolved": self.unresolved,
+            },
+            collected=self.collected,
+            kinds={"reasons": "reason", "log_dirs": "log-dir"},
+            checked=self.checked,
+        )
+
+    def _row(self, reason: PreflightReason) -> Row:
+        directory = None if reason.partition is None else reason.partition.directory
+        return {
+            "kind": str(reason.kind),
+            "allowed": reason.kind in self.allowed,
+            "log_dir": reason.log_dir,
+            "dir": _dir(reason),
+            "topic": None if directory is None else directory.topic,
+            "partition": None if directory is None else directory.partition,
+            "why": reason.why,
+        }
+
+
+def _dir(reason: PreflightReason) -> str | None:
+    return None if reason.partition is None else reason.partition.dir
+
+
+def log_dirs_of(properties: str) -> list[str]:
+    """Return the arguments for the log dirs of a server.properties: itself, or Kafka's default log dir."""
+    config = read_properties(properties)
+    return [properties] if config.get("log.dirs") or config.get("log.dir") else [DEFAULT_LOG_DIR]
+
+
+def preflight(properties: str, options: StartOptions, allowed: frozenset[ReasonKind]) -> Preflight:
+    """Return what speaks against the start of the broker with this server.properties.
+
+    UsageError: the file cannot be read, or contradicts itself.
+    """
+    config = read_properties(properties)
+    providers = tuple(sorted(name for name, value in config.items() if _PROVIDER in value))
+    unknown = tuple(
+        PreflightReason(ReasonKind.UNKNOWN, f"{name} comes from a config provider, which kcheck does not ask")
+        for name in _NEEDED
+        if name in providers
+    )
+    if unknown:
+        return Preflight(
+            release=options.release, reasons=unknown, allowed=allowed, starts=(), unresolved=providers, collected=[],
+            checked=(properties,),
+        )  # fmt: skip
+    targets = replica_targets(log_dirs_of(properties))
+    opened = LogDirs(options.release)
+    options = with_copies(targets, options, opened)
+    prediction = prediction_of(targets, options, opened)
+    reasons = (*(reason for start in prediction.log_dirs for reason in reasons_against(start)),
+               *_of_cluster(prediction.log_dirs, options))  # fmt: skip
+    return Preflight(
+        release=options.release,
+        reasons=reasons,
+        allowed=allowed,
+        starts=prediction.log_dirs,
+        unresolved=providers,
+        collected=prediction.collected,
+        checked=(*paths_of(targets), properties),
+    )
+
+
+def _of_cluster(starts: tuple[LogDirPrediction, ...], options: StartOptions) -> Iterator[PreflightReason]:
+    """Yield the reason that the metadata of the cluster give."""
+    by_cluster: Mapping[str, object] = options.copies
+    broker_id = next((start.broker_id for start in starts if start.broker_id is not None), None)
+    for cluster in by_cluster if options.release.has_eligible_leader_replicas else ():
+        newest = newest_copy(options.copies[cluster])
+        reason = None if newest is None else leaves_elr(newest.image, broker_id, starts)
+        if reason is not None:
+            yield reason

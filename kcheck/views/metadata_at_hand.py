@@ -1,0 +1,74 @@
+"""The metadata of a cluster at hand: those in the log dirs of a command, and those that the user names."""
+
+from collections.abc import Iterable
+from itertools import chain
+
+from kcheck.core.cluster_copies import MetadataCopy, newest_copy
+from kcheck.disk.walk import split
+from kcheck.errors import UsageError
+from kcheck.model.cluster import ClusterImage
+from kcheck.model.release import Release
+from kcheck.model.zookeeper_metadata import ZookeeperMetadata
+from kcheck.views.metadata_copy import complete_copy, read_copy
+from kcheck.views.metadata_paths import identity_of, metadata_paths, paths_beside
+from kcheck.views.targets import Target, TargetKind, replica_targets
+
+
+def named_copies(paths: tuple[str, ...]) -> dict[str, tuple[MetadataCopy, ...]]:
+    """Return the copies that the user names, by cluster id.
+
+    UsageError: a path without metadata, or whose metadata are of no known cluster, or are damaged.
+    """
+    copies: dict[str, tuple[MetadataCopy, ...]] = {}
+    for path in metadata_paths(replica_targets([*paths])) if paths else ():
+        if path.cluster_id is None:
+            raise UsageError(f"--metadata {path.path}: no meta.properties beside it says which cluster it is of")
+        copy = read_copy(path.path, path.node_id, only=path.only)
+        if not copy.decides:
+            why = (*copy.problems, *((copy.cut,) if copy.cut else ()))[0]
+            raise UsageError(f"--metadata {path.path}: {why.place}: {why.why}")
+        copies[path.cluster_id] = (*copies.get(path.cluster_id, ()), copy)
+    return copies
+
+
+def require_own_cluster(named: Iterable[str], clusters: Iterable[str | None]) -> None:
+    """Raise UsageError if metadata that the user names are of another cluster than every log dir."""
+    theirs = sorted(cluster for cluster in clusters if cluster)
+    other = next(iter(named), None)
+    if other is not None and theirs and other not in theirs:
+        raise UsageError(f"--metadata is of cluster {other}, the log dirs are of {', '.join(theirs)}")
+
+
+def image_at_hand(targets: Iterable[Target], named: tuple[str, ...], release: Release) -> ClusterImage | None:
+    """Return the newest metadata in the log dirs of targets and in more paths that the user names; None without any.
+
+    A path can also be of ZooKeeper. UsageError: a named path without metadata, with damaged ones, or those of another
+    cluster.
+    """
+    znodes, kraft = _by_kind(named)
+    if not release.kraft_is_production_ready and not znodes:
+        return None
+    log_dirs = {
+        split(target.path)[0] if target.kind is TargetKind.PARTITION else target.path: target.broker_id
+        for target in targets
+        if target.kind is not TargetKind.FILE
+    }
+    copies = named_copies(kraft)
+    ids = (*copies, *(metadata.cluster_id for metadata in znodes if metadata.cluster_id is not None))
+    require_own_cluster(ids, {identity_of(path).cluster_id for path in log_dirs} if named else ())
+    if znodes:
+        return znodes[0].image
+    beside = paths_beside(Target(TargetKind.LOG_DIR, path, broker_id) for path, broker_id in log_dirs.items())
+    found = (complete_copy(path.path, path.node_id) for path in beside)
+    newest = newest_copy((*chain.from_iterable(copies.values()), *(copy for copy in found if copy is not None)))
+    return None if newest is None else newest.image
+
+
+def _by_kind(named: tuple[str, ...]) -> tuple[list[ZookeeperMetadata], tuple[str, ...]]:
+    """Return what the paths of ZooKeeper say, and the other paths."""
+    if not named:
+        return [], ()
+    from kcheck.views.zookeeper_copy import is_zookeeper, read_zookeeper  # its formats: only if something is named
+
+    of_zookeeper = [path for path in named if is_zookeeper(path)]
+    return [read_zookeeper(path) for path in of_zookeeper], tuple(path for path in named if path not in of_zookeeper)

@@ -1,0 +1,103 @@
+"""Whether a broker may start, by its server.properties."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kcheck
+from kcheck.errors import UsageError
+from kcheck.verbs import preflight
+from tests.cases.build import CASES
+from tests.test_brokers import BROKERS
+from tests.verbs.test_predict_strays import METADATA
+
+STOPPED = BROKERS / "4.3.1" / "stopped"
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Path:
+    """Return the server.properties of a copy of broker 2."""
+    shutil.copytree(STOPPED / "broker-2" / "data1", tmp_path / "data1")
+    path = tmp_path / "server.properties"
+    path.write_text(f"node.id=2\nprocess.roles=broker\nlog.dirs={tmp_path}/data1\n", "utf-8")
+    return path
+
+
+def answer(path: Path, **asked: Any) -> tuple[bool, list[tuple[str, bool]]]:
+    """Return whether the broker may start, and the reasons with whether they are allowed."""
+    said = kcheck.preflight(path, **asked).to_dict()
+    return said["may_start"], [(row["kind"], row["allowed"]) for row in said["reasons"]]
+
+
+def test_a_broker_that_loses_nothing_may_start(broker: Path) -> None:
+    assert answer(broker) == (True, [])
+    said = kcheck.preflight(broker).to_dict()
+    assert said["schema"] == "kcheck.preflight/1"
+    assert [row["outcome"] for row in said["log_dirs"]] == ["ok"]
+
+
+def test_an_unclean_stop_costs_the_elr(broker: Path) -> None:
+    """As the metadata of broker 3 say, which was stopped after it."""
+    newer = [STOPPED / "broker-3"]
+    assert answer(broker, metadata=newer) == (True, [])
+    assert answer(broker, metadata=newer, clean=False) == (False, [("elr", False)])
+    assert answer(broker, metadata=newer, clean=False, allow=["elr"]) == (True, [("elr", True)])
+
+
+def test_strays(broker: Path) -> None:
+    shutil.copytree(
+        BROKERS / "4.3.1" / "tiered" / "broker-1" / "data1" / "whole-0", broker.parent / "data1" / "whole-0"
+    )
+    assert answer(broker) == (False, [("stray", False)])
+    (row,) = kcheck.preflight(broker).to_dict()["reasons"]
+    assert (row["dir"], row["topic"], row["partition"]) == ("whole-0", "whole", 0)
+
+
+def test_lost_records(tmp_path: Path) -> None:
+    path = tmp_path / "server.properties"
+    path.write_text(f"log.dirs={CASES / 'kc141-batch-crc' / 'flipped-bit-unclean' / 'before'}\n", "utf-8")
+    assert answer(path) == (False, [("loss", False)])
+    assert answer(path, allow=["loss"]) == (True, [("loss", True)])
+
+
+def test_a_broker_that_cannot_start(broker: Path) -> None:
+    """No `--allow` covers that."""
+    (broker.parent / "data1" / "lost+found").mkdir()
+    assert answer(broker, allow=["loss", "stray", "elr", "offline"]) == (False, [("abort", False)])
+    with pytest.raises(UsageError, match="--allow abort: use loss, stray, elr, offline"):
+        answer(broker, allow=["abort"])
+
+
+def test_a_log_dir_that_cannot_be_read(broker: Path) -> None:
+    shutil.rmtree(broker.parent / "data1")
+    report = kcheck.preflight(broker, kafka="4.3")
+    assert (report.may_start, report.is_unknown) == (False, True)
+    assert [finding.id for finding in report.findings] == ["KC001"]
+
+
+def test_config_providers_are_named_and_not_asked(broker: Path) -> None:
+    """A setting that is needed to find the log dirs makes the answer unknown."""
+    broker.write_text(broker.read_text("utf-8") + "ssl.key.password=${file:/x:y}\n", "utf-8")
+    said = kcheck.preflight(broker).to_dict()
+    assert (said["may_start"], said["unresolved"]) == (True, ["ssl.key.password"])
+    broker.write_text("node.id=2\nlog.dirs=${env:DIRS}\n", "utf-8")
+    said = kcheck.preflight(broker, kafka="4.3").to_dict()
+    assert [(row["kind"], row["why"]) for row in said["reasons"]] == [
+        ("unknown", "log.dirs comes from a config provider, which kcheck does not ask")
+    ]
+
+
+def test_without_log_dirs_kafka_uses_its_default(broker: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broker.write_text("node.id=2\nprocess.roles=broker\n", "utf-8")
+    monkeypatch.setattr(preflight, "DEFAULT_LOG_DIR", str(broker.parent / "data1"))
+    assert answer(broker) == (True, [])
+
+
+def test_the_other_end_of_a_range_is_not_computed(broker: Path) -> None:
+    """A script wants one answer: for the newest release that the files fit."""
+    shutil.rmtree(broker.parent / "data1" / METADATA)
+    answered = kcheck.preflight(broker)
+    assert answered.outcomes()[1] == {}
+    assert answered.report().evidence is not None
