@@ -41,6 +41,8 @@ class MetadataCopy(NamedTuple):
     """Where its log is corrupt: it ends there, and a start of the node truncates it there."""
     problems: tuple[MetadataProblem, ...] = ()
     """What of it cannot be read, or contradicts what stands before."""
+    directory_id: str | None = None
+    """The directory.id of the log dir that holds it; None if it has none."""
 
     @property
     def decides(self) -> bool:

@@ -119,8 +119,11 @@ def stray_detector(
 
 
 def replica_in_cluster(detector: StrayDetector, view: PartitionView, log_dir: LogDirView) -> ReplicaInCluster | None:
-    """Return what the metadata say of a replica; None for a directory that is none, and for one of another mode."""
-    if not view.is_replica or not detector.of_kraft:
+    """Return what the metadata say of a replica; None for a directory that is none, and for one of another mode.
+
+    Also None while a broker runs: its files may be newer than the metadata that were read before.
+    """
+    if not view.is_replica or not detector.of_kraft or log_dir.locked_by is not None:
         return None
     image, broker_id = detector.copy.image, detector.broker_id
     named = image.topics.get(view.topic)

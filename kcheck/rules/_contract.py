@@ -13,7 +13,7 @@ class Scope(StrEnum):
     """What a rule is shown.
 
     A FileView; a SegmentView; a SegmentView again, for a rule about damage; a PartitionView; a PartitionView whose
-    segments were read; a LogDirView; every LogDirView of one broker (a tuple); a ReplicasView.
+    segments were read; a LogDirView; every LogDirView of one broker (a tuple); a ReplicasView; a Quorum.
     """
 
     FILE = "file"
@@ -24,6 +24,7 @@ class Scope(StrEnum):
     LOG_DIR = "log dir"
     BROKER = "broker"
     REPLICAS = "replicas"
+    CLUSTER = "cluster"
 
 
 SERIES = {
@@ -35,6 +36,7 @@ SERIES = {
     Scope.LOG_DIR: ("KC3",),
     Scope.BROKER: ("KC3",),
     Scope.REPLICAS: ("KC4",),
+    Scope.CLUSTER: ("KC5",),
 }
 """How the ids of the rules of each scope begin: what nobody asks for is not imported."""
 

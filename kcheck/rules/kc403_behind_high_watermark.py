@@ -15,26 +15,21 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.views import ReplicasView
 from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._lag import lags
 from kcheck.rules._partition import offset_range
 from kcheck.rules._words import kafka
 
 
 def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
-    """Compare each log end with the largest high watermark."""
-    known = [replica for replica in view.replicas if replica.high_watermark is not None]
-    highest = max(known, key=lambda replica: replica.high_watermark or 0, default=None)
-    if highest is None or highest.high_watermark is None:
-        return
-    mark = highest.high_watermark
-    for replica in view.replicas:
-        end = replica.log_end_offset
-        if end is not None and end < mark and replica is not highest:
+    """Compare each log end with the largest high watermark; that of a replica in sync is KC407."""
+    for lag in lags(view):
+        if not lag.in_sync:
             yield RULE.finding(
-                replica.where,
-                f"the log end {end} is below the high watermark {mark} of broker {highest.where.broker_id}",
-                effect=f"If this replica leads, {kafka(release)} loses {offset_range(end, mark)}.",
+                lag.replica.where,
+                lag.words,
+                effect=f"If this replica leads, {kafka(release)} loses {offset_range(lag.end, lag.high_watermark)}.",
                 advice="Do not let this replica lead while another one reaches the high watermark.",
-                data={"log_end_offset": end, "high_watermark": mark, "other_broker_id": highest.where.broker_id},
+                data=lag.data,
             )
 
 

@@ -21,7 +21,7 @@ from kcheck.tables import findings
 from kcheck.verbs.next_starts import NextStarts, next_starts
 from kcheck.views.coverage import CheckedCounts, Coverage, Progress
 from kcheck.views.log_dir import LogDirs
-from kcheck.views.rule_runner import check_replicas, check_segment
+from kcheck.views.rule_runner import check_cluster, check_replicas, check_segment
 from kcheck.views.segment_scan import SegmentScan, files_of
 from kcheck.views.selection import require_match
 from kcheck.views.survey import Survey, format_of
@@ -129,6 +129,8 @@ def check(
                 _examine(target, kinds.get(target), survey, scan, cluster)
             survey.compare()
             survey.collected.extend(cluster.findings(release))
+            for quorum in starts.quorums():
+                survey.collected.extend(check_cluster(quorum, release))
         except KeyboardInterrupt:
             interrupted = True
     return CheckReport(

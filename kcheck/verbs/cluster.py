@@ -38,6 +38,7 @@ from kcheck.model.zookeeper_metadata import ZookeeperMetadata
 from kcheck.tables import cluster_brokers, cluster_history, cluster_partitions
 from kcheck.views.metadata_copy import EVERYTHING, Extent, read_copy
 from kcheck.views.metadata_paths import MetadataPath, metadata_paths
+from kcheck.views.rule_runner import check_cluster
 from kcheck.views.targets import paths_of, replica_targets
 from kcheck.views.zookeeper_copy import is_zookeeper, read_zookeeper, zookeeper_kind
 
@@ -89,7 +90,7 @@ class ClusterReport(Answer):
     fetches: tuple[Fetch, ...]
     """Which thread fetches what."""
     collected: list[Finding]
-    """Findings about unreadable files."""
+    """The findings about the copies."""
     checked: tuple[str, ...]
     """The paths that were read."""
 
@@ -186,7 +187,7 @@ def cluster(
         question=question,
         changes=changes,
         fetches=() if question.fetchers is None else _wanted(fetches(known.image, question.fetchers), wanted),
-        collected=[],
+        collected=[] if known.quorum is None else [*check_cluster(known.quorum, release)],
         checked=checked,
     )
 

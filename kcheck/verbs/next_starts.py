@@ -1,6 +1,6 @@
 """The predicted next starts that findings of a command are held against: those of `kcheck predict`."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from kcheck.views.targets import Target, TargetKind
 if TYPE_CHECKING:
     from kcheck.core.claims import ClaimedStart
     from kcheck.core.predictions import PartitionPrediction
+    from kcheck.core.quorum import Quorum
     from kcheck.jobs.workers import Workers
     from kcheck.startup.inputs import Context
     from kcheck.startup.log_manager import StartOptions
@@ -70,6 +71,13 @@ class NextStarts:
 
         detector = self._context(log_dir)[2].stray_detector
         return view if detector is None else view._replace(in_cluster=replica_in_cluster(detector, view, log_dir.view))
+
+    def quorums(self) -> "Iterator[Quorum]":
+        """Yield what the metadata at hand prove, for each cluster."""
+        if self._has_metadata:
+            from kcheck.core.quorum import quorum
+
+            yield from (quorum(copies) for copies in self._options.copies.values() if copies)
 
     @cached_property
     def _has_metadata(self) -> bool:

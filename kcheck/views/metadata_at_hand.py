@@ -55,7 +55,7 @@ def image_at_hand(targets: Iterable[Target], named: tuple[str, ...], release: Re
     }
     copies = named_copies(kraft)
     ids = (*copies, *(metadata.cluster_id for metadata in znodes if metadata.cluster_id is not None))
-    require_own_cluster(ids, {identity_of(path)[1] for path in log_dirs} if named else ())
+    require_own_cluster(ids, {identity_of(path).cluster_id for path in log_dirs} if named else ())
     if znodes:
         return znodes[0].image
     beside = paths_beside(Target(TargetKind.LOG_DIR, path, broker_id) for path, broker_id in log_dirs.items())

@@ -8,7 +8,7 @@ from kcheck.core.cluster_copies import MetadataCopy, RaftEpoch
 from kcheck.core.metadata_replay import KRAFT_VERSION as KRAFT_VERSION_FEATURE
 from kcheck.core.metadata_replay import Fields, MetadataReplay
 from kcheck.disk.read import FilesOf
-from kcheck.disk.walk import join
+from kcheck.disk.walk import join, split
 from kcheck.formats import _control_record, _quorum_state
 from kcheck.formats._messages.records import decoder
 from kcheck.formats._record import Record, Unread, read_records
@@ -22,6 +22,7 @@ from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import LogDirView
 from kcheck.rules._identity import KRAFT_VERSION, identity
 from kcheck.segments.batches import Walk
+from kcheck.views.metadata_paths import identity_of
 
 BATCH_SIZE_MAX = 64 << 20
 """kcheck reads no larger batches; KRaft writes at most 8 MiB."""
@@ -58,7 +59,8 @@ def read_copy(
     """
     files = FilesOf(path)
     names = files.entries().sizes.keys() if only is None else {only}
-    return _CopyReader(path, files, frozenset(names), extent, observe).copy(node_id)
+    copy = _CopyReader(path, files, frozenset(names), extent, observe).copy(node_id)
+    return copy._replace(directory_id=identity_of(split(path)[0]).directory_id)
 
 
 def complete_copy(path: str, node_id: int | None) -> MetadataCopy | None:

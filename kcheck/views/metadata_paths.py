@@ -16,6 +16,17 @@ _METADATA = parse_directory(METADATA_DIRECTORY)
 _SMALL_SIZE_MAX = 1 << 20
 
 
+class NodeIdentity(NamedTuple):
+    """What the meta.properties of a log dir says; a field is None where it does not tell."""
+
+    node_id: int | None = None
+    """The node."""
+    cluster_id: str | None = None
+    """Its cluster.id."""
+    directory_id: str | None = None
+    """The directory.id of the log dir."""
+
+
 class MetadataPath(NamedTuple):
     """A copy of the metadata of a cluster."""
 
@@ -60,17 +71,18 @@ def _of_target(target: Target) -> Iterator[MetadataPath]:
             raise UsageError(f"{target.path} is no snapshot or segment of cluster metadata")
     elif parse_directory(split(path)[1]) != _METADATA:
         raise UsageError(f"{path} is no cluster metadata, which are in {METADATA_DIRECTORY}")
-    node_id, cluster_id = identity_of(split(path)[0])
-    yield MetadataPath(path, node_id if target.broker_id is None else target.broker_id, cluster_id, only)
+    own = identity_of(split(path)[0])
+    yield MetadataPath(path, own.node_id if target.broker_id is None else target.broker_id, own.cluster_id, only)
 
 
-def identity_of(log_dir: str) -> tuple[int | None, str | None]:
-    """Return the node id and the cluster.id of a log dir."""
+def identity_of(log_dir: str) -> NodeIdentity:
+    """Return what the meta.properties of a log dir says."""
     path = join(log_dir, META_PROPERTIES)
     if not exists(path):
-        return None, None
+        return NodeIdentity()
     try:
         identity = meta_properties.parse(read_whole(path, size_max=_SMALL_SIZE_MAX)).value
     except UnreadableError:
-        return None, None
-    return identity.broker_id, identity.properties.get("cluster.id") or None
+        return NodeIdentity()
+    ids = (identity.properties.get(key) or None for key in ("cluster.id", "directory.id"))
+    return NodeIdentity(identity.broker_id, *ids)

@@ -14,6 +14,7 @@ from kcheck.registry import discover
 from kcheck.rules._contract import SERIES, Check, Precondition, Rule, Scope
 
 if TYPE_CHECKING:
+    from kcheck.core.quorum import Quorum
     from kcheck.repairs._contract import Repair
 
 
@@ -103,6 +104,11 @@ def check_replicas(view: ReplicasView, release: Release) -> Iterator[Finding]:
     topics = {replica.where.broker_id: replica.topic_id for replica in view.replicas}
     findings = _check(Scope.REPLICAS, view, release)
     return (finding for finding in findings if not release.has_partition_metadata or _about_one_topic(finding, topics))
+
+
+def check_cluster(view: "Quorum", release: Release) -> Iterator[Finding]:
+    """Run the rules about the metadata of a cluster."""
+    return _check(Scope.CLUSTER, view, release)
 
 
 def _about_one_topic(finding: Finding, topics: Mapping[int | None, str | None]) -> bool:

@@ -13,7 +13,7 @@ from tests.oracle.jars import jar, numbers, run_java
 from tests.oracle.kafka import Cluster, Process, wait_for
 from tests.oracle.wire import end_offsets
 
-LOAD = Path(__file__).parent / "java" / "Load.java"
+LOAD, REPLICAS = (Path(__file__).parent / "java" / f"{name}.java" for name in ("Load", "Replicas"))
 NOT_LEADER = (3, 5, 6)
 """Error codes of a broker that does not lead: unknown partition, no leader, not the leader."""
 
@@ -209,6 +209,29 @@ def twice(cluster: Cluster) -> None:
     cluster[1].start()
     load(cluster, "send twice 0 400 6 none")
     quiet()
+
+
+def outlived(cluster: Cluster) -> None:
+    """Go on without broker 1, which was killed: topics deleted, created again and moved, one with an ELR (4.0 on).
+
+    Afterwards broker 1 is down and broker 2 runs.
+    """
+    topics = ("keep", "gone", "anew", "moved", "eligible")
+    replicas(cluster, *(f"create {topic} 1:2" for topic in topics[:-1]), "create eligible 1:2 min.insync.replicas=2")
+    load(cluster, *(f"send {topic} 0 0 9 none" for topic in topics))
+    quiet()
+    cluster[1].kill()
+    quiet()
+    changes = ("delete gone", "delete anew", "reassign moved 0 2", "create anew 2:1")
+    replicas(cluster, *changes, broker=2)
+    load(cluster, "send anew 0 0 3 none")
+    quiet()
+
+
+def replicas(cluster: Cluster, *lines: str, broker: int = 1) -> None:
+    """Change topics and their replicas (see Replicas.java), by way of one broker."""
+    where = f"127.0.0.1:{cluster[broker].port}"
+    run_java(cluster.version, REPLICAS, where, stdin="".join(f"{line}\n" for line in lines))
 
 
 COORDINATORS: dict[str, object] = {

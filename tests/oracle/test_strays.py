@@ -16,13 +16,11 @@ from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs.predict import predict
 from tests.oracle import histories
 from tests.oracle.ask import IS_WHOLE
-from tests.oracle.jars import run_java
 from tests.oracle.kafka import Cluster, Process, wait_for
 from tests.reports import document
 
 pytestmark = pytest.mark.oracle
 
-REPLICAS = Path(__file__).parent / "java" / "Replicas.java"
 VERSIONS = ("4.3.1", "3.6.2", *(("4.0.2", "3.9.2", "3.7.2", "3.3.2") if IS_WHOLE else ()))
 MARKED = re.compile(r"(.+)\.[0-9a-f]{32}-(delete|stray)")
 
@@ -54,11 +52,11 @@ def test_strays(version: str, tmp_path: Path, start: Callable[..., Cluster]) -> 
     config = histories.config(version)
     with start(version, 2, dir=tmp_path / "cluster", log_dirs={1: 2}, broker_config=config) as cluster:
         topics = ("keep 1:2,2:1", "gone 1:2,2:1", "anew 1:2", "moved 1:2")
-        _change(cluster, *(f"create {topic}" for topic in topics))
+        histories.replicas(cluster, *(f"create {topic}" for topic in topics))
         histories.load(cluster, *(f"send {topic.split(' ')[0]} 0 0 9 none" for topic in topics))
         cluster[1].stop()
-        _change(cluster, "delete gone", "delete anew", "reassign moved 0 2", broker=2)
-        _change(cluster, "create anew 2:1", broker=2)
+        histories.replicas(cluster, "delete gone", "delete anew", "reassign moved 0 2", broker=2)
+        histories.replicas(cluster, "create anew 2:1", broker=2)
         wait_for("the topic", lambda: "anew-0" in histories.directories(cluster[2]))
         alone = _predicted(version, cluster[1])
         assert alone == dict.fromkeys(histories.directories(cluster[1]).keys() - {"__cluster_metadata-0"}, ("ok", None))
@@ -73,7 +71,7 @@ def test_strays(version: str, tmp_path: Path, start: Callable[..., Cluster]) -> 
 def test_a_future_log_in_the_log_dir_that_the_cluster_names(tmp_path: Path, start: Callable[..., Cluster]) -> None:
     """As a broker leaves it that is killed between its report that a replica has moved, and the swap of the logs."""
     with start("4.3.1", dir=tmp_path / "cluster", log_dirs=2, broker_config=histories.config("4.3.1")) as cluster:
-        _change(cluster, "create moved 1")
+        histories.replicas(cluster, "create moved 1")
         histories.load(cluster, "send moved 0 0 9 none")
         broker = cluster[1]
         broker.stop()
@@ -87,8 +85,3 @@ def test_a_future_log_in_the_log_dir_that_the_cluster_names(tmp_path: Path, star
         wait_for("the swap", named.exists)
         assert _became({"moved-0"}, broker) == {"moved-0": "deleted"}
         assert not (other / named.name).exists()
-
-
-def _change(cluster: Cluster, *lines: str, broker: int = 1) -> None:
-    where = f"127.0.0.1:{cluster[broker].port}"
-    run_java(cluster.version, REPLICAS, where, stdin="".join(f"{line}\n" for line in lines))

@@ -25,9 +25,9 @@ from kcheck.model.finding import Severity
 from kcheck.model.report import PartitionFilter
 from kcheck.plans.least_steps import difference
 from kcheck.plans.repair import RepairPlan, repair
-from kcheck.startup.log_manager import StartOptions, combined_starts
+from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs.check import check
-from kcheck.verbs.predict import start_of
+from kcheck.verbs.predict import predict
 from kcheck.views.targets import TargetKind, replica_targets
 from tests.cases.build import FOUND, lay_out, shared_copy
 from tests.cases.test_cases import releases
@@ -75,9 +75,7 @@ def told(starts: list[LogDirPrediction]) -> list[object]:
 
 def predicted(paths: list[str], kafka: str) -> list[LogDirPrediction]:
     """Return what the next start does."""
-    return combined_starts(
-        [start_of(target, wish(kafka), []) for target in replica_targets(paths)], wish(kafka).release
-    )
+    return [*predict(paths, wish(kafka)).log_dirs]
 
 
 LOSS = "-loss"

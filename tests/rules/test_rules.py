@@ -59,7 +59,7 @@ def test_a_rule_has_a_page(rule: Rule) -> None:
 
 @pytest.mark.parametrize("rule", RULES, ids=IDS)
 def test_an_id_says_what_a_rule_looks_at(rule: Rule) -> None:
-    """KC1xx one file, KC18x producer snapshots beside the log, KC2xx a partition, KC3xx log dirs, KC4xx replicas.
+    """KC1xx one file, KC18x producer snapshots, KC2xx a partition, KC3xx log dirs, KC4xx replicas, KC5xx a cluster.
 
     What is looked for elsewhere is never found, and would never be asked.
     """

@@ -242,3 +242,7 @@ def test_a_directory_that_is_gone(tmp_path: Path) -> None:
     with pytest.raises(UnreadableError):
         read_copy(str(tmp_path / "gone"), 1)
     assert complete_copy(str(tmp_path / "gone"), 1) is None
+
+
+def test_a_copy_knows_the_log_dir_that_holds_it() -> None:
+    assert copy_of(SNAPSHOTS).directory_id == "2N4bbI38iLc6fGGpUziucA"

@@ -4,12 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from kcheck.core.quorum import quorum
 from kcheck.core.releases import release
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.views import ReplicasView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.views import rule_runner
+from tests.core.test_quorum import copy
 from tests.rules.build import NEWEST, batch, epochs, log_dir, offsets, partition
 from tests.rules.test_segments import OFFSETS, VIEW
 
@@ -18,6 +20,7 @@ PARTITION = partition(
     epoch_file=epochs(b"0\n1\n0 0\n"), log_end=10, log_start=0, recovery_point=10, high_watermark=10,
     last_batch=batch(0, 9, 0), clean=True,
 )._replace(read=(SEGMENT,))  # fmt: skip
+QUORUM = quorum([copy(1, 30), copy(2, 30)])
 HIGH_WATERMARKS = offsets("replication", b"0\n1\nt 0 10\n")
 RECOVERY_POINTS = offsets("recovery-point", b"0\n1\nt 0 10\n")
 
@@ -36,6 +39,7 @@ def _run_all() -> list[Finding]:
     runs = (
         rule_runner.check_partition(PARTITION, NEWEST), rule_runner.check_log_dir(view, NEWEST),
         rule_runner.check_broker((view,), NEWEST), rule_runner.check_replicas(ReplicasView((PARTITION,)), NEWEST),
+        rule_runner.check_cluster(QUORUM, NEWEST),
     )  # fmt: skip
     return [finding for run in runs for finding in run]
 
@@ -72,6 +76,7 @@ def test_a_new_rule_is_shown_what_no_other_rule_objects_to(scope: Scope, monkeyp
         Scope.LOG_DIR: [view],
         Scope.BROKER: [(view,)],
         Scope.REPLICAS: [ReplicasView((PARTITION,))],
+        Scope.CLUSTER: [QUORUM],
     }
     assert expected[scope] == shown
 

@@ -1,0 +1,29 @@
+"""What the rules share that hold files against the metadata of the cluster."""
+
+from kcheck.core.cluster_copies import MetadataCopy
+from kcheck.model.cluster import ReplicaInCluster
+from kcheck.model.finding import Location
+from kcheck.model.views import PartitionView
+
+MAY_BE_OLDER = "; this copy of the metadata may be older than the directory"
+
+
+def has_metadata(view: PartitionView) -> bool:
+    """Whether the metadata of the cluster say anything of a partition: the precondition of these rules."""
+    return view.in_cluster is not None
+
+
+def has_other_topic_id(view: PartitionView, replica: ReplicaInCluster) -> bool:
+    """Whether the cluster gave the topic of this name another id than partition.metadata has."""
+    return None not in (view.topic_id, replica.topic_id) and view.topic_id != replica.topic_id
+
+
+def doubt(replica: ReplicaInCluster) -> str:
+    """Return what a message adds where the metadata may be older than the directory."""
+    return "" if replica.is_certain else MAY_BE_OLDER
+
+
+def place_of(copy: MetadataCopy) -> Location:
+    """Return the location of a copy of the metadata."""
+    log_dir, _, name = copy.path.rpartition("/")
+    return Location(broker_id=copy.node_id, log_dir=log_dir or None, dir=name)

@@ -1,0 +1,67 @@
+"""The topic id in partition.metadata is not the id that the cluster gave the topic.
+
+What is wrong: the cluster has a topic of this name, with another id. The topic was deleted and created again while this
+broker was down, or the directory or partition.metadata was copied from another topic or cluster. The metadata are those
+in `__cluster_metadata-0`, or those that `--metadata` names.
+
+What a KRaft broker does with the directory at its next start:
+
+- 3.7 and later: it renames it to `-stray`. The data stays on the disk, but the broker no longer serves it. Where the
+  cluster has a replica here, the broker creates it again, empty.
+- 3.3 to 3.6: it DELETES it.
+- If the id belongs to another topic with this partition here: it keeps the directory and refuses the partition
+  (InconsistentTopicIdException); the replica neither leads nor follows.
+
+What to do: if the topic was deleted and created again, the records are those of the deleted topic. If you may need
+them, copy the directory out of the log dir before the start. If the directory was copied here, remove it. Never write
+the new id into partition.metadata to keep records of a deleted topic.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.core.startup import Outcome
+from kcheck.core.strays import becomes_of_strays
+from kcheck.model.finding import Claimed, Effect, Finding, Severity
+from kcheck.model.names import PARTITION_METADATA
+from kcheck.model.release import Release
+from kcheck.model.views import PartitionView
+from kcheck.rules._cluster import doubt, has_metadata, has_other_topic_id
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._partition import says
+from kcheck.rules._words import counted, kafka
+
+
+def check(view: PartitionView, release: Release) -> Iterable[Finding]:
+    """Compare the id in partition.metadata with that of the topic of this name."""
+    replica = view.in_cluster
+    if replica is None or not has_other_topic_id(view, replica):
+        return
+    yield RULE.finding(
+        view.where._replace(file=PARTITION_METADATA),
+        f"the topic id is {view.topic_id}, but the cluster gave {view.topic} the id {replica.topic_id}, according to "
+        f"{replica.source}{doubt(replica)}",
+        effect=becomes_stray(view, release) if replica.stray else _refused(release),
+        advice="Copy the directory out of the log dir if you may need its records. Never change the id to keep records "
+        "of a deleted topic.",
+        severity=Severity.ERROR if replica.is_certain else Severity.WARNING,
+        data={"topic_id": view.topic_id, "topic_id_of_cluster": replica.topic_id},
+    )
+
+
+def becomes_stray(view: PartitionView, release: Release) -> Effect:
+    """Return what the next start does with a directory that the cluster does not place here."""
+    held = counted(view.size, "byte")
+    if becomes_of_strays(release) is Outcome.DELETED:
+        return says(f"{kafka(release)} will DELETE the directory ({held}).", Claimed.STRAY)
+    words = f"{kafka(release)} will RENAME THE DIRECTORY to -stray and no longer serve it ({held})."
+    return says(words, Claimed.STRAY)
+
+
+def _refused(release: Release) -> str:
+    return (
+        f"The id belongs to another topic: {kafka(release)} keeps the directory and refuses the partition "
+        "(InconsistentTopicIdException)."
+    )
+
+
+RULE = Rule(severity=Severity.ERROR, scope=Scope.PARTITION, check=check, when=has_metadata)

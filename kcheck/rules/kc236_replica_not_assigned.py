@@ -1,0 +1,46 @@
+"""The cluster does not place this replica on this broker.
+
+What is wrong: by the metadata of the cluster the topic was deleted, or it has no partition of this number, or this
+broker is none of its replicas. Usually that happened while the broker was down: the topic was deleted, or the partition
+was reassigned. Or the directory was copied here. The metadata are those in `__cluster_metadata-0`, or those that
+`--metadata` names.
+
+What a KRaft broker does with the directory at its next start:
+
+- 3.7 and later: it renames it to `-stray`. The data stays on the disk, but the broker no longer serves it.
+- 3.3 to 3.6: it DELETES it, unless a partition of the broker has no partition.metadata.
+
+Where the finding is a warning, the broker may see other metadata when it starts: this copy may be old, or the end of it
+not committed.
+
+What to do: nothing, if the topic was deleted or moved on purpose. Otherwise copy the directory out of the log dir
+before you start the broker. A renamed directory is never deleted by itself: remove it once nobody needs it.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.release import Release
+from kcheck.model.views import PartitionView
+from kcheck.rules._cluster import has_metadata, has_other_topic_id
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules.kc235_topic_id_not_of_cluster import becomes_stray
+
+
+def check(view: PartitionView, release: Release) -> Iterable[Finding]:
+    """Find the replica that the metadata do not place here; one of a topic that was created again is KC235."""
+    replica = view.in_cluster
+    if replica is None or replica.stray is None or has_other_topic_id(view, replica):
+        return
+    yield RULE.finding(
+        view.where,
+        replica.stray + (f"; {replica.uncertain}" if replica.uncertain else ""),
+        effect=becomes_stray(view, release),
+        advice="If the topic was not deleted or moved on purpose, copy the directory out of the log dir before you "
+        "start the broker.",
+        severity=Severity.WARNING if replica.uncertain else Severity.ERROR,
+        data={"topic_id": view.topic_id, "size": view.size},
+    )
+
+
+RULE = Rule(severity=Severity.ERROR, scope=Scope.PARTITION, check=check, when=has_metadata)

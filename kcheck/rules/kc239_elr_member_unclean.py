@@ -1,0 +1,91 @@
+"""The broker is an eligible leader replica of the partition, and did not stop cleanly.
+
+What is wrong: possibly nothing but a crash. An eligible leader replica (ELR, 4.0 and later) is out of sync, but has
+every committed record, so the controller may elect it without loss. That holds only until its broker stops uncleanly.
+Here the log dir has no .kafka_cleanshutdown, or one that does not name the broker epoch of the last registration.
+
+What the broker does: when it registers after the start, it names the broker epoch in .kafka_cleanshutdown of its log
+dirs. If that is not the one that the controller knows, the controller removes the broker from ISR and ELR of all its
+partitions. If no member is left, only the last leader (`lastKnownElr`) or an unclean election leads the partition
+again, and committed records can be lost.
+
+If it is the only replica of the partition, the controller elects it all the same: the finding is an info.
+
+What to do: start the other members of ISR and ELR first, and this broker when the partition has a leader. If the
+finding is an error there is no other member: keep a copy of the directory, and compare the replicas (`kcheck
+truncation`) before the controller elects one.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.cluster import UNCLEAN, PartitionRegistration, ReplicaInCluster
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.names import CLEAN_SHUTDOWN
+from kcheck.model.release import Release
+from kcheck.model.views import PartitionView
+from kcheck.rules._cluster import doubt, has_metadata
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._words import kafka, listed
+
+
+def check(view: PartitionView, release: Release) -> Iterable[Finding]:
+    """Find the member of an ELR that the controller will remove.
+
+    LogManager.readBrokerEpochFromCleanShutdownFiles, ClusterControlManager.registerBroker,
+    ReplicationControlManager.handleBrokerShutdown 4.0 to 4.3.1.
+    """
+    replica, broker_id = view.in_cluster, view.where.broker_id
+    if replica is None or replica.registration is None or not release.has_eligible_leader_replicas:
+        return
+    registration = replica.registration
+    why = _why_unclean(view, replica)
+    if broker_id in registration.elr and why is not None:
+        is_last = not registration.isr and registration.elr == (broker_id,)
+        yield RULE.finding(
+            view.where,
+            f"broker {broker_id} is in the ELR, but {why}, according to {replica.source}{doubt(replica)}",
+            effect=f"{kafka(release)} removes broker {broker_id} from the ELR when it registers. "
+            + _left(registration, broker_id, is_last=is_last),
+            advice="Compare the replicas with kcheck truncation before the controller elects a leader."
+            if is_last
+            else "Start the other members of ISR and ELR first.",
+            severity=_severity(replica, registration, is_last=is_last),
+            data={
+                "isr": registration.isr,
+                "elr": registration.elr,
+                "broker_epoch": replica.broker_epoch,
+                "shutdown_epoch": replica.shutdown_epoch,
+            },
+        )
+
+
+def _severity(replica: ReplicaInCluster, registration: PartitionRegistration, *, is_last: bool) -> Severity:
+    if len(registration.replicas) == 1:
+        return Severity.INFO  # no other replica can have more
+    return Severity.ERROR if is_last and replica.is_certain else Severity.WARNING
+
+
+def _why_unclean(view: PartitionView, replica: ReplicaInCluster) -> str | None:
+    """Return why the controller takes the last stop for unclean; None if it does not."""
+    if not view.clean_shutdown:
+        return "did not stop cleanly"
+    if replica.shutdown_epoch is None:
+        return f"{CLEAN_SHUTDOWN} names no broker epoch"
+    if replica.shutdown_epoch != replica.broker_epoch:
+        return f"{CLEAN_SHUTDOWN} names broker epoch {replica.shutdown_epoch}, not {replica.broker_epoch}"
+    return None
+
+
+def _left(registration: PartitionRegistration, broker_id: int | None, *, is_last: bool) -> str:
+    if not is_last:
+        others = sorted({*registration.isr, *registration.elr} - {broker_id})
+        return f"ISR and ELR then hold only broker {listed(others)}."
+    left = (
+        "Then no replica is left that can lead without loss, and only an unclean election gives the partition a leader"
+    )
+    if len(registration.last_known_elr) != 1:
+        return f"{left}."
+    return f"{left}: broker {registration.last_known_elr[0]}, which led last, or any replica if {UNCLEAN} is true."
+
+
+RULE = Rule(severity=Severity.WARNING, scope=Scope.PARTITION, check=check, when=has_metadata)

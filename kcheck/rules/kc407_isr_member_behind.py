@@ -1,0 +1,41 @@
+"""A replica that the cluster takes for in sync ends below the high watermark of another one.
+
+What is wrong: every replica in the ISR has all records below the high watermark. This one has not: it lost the end of
+its log, for example in a crash of its machine, or its directory was replaced by an older copy. Or the partition had an
+unclean election, and what the others have above it is lost already. The ISR is that of the metadata in
+`__cluster_metadata-0`, or of those that `--metadata` names.
+
+What the broker does: it may be elected leader as one that has everything. Then every other replica truncates its log to
+the end of this one, and committed records are lost.
+
+What to do: do not start this broker first. Start one that reaches the high watermark, and let it become leader; this
+replica then fetches the missing records. `kcheck truncation` shows what each choice of the leader loses.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.release import Release
+from kcheck.model.views import ReplicasView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._lag import lags
+from kcheck.rules._partition import offset_range
+from kcheck.rules._words import kafka
+
+
+def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
+    """Compare the log end of each replica in the ISR with the largest high watermark."""
+    for lag in lags(view):
+        if lag.in_sync:
+            yield RULE.finding(
+                lag.replica.where,
+                f"{lag.words}, and the cluster takes this replica for in sync",
+                effect=f"{kafka(release)} may elect this replica, and then loses "
+                f"{offset_range(lag.end, lag.high_watermark)}.",
+                advice="First start a broker whose replica reaches the high watermark. Run kcheck truncation to see "
+                "what each leader would lose.",
+                data=lag.data,
+            )
+
+
+RULE = Rule(severity=Severity.ERROR, scope=Scope.REPLICAS, check=check)

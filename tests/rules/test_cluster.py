@@ -1,0 +1,229 @@
+"""KC235 to KC239, KC407, KC5xx: files against the metadata of the cluster, and copies of these against each other."""
+
+from typing import Any
+
+import pytest
+
+from kcheck.core.cluster_copies import MetadataCopy
+from kcheck.core.quorum import quorum
+from kcheck.core.strays import StrayDetector, replica_in_cluster
+from kcheck.model.cluster import (
+    BrokerRegistration,
+    ClusterImage,
+    Levels,
+    PartitionRegistration,
+    QuorumState,
+    ReplicaInCluster,
+    TopicImage,
+)
+from kcheck.model.finding import Claimed, Finding
+from kcheck.model.views import PartitionView, ReplicasView
+from kcheck.rules._contract import Scope
+from tests.core.test_quorum import copy
+from tests.rules.build import batch, epochs, found_by_all, log_dir, partition
+
+REGISTRATION = PartitionRegistration((1, 2), (2,), leader_epoch=3)
+IN_CLUSTER = ReplicaInCluster("m up to offset 9", "T", REGISTRATION, is_certain=True, broker_epoch=5, shutdown_epoch=5)
+OLDER = "; this copy of the metadata may be older than the directory"
+
+
+def replica(in_cluster: ReplicaInCluster | None = IN_CLUSTER, broker_id: int = 1, **view: Any) -> PartitionView:
+    """Return a partition of topic id T on a broker, and what its cluster says of it."""
+    plain = partition(clean=True, topic_id="T")._replace(**view)
+    return plain._replace(where=plain.where._replace(broker_id=broker_id), in_cluster=in_cluster)
+
+
+def found(view: PartitionView, kafka: str = "4.3") -> list[Finding]:
+    """Return what the rules find that hold a replica against the metadata."""
+    return [finding for finding in found_by_all(view, Scope.PARTITION, kafka) if "KC235" <= finding.id <= "KC239"]
+
+
+def rows(view: PartitionView, kafka: str = "4.3") -> list[tuple[str, str]]:
+    """Return the ids and severities of these findings."""
+    return [(finding.id, str(finding.severity)) for finding in found(view, kafka)]
+
+
+def with_registration(**fields: Any) -> ReplicaInCluster:
+    """Return what the metadata say with another registration."""
+    return IN_CLUSTER._replace(registration=REGISTRATION._replace(**fields))
+
+
+def test_a_replica_as_the_cluster_knows_it_is_clean() -> None:
+    for view in (replica(), replica(None), replica(IN_CLUSTER._replace(registration=None))):
+        assert not rows(view)
+
+
+@pytest.mark.parametrize(
+    ("fields", "severity", "end"), [({}, "error", "offset 9"), ({"is_certain": False}, "warning", OLDER)]
+)
+def test_another_topic_id(fields: dict[str, Any], severity: str, end: str) -> None:
+    """It is the one finding of a stray; an id of another topic that has this partition here keeps it from that."""
+    stray = IN_CLUSTER._replace(topic_id="U", registration=None, stray="no topic with id T", **fields)
+    (finding,) = found(replica(stray))
+    assert (finding.id, str(finding.severity)) == ("KC235", severity)
+    assert finding.message.endswith(end)
+    assert [claim.claimed for claim in finding.claims] == [Claimed.STRAY]
+    (refused,) = found(replica(stray._replace(stray=None)))
+    assert "InconsistentTopicIdException" in refused.effect
+    assert not refused.claims
+
+
+@pytest.mark.parametrize(("kafka", "effect"), [("3.6", "DELETE"), ("3.7", "RENAME"), ("4.3", "RENAME")])
+def test_a_stray(kafka: str, effect: str) -> None:
+    """Of a topic that is gone, or of which the id is not known."""
+    stray = IN_CLUSTER._replace(stray="not here", registration=None)
+    for of_topic in (stray, stray._replace(topic_id=None)):
+        (finding,) = found(replica(of_topic), kafka)
+        assert (finding.id, str(finding.severity), finding.message) == ("KC236", "error", "not here")
+        assert effect in finding.effect
+    (finding,) = found(replica(stray._replace(uncertain="may be old")), kafka)
+    assert (str(finding.severity), finding.message) == ("warning", "not here; may be old")
+
+
+@pytest.mark.parametrize(
+    ("assigned", "own", "speaks"), [("A", "B", True), ("A", "A", False), (None, "B", False), ("A", None, False)]
+)
+def test_another_log_dir(assigned: str | None, own: str | None, *, speaks: bool) -> None:
+    placed = IN_CLUSTER._replace(directory_id=assigned, own_directory_id=own)
+    assert rows(replica(placed)) == ([("KC237", "info")] if speaks else [])
+
+
+@pytest.mark.parametrize(
+    ("view", "expected"),
+    [
+        ({}, None),
+        ({"epochs": epochs(b"0\n1\n3 0\n")}, None),
+        ({"epochs": epochs(b"0\n1\n4 0\n")}, (4, "leader-epoch-checkpoint")),
+        ({"last_batch": batch(0, 1, 3)}, None),
+        ({"last_batch": batch(0, 1, None)}, None),
+        ({"last_batch": batch(0, 1, 5), "epochs": epochs(b"0\n1\n2 0\n")}, (5, None)),
+    ],
+)
+def test_an_epoch_that_the_controller_never_gave(view: dict[str, Any], expected: tuple[int, str | None] | None) -> None:
+    """In the file or in the last batch; what the cluster does not place here is another finding."""
+    findings = found(replica(**view))
+    assert [(row.data["latest_epoch"], row.where.file) for row in findings] == ([expected] if expected else [])
+    older = rows(replica(IN_CLUSTER._replace(is_certain=False), **view))
+    assert older == ([("KC238", "info")] if expected else [])
+    assert "KC238" not in dict(rows(replica(IN_CLUSTER._replace(stray="not here"), **view)))
+    assert not rows(replica(with_registration(leader_epoch=None), **view))
+
+
+@pytest.mark.parametrize(
+    ("view", "fields", "why"),
+    [
+        ({}, {}, None),
+        ({"clean_shutdown": False}, {}, "did not stop cleanly"),
+        ({}, {"shutdown_epoch": None}, ".kafka_cleanshutdown names no broker epoch"),
+        ({}, {"shutdown_epoch": 4}, ".kafka_cleanshutdown names broker epoch 4, not 5"),
+    ],
+)
+def test_a_member_of_the_elr_that_did_not_stop_cleanly(
+    view: dict[str, Any], fields: dict[str, Any], why: str | None
+) -> None:
+    """With others left it is a warning; an error if it is the last one, unless no other replica exists."""
+    cases = (
+        (with_registration(elr=(1,)), "warning", "ISR and ELR then hold only broker 2."),
+        (with_registration(isr=(), elr=(1, 2)), "warning", "ISR and ELR then hold only broker 2."),
+        (with_registration(isr=(), elr=(1,)), "error", "gives the partition a leader."),
+        (with_registration(isr=(), elr=(1,), last_known_elr=(2,)), "error", "a leader: broker 2, which led last"),
+        (with_registration(isr=(), elr=(1,))._replace(is_certain=False), "warning", "gives the partition a leader."),
+        (with_registration(replicas=(1,), isr=(), elr=(1,)), "info", "gives the partition a leader."),
+    )
+    for in_cluster, severity, effect in cases:
+        findings = found(replica(in_cluster._replace(**fields), **view))
+        assert [(row.id, str(row.severity)) for row in findings] == ([("KC239", severity)] if why else [])
+        for finding in findings:
+            assert why is not None
+            assert why in finding.message
+            assert effect in finding.effect
+        assert not rows(replica(in_cluster._replace(**fields), **view), "3.9")
+        assert not rows(replica(in_cluster._replace(**fields), broker_id=3, **view))
+
+
+def test_nothing_is_said_of_a_running_broker() -> None:
+    """Its files may be newer than the metadata that were read before."""
+    image = ClusterImage({}, brokers={1: BrokerRegistration(1, 5, fenced=False)})
+    detector = StrayDetector(copy(1, 30)._replace(image=image), 1, own=True)
+    assert replica_in_cluster(detector, replica(), log_dir()) is not None
+    assert replica_in_cluster(detector, replica(), log_dir(locked_by=77)) is None
+
+
+def test_a_replica_in_sync_that_ends_below_the_high_watermark() -> None:
+    """KC403 or KC407, never both: metadata have to be as new as the high watermark, and say who is in sync."""
+
+    def lag(mine: ReplicaInCluster | None, other: ReplicaInCluster | None) -> list[tuple[str, str, int | None]]:
+        replicas = (
+            replica(mine, 1, log_end_offset=70), replica(other, 2, log_end_offset=90, high_watermark=80),
+        )  # fmt: skip
+        findings = found_by_all(ReplicasView(replicas), Scope.REPLICAS)
+        return [(finding.id, str(finding.severity), finding.where.broker_id) for finding in findings]
+
+    member = with_registration(isr=(1, 2))
+    behind, lost = [("KC403", "info", 1)], [("KC407", "error", 1)]
+    assert lag(member, member) == lost
+    assert lag(IN_CLUSTER, IN_CLUSTER) == behind
+    for mine, other in ((None, member), (member, None), (member, member._replace(is_certain=False))):
+        assert lag(mine, other) == behind
+    assert lag(member._replace(registration=None), member) == behind
+
+
+def of_cluster(*copies: MetadataCopy, kafka: str = "4.3") -> list[tuple[str, str, int | None]]:
+    """Return what the rules about copies find."""
+    findings = found_by_all(quorum(copies), Scope.CLUSTER, kafka)
+    return [(finding.id, str(finding.severity), finding.where.broker_id) for finding in findings]
+
+
+def test_one_node_id_in_two_log_dirs() -> None:
+    """What has no directory.id, or no node, cannot be told apart."""
+    one, two = copy(1, 30)._replace(directory_id="A"), copy(2, 30)._replace(directory_id="B")
+    assert not of_cluster(one, one, two)
+    assert of_cluster(one, two, two._replace(node_id=1)) == [("KC501", "error", 1)]
+    assert of_cluster(one, two._replace(node_id=1, path="p/m"), two._replace(node_id=7), one._replace(node_id=7)) == [
+        ("KC501", "error", 1), ("KC501", "error", 7),
+    ]  # fmt: skip
+    for strange in (two._replace(node_id=None), two._replace(directory_id=None, node_id=1)):
+        assert not of_cluster(one, strange)
+
+
+def test_voters_that_no_majority_names() -> None:
+    """Those of the configuration, or of the log with kraft.version 1; each controller counts by its newest copy."""
+    three, two = frozenset({1, 2, 3}), frozenset({2, 3})
+    static = {voters: QuorumState(1, 2, -1, tuple(voters)) for voters in (three, two)}
+
+    def node(number: int | None, voters: frozenset[int], end: int = 30, *, configured: bool = True) -> MetadataCopy:
+        named = copy(number, end, voters=voters)
+        return named._replace(elected=static[voters]) if configured else named
+
+    assert not of_cluster(node(1, three), node(2, three), node(3, two))
+    assert of_cluster(node(1, three), node(2, two), node(3, two)) == [("KC502", "error", 1)]
+    assert of_cluster(node(9, three, 40), node(2, two), node(3, two)) == [("KC502", "error", 9)]
+    logged = (node(1, three, 40, configured=False), node(2, two, configured=False))
+    assert of_cluster(*logged) == [("KC502", "warning", 1)]
+    assert not of_cluster(node(1, three), node(1, two, 20), node(None, two), node(3, frozenset(), configured=False))
+    assert not of_cluster(node(9, three))
+    assert not of_cluster(node(1, frozenset(), 50, configured=False), node(2, two))
+
+
+@pytest.mark.parametrize(
+    ("kafka", "level", "highest", "expected"),
+    [
+        ("4.3", 30, 30, 0),
+        ("4.2", 30, 30, 1),
+        ("3.9", 30, 21, 2),
+        ("4.3", 30, 29, 1),
+        ("3.6", 14, 14, 0),
+        ("2.8", None, 1, 0),
+        ("4.3", 30, None, 0),
+    ],
+)
+def test_metadata_that_the_software_does_not_know(
+    kafka: str, level: int | None, highest: int | None, expected: int
+) -> None:
+    """That of `--kafka`, or that of a registered broker."""
+    features = {} if highest is None else {"metadata.version": Levels(1, highest)}
+    brokers = {1: BrokerRegistration(1, 5, fenced=True, features=features)}
+    finalized = {} if level is None else {"metadata.version": level}
+    image = ClusterImage({"t": TopicImage("t", "T", {})}, brokers=brokers, features=finalized)
+    findings = of_cluster(copy(1, 30)._replace(image=image), kafka=kafka)
+    assert findings == [("KC503", "fatal", 1)] * expected
