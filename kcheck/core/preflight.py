@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.startup import Outcome
+from kcheck.core.strays import registers_cleanly
 from kcheck.core.verdicts import is_set_aside, lost_words
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.names import CLEAN_SHUTDOWN
@@ -79,8 +80,7 @@ def leaves_elr(
 ) -> PreflightReason | None:
     """Return the reason if the broker is in an ELR and registers as after an unclean shutdown (4.0 to 4.3.1).
 
-    Each log dir must have the broker epoch of its last registration in .kafka_cleanshutdown
-    (LogManager.readBrokerEpochFromCleanShutdownFiles, ReplicationControlManager.handleUncleanBrokerShutdown).
+    The markers of all log dirs decide (ReplicationControlManager.handleBrokerShutdown).
     """
     broker = None if broker_id is None else image.brokers.get(broker_id)
     named = [f"{topic.name}-{number}" for topic, number, partition in image.partitions() if broker_id in partition.elr]
@@ -94,7 +94,6 @@ def leaves_elr(
 
 
 def _is_of_epoch(start: LogDirPrediction, epoch: int | None) -> bool:
-    if not start.clean or start.view is None:
-        return False
-    marker = start.view.files.get(CLEAN_SHUTDOWN)
-    return marker is not None and marker.parsed.value.broker_epoch == epoch
+    marker = None if start.view is None else start.view.files.get(CLEAN_SHUTDOWN)
+    named = None if marker is None else marker.parsed.value.broker_epoch
+    return registers_cleanly(clean=start.clean, shutdown_epoch=named, broker_epoch=epoch)

@@ -43,6 +43,15 @@ def directory_of(registration: PartitionRegistration, broker_id: int | None) -> 
     return next((directory for broker, directory in pairs if broker == broker_id), None)
 
 
+def registers_cleanly(*, clean: bool, shutdown_epoch: int | None, broker_epoch: int | None) -> bool:
+    """Whether a broker keeps its places in ISR and ELR when it registers, as far as one log dir decides (4.0 to 4.3.1).
+
+    Its clean shutdown marker must hold the epoch of its last registration: the marker of every log dir must
+    (LogManager.readBrokerEpochFromCleanShutdownFiles, ClusterControlManager.registerBroker).
+    """
+    return clean and shutdown_epoch is not None and shutdown_epoch == broker_epoch
+
+
 def becomes_of_strays(release: Release) -> Outcome:
     """Return what a start does with stray replicas: it deletes them up to 3.6 and renames them to -stray from 3.7."""
     return Outcome.STRAY if release.keeps_strays else Outcome.DELETED

@@ -18,6 +18,7 @@ truncation`) before the controller elects one.
 
 from collections.abc import Iterable
 
+from kcheck.core.strays import registers_cleanly
 from kcheck.model.cluster import UNCLEAN, PartitionRegistration, ReplicaInCluster
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import CLEAN_SHUTDOWN
@@ -67,13 +68,13 @@ def _severity(replica: ReplicaInCluster, registration: PartitionRegistration, *,
 
 def _why_unclean(view: PartitionView, replica: ReplicaInCluster) -> str | None:
     """Return why the controller takes the last stop for unclean; None if it does not."""
+    shutdown, registered = replica.shutdown_epoch, replica.broker_epoch
+    if registers_cleanly(clean=bool(view.clean_shutdown), shutdown_epoch=shutdown, broker_epoch=registered):
+        return None
     if not view.clean_shutdown:
         return "did not stop cleanly"
-    if replica.shutdown_epoch is None:
-        return f"{CLEAN_SHUTDOWN} names no broker epoch"
-    if replica.shutdown_epoch != replica.broker_epoch:
-        return f"{CLEAN_SHUTDOWN} names broker epoch {replica.shutdown_epoch}, not {replica.broker_epoch}"
-    return None
+    named = "no broker epoch" if shutdown is None else f"broker epoch {shutdown}, not {registered}"
+    return f"{CLEAN_SHUTDOWN} names {named}"
 
 
 def _left(registration: PartitionRegistration, broker_id: int | None, *, is_last: bool) -> str:
