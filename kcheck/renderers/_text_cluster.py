@@ -61,7 +61,7 @@ def _source(body: Any, page: Page) -> None:
 def _committed(metadata: Any) -> str:
     end, committed = metadata["end_offset"], metadata["committed_to"]
     if committed is None:
-        return "not known to be committed: one copy does not prove it"
+        return "not known to be committed: that takes the logs of most controllers"
     if committed >= end:
         return "all of it committed"
     return f"committed up to offset {committed - 1} for certain: the rest may be taken back"
