@@ -1,6 +1,7 @@
 """Move one of two directories of a partition aside, if the other one holds all of its batches.
 
 If each directory holds something that the other does not, the repair is refused: the files do not show which is right.
+It is also refused if both log dirs hold the metadata log: they may be of two nodes that claim one node id.
 """
 
 from collections.abc import Iterator
@@ -39,6 +40,12 @@ def plan(own_log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Rep
             yield Refused(
                 finding,
                 f"kcheck read {len(twins)} of its directories: name all log dirs of the broker",
+            )
+            continue
+        if all(any(held.view.is_metadata_log for held in twin.log_dir.partitions) for twin in twins):
+            yield Refused(
+                finding,
+                "both log dirs hold the metadata log: they may be of two nodes with one node id (KC501)",
             )
             continue
         # A log dir that knows a high watermark of the partition is the one in which it lived.

@@ -102,7 +102,7 @@ def test_a_repaired_case_is_loaded_as_planned(version: str, tmp_path: Path) -> N
         folder = tmp_path / f"{case.parent.name}-{case.name}"
         lay_out(case, folder / "before")
         found = repaired(log_dirs(str(folder / "before")), VERSIONS[version], folder)
-        brokers = {start.broker_id for start in found.starts}
+        brokers = {start.broker for start in found.starts}
         before = any(reason.startswith(BEFORE) for start in found.starts for reason in start.reasons)
         if found.plan.operations and len(brokers) == 1 and not before:
             made[folder.name] = found.starts

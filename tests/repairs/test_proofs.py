@@ -330,3 +330,11 @@ def test_a_header_put_right_counts_where_the_start_splits_its_segment(tmp_path: 
     (found,) = made.starts[0].partitions
     assert found.log is not None
     assert found.log.leader_epochs == ((0, 0), (1, behind))
+
+
+def test_two_nodes_with_one_node_id_are_left_alone(tmp_path: Path) -> None:
+    """Each has the metadata log: neither is a copy that a broker left behind."""
+    lay_out(CASES / "kc501-node-id-twice" / "two-brokers", tmp_path / "b")
+    made = planned(*(str(tmp_path / "b" / f"broker-{number}" / "data1") for number in (1, 2)))
+    assert not [each for each in made.plan.operations if isinstance(each, SetAside)]
+    assert "both log dirs hold the metadata log" in reasons(made)
