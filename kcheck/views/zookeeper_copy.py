@@ -22,7 +22,7 @@ VERSION_2 = "version-2"
 SNAPSHOT_SIZE_MAX = 256 << 20
 LOGS_SIZE_MAX = 1 << 30
 """kcheck reads at most so many bytes of logs: a server writes a snapshot long before."""
-EXPORT_SIZE_MAX = 64 << 20
+EXPORT_SIZE_MAX = 32 << 20
 TREE_COUNT_MAX = 1_000_000
 """kcheck reads at most so many files and directories of a tree of znodes."""
 _SNAPSHOT_COUNT_MAX = 100
