@@ -7,7 +7,7 @@
 | What did the system refuse while a command ran? | `refusals` |
 | How are log dirs in S3 and other stores read? | `remote`; how much a thread may read: `quota` |
 | Which process holds a log dir? | `lock` |
-| Where does kcheck write its own results? | `output` |
+| Where does kcheck write its own results? | `output`; what must never replace a file: `new_files` |
 | How does a plan change a log dir? | `apply`; the files it changes: `places`; what undo needs: `backup` |
 | What does a worker process close and how much memory may it use? | `descriptors`, `memory` |
 

@@ -91,7 +91,7 @@ class Backup:
     def make(self) -> None:
         """Create the folder, or use one that is empty or left by an interrupted run; PlanError for any other."""
         if self._descriptor < 0:
-            _make_directories(os.path.abspath(self.path))
+            make_directories(os.path.abspath(self.path))
             self._open()
         foreign = sorted(name for name in os.listdir(self._descriptor) if not _OURS.fullmatch(name))
         if foreign:
@@ -134,7 +134,7 @@ def own_attributes() -> Attributes:
     return Attributes(_FILE_MODE, (os.geteuid(), os.getegid()))
 
 
-def _make_directories(path: str) -> None:
+def make_directories(path: str) -> None:
     """Create a directory and its missing parents, and sync each name, so that none is lost when power is."""
     missing = []
     while not os.path.lexists(path):

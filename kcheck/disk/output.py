@@ -32,6 +32,37 @@ def make_directory(path: str) -> None:
         raise UsageError(f"cannot create {path}: {word_for(error)}") from error
 
 
+def occupied(path: str) -> int | None:
+    """Hold a directory for this process and return the descriptor that holds it; None if another process does.
+
+    The system lets it go when the process ends, however that is.
+    """
+    import fcntl  # not on every system
+
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def let_go(descriptor: int) -> None:
+    """Let a directory go that is `occupied`."""
+    os.close(descriptor)
+
+
+def put_in_place(path: str, to: str) -> None:
+    """Give a file or a directory its name, for good; OSError if a directory of that name has something in it."""
+    os.rename(path, to)
+    folder = os.open(os.path.dirname(to) or ".", os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
 def have_directory(path: str) -> None:
     """Create a directory if it does not exist; its parent exists."""
     if store_of(path) is not None:
@@ -86,12 +117,7 @@ def publish(path: str, data: bytes) -> None:
     with create(temporary) as stream:
         stream.write(data)
         settle(stream)
-    os.rename(temporary, path)
-    folder = os.open(os.path.dirname(path) or ".", os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    put_in_place(temporary, path)
 
 
 @contextlib.contextmanager

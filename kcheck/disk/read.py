@@ -5,12 +5,16 @@ import os
 import stat
 from collections.abc import Mapping
 from functools import partial
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from kcheck.disk.refusals import MISSING, note_refusal
-from kcheck.disk.remote import RemoteFile, Store, store_of
+from kcheck.disk.remote import Store, store_of
 from kcheck.model.names import STRANGERS_MAX, further_strangers, is_stranger
 from kcheck.model.source import SMALL_FILE_SIZE_MAX, DirectoryEntries, Filled, Source, small_size_max
 from kcheck.model.unreadable import UnreadableCause, UnreadableError, too_large
+
+if TYPE_CHECKING:
+    from kcheck.disk.bundle import Bundle
 
 COUNT_MAX = 10_000
 """A listing with this many names leaves strangers out, and again each time it has doubled."""
@@ -80,6 +84,14 @@ class LocalFile:
         return hole if self.next_data(hole) is None else self.size
 
 
+@runtime_checkable
+class _KnowsHoles(Protocol):
+    """An open file that knows where the hole begins that ends it."""
+
+    def filled_size(self) -> int:
+        """Return where the hole begins; the size if there is none, or none is known."""
+
+
 class _Opened:
     """An open regular file of this machine or of a store, for a `with` block; gives a `Source`.
 
@@ -90,14 +102,14 @@ class _Opened:
     __slots__ = ("_file", "_folder", "_path")
 
     def __init__(
-        self, path: str, store: Store | None, *, follow: bool, at: int | None = None, folder: str = ""
+        self, path: str, store: "Store | Bundle | None", *, follow: bool, at: int | None = None, folder: str = ""
     ) -> None:
         flags = _FLAGS & ~_NOFOLLOW if follow else _FLAGS
         self._path, self._folder = path, folder
-        self._file: int | RemoteFile
+        self._file: int | Source
         try:
             if store is not None:
-                self._file = RemoteFile(store, path, store.size(path))
+                self._file = store.source(path)
                 return
             try:
                 self._file = os.open(path, flags | _NOATIME, dir_fd=at)
@@ -116,7 +128,7 @@ class _Opened:
     def _unreadable(self, error: OSError | ValueError) -> UnreadableError:
         return unreadable(error, os.path.join(self._folder, self._path))
 
-    def __enter__(self) -> LocalFile | RemoteFile:
+    def __enter__(self) -> Source:
         if not isinstance(self._file, int):
             return self._file
         try:
@@ -181,7 +193,8 @@ class FilesOf:
         try:
             if self._store is not None:
                 listed = self._store.list_directory(self.path)
-                return DirectoryEntries(_with_few_strangers(listed.sizes), dict.fromkeys(listed.directories, False))
+                below = {name: is_empty(self._prefix + name) for name in listed.directories}
+                return DirectoryEntries(_with_few_strangers(listed.sizes), below, listed.others)
             count_max = COUNT_MAX
             with os.scandir(self.path) as entries:
                 for entry in entries:
@@ -229,7 +242,7 @@ class FilesOf:
             if source.size <= _HOLE_SIZE_MIN:
                 data = _read(source, source.size)
                 return Filled(data, len(data))
-            filled = source.filled_size() if isinstance(source, LocalFile) else source.size
+            filled = source.filled_size() if isinstance(source, _KnowsHoles) else source.size
             if filled > SMALL_FILE_SIZE_MAX:
                 raise too_large(filled)
             data = _read(source, filled)
@@ -253,7 +266,7 @@ def _with_few_strangers(sizes: Mapping[str, int]) -> dict[str, int]:
     return {name: sizes[name] for name in sizes.keys() - more} if more else dict(sizes)
 
 
-def _read_unlisted(store: Store, path: str, size_max: int) -> bytes:
+def _read_unlisted(store: "Store | Bundle", path: str, size_max: int) -> bytes:
     """Return the bytes of a small file of unknown size; asking for its size would cost another request."""
     try:
         data = store.read(path, 0, size_max + 1)
@@ -295,8 +308,9 @@ def _leads_nowhere(link: str, at: int | None = None) -> int | None:
 
 def is_empty(path: str) -> bool:
     """Whether a directory is known to be empty: False if it cannot be listed. A store has no empty directories."""
-    if store_of(path) is not None:
-        return False
+    store = store_of(path)
+    if store is not None:
+        return store.is_empty(path)
     try:
         with os.scandir(path) as entries:
             return next(entries, None) is None

@@ -10,31 +10,26 @@ from contextlib import contextmanager
 from functools import partial
 from io import FileIO
 from threading import Lock
-from typing import Any, BinaryIO, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from kcheck.disk.quota import take
+from kcheck.disk.remote_content import RemoteContent
 from kcheck.errors import KcheckError, UsageError
+
+if TYPE_CHECKING:
+    from kcheck.disk.bundle import Bundle
 
 T = TypeVar("T")
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://")
+BUNDLE_SUFFIX = ".kcheck"
+"""The names of bundles end so."""
 _BLOCK_SIZE = 16 << 10
 """The smallest read: a request costs more than its bytes."""
 _EXTRAS = {"s3": "s3", "s3a": "s3"}
 """The extra of kcheck that a URL scheme needs; `remote` for all others."""
 _STAMPS = ("ETag", "etag", "generation", "LastModified", "last_modified", "updated", "mtime", "modified", "created")
 """The attributes by which stores tell a changed file from the old one."""
-
-
-class RemoteContent(NamedTuple):
-    """The content of a directory in a store."""
-
-    sizes: Mapping[str, int]
-    """The sizes of its files in bytes, by name."""
-    directories: tuple[str, ...]
-    """The names of its directories, sorted."""
-    stamps: Mapping[str, str] = {}
-    """For each file of a held log dir, a text that differs once the file changes; missing if the store has none."""
 
 
 class Store:
@@ -92,6 +87,26 @@ class Store:
         if size is None:
             raise FileNotFoundError(2, "No such file or directory")
         return size
+
+    def is_directory(self, path: str) -> bool:
+        """Whether something is below a path: a store has no empty directories."""
+        content = self.find(path)
+        return bool(content.sizes or content.directories)
+
+    def is_empty(self, path: str) -> bool:
+        """Return False: a store has no empty directories."""
+        del path
+        return False
+
+    def exists(self, path: str) -> bool:
+        """Whether a file has this path, or something is below it."""
+        folder, _, name = path.rstrip("/").rpartition("/")
+        content = self.find(folder)
+        return name in content.sizes or name in content.directories
+
+    def source(self, path: str) -> "RemoteFile":
+        """Return a file to read by ranges."""
+        return RemoteFile(self, path, self.size(path))
 
     def is_held(self, path: str) -> bool:
         """Whether the size of a file is known without a request."""
@@ -244,12 +259,16 @@ _OPTIONS: list[Mapping[str, object]] = []
 """The options of every open `mounted` block."""
 
 
-def store_of(path: str) -> Store | None:
-    """Return the store of a path; None for a local path."""
+def store_of(path: str) -> "Store | Bundle | None":
+    """Return the store of a path, which may be a bundle; None for a local path. UsageError: a damaged bundle."""
     for prefix, store in _MOUNTED.items():
         if f"{path}/".startswith(prefix):
             return store
-    return None
+    if BUNDLE_SUFFIX not in path:
+        return None
+    from kcheck.disk.bundle import bundle_of  # only for a path that may be in one
+
+    return bundle_of(path)
 
 
 def is_url(root: str) -> bool:

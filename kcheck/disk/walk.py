@@ -9,7 +9,7 @@ from typing import NamedTuple, Self, TypeVar
 from kcheck.disk.quota import reading_at_most
 from kcheck.disk.read import COUNT_MAX, FilesOf, unreadable
 from kcheck.disk.refusals import MISSING, note_refusal
-from kcheck.disk.remote import store_of
+from kcheck.disk.remote import BUNDLE_SUFFIX, store_of
 from kcheck.model.finding import Location
 from kcheck.model.names import STRANGERS_MAX, IsStranger, further_strangers, is_stranger
 from kcheck.model.unreadable import UnreadableCause, UnreadableError
@@ -44,7 +44,9 @@ def list_directory(path: str, strange: IsStranger | None = None) -> Listing:
         content = _readable(path, lambda: store.list_directory(path))
         files = set(content.sizes)
         strangers = _leave_out(files, strange)
-        return Listing(tuple(sorted(files)), directories=content.directories, others=(), strangers=strangers)
+        return Listing(
+            tuple(sorted(files)), directories=content.directories, others=content.others, strangers=strangers
+        )
     return _readable(path, lambda: _listed(path, path, strange))
 
 
@@ -119,6 +121,11 @@ def hold_listing(path: str) -> None:
 def is_remote(path: str) -> bool:
     """Whether a path is in a store, where a request takes long and many can run at once."""
     return store_of(path) is not None
+
+
+def is_bundle(path: str) -> bool:
+    """Whether a path is a bundle of `kcheck capture`, or leads into one."""
+    return BUNDLE_SUFFIX in path and store_of(path) is not None
 
 
 @contextmanager
@@ -202,6 +209,9 @@ def sizes(path: str, ending: str) -> list[int]:
 
 def file_size(path: str) -> int:
     """Return the size of a file in bytes without following a link; UnreadableError if it is missing."""
+    store = store_of(path)
+    if store is not None:
+        return _readable(path, lambda: store.size(path))
     return _readable(path, lambda: os.lstat(path).st_size)
 
 
@@ -225,8 +235,7 @@ def is_directory(path: str) -> bool:
     """
     store = store_of(path)
     if store is not None:
-        content = _readable(path, lambda: store.find(path))
-        return bool(content.sizes or content.directories)
+        return _readable(path, lambda: store.is_directory(path))
     try:
         return stat.S_ISDIR(os.stat(path).st_mode)
     except (OSError, ValueError) as error:
@@ -238,9 +247,7 @@ def exists(path: str) -> bool:
     """Whether the user's path exists, or the system refuses to say."""
     store = store_of(path)
     if store is not None:
-        folder, name = split(path)
-        content = _readable(folder, lambda: store.find(folder))
-        return name in content.sizes or name in content.directories
+        return _readable(path, lambda: store.exists(path))
     try:
         os.lstat(path)
     except OSError as error:
@@ -255,6 +262,11 @@ def real(path: str) -> str:
     if store_of(path) is not None:
         return path.rstrip("/")
     return path if "\0" in path else os.path.realpath(path)
+
+
+def absolute(path: str) -> str:
+    """Return a path that means the same in every working directory."""
+    return path if store_of(path) is not None else os.path.abspath(path)
 
 
 def is_link(path: str) -> bool:

@@ -32,7 +32,10 @@ BROKERS = ROOT / "fixtures" / "brokers" / "4.3.1" / "diverged"
 
 
 class Command(NamedTuple):
-    """A command line; `{b1}` and `{b2}` are brokers, `{b3}` is the first one damaged, `{out}` is a folder for a run."""
+    """A command line; `{b1}` and `{b2}` are brokers, `{b3}` is the first one damaged, `{out}` is a folder for a run.
+
+    `{plan}` is what elect planned for the first two.
+    """
 
     words: tuple[str, ...]
 
@@ -65,6 +68,9 @@ COMMANDS = tuple(
         "cluster {b2} --history diverged-0 --format json",
         "predict {b3} --metadata {b2} --format json",
         "truncation 1={b3} 2={b2} --metadata {b1} --format json",
+        "elect 1={b1} 2={b2} --format json",
+        "elect 1={b3} 2={b2} --metadata {b1} --topic diverged --format json",
+        "verify {plan} 1={b1} 2={b2} --format json",
         "fleet scan {b3}/data1 --jobs 1 --quiet --out {out}",
     )
 )
@@ -148,6 +154,7 @@ class Trial:
         self._folder, self._brokers = folder, folder / "brokers"
         shutil.copytree(BROKERS, self._brokers)
         _damage(self._brokers / "broker-1", self._brokers / "broker-3")
+        self._run(Command(("elect", "1={b1}", "2={b2}", "--save-lost", "{plan}/saved", "--out", "{plan}")))
         self._before = self._state()
         self._undisturbed: dict[Command, Answer] = {}
 
@@ -199,7 +206,8 @@ class Trial:
         from kcheck.cli.app import main
 
         out, err = io.StringIO(), io.StringIO()
-        places = {f"b{number}": self._brokers / f"broker-{number}" for number in "123"} | {"out": self._folder / "run"}
+        places = {f"b{number}": self._brokers / f"broker-{number}" for number in "123"}
+        places |= {name: self._folder / name for name in ("out", "plan")}
         words = [word.format_map(places) for word in command.words]
         shutil.rmtree(places["out"], ignore_errors=True)
         code: Any = 0

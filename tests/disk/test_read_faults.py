@@ -10,7 +10,7 @@ import pytest
 
 from tests.disk.faults import ROOT
 
-SAMPLE = 1200
+SAMPLE = 400
 
 
 def test_no_answer_hides_what_was_refused() -> None:

@@ -1,0 +1,34 @@
+"""The small files of a bundle as a reader sees them."""
+
+
+class BadBundleError(ValueError):
+    """The bytes are not as kcheck writes them."""
+
+
+class ZeroEndedSource:
+    """A small file; the zeros that were only reserved at its end are not in the bundle."""
+
+    __slots__ = ("_data", "size")
+
+    def __init__(self, data: bytes, size: int) -> None:
+        self._data = data
+        self.size = size
+
+    def pread(self, count: int, position: int) -> bytes:
+        """Return bytes as `Source.pread`."""
+        count = min(count, self.size - position)
+        return self._data[position : position + count].ljust(count, b"\0") if count > 0 else b""
+
+    def pread_into(self, buffer: memoryview, position: int) -> int:
+        """Fill a buffer as `Source.pread_into`."""
+        data = self.pread(len(buffer), position)
+        buffer[: len(data)] = data
+        return len(data)
+
+    def next_data(self, position: int) -> int | None:
+        """Return where data follows as `Source.next_data`."""
+        return position if position < len(self._data) else None
+
+    def filled_size(self) -> int:
+        """Return where the zeros begin that were only reserved."""
+        return len(self._data)

@@ -1,0 +1,111 @@
+"""What of a file goes into a bundle, and why: an allow-list. Of a file that is not in it only name and size go in."""
+
+import re
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from typing import NamedTuple
+
+from kcheck.model.names import FileKind, parse_file
+
+
+class How(StrEnum):
+    """How the content of a file goes into a bundle."""
+
+    BATCHES = "batches"
+    """As rows of batch headers."""
+    NUMBERS = "numbers"
+    """As it is: a binary file of numbers."""
+    LINES = "lines"
+    """As it is, but lines that the file's kind does not have are masked."""
+    METADATA = "metadata"
+    """As rewritten metadata records."""
+    NAME = "name"
+    """Only its name and size."""
+
+
+class Taken(NamedTuple):
+    """What of a file goes into a bundle."""
+
+    how: How
+    """How its content goes in."""
+    why: str
+    """Why, in words."""
+
+
+_BY_KIND: Mapping[FileKind, Taken] = {
+    FileKind.LOG: Taken(How.BATCHES, "batch headers with verdicts; no records"),
+    FileKind.INDEX: Taken(How.NUMBERS, "offsets and positions"),
+    FileKind.TIME_INDEX: Taken(How.NUMBERS, "timestamps and offsets"),
+    FileKind.TRANSACTION_INDEX: Taken(How.NUMBERS, "producer ids and offsets of aborted transactions"),
+    FileKind.PRODUCER_SNAPSHOT: Taken(How.NUMBERS, "producer ids, epochs and sequence numbers"),
+    FileKind.METADATA_SNAPSHOT: Taken(How.METADATA, "the cluster's metadata by an allow-list"),
+    FileKind.BOOTSTRAP: Taken(How.METADATA, "the cluster's first metadata by an allow-list"),
+    FileKind.LEADER_EPOCHS: Taken(How.LINES, "leader epochs decide truncation"),
+    FileKind.OFFSETS: Taken(How.LINES, "what the broker trusts at its next start"),
+    FileKind.PARTITION_METADATA: Taken(How.LINES, "the topic id"),
+    FileKind.META_PROPERTIES: Taken(How.LINES, "the ids of broker, cluster and directory"),
+    FileKind.CLEAN_SHUTDOWN: Taken(How.LINES, "whether the broker stopped cleanly"),
+    FileKind.QUORUM_STATE: Taken(How.LINES, "the votes of a controller"),
+}
+_NAME_ONLY = Taken(How.NAME, "name and size only")
+METADATA_LOG = Taken(How.METADATA, "the cluster's metadata by an allow-list")
+
+_TOPIC = r"[A-Za-z0-9._-]{1,249}"
+_UUID = r"[A-Za-z0-9_-]{20,24}"
+"""22 characters of base64, or one or two more or fewer."""
+_NUMBERS = r"[ \t]*[+-]?[0-9]{0,20}[A-Za-z]?[0-9]{0,20}[ \t]*"
+"""A number, or one with a wrong sign in it."""
+_QUORUM_NAMES = (
+    "clusterId|leaderId|leaderEpoch|votedId|votedDirectoryId|appliedOffset|currentVoters|voterId|data_version"
+)
+_LINES: Mapping[FileKind, re.Pattern[str]] = {
+    FileKind.LEADER_EPOCHS: re.compile(rf"{_NUMBERS}|{_NUMBERS} {_NUMBERS}"),
+    FileKind.OFFSETS: re.compile(rf"{_NUMBERS}|{_TOPIC} {_NUMBERS} {_NUMBERS}"),
+    FileKind.PARTITION_METADATA: re.compile(rf"version: ?{_NUMBERS}|topic_id: ?{_UUID}"),
+    FileKind.META_PROPERTIES: re.compile(
+        r"#|#[A-Z][a-z]{2} [A-Z][a-z]{2} [0-9]{2} [0-9:]{8} [A-Z]{1,5} [0-9]{4}"
+        rf"|(?:version|broker\.id|node\.id) ?= ?{_NUMBERS}|(?:cluster|directory)\.id ?= ?{_UUID}(?:==)?"
+    ),
+    FileKind.CLEAN_SHUTDOWN: re.compile(r'(?:[\s{}:,0-9-]|"version"|"brokerEpoch")*'),
+    FileKind.QUORUM_STATE: re.compile(rf'(?:[\s{{}}\[\]:,0-9-]|"(?:{_QUORUM_NAMES})"|"{_UUID}"|"")*'),
+}
+"""What a line may be."""
+_BREAKS = re.compile(rb"(\r\n|\r|\n)")
+_MASKED = re.compile(r"[^\W\d_]")
+_HIDDEN = re.compile(r"[^\sA-Za-z0-9._:={}\[\]\",#+\\-]")
+_TEXT_RUN = re.compile(rb"[\x20-\x7e]{8,}")
+
+
+def content_of(name: str) -> Taken:
+    """Return what of a file with this name goes in."""
+    return _BY_KIND.get(parse_file(name).kind, _NAME_ONLY)
+
+
+def masked_lines(name: str, data: bytes, rename: Callable[[str], str] | None = None) -> bytes:
+    """Return a text file in which letters of lines that its kind does not have are `x`, and odd signs `?`.
+
+    Numbers, spaces and the signs of the formats stay, so that a reader fails at the same place. `rename` is applied to
+    the topics of a checkpoint.
+    """
+    kind = parse_file(name).kind
+    pieces = _BREAKS.split(data)
+    for at in range(0, len(pieces), 2):
+        pieces[at] = _line(kind, pieces[at], rename)
+    return b"".join(pieces)
+
+
+def _line(kind: FileKind, line: bytes, rename: Callable[[str], str] | None) -> bytes:
+    text = line.decode("latin-1")
+    if _LINES[kind].fullmatch(text) is not None and text.isascii():
+        if rename is not None and kind is FileKind.OFFSETS and " " in text.strip():
+            topic, space, rest = text.partition(" ")
+            return (rename(topic) + space + rest).encode("latin-1")
+        return line
+    ascii_only = _HIDDEN.sub(lambda odd: odd[0] if odd[0] < " " or odd[0] >= "\x7f" else "?", text)
+    hidden = _MASKED.sub(lambda letter: "x" if letter[0].isascii() else letter[0], ascii_only)
+    return "".join("\xff" if character > "\x7f" else character for character in hidden).encode("latin-1")
+
+
+def numbers_only(data: bytes) -> bytes:
+    """Return a binary file in which runs of printable bytes, which no numbers have, are 0xff."""
+    return _TEXT_RUN.sub(lambda run: b"\xff" * len(run[0]), data)

@@ -1,0 +1,117 @@
+"""Lists what is captured: every file and directory below the paths, with what of it goes in."""
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from kcheck.capture.contents import METADATA_LOG, How, Taken, content_of
+from kcheck.disk.read import word_for
+from kcheck.disk.walk import is_bundle, is_directory, real, split
+from kcheck.errors import UsageError
+from kcheck.model.names import CLUSTER_METADATA, FileKind, parse_directory, parse_file
+from kcheck.views.targets import TargetKind, targets
+
+_DEPTH_MAX = 4
+"""A folder, a log dir, a partition directory, and one directory in it."""
+
+
+class CapturedPath(NamedTuple):
+    """A file or directory to capture."""
+
+    path: str
+    """Its path on this machine."""
+    name: str
+    """Its path in the bundle."""
+    kind: str
+    """file, directory, link, or other."""
+    size: int = 0
+    """Its size in bytes."""
+    mode: int = 0
+    """Its mode bits."""
+    modified: int = 0
+    """When it was changed, in ns since 1970."""
+    error: tuple[int, str] | None = None
+    """The system's error, if it cannot be listed or looked at."""
+    content: Taken | None = None
+    """What of a file goes in; None for anything else."""
+
+
+def items(paths: Sequence[str]) -> Iterator[CapturedPath]:
+    """Yield every file and directory below some paths, sorted below each; UsageError for what is not Kafka's.
+
+    One log dir, or one folder of them, is the bundle itself; anything else has its own name in the bundle.
+    """
+    if not paths:
+        raise UsageError("capture needs at least one path")
+    for path in filter(is_bundle, paths):
+        raise UsageError(f"{path} is a bundle already")
+    roots = [(path, _root_name(path, alone=len(paths) == 1)) for path in paths]
+    names = [name for _, name in roots]
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"two paths end in {name}: capture them into two bundles")
+    for path, name in sorted(roots, key=lambda root: root[1]):
+        if name:
+            yield _item(path, name, _status(path), metadata=False)
+        if is_directory(path):
+            yield from _below(path, name, depth=0)
+
+
+def _root_name(path: str, *, alone: bool) -> str:
+    """Return the name of a path in the bundle; an empty one if it is the bundle itself."""
+    chosen = targets([path])
+    if not is_directory(path) and not os.path.isfile(path):
+        raise UsageError(f"{path}: no such file or directory")
+    is_partition = any(target.kind is TargetKind.PARTITION for target in chosen)
+    return "" if alone and is_directory(path) and not is_partition else split(real(path))[1]
+
+
+def _below(path: str, name: str, *, depth: int) -> Iterator[CapturedPath]:
+    try:
+        with os.scandir(path) as listed:
+            entries = sorted(listed, key=lambda entry: entry.name)
+    except OSError as error:
+        if depth == 0:
+            raise UsageError(f"{path}: {word_for(error)}") from error
+        return
+    parsed = parse_directory(os.path.basename(path))
+    metadata = parsed is not None and parsed.topic == CLUSTER_METADATA
+    for entry in entries:
+        inside = f"{name}/{entry.name}" if name else entry.name
+        item = _item(entry.path, inside, _status(entry.path), metadata=metadata)
+        yield item
+        if item.kind == "directory" and item.error is None and depth < _DEPTH_MAX:
+            yield from _below(entry.path, inside, depth=depth + 1)
+
+
+def _status(path: str) -> os.stat_result | OSError:
+    try:
+        return os.lstat(path) if os.path.islink(path) else os.stat(path)
+    except OSError as error:
+        return error
+
+
+def _item(path: str, name: str, status: os.stat_result | OSError, *, metadata: bool) -> CapturedPath:
+    if isinstance(status, OSError):
+        return CapturedPath(path, name, "file", error=(status.errno or 5, word_for(status)))
+    mode, times = stat.S_IMODE(status.st_mode), status.st_mtime_ns
+    if stat.S_ISDIR(status.st_mode):
+        return CapturedPath(path, name, "directory", 0, mode, times, _listing_error(path))
+    if not stat.S_ISREG(status.st_mode):
+        return CapturedPath(path, name, "link" if stat.S_ISLNK(status.st_mode) else "other", 0, mode, times)
+    file_name = os.path.basename(path)
+    content = content_of(file_name)
+    if metadata and parse_file(file_name).kind is FileKind.LOG:
+        content = METADATA_LOG
+    if content.how is How.NAME and status.st_size == 0:
+        content = Taken(How.NAME, "empty")
+    return CapturedPath(path, name, "file", status.st_size, mode, times, content=content)
+
+
+def _listing_error(path: str) -> tuple[int, str] | None:
+    try:
+        with os.scandir(path):
+            return None
+    except OSError as error:
+        return error.errno or 5, word_for(error)

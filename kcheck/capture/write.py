@@ -1,0 +1,278 @@
+"""Writes a bundle: a zip with its manifest first, the same bytes for the same directories."""
+
+import errno
+import hashlib
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, BinaryIO, NamedTuple
+from urllib.parse import quote
+
+from kcheck import __version__
+from kcheck.bundles.log import records_row
+from kcheck.bundles.rows import MAGIC, Packer
+from kcheck.capture.batch_rows import BatchRows, records_before_zstd
+from kcheck.capture.contents import How, masked_lines, numbers_only
+from kcheck.capture.metadata import rewritten
+from kcheck.capture.pseudonyms import Pseudonyms
+from kcheck.capture.tree import CapturedPath
+from kcheck.disk.bundle import BATCHES, FORMAT, MANIFEST
+from kcheck.disk.read import FilesOf, word_for
+from kcheck.errors import UsageError
+from kcheck.model.entries import Offset
+from kcheck.model.names import parse_file
+from kcheck.model.source import SMALL_FILE_SIZE_MAX, Source
+from kcheck.model.unreadable import UnreadableError, too_large
+
+_ZIP_TIME = (1980, 1, 1, 0, 0, 0)
+_CHUNK_SIZE = 1 << 20
+_README = """This is a bundle of `kcheck capture` ({version}): evidence about Kafka log directories.
+
+Open it:          kcheck check {name}        (also inspect, predict, dump, truncation, end-offset, elect)
+Without kcheck:   it is a zip. manifest.json lists every file with its size, why it is in, and its sha256.
+                  files/ holds small files as they were. A *.batches member holds the headers of record batches.
+
+Not in it:        record keys, values and headers; host names; secrets; ACLs; values of settings outside of a list.
+                  Letters of lines that a checkpoint does not have are x. The bytes of records are zeros.
+In it:            names of topics{topics}, numbers of brokers, ids of clusters, offsets, sizes, times, producer ids.
+"""
+
+
+class CaptureProgress(NamedTuple):
+    """How far a capture is."""
+
+    done: int
+    """Bytes read."""
+    name: str
+    """The file that comes next."""
+
+
+class Captured(NamedTuple):
+    """What a capture wrote."""
+
+    manifest: dict[str, Any]
+    """The manifest of the bundle."""
+    size: int
+    """The size of the bundle in bytes."""
+    digest: str
+    """Its SHA-256."""
+    complete: bool
+    """Whether everything was read: False after ^C, or beyond the limit."""
+    interrupted: bool
+    """Whether ^C ended the reading."""
+    refused: tuple[str, ...]
+    """The files that could not be read, with the error."""
+
+
+class _Part(NamedTuple):
+    """A member in the spool."""
+
+    name: str
+    """Its name in the zip."""
+    at: int
+    """Where it begins."""
+    size: int
+    """Its size in bytes."""
+    stored: bool
+    """Whether it is compressed already."""
+
+
+class _Spool:
+    """The members until the manifest is known."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.stream, self.size = stream, 0
+        self.parts: list[_Part] = []
+
+    def add(self, name: str, pieces: Iterable[bytes], *, stored: bool = False) -> str:
+        """Append a member; return its SHA-256."""
+        digest, begin = hashlib.sha256(), self.size
+        for piece in pieces:
+            self.stream.write(piece)
+            digest.update(piece)
+            self.size += len(piece)
+        self.parts.append(_Part(name, begin, self.size - begin, stored))
+        return digest.hexdigest()
+
+    def forget(self, size: int, parts: int) -> None:
+        """Forget what was added since."""
+        self.stream.seek(size)
+        self.size = size
+        del self.parts[parts:]
+
+
+def capture(
+    paths: Sequence[CapturedPath],
+    out: str,
+    *,
+    decode: bool = True,
+    limit: int | None = None,
+    pseudonyms: Pseudonyms | None = None,
+    tell: Callable[[CaptureProgress], None] = lambda _: None,
+) -> Captured:
+    """Write a bundle of what could be read until ^C; UsageError if it exists or cannot be written.
+
+    `decode` judges records, `limit` is the most bytes of all members before compression.
+    """
+    if os.path.lexists(out):
+        raise UsageError(f"{out} already exists")
+    folder, interrupted = os.path.dirname(os.path.abspath(out)), False
+    try:
+        with tempfile.TemporaryFile(prefix="kcheck-", dir=folder) as stream:
+            reader, done = _CaptureReader(_Spool(stream), decode=decode, limit=limit, pseudonyms=pseudonyms), 0
+            entries: list[dict[str, Any]] = []
+            try:
+                for path in paths:
+                    tell(CaptureProgress(done, path.name))
+                    entries.append(reader.entry(path))
+                    done += path.size
+            except KeyboardInterrupt:
+                interrupted = True
+            entries += (reader.skipped(path, "capture was interrupted") for path in paths[len(entries) :])
+            complete = not any("missing" in entry for entry in entries)
+            manifest = {
+                "format": FORMAT,
+                "kcheck": __version__,
+                "complete": complete,
+                "pseudonyms": pseudonyms is not None,
+                "records_judged": decode,
+                "entries": entries,
+            }
+            size, digest = _write_zip(out, manifest, reader.spool, pseudonyms=pseudonyms is not None)
+    except OSError as error:
+        raise UsageError(f"cannot write {out}: {word_for(error)}") from error
+    refused = tuple(f"{entry['path']}: {entry['error']['message']}" for entry in entries if "error" in entry)
+    return Captured(manifest, size, digest, complete, interrupted, refused)
+
+
+class _CaptureReader:
+    """Reads what is captured, one path after another, into a spool."""
+
+    def __init__(self, spool: _Spool, *, decode: bool, limit: int | None, pseudonyms: Pseudonyms | None) -> None:
+        self.spool = spool
+        self._decode, self._limit, self._pseudonyms = decode, limit, pseudonyms
+        self._rename = None if pseudonyms is None else pseudonyms.topic
+
+    def _row(self, path: CapturedPath) -> dict[str, Any]:
+        name = path.name if self._pseudonyms is None else self._pseudonyms.path(path.name)
+        row: dict[str, Any] = {"path": name, "type": path.kind, "size": path.size}
+        row |= {"mode": f"{path.mode:04o}", "modified_ns": path.modified}
+        if path.error is not None:
+            row["error"] = {"errno": path.error[0], "message": path.error[1]}
+        if path.content is not None:
+            row["why"] = path.content.why
+        return row
+
+    def skipped(self, path: CapturedPath, why: str) -> dict[str, Any]:
+        """Return the manifest's entry of a path that is not read."""
+        row = self._row(path)
+        if path.kind == "file" and path.error is None and path.size:
+            row["missing"] = why
+        return row
+
+    def entry(self, path: CapturedPath) -> dict[str, Any]:
+        """Return the manifest's entry of a path, after adding its members to the spool."""
+        row, content = self._row(path), path.content
+        if content is None or content.how is How.NAME or path.error is not None:
+            return row
+        before = self.spool.size, len(self.spool.parts)
+        member = "files/" + quote(row["path"].encode("utf-8", "surrogatepass"), safe="/._-")
+        folder, name = os.path.split(path.path)
+        try:
+            with FilesOf(folder or ".").open(name) as source:
+                row["size"] = source.size
+                if content.how is How.BATCHES:
+                    row |= self._batches(source, name, f"{member}.batches")
+                else:
+                    row |= self._small(source, name, member, content.how)
+        except UnreadableError as error:
+            self.spool.forget(*before)
+            cause = error.__cause__
+            number = cause.errno if isinstance(cause, OSError) and cause.errno else errno.EIO
+            row["error"] = {"errno": number, "message": str(error)}
+            return row
+        if self._limit is not None and self.spool.size > self._limit:
+            self.spool.forget(*before)
+            return self.skipped(path, f"the bundle would be larger than {self._limit} bytes")
+        return row
+
+    def _small(self, source: Source, name: str, member: str, how: How) -> dict[str, Any]:
+        if source.size > SMALL_FILE_SIZE_MAX:
+            raise too_large(source.size)
+        data = source.pread(source.size, 0)
+        if how is How.LINES:
+            data = masked_lines(name, data, self._rename)
+        elif how is How.METADATA:
+            data = rewritten(data, self._rename)
+        else:
+            data = numbers_only(data).rstrip(b"\0")
+        return {"member": member, "encoding": "raw", "sha256": self.spool.add(member, [data])}
+
+    def _batches(self, source: Source, name: str, member: str) -> dict[str, Any]:
+        if source.size == 0:
+            return {}
+        reader = BatchRows(source, parse_file(name).offset or Offset(0), decode=self._decode)
+        digest = self.spool.add(member, _packed(reader, source.size), stored=True)
+        row: dict[str, Any] = {"member": member, "encoding": BATCHES, "sha256": digest}
+        if reader.records is not None:
+            verdicts = {"any": records_row(reader.records)}
+            if reader.has_zstd:
+                verdicts["before_2.1"] = records_row(records_before_zstd(source))
+            row["records"] = f"{member}.records.json"
+            self.spool.add(row["records"], [json.dumps(verdicts, separators=(",", ":")).encode()])
+        return row
+
+
+def _packed(reader: BatchRows, size: int) -> Iterator[bytes]:
+    packer = Packer()
+    yield MAGIC
+    for position, block in reader:
+        yield packer.packed(position, block)
+    yield packer.index(size)
+
+
+def _write_zip(out: str, manifest: dict[str, Any], spool: _Spool, *, pseudonyms: bool) -> tuple[int, str]:
+    """Write the zip under a temporary name, and give it its own; return its size and SHA-256."""
+    temporary = f"{out}.{os.urandom(8).hex()}.tmp"
+    readme = _README.format(version=__version__, name=os.path.basename(out), topics=" (pseudonyms)" * pseudonyms)
+    try:
+        descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "w+b") as stream:
+            with zipfile.ZipFile(stream, "w", allowZip64=True) as archive:
+                document = json.dumps(manifest, indent=1, ensure_ascii=True).encode()
+                archive.writestr(_info(MANIFEST, stored=True), document)
+                archive.writestr(_info("README.txt", stored=False), readme)
+                for part in spool.parts:
+                    with archive.open(_info(part.name, stored=part.stored), "w", force_zip64=False) as member:
+                        for piece in _pieces(spool.stream, part.at, part.size):
+                            member.write(piece)
+            stream.flush()
+            os.fsync(stream.fileno())
+            digest, size = hashlib.sha256(), stream.seek(0, os.SEEK_END)
+            for piece in _pieces(stream, 0, size):
+                digest.update(piece)
+        os.link(temporary, out)
+    finally:
+        if os.path.lexists(temporary):
+            os.unlink(temporary)
+    return size, digest.hexdigest()
+
+
+def _info(name: str, *, stored: bool) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name, _ZIP_TIME)
+    info.compress_type = zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED
+    info.create_system = 3
+    info.external_attr = 0o100600 << 16
+    return info
+
+
+def _pieces(stream: BinaryIO, at: int, size: int) -> Iterator[bytes]:
+    while size > 0:
+        stream.seek(at)
+        piece = stream.read(min(_CHUNK_SIZE, size))
+        if not piece:
+            return
+        yield piece
+        at, size = at + len(piece), size - len(piece)

@@ -1,0 +1,398 @@
+"""Reads bundles of `kcheck capture`: a zip whose manifest lists the files of log dirs, read as if they were there.
+
+Nothing is unpacked: a path below a bundle is looked up in the manifest, and its bytes are made as they are read.
+Bundles come from strangers. What contradicts itself is refused before anything is read from it.
+"""
+
+import errno
+import json
+import os
+import re
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+from kcheck.bundles.small_files import BadBundleError, ZeroEndedSource
+from kcheck.disk.remote import BUNDLE_SUFFIX
+from kcheck.disk.remote_content import RemoteContent
+from kcheck.errors import UsageError
+from kcheck.model.source import Source, small_size_max
+from kcheck.model.unreadable import UnreadableCause, UnreadableError
+
+SUFFIX = BUNDLE_SUFFIX
+MANIFEST = "manifest.json"
+FORMAT = "kcheck.bundle/1"
+BATCHES = "batches"
+"""The encoding of a member that holds the batches of a `.log`."""
+_MANIFEST_SIZE_MAX = 256 << 20
+_MEMBERS_MAX = 2_000_000
+_DIRECTORY_SIZE_MAX = 512 << 20
+_NAME_SIZE_MAX = 1024
+_FILE_SIZE_MAX = 1 << 63
+_RATIO_MAX = 1 << 17
+"""A bundle may stand for this many times its size: a batch of 1 MiB needs 20 bytes, preallocated zeros nearly none."""
+_RATIO_FREE = 64 << 30
+_SMALL_RATIO_MAX = 100
+"""Its small files may be this many times as large together: zip could make them a thousand times as large."""
+_SMALL_RATIO_FREE = 1 << 30
+_LOCAL = struct.Struct("<4s5H3I2H")
+_END = struct.Struct("<4s4H2IH")
+_FLAGS_KNOWN = 0x800
+_ENTRY_TYPES = ("file", "directory", "link", "other")
+_BAD_ZIP = (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError, OverflowError, EOFError, struct.error)
+"""What Python's zip reader raises on bytes that are no zip."""
+
+
+class BundleEntry(NamedTuple):
+    """A file or directory that was captured."""
+
+    kind: str
+    """file, directory, link, or other: devices, sockets and pipes."""
+    size: int
+    """Its size in bytes."""
+    member: str | None
+    """The member of the zip that has its content; None if it has none."""
+    encoding: str
+    """How the member holds the content: raw, or batches."""
+    error: tuple[int, str] | None
+    """The system's error, if it could not be read."""
+    records: str | None
+    """The member with the verdict on its records; None if there is none."""
+
+
+class ZipMember(NamedTuple):
+    """A member of the zip."""
+
+    at: int
+    """The position of its local header."""
+    size: int
+    """Its size in bytes."""
+    packed: int
+    """Its compressed size in bytes."""
+    deflated: bool
+    """Whether it is compressed."""
+
+
+class Bundle:
+    """An open bundle: the answers that a store of log dirs gives."""
+
+    def __init__(self, path: str) -> None:
+        """Open a bundle; UsageError if it is none, or none that is safe to read."""
+        self.path = path
+        try:
+            self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError as error:
+            raise UsageError(f"{path}: {error.strerror}") from error
+        try:
+            self._read()
+        except BaseException:
+            os.close(self._descriptor)
+            raise
+
+    def _read(self) -> None:
+        """Read the list of members and the manifest."""
+        path = self.path
+        try:
+            self._size = os.fstat(self._descriptor).st_size
+            self._members = dict(self._listed())
+            self.manifest = self._manifest()
+            self._entries = _entries_of(self.manifest)
+            self._children = _children(self._entries)
+        except OSError as error:
+            raise UsageError(f"{path}: {error.strerror}") from error
+        except (*_BAD_ZIP, RecursionError, zlib.error) as error:
+            raise UsageError(f"{path} is not a bundle of kcheck capture: {error}") from error
+        self._check_sizes()
+
+    def _listed(self) -> Iterator[tuple[str, ZipMember]]:
+        """Yield the members by name."""
+        tail = os.pread(self._descriptor, _END.size, max(self._size - _END.size, 0))
+        if len(tail) < _END.size or tail[:4] != b"PK\5\6":
+            raise BadBundleError("it is no complete zip")
+        _, _, _, _, count, size, _, _ = _END.unpack(tail)
+        if count != 0xFFFF and size > _DIRECTORY_SIZE_MAX:
+            raise BadBundleError(f"its list of members has {size} bytes")
+        names = set[str]()
+        with os.fdopen(os.dup(self._descriptor), "rb") as stream, zipfile.ZipFile(stream) as archive:
+            infos = archive.infolist()
+            if len(infos) > _MEMBERS_MAX:
+                raise BadBundleError(f"{len(infos)} members are too many")
+            for info in infos:
+                _check_name(info.filename)
+                if info.filename in names:
+                    raise BadBundleError(f"two members have the name {info.filename}")
+                if info.flag_bits & ~_FLAGS_KNOWN or info.compress_type not in (0, 8):
+                    raise BadBundleError(f"{info.filename} is encrypted or compressed in an unknown way")
+                if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
+                    raise BadBundleError(f"{info.filename} is a link, not a file")
+                names.add(info.filename)
+                packed, at = info.compress_size, info.header_offset
+                if not 0 <= at <= self._size - packed or (info.compress_type == 0 and packed != info.file_size):
+                    raise BadBundleError(f"{info.filename} is outside of the file")
+                yield info.filename, ZipMember(at, info.file_size, packed, info.compress_type == 8)
+
+    def _manifest(self) -> Mapping[str, Any]:
+        data = self._content(MANIFEST, _MANIFEST_SIZE_MAX)
+        document = json.loads(data)
+        if not isinstance(document, dict) or document.get("format") != FORMAT:
+            raise BadBundleError(f"its {MANIFEST} does not say {FORMAT}")
+        return document
+
+    def _check_sizes(self) -> None:
+        total, small, named = 0, 0, set[str]()
+        for name, entry in self._entries.items():
+            total += entry.size
+            for member in (entry.member, entry.records):
+                if member is None:
+                    continue
+                if member not in self._members or member in named:
+                    many = "two files have the" if member in named else f"{name} has no"
+                    raise UsageError(f"{self.path}: {many} member {member}")
+                named.add(member)
+                small += 0 if member is entry.member and entry.encoding == BATCHES else self._members[member].size
+            if entry.member is not None and entry.encoding == "raw" and self._members[entry.member].size > entry.size:
+                raise UsageError(f"{self.path}: the member of {name} is larger than the file was")
+        for size, free, ratio in ((total, _RATIO_FREE, _RATIO_MAX), (small, _SMALL_RATIO_FREE, _SMALL_RATIO_MAX)):
+            if size > free + self._size * ratio:
+                raise UsageError(f"{self.path}: {self._size} bytes cannot stand for files of {size} bytes")
+
+    def _data_at(self, member: ZipMember) -> int:
+        header = os.pread(self._descriptor, _LOCAL.size, member.at)
+        if len(header) < _LOCAL.size or header[:4] != b"PK\3\4":
+            raise BadMemberError("its local header is missing")
+        fields = _LOCAL.unpack(header)
+        at = member.at + _LOCAL.size + fields[-2] + fields[-1]
+        if at + member.packed > self._size:
+            raise BadMemberError("it ends after the bundle")
+        return int(at)
+
+    def _content(self, name: str, size_max: int) -> bytes:
+        """Return the bytes of a member, at most `size_max`."""
+        member = self._members.get(name)
+        if member is None:
+            raise BadMemberError(f"it has no member {name}")
+        if member.size > size_max or member.packed > size_max + 1024:
+            raise BadMemberError(f"{name} has {member.size} bytes")
+        data = os.pread(self._descriptor, member.packed, self._data_at(member))
+        if member.deflated:
+            try:
+                data = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, member.size + 1)
+            except zlib.error as error:
+                raise BadMemberError(f"{name} cannot be decompressed") from error
+        if len(data) != member.size:
+            raise BadMemberError(f"{name} is not {member.size} bytes long")
+        return data
+
+    def hold(self, path: str) -> None:
+        """Do nothing: the manifest is a listing."""
+
+    def drop(self, path: str) -> None:
+        """Do nothing, as `hold`."""
+
+    def is_held(self, path: str) -> bool:
+        """Return True: every size is known."""
+        del path
+        return True
+
+    def list_directory(self, path: str) -> RemoteContent:
+        """Return the content of a directory; an OSError if it could not be listed, or is none."""
+        name = self._name(path)
+        entry = self._entries.get(name)
+        if entry is not None and entry.error is not None:
+            raise OSError(*entry.error)
+        content = self._children.get(name)
+        if content is None:
+            missing = entry is None
+            raise OSError(
+                errno.ENOENT if missing else errno.ENOTDIR, os.strerror(errno.ENOENT if missing else errno.ENOTDIR)
+            )
+        return content
+
+    def find(self, path: str) -> RemoteContent:
+        """Return the content of a directory, an empty one if it is missing."""
+        try:
+            return self.list_directory(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return RemoteContent({}, ())
+
+    def is_directory(self, path: str) -> bool:
+        """Whether a directory of this path was captured."""
+        entry = self._entries.get(self._name(path))
+        return entry is not None and entry.kind == "directory"
+
+    def exists(self, path: str) -> bool:
+        """Whether something of this path was captured."""
+        return self._name(path) in self._entries
+
+    def is_empty(self, path: str) -> bool:
+        """Whether a directory is known to be empty."""
+        content = self._children.get(self._name(path))
+        return content is not None and not (content.sizes or content.directories or content.others)
+
+    def size(self, path: str) -> int:
+        """Return the size of a file in bytes."""
+        return self._file(path).size
+
+    def source(self, path: str) -> Source:
+        """Return an open file."""
+        entry = self._file(path)
+        if entry.member is None:
+            if entry.size == 0:
+                return ZeroEndedSource(b"", 0)
+            raise OSError(errno.ENODATA, "not in the bundle")
+        member = self._members[entry.member]
+        if entry.encoding == BATCHES:
+            if member.deflated:
+                raise BadMemberError("its batches are compressed twice")
+            from kcheck.bundles.log import BatchSource, MemberBytes  # imports numpy
+
+            data = MemberBytes(partial(os.pread, self._descriptor), self._data_at(member), member.size)
+            verdicts = None if entry.records is None else self._content(entry.records, _MANIFEST_SIZE_MAX)
+            return BatchSource(data, entry.size, verdicts)
+        return ZeroEndedSource(self._content(entry.member, small_size_max(path)), entry.size)
+
+    def read(self, path: str, start: int, end: int) -> bytes:
+        """Return a range of bytes of a file."""
+        return self.source(path).pread(end - start, start)
+
+    def refuse(self, *_: object) -> Any:
+        """Refuse to write into a bundle."""
+        raise OSError(errno.EROFS, "a bundle is never written to")
+
+    open = create = write = try_to_write = remove = move = rename = refuse
+
+    def _file(self, path: str) -> BundleEntry:
+        entry = self._entries.get(self._name(path))
+        if entry is None:
+            raise OSError(errno.ENOENT, os.strerror(errno.ENOENT))
+        if entry.error is not None:
+            raise OSError(*entry.error)
+        if entry.kind != "file":
+            if entry.kind == "link":
+                raise UnreadableError("a symbolic link: not followed", UnreadableCause.LINK)
+            raise UnreadableError("not a regular file")
+        return entry
+
+    def _name(self, path: str) -> str:
+        return "/".join(part for part in path[len(self.path) :].split("/") if part not in ("", "."))
+
+
+class BadMemberError(OSError, ValueError):
+    """A member is not as the list of members, or the manifest, says."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__(errno.EBADMSG, words)
+
+
+def _check_name(name: str) -> None:
+    """Raise ValueError for the name of a member that no bundle has."""
+    parts = name.split("/")
+    bad = any(part in ("", ".", "..") for part in parts) or len(name) > _NAME_SIZE_MAX * 4
+    if bad or re.search(r"[\x00-\x1f\\:\x7f-\x9f]", name):
+        raise BadBundleError(f"a member has the name {name[:100]!r}")
+
+
+def _entries(manifest: Mapping[str, Any]) -> Iterator[tuple[str, BundleEntry]]:
+    rows = manifest.get("entries")
+    if not isinstance(rows, list):
+        raise BadBundleError(f"its {MANIFEST} lists nothing")
+    yield "", BundleEntry("directory", 0, None, "raw", None, None)
+    for row in rows:
+        if not isinstance(row, dict):
+            raise BadBundleError("an entry of its manifest is no object")
+        path, kind, size = row.get("path"), row.get("type"), row.get("size", 0)
+        member, records, encoding = row.get("member"), row.get("records"), row.get("encoding", "raw")
+        if not isinstance(path, str) or not _is_path(path):
+            raise BadBundleError(f"an entry has the path {str(path)[:100]!r}")
+        if kind not in _ENTRY_TYPES or not _is_size(size) or encoding not in ("raw", BATCHES):
+            raise BadBundleError(f"the entry of {path[:100]!r} is invalid")
+        if not all(name is None or isinstance(name, str) for name in (member, records)):
+            raise BadBundleError(f"the entry of {path[:100]!r} is invalid")
+        yield path, BundleEntry(kind, size, member, encoding, _error(row.get("error")), records)
+
+
+def _entries_of(manifest: Mapping[str, Any]) -> Mapping[str, BundleEntry]:
+    entries: dict[str, BundleEntry] = {}
+    for path, entry in _entries(manifest):
+        if path in entries:
+            raise BadBundleError(f"two entries have the path {path[:100]!r}")
+        entries[path] = entry
+    return entries
+
+
+def _is_size(size: object) -> bool:
+    return isinstance(size, int) and not isinstance(size, bool) and 0 <= size < _FILE_SIZE_MAX
+
+
+def _is_path(path: str) -> bool:
+    bad = "\0" in path or any(part in ("", ".", "..") for part in path.split("/"))
+    return not bad and len(path) <= _NAME_SIZE_MAX * 4
+
+
+def _error(row: object) -> tuple[int, str] | None:
+    if row is None:
+        return None
+    number, words = (row.get("errno"), row.get("message")) if isinstance(row, dict) else (None, None)
+    if not isinstance(number, int) or not isinstance(words, str) or not 0 < number < 1 << 16:
+        raise BadBundleError("an error in its manifest is invalid")
+    return number, words[:200]
+
+
+def _children(entries: Mapping[str, BundleEntry]) -> Mapping[str, RemoteContent]:
+    """Return the content of every directory."""
+    listed: dict[str, tuple[dict[str, int], list[str], list[str]]] = {
+        name: ({}, [], []) for name, entry in entries.items() if entry.kind == "directory" and entry.error is None
+    }
+    for path, entry in entries.items():
+        folder, _, name = path.rpartition("/")
+        if not path:
+            continue
+        if folder not in entries or entries[folder].kind != "directory":
+            raise BadBundleError(f"{path[:100]!r} is in no directory")
+        if folder in listed:
+            sizes, directories, others = listed[folder]
+            if entry.kind == "file":
+                sizes[name] = entry.size
+            else:
+                (directories if entry.kind == "directory" else others).append(name)
+    return {
+        name: RemoteContent(sizes, tuple(sorted(directories)), {}, tuple(sorted(others)))
+        for name, (sizes, directories, others) in listed.items()
+    }
+
+
+_OPEN: dict[str, Bundle | None] = {}
+
+
+def bundle_of(path: str) -> Bundle | None:
+    """Return the bundle that a path names or leads into; None if there is none."""
+    at = path.find(SUFFIX)
+    while at >= 0:
+        end = at + len(SUFFIX)
+        if end == len(path) or path[end] == "/":
+            prefix = path[:end]
+            if _OPEN.get(prefix) is None:
+                _OPEN[prefix] = Bundle(prefix) if _begins_as_bundle(prefix) else None
+            if _OPEN[prefix] is not None:
+                return _OPEN[prefix]
+        at = path.find(SUFFIX, end)
+    return None
+
+
+def _begins_as_bundle(path: str) -> bool:
+    """Whether a path is a regular file that begins as a zip with a manifest."""
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return False
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except (OSError, ValueError):
+        return False
+    try:
+        start = os.pread(descriptor, _LOCAL.size + len(MANIFEST), 0)
+    finally:
+        os.close(descriptor)
+    return start[:4] == b"PK\3\4" and start[_LOCAL.size :] == MANIFEST.encode()
