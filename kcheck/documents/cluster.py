@@ -35,6 +35,7 @@ def quorum_row(standing: Quorum) -> Row:
         "leader": elected.leader_id if elected is not None and heard else newest.leader,
         "epoch": elected.leader_epoch if elected is not None and heard else newest.epoch,
         "voters": tuple(sorted(standing.voters)),
+        "voter_set": tuple(voter._asdict() for voter in sorted(newest.voter_set)),
         "committed_to": standing.committed_to,
     }
 
@@ -84,7 +85,7 @@ def znodes_row(kind: str, path: str, metadata: ZookeeperMetadata) -> Row:
         "path": path,
         "end_offset": None,
         "epoch": metadata.controller_epoch,
-        "time": None,
+        "time": metadata.timestamp,
         "committed_to": None,
         "complete": not metadata.problems,
         "problems": tuple(map(problem_row, metadata.problems)),
@@ -102,16 +103,18 @@ def controller_row(metadata: ZookeeperMetadata) -> Row:
         "leader": metadata.controller,
         "epoch": metadata.controller_epoch,
         "voters": (),
+        "voter_set": (),
         "committed_to": None,
     }
 
 
 def pending_row(metadata: ZookeeperMetadata) -> Row:
-    """Return what the controller has not done or seen yet, and how far a migration to KRaft came."""
+    """Return the last transaction, what the controller has not done or seen yet, and how far a migration came."""
     partitions = {
         "isr_changes": metadata.isr_changes, "reassigning": metadata.reassigning, "electing": metadata.electing,
     }  # fmt: skip
     return {
+        "zxid": metadata.zxid,
         **{
             name: tuple({"topic": topic, "partition": number} for topic, number in named)
             for name, named in partitions.items()

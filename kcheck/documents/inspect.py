@@ -13,6 +13,7 @@ from kcheck.documents.inspection import (
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
 from kcheck.model.entries import Batch
 from kcheck.model.names import OFFSET_CHECKPOINTS
+from kcheck.model.remote_index_cache import RemoteIndexCache
 from kcheck.model.report import Row
 from kcheck.model.unreadable import Unreadable, UnreadableCause
 from kcheck.model.views import FileView, PartitionView
@@ -43,12 +44,20 @@ def _log_dir_row(item: InspectedLogDir, detail: InspectDetail) -> Row:
         "directory_id": view.directory_id,
         "clean_shutdown": view.clean_shutdown,
         "locked_by": view.locked_by,
+        "cordoned": item.cordoned,
         "checkpoints": {
             name: _checkpoint_row(view.files.get(name), view.unread.get(name)) for name in OFFSET_CHECKPOINTS
         },
         "unparseable": view.unparseable,
+        "remote_index_cache": None if view.remote_index_cache is None else _cache_row(view.remote_index_cache, detail),
         "partitions": (_partition_row(partition, detail) for partition in item.partitions),
     }
+
+
+def _cache_row(cache: RemoteIndexCache, detail: InspectDetail) -> Row:
+    """Return the row of a remote-log-index-cache, with what it indexes if files are shown."""
+    indexed = [segment._asdict() for segment in cache.indexed] if detail.files else None
+    return {**cache._asdict(), "indexed": indexed}
 
 
 def _checkpoint_row(view: FileView | None, unread: Unreadable | None) -> Row:

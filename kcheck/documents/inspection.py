@@ -46,6 +46,8 @@ class InspectedLogDir(NamedTuple):
     """The content of the files at its top."""
     partitions: Iterator[InspectedPartition]
     """Its partitions; read once."""
+    cordoned: bool | None = None
+    """Whether it gets no new replicas; None if that is not known."""
 
 
 class InspectedFile(NamedTuple):

@@ -40,7 +40,7 @@ def plan_row(plan: TruncationPlan) -> Row:
         "cluster": None if plan.registration is None else _registration_row(plan.registration),
         "is_best": plan.is_best,
         "advantage": plan.advantage,
-        "followers": tuple(_follower_row(follower, plan) for follower in plan.followers),
+        "followers": tuple(follower_row(follower, plan) for follower in plan.followers),
     }
 
 
@@ -81,7 +81,8 @@ def _registration_row(partition: PartitionRegistration) -> Row:
     }
 
 
-def _follower_row(follower: FollowerPlan, plan: TruncationPlan) -> Row:
+def follower_row(follower: FollowerPlan, plan: TruncationPlan) -> Row:
+    """Return the row of a follower under the leader of a plan."""
     epochs, dialogue = follower.leader_epochs_after, follower.dialogue
     return {
         "broker_id": follower.broker_id,

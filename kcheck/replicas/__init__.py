@@ -10,6 +10,11 @@ In: `BROKER=PATH` arguments. Out: a typed answer, `EndOffsets` or `Truncation`.
 - `end_offset`: how does a replica answer OffsetsForLeaderEpoch?
 - `truncation`: for each follower, which requests, which truncation, which loss?
 - `loss`: how many records and bytes are in a range of offsets, and where do two logs diverge?
+- `distinct_records`: how many records do several replicas lose together, each counted once?
+- `lost_amounts`: which records has nobody any more once a replica leads, by truncations and by the starts before?
+- `lost_transactions`: which transactions are open at an offset, and which of them does a truncation cut?
+- `group_offsets`: which offsets have consumer groups committed?
+- `saved_records`: copies the batches that a replica loses
 
 The protocol between follower and leader is decided in `core/dialogue.py` and `core/truncation.py`, the best leader in
 `core/truncation_plans.py`.

@@ -67,7 +67,7 @@ def amount(logs: tuple[LogFile, ...], start: Offset, end: Offset) -> Amount:
     """Return the amount in offsets `[start, end)`; the record count is exact unless compaction has removed records."""
     records: int | None = 0
     size = wrapped = 0
-    for log in _from(logs, start):
+    for log in logs_from(logs, start):
         with opened(log.path) as source:
             for batch in Walk(source, log.size):
                 if batch.last_offset < start:
@@ -77,7 +77,7 @@ def amount(logs: tuple[LogFile, ...], start: Offset, end: Offset) -> Amount:
                     count = _records(batch, start, end)
                 elif wrapped + batch.size <= _WRAPPERS_SIZE_MAX:
                     wrapped += batch.size
-                    offsets = _wrapped_offsets(source, batch)
+                    offsets = wrapped_offsets(source, batch)
                     first, count = (
                         (offsets[0], sum(start <= offset < end for offset in offsets)) if offsets else (first, None)
                     )
@@ -88,22 +88,23 @@ def amount(logs: tuple[LogFile, ...], start: Offset, end: Offset) -> Amount:
     return Amount(records, size)
 
 
-def _wrapped_offsets(source: Source, batch: Batch) -> list[Offset]:
-    """Return the offsets of the messages in a compressed wrapper; none if it is damaged."""
-    messages = [*read_records(source.pread(batch.size, batch.position), BODY_SIZE_MAX)]
+def wrapped_offsets(source: Source, batch: Batch) -> list[Offset]:
+    """Return the offsets of the messages in a compressed wrapper; none if it is damaged, or cut off meanwhile."""
+    data = source.pread(batch.size, batch.position)
+    messages = [*read_records(data, BODY_SIZE_MAX)] if len(data) == batch.size else []
     offsets = [Offset(message.offset) for message in messages if isinstance(message, Record)]
     return offsets if len(offsets) == len(messages) and offsets[-1:] == [batch.last_offset] else []
 
 
 def cut_at(logs: tuple[LogFile, ...], offset: Offset) -> CutPosition | None:
     """Return where truncation to `offset` cuts: at the first batch whose last offset is `offset` or higher."""
-    searched = _from(logs, offset)
+    searched = logs_from(logs, offset)
     end = searched[0].base_offset if searched else Offset(0)
     for log in searched:
         with opened(log.path) as source:
             for batch in Walk(source, log.size):
                 if batch.last_offset >= offset:
-                    inner = _wrapped_offsets(source, batch) if batch.record_count is None else []
+                    inner = wrapped_offsets(source, batch) if batch.record_count is None else []
                     base = inner[0] if inner else batch.base_offset
                     return CutPosition(log.base_offset, batch.position, base, end, of_wrapper=bool(inner))
                 end = Offset(batch.last_offset + 1)
@@ -115,7 +116,7 @@ def fetched(logs: tuple[LogFile, ...], offset: Offset) -> Iterator[Lineage]:
 
     UnreadableError if a segment cannot be read. A leader that sends many partitions in one response may send less.
     """
-    for log in _from(logs, offset):
+    for log in logs_from(logs, offset):
         batches: list[Batch] = []
         size = 0
         with opened(log.path) as source:
@@ -131,7 +132,7 @@ def fetched(logs: tuple[LogFile, ...], offset: Offset) -> Iterator[Lineage]:
             yield lineage_of_batches(batches)
 
 
-def _from(logs: tuple[LogFile, ...], offset: Offset) -> tuple[LogFile, ...]:
+def logs_from(logs: tuple[LogFile, ...], offset: Offset) -> tuple[LogFile, ...]:
     """Return the segments from the one that may hold `offset` on."""
     below = [number for number, log in enumerate(logs) if log.base_offset <= offset]
     return logs[below[-1] :] if below else logs

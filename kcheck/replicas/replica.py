@@ -13,6 +13,8 @@ from kcheck.model.names import OFFSET_CHECKPOINTS, REPLICATION_OFFSET, log_name,
 from kcheck.model.release import Release
 from kcheck.model.views import LogDirView, PartitionView
 
+NEEDS_READ = "; --depth crc finds its start offset"
+"""Ends the problem of a replica that only a read of its log solves."""
 _NO_END = "its log end offset is unknown"
 _ENDS = {Outcome.ABORT: "the broker aborts", Outcome.OFFLINE: "its log dir goes offline"}
 
@@ -31,7 +33,7 @@ class ReplicaState(NamedTuple):
     `problem` says why the replica cannot take part (its broker aborts, or its log dir goes offline); the other values
     then hold what could be read. `high_watermark` is None if unknown. `latest_epoch` is the highest epoch in its
     checkpoint or batches. `lineage` comes from all its batches, None if they were not read. `lost` are the records that
-    the start loses; `snapshots` are those of the KRaft log.
+    the start loses, in `logs_before`, the segments before it; `snapshots` are those of the KRaft log.
     """
 
     broker_id: int | None
@@ -46,6 +48,7 @@ class ReplicaState(NamedTuple):
     logs: tuple[LogFile, ...] = ()
     lineage: Lineage | None = None
     lost: LostRecords | None = None
+    logs_before: tuple[LogFile, ...] = ()
     problem: str | None = None
     topic_id: str | None = None
     snapshots: tuple[tuple[Offset, Epoch], ...] = ()
@@ -107,6 +110,7 @@ def after_start(
     return state._replace(
         cache=log.leader_epochs, log_end_offset=log.log_end_offset, log_start_offset=log.log_start_offset,
         first_segment=Offset(log.bases[0]), logs=_left_logs(view, start) if reads else (), lost=start.lost,
+        logs_before=logs_of(view) if reads and start.lost else (),
         high_watermark=start.high_watermark if _knows_high_watermark(view) else None,
     )  # fmt: skip
 
@@ -133,7 +137,7 @@ def _as_seen(
         epochs = read_lines(lines, release) if release.epoch_cache else ()
         newer = None if last is None or last.epoch is None or last.epoch <= latest_epoch(epochs) else last.epoch
         if newer is not None and view.clean_shutdown is False and release.epoch_cache:
-            return state._replace(problem=f"the start adds epoch {newer}; --depth crc finds its start offset")
+            return state._replace(problem=f"the start adds epoch {newer}{NEEDS_READ}")
         if release.wipes_log_start_above_log_end and checkpoint > end:
             gone = state._replace(log_start_offset=checkpoint, first_segment=checkpoint)
             return _with_end(gone, (), checkpoint, view, release)

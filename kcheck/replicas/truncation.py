@@ -22,7 +22,6 @@ from kcheck.disk.refusals import Refusals
 from kcheck.documents.answer import Answer, Outcomes, compared, name_of, outcomes_of
 from kcheck.documents.truncation import plan_row
 from kcheck.errors import UsageError
-from kcheck.model.cluster import ClusterImage, PartitionRegistration
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.finding import Finding
 from kcheck.model.java import java_int
@@ -30,6 +29,7 @@ from kcheck.model.names import ids_differ
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
 from kcheck.model.unreadable import UnreadableError
+from kcheck.replicas.election_kinds import ElectionKinds
 from kcheck.replicas.loading import replicas_of, started
 from kcheck.replicas.loss import Amount, amount, cut_at, fetched, lineage, shared
 from kcheck.replicas.replica import ReplicaState, live
@@ -146,6 +146,7 @@ def truncation(
     _known_leader(election, [state for states in by_partition.values() for state in states])
     if len({target.path if target.broker_id is None else target.broker_id for target in targets}) < _REPLICAS_MIN:
         raise UsageError("name the replicas of at least two brokers: 1=PATH 2=PATH")
+    image = image_at_hand(targets, metadata, release)
     return Truncation(
         election=election,
         release=release,
@@ -154,7 +155,7 @@ def truncation(
             election,
             release,
             loaded.findings,
-            image_at_hand(targets, metadata, release),
+            None if image is None else ElectionKinds(image, loaded.replicas, release, live=election.live),
         ),
         collected=loaded.findings,
         checked=paths_of(targets),
@@ -166,22 +167,14 @@ def _plans(
     election: Election,
     release: Release,
     collected: list[Finding],
-    image: ClusterImage | None,
+    in_cluster: ElectionKinds | None,
 ) -> Iterator[TruncationPlan]:
     """Yield the plans of all partitions, then collect a finding for each file that was refused meanwhile."""
     with Refusals() as refused:
         for states in partitions:
-            yield from plans_of(states, election, release, _registration(image, states))
+            for plan in plans_of(states, election, release):
+                yield plan if in_cluster is None else in_cluster.placed(plan, states)
     collected.extend(refused_findings(refused, collected))
-
-
-def _registration(image: ClusterImage | None, states: tuple[ReplicaState, ...]) -> PartitionRegistration | None:
-    """Return what the metadata say of the partition of these replicas: by their topic id, or else by name."""
-    if image is None:
-        return None
-    topic_id = next((state.topic_id for state in states if state.topic_id is not None), None)
-    topic = image.topics.get(states[0].topic or "") if topic_id is None else image.topics_by_id.get(topic_id)
-    return None if topic is None else topic.partitions.get(-1 if states[0].partition is None else states[0].partition)
 
 
 def _known_leader(election: Election, states: list[ReplicaState]) -> None:
@@ -194,23 +187,19 @@ def plans_of(
     states: tuple[ReplicaState, ...],
     election: Election,
     release: Release,
-    registration: PartitionRegistration | None = None,
 ) -> Iterator[TruncationPlan]:
-    """Yield the plan of one partition under the chosen or the best leader, or one for each candidate.
-
-    `registration` is what the metadata of the cluster say of the partition.
-    """
+    """Yield the plan of one partition under the chosen or the best leader, or one for each candidate."""
     if election.leader in (None, "best"):
         candidates = [state for state in states if state.problem is None]
-        plans = [_plan_under(leader, states, election, release, registration) for leader in candidates]
+        plans = [_plan_under(leader, states, election, release) for leader in candidates]
         yield from (plan for plan in marked(plans) if plan.is_best or election.leader is None)
         return
     leaders = [state for state in states if str(state.broker_id) == election.leader]
-    yield from (_plan_under(leader, states, election, release, registration) for leader in leaders)
+    yield from (_plan_under(leader, states, election, release) for leader in leaders)
     if not leaders:
         why = f"broker {election.leader} has no replica of this partition"
         nobody = ReplicaState(int(str(election.leader)), states[0].topic, states[0].partition, problem=why)
-        yield _plan_under(nobody, states, election, release, registration)
+        yield _plan_under(nobody, states, election, release)
 
 
 def _plan_under(
@@ -218,7 +207,6 @@ def _plan_under(
     states: tuple[ReplicaState, ...],
     election: Election,
     release: Release,
-    registration: PartitionRegistration | None,
 ) -> TruncationPlan:
     """Return the plan of a partition under one leader."""
     epoch = max(state.latest_epoch for state in states) + 1 if election.leader_epoch is None else election.leader_epoch
@@ -232,7 +220,6 @@ def _plan_under(
         lost_at_start=tuple(StartLoss(state.broker_id, state.lost) for state in states if state.lost),
         problem=leading.problem,
         followers=(),
-        registration=registration,
     )
     others = tuple(state for state in states if state is not leading)
     if leading.problem is not None or leading.log_end_offset is None:
@@ -318,8 +305,12 @@ def _costed(state: ReplicaState, leading: ReplicaState, leader: Leader, dialogue
     # A log that restarts after the remote log keeps none of its own records.
     is_moved = any(isinstance(step, FetchRequest) and step.reply is _MOVED for step in dialogue.steps)
     kept = Offset(max(state.log_start_offset, leader.log_start_offset)) if is_moved else after
-    gone = ranges(fork_of(state, leading), log_start_offset=state.log_start_offset, before=before, after=kept)
+    parted = fork_of(state, leading)
+    gone = ranges(parted, log_start_offset=state.log_start_offset, before=before, after=kept)
     cut = cut_at(state.logs, after) if changed and not emptied else None
+    if cut is not None and cut.base_offset < kept:  # The whole batch goes, from below the truncation offset on.
+        removed = ranges(parted, log_start_offset=state.log_start_offset, before=before, after=cut.base_offset)
+        gone = gone._replace(lost=removed.lost)
     diverges_at = gone.kept_divergent[0] if gone.kept_divergent and not emptied else None
     if cut is not None and diverges_at is None and dialogue.status is Status.OK and _leaves_hole(cut, after, leading):
         diverges_at = cut.base_offset

@@ -17,9 +17,20 @@ from kcheck.core.log_dir_outcome import (
     without_replaced,
 )
 from kcheck.core.meta_properties import names_nothing, outcome_of
+from kcheck.core.metadata_version import unsupported
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
-from kcheck.core.startup import Mode, Outcome, Settings, UnreadableOutcome, mode_of, refusal_of, unreadable_checkpoint
-from kcheck.core.strays import StrayDetector, stray_detector
+from kcheck.core.startup import (
+    REMOTE_STORAGE,
+    Mode,
+    Outcome,
+    Settings,
+    UnreadableOutcome,
+    mode_of,
+    refusal_of,
+    unreadable_checkpoint,
+)
+from kcheck.core.strays import StrayDetector, replica_in_cluster, stray_detector
+from kcheck.core.topic_settings import has_remote_storage, with_log_start
 from kcheck.jobs.guard import guarded
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import (
@@ -27,6 +38,7 @@ from kcheck.model.names import (
     CLUSTER_METADATA,
     META_PROPERTIES,
     OFFSET_CHECKPOINTS,
+    REMOTE_INDEX_CACHE,
     FileKind,
     PartitionDirectory,
     broker_accepts,
@@ -34,12 +46,15 @@ from kcheck.model.names import (
 )
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
-from kcheck.model.views import LogDir, LogDirView
+from kcheck.model.views import LogDir, LogDirView, PartitionView
+from kcheck.model.zookeeper_metadata import ZookeeperCopy
 from kcheck.rules import (
     kc001_unreadable,
     kc121_meta_properties_unreadable,
     kc305_identity_mismatch,
     kc306_directory_id_duplicate,
+    kc314_remote_index_cache_refused,
+    kc503_metadata_version_too_new,
 )
 from kcheck.startup.inputs import Context, DirectoryLoad, LoadInputs, load_inputs
 
@@ -64,6 +79,10 @@ class StartOptions(NamedTuple):
     """The copies of cluster metadata that the user gave, by cluster id."""
     metadata: tuple[str, ...] = ()
     """The paths of more copies that the user names."""
+    zookeeper: ZookeeperCopy | None = None
+    """The metadata in ZooKeeper that the user names."""
+    has_log_without_id: bool = False
+    """Whether a log has no topic id and the release looks for no strays then (up to 3.6)."""
 
 
 def start_log_dir(
@@ -89,7 +108,7 @@ def start_context(log_dir: LogDir, options: StartOptions) -> tuple[bool, Context
     view = log_dir.view
     clean = view.clean_shutdown if options.clean is None else options.clean
     copies = options.copies.get(view.cluster_id or "", ())
-    detector = stray_detector(copies, view.where.broker_id, view.directory_id)
+    detector = stray_detector(copies, view.where.broker_id, view.directory_id, keeps_strays=options.has_log_without_id)
     mode = mode_of_log_dir(log_dir, options.settings, options.release, detector)
     return clean, Context(
         settings=options.settings, mode=mode, release=options.release,
@@ -150,10 +169,29 @@ def directory_load_of(
     KafkaMetadataLog, not LogManager, loads the KRaft log: unclean, from its first offset, without topic settings.
     """
     if not is_metadata_log(name, directory, context.release):
-        return None if broker_accepts(name, context.release) is None else DirectoryLoad(inputs, context)
+        known = broker_accepts(name, context.release) is not None
+        return DirectoryLoad(inputs, with_topic_settings(context, directory.topic)) if known else None
     if context.mode is not Mode.KRAFT or name != f"{CLUSTER_METADATA}-0":
         return None
     return DirectoryLoad(LoadInputs(clean=False), context._replace(settings=Settings(index_size_said=True)))
+
+
+def with_topic_settings(context: Context, topic: str) -> Context:
+    """Return the context with what the metadata say of a topic: whether it has a part in remote storage."""
+    detector, said = context.stray_detector, context.settings.remote_storage
+    if detector is None or not detector.sees_copy or said is False:
+        return context
+    remote = has_remote_storage(detector.copy.image, topic)
+    return context if remote is None else context._replace(settings=context.settings._replace(remote_storage=remote))
+
+
+def placed(view: PartitionView, log_dir: LogDirView, context: Context) -> PartitionView:
+    """Return a partition with what the metadata in the context say of it, if there are any."""
+    if context.stray_detector is None:
+        return view
+    remote_storage = with_topic_settings(context, view.topic).settings.remote_storage
+    view = with_log_start(view, context.release, remote_storage=remote_storage)
+    return view._replace(in_cluster=replica_in_cluster(context.stray_detector, view, log_dir))
 
 
 def is_metadata_log(name: str, directory: PartitionDirectory, release: Release) -> bool:
@@ -161,8 +199,9 @@ def is_metadata_log(name: str, directory: PartitionDirectory, release: Release) 
     return directory.topic == CLUSTER_METADATA and skipped_by_broker(name, release)
 
 
-def _failures(log_dir: LogDir, mode: Mode, release: Release) -> Iterator[UnreadableOutcome]:
-    """Yield what fails the start at the top of a log dir: checkpoints, small files, names of directories."""
+def _failures(log_dir: LogDir, context: Context) -> Iterator[UnreadableOutcome]:
+    """Yield what fails the start at the top of a log dir: checkpoints, small files, metadata, names of directories."""
+    mode, release, detector = context.mode, context.release, context.stray_detector
     for name in OFFSET_CHECKPOINTS:
         refusal = refusal_of(name, log_dir.view)
         failure = None if refusal is None else unreadable_checkpoint(name, refusal, release)
@@ -174,6 +213,12 @@ def _failures(log_dir: LogDir, mode: Mode, release: Release) -> Iterator[Unreada
         outcome = outcome_of(fault, release, mode=mode, empty=names_nothing(meta.parsed.value.properties))
         if outcome is not Outcome.OK:
             yield UnreadableOutcome(outcome, kc121_meta_properties_unreadable.message(meta, fault))
+    refused = None if detector is None else unsupported(detector.copy.image, release)
+    if refused is not None:
+        yield UnreadableOutcome(Outcome.ABORT, f"{refused.words}: {kc503_metadata_version_too_new.effect(release)}")
+    cache = _refused_cache(log_dir, context)
+    if cache is not None and context.settings.remote_storage:
+        yield UnreadableOutcome(Outcome.ABORT, cache)
     bootstrap = log_dir.view.files.get(FileKind.BOOTSTRAP)
     # The broker reads it only in the log dir of the KRaft log.
     is_read = mode is Mode.KRAFT and any(
@@ -188,6 +233,14 @@ def _failures(log_dir: LogDir, mode: Mode, release: Release) -> Iterator[Unreada
             yield UnreadableOutcome(Outcome.OFFLINE, f"the broker cannot remove the directory {name}: it is not empty")
 
 
+def _refused_cache(log_dir: LogDir, context: Context) -> str | None:
+    """Return why a broker with remote storage cannot open its remote-log-index-cache; None if it can."""
+    cache = log_dir.view.remote_index_cache
+    if cache is None or not cache.refused_count or not context.release.has_remote_storage:
+        return None
+    return f"{REMOTE_INDEX_CACHE}: {kc314_remote_index_cache_refused.message(cache)}"
+
+
 def log_dir_start(
     path: str, log_dir: LogDir, partitions: tuple[PartitionPrediction, ...], *, clean: bool, context: Context
 ) -> LogDirPrediction:
@@ -199,16 +252,18 @@ def log_dir_start(
         if finding.severity is Severity.ERROR and (finding.where.dir is not None or finding.where.file not in refused)
     ]
     decision = log_dir_outcome(
-        tuple(_failures(log_dir, context.mode, context.release)),
+        tuple(_failures(log_dir, context)),
         [PredictedPartition(join(path, partition.dir), partition) for partition in partitions],
         unformatted=_unformatted(log_dir, context),
         unread=(unreadable[0].dir or unreadable[0].file or path) if unreadable else None,
         release=context.release,
     )
-    detector = context.stray_detector
+    detector, cache, uncertain = context.stray_detector, _refused_cache(log_dir, context), decision.uncertain
+    if cache is not None and context.settings.remote_storage is None:
+        uncertain = uncertain or f"startup aborts if {REMOTE_STORAGE} is true: {cache}"
     return LogDirPrediction(
         path=path, broker_id=log_dir.view.where.broker_id, outcome=decision.outcome, reasons=decision.reasons,
-        clean=clean, mode=context.mode, uncertain=decision.uncertain, partitions=partitions,
+        clean=clean, mode=context.mode, uncertain=uncertain, partitions=partitions,
         view=log_dir.view._replace(of_kraft=detector is not None and detector.of_kraft), unread=bool(unreadable),
     )  # fmt: skip
 

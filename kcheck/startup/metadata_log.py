@@ -7,7 +7,7 @@ from typing import Any
 
 from kcheck.core.leader_epochs import latest_epoch
 from kcheck.core.predictions import LoadedLog, new_content
-from kcheck.formats import _metadata_snapshot, _quorum_state
+from kcheck.formats import _metadata_snapshot, quorum_state
 from kcheck.formats.partition_metadata import PartitionMetadata, serialize
 from kcheck.model.entries import Offset
 from kcheck.model.names import (
@@ -91,11 +91,12 @@ def _removed_election(folder: Folder, release: Release) -> str | None:
     name, removal = FileKind.QUORUM_STATE, None
     folder.remove(f"{name}{TEMPORARY}")
     if name in folder:
-        reads = _quorum_state.broker_reads(folder.read_whole(name), release)
+        reads = quorum_state.broker_reads(folder.read_whole(name), release)
         _refused(name, reads)
-        if reads.value is None:
+        assert reads.value is not None
+        if reads.value.removed_because is None:
             return None
-        removal = f"the broker removes {name} and forgets the last election: {reads.value}"
+        removal = f"the broker removes {name} and forgets the last election: {reads.value.removed_because}"
     folder.put(name, new_content(b"", certain=False))
     return removal
 

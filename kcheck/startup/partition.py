@@ -7,7 +7,7 @@ import numpy as np
 from kcheck.core.predictions import LoadedLog, LogCut, LostRecords, PartitionPrediction, total_loss
 from kcheck.core.segments import loaded_high_watermark
 from kcheck.core.startup import IO_ERROR, Outcome, outcome_without_topic_id
-from kcheck.core.strays import becomes_of_strays
+from kcheck.core.strays import SET_ASIDE
 from kcheck.formats import partition_metadata
 from kcheck.formats.record_batch import HEADER, incomplete_batch
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
@@ -32,8 +32,6 @@ from kcheck.startup.log_loader import LogLoader
 from kcheck.startup.log_manager import is_metadata_log
 from kcheck.startup.segment import Segment
 from kcheck.startup.virtual_files import Folder, StartError, UnreadableFileError, UnseenError, contents_of, failed
-
-_SET_ASIDE = ": the broker renames the directory to -stray and does not serve it"
 
 
 def start_partition(
@@ -152,13 +150,11 @@ def _outcome(
         unnamed = outcome_without_topic_id(mode=context.mode, release=context.release)
         if topic_id is None and unnamed is not Outcome.OK:
             why = f"{PARTITION_METADATA} is missing"
-            return unnamed, f"{why}{_SET_ASIDE}" if unnamed is Outcome.STRAY else why, None
+            return unnamed, f"{why}{SET_ASIDE}" if unnamed is Outcome.STRAY else why, None
         detector = context.stray_detector
-        stray = detector.stray(topic_id, directory.partition) if detector is not None and topic_id else None
+        stray = detector.outcome(topic_id, directory.partition, context.release) if detector and topic_id else None
         if stray is not None:
-            outcome = becomes_of_strays(context.release)
-            effect = _SET_ASIDE if outcome is Outcome.STRAY else ": the broker deletes the directory"
-            return outcome, f"{stray.why}{effect}", stray.uncertain
+            return stray
     if lost is not None:
         reason = reason or f"the log ends at offset {log.log_end_offset}, but batches follow"
         return Outcome.LOST, reason, None

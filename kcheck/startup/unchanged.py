@@ -14,7 +14,14 @@ from kcheck.formats import producer_snapshot, transaction_index
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.entries import EpochEntries, Offset
-from kcheck.model.names import LEADER_EPOCHS, LIVE, PARTITION_METADATA, PartitionDirectory, segment_prefix
+from kcheck.model.names import (
+    LEADER_EPOCHS,
+    LIVE,
+    PARTITION_METADATA,
+    DirectoryState,
+    PartitionDirectory,
+    segment_prefix,
+)
 from kcheck.model.release import Release
 from kcheck.model.source import Files
 from kcheck.model.unreadable import UnreadableError
@@ -38,7 +45,8 @@ def unchanged_prediction(
     - the directory has only intact segments, snapshots of their base offsets and of the log end, epochs and topic id;
     - the last index leads to the log end over batches with increasing offsets;
     - the epochs increase;
-    - the broker can read the snapshot at the log end, which the shutdown wrote, or there is no snapshot at all.
+    - the broker can read the snapshot at the log end, which the shutdown wrote, or there is no snapshot at all;
+    - the metadata of the cluster, if there are any, place the replica here.
 
     As in every load, the indexes of the last segment get their full size. The broker removes epochs without a record
     and snapshots up to the log start, and writes empty snapshots where there are none. `view` must be complete.
@@ -47,7 +55,7 @@ def unchanged_prediction(
     # Earlier releases cut the epochs at the first segment too, which is not done here.
     plain = inputs.clean and release.cuts_epochs_at_log_start_checkpoint and release.epoch_cache
     plain = plain and (inputs.log_start is None or not settings.remote_storage)
-    if not plain or directory.state not in LIVE:
+    if not plain or directory.state not in LIVE or _may_move(directory, view, context):
         return None
     if view.index_size is None or view.log_end_offset is None:
         return None
@@ -134,6 +142,15 @@ def _has_topic(view: PartitionView, context: Context) -> bool:
     if PARTITION_METADATA in view.files:
         return view.metadata is not None and view.metadata.reads is not None and view.metadata.reads.error is None
     return outcome_without_topic_id(mode=context.mode, release=context.release) is Outcome.OK
+
+
+def _may_move(directory: PartitionDirectory, view: PartitionView, context: Context) -> bool:
+    """Whether the metadata of the cluster can make the start set the replica aside, or promote it."""
+    detector = context.stray_detector
+    if detector is None:
+        return False
+    future = directory.state is DirectoryState.FUTURE
+    return future or (view.topic_id is not None and detector.stray(view.topic_id, directory.partition) is not None)
 
 
 def _resized(disk: Files, view: PartitionView, context: Context) -> list[str] | None:

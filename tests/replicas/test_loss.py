@@ -7,10 +7,13 @@ import pytest
 from kcheck.core.lineage import EpochRange
 from kcheck.core.truncation_plans import CutPosition
 from kcheck.model.entries import Offset
+from kcheck.model.source import BytesSource
 from kcheck.model.unreadable import UnreadableError
-from kcheck.replicas.loss import Amount, amount, cut_at, lineage, shared
+from kcheck.replicas.loss import Amount, amount, cut_at, lineage, shared, wrapped_offsets
 from kcheck.replicas.replica import LogFile
+from kcheck.segments.batches import Walk
 from tests.builders import Made, batch, log, message, run, write
+from tests.records import old_message, wrapper
 
 
 def files(folder: Path, *segments: list[Made]) -> tuple[LogFile, ...]:
@@ -141,3 +144,11 @@ def test_what_logs_of_old_messages_share(
 ) -> None:
     """Up to the first message with another CRC; after compaction nobody knows."""
     assert expected == shared(files(tmp_path / "one", one), files(tmp_path / "other", other), Offset(end))
+
+
+def test_a_wrapper_that_a_broker_cuts_off_meanwhile_has_no_offsets() -> None:
+    data = wrapper(3, old_message(0, b"k", b"one") + old_message(1, b"k", b"two"))
+    (wrapped,) = Walk(BytesSource(data))
+    assert wrapped_offsets(BytesSource(data), wrapped) == [2, 3]
+    for size in range(len(data)):
+        assert wrapped_offsets(BytesSource(data[:size]), wrapped) == []

@@ -1,6 +1,7 @@
 """Logs to which a start does nothing: what the look at them tells is what the whole simulation of the start tells."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from kcheck.core.predictions import PartitionPrediction
 from kcheck.core.releases import release
 from kcheck.core.startup import Mode, Settings
+from kcheck.core.strays import stray_detector
 from kcheck.disk.read import FilesOf
 from kcheck.disk.walk import join
 from kcheck.documents.predict import partition_row
@@ -20,6 +22,7 @@ from kcheck.startup.log_manager import directory_load_of
 from kcheck.startup.partition import start_partition
 from kcheck.startup.unchanged import unchanged_prediction
 from kcheck.views.log_dir import one_partition, open_log_dir, wanted_directories
+from kcheck.views.metadata_at_hand import named_copies
 from tests.cases.build import shared_copies
 from tests.damage import cases
 
@@ -29,13 +32,15 @@ DAMAGED_COUNT = 60 * int(os.environ.get("KCHECK_SWEEP", "1"))
 
 
 def both(
-    path: Path, newest: Release, *, clean: bool | None
+    path: Path, newest: Release, *, clean: bool | None, metadata: tuple[str, ...] = ()
 ) -> Iterator[tuple[PartitionPrediction | None, PartitionPrediction]]:
     """Yield what the look and what the simulation say of each directory of a log dir that could be read."""
     log_dir = open_log_dir(str(path), None, newest)
     mode = Mode.KRAFT if newest.version >= (3,) else Mode.ZOOKEEPER
+    copies = named_copies(metadata).get(log_dir.view.cluster_id or "", ())
+    detector = stray_detector(copies, log_dir.view.where.broker_id, log_dir.view.directory_id)
     for settings in (Settings(), Settings(segment_index_bytes=1024)):
-        context = Context(settings, mode, newest)
+        context = Context(settings, mode, newest, detector)
         for name, directory in wanted_directories(log_dir, PartitionFilter()):
             before = len(log_dir.findings)
             view = one_partition(log_dir, name, directory, walk_all=False, release=newest)
@@ -79,6 +84,25 @@ def test_logs_of_real_brokers(version: str) -> None:
         stopped = [path for path in found if "stopped" in path.parts]
         pairs = [pair for path in stopped for pair in both(path, own, clean=None)]
         assert agreed(iter(pairs)) == sum(whole.directory.topic != CLUSTER_METADATA for _, whole in pairs) > 0
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("snapshot/broker-1/data1/headers-0", "headers-0"),
+        ("stopped/broker-1/data1/plain-1", f"plain-1.{'a' * 32}-future"),
+    ],
+)
+def test_logs_that_move(source: str, name: str, tmp_path: Path) -> None:
+    """With metadata of the cluster, strays and future logs that may be promoted are simulated."""
+    stopped, own = BROKERS / "4.3.1" / "stopped" / "broker-1", release("4.3.1")
+    data = shutil.copytree(stopped / "data1", tmp_path / "data1")
+    shutil.rmtree(data / "plain-1")
+    shutil.copytree(BROKERS / "4.3.1" / source, data / name)
+    for metadata, is_simulated in (((), False), ((str(stopped),), True)):
+        pairs = [*both(data, own, clean=True, metadata=metadata)]
+        assert agreed(iter(pairs)) > 0
+        assert {quick is None for quick, whole in pairs if whole.dir == name} == {is_simulated}
 
 
 @pytest.mark.parametrize("kafka", ["4.3", "3.7.0", "3.0"])

@@ -1,0 +1,90 @@
+"""What elections cost as JSON: the order of starts, whole scenarios, and every candidate of every partition."""
+
+from collections.abc import Iterable
+
+from kcheck.core.election_plans import (
+    Amounts,
+    BrokerGap,
+    Candidate,
+    CutTransactions,
+    PartitionElection,
+    Scenario,
+)
+from kcheck.core.start_order import StartOrder
+from kcheck.documents.truncation import follower_row
+from kcheck.model.report import Row
+
+
+def election_body(
+    order: StartOrder,
+    scenarios: Iterable[Scenario],
+    partitions: Iterable[PartitionElection],
+    gaps: Iterable[BrokerGap],
+    *,
+    kraft: bool,
+    verdict: str,
+) -> Row:
+    """Return the body of the document."""
+    return {
+        "verdict": verdict,
+        "controller": "kraft" if kraft else "zookeeper",
+        "start_order": order.brokers,
+        "start_order_proven": order.is_proven,
+        "gaps": tuple({"broker_id": gap.broker_id, "replicas": gap.replicas, "why": gap.why} for gap in gaps),
+        "scenarios": tuple(map(_scenario_row, scenarios)),
+        "partitions": map(partition_row, partitions),
+    }
+
+
+def _scenario_row(scenario: Scenario) -> Row:
+    return {
+        "name": scenario.name,
+        "lost": _lost_row(scenario.lost),
+        "offline_partitions": scenario.offline_partitions,
+    }
+
+
+def _lost_row(lost: Amounts | None) -> Row | None:
+    return None if lost is None else {"records": lost.records, "committed": lost.committed, "bytes": lost.bytes}
+
+
+def partition_row(election: PartitionElection) -> Row:
+    """Return the row of one partition."""
+    registration = election.registration
+    return {
+        "topic": election.topic,
+        "partition": election.partition,
+        "replicas": None if registration is None else registration.replicas,
+        "isr": None if registration is None else registration.isr,
+        "elr": None if registration is None else registration.elr,
+        "leader_epoch": None if registration is None else registration.leader_epoch,
+        "high_watermark": election.high_watermark,
+        "kafka_elects": {"clean": election.kafka_clean, "unclean": election.kafka_unclean},
+        "best": election.best,
+        "unknown_replicas": election.unknown_replicas,
+        "candidates": tuple(map(_candidate_row, election.candidates)),
+    }
+
+
+def _candidate_row(candidate: Candidate) -> Row:
+    refetch, plan = candidate.refetch, candidate.plan
+    return {
+        "broker_id": candidate.broker_id,
+        "state": str(candidate.state),
+        "dir": candidate.dir,
+        "clean": candidate.clean,
+        "problem": candidate.problem,
+        "log_end_offset": candidate.log_end_offset,
+        "log_start_offset": candidate.log_start_offset,
+        "lost": _lost_row(candidate.lost),
+        "refetch": None if refetch is None else {"records": refetch.records, "bytes": refetch.bytes},
+        "open_transactions": candidate.open_transactions,
+        "cut_transactions": _transactions_row(candidate.cut_transactions),
+        "groups_beyond": candidate.groups_beyond,
+        "loses_no_more_than": candidate.loses_no_more_than,
+        "followers": () if plan is None else tuple(follower_row(follower, plan) for follower in plan.followers),
+    }
+
+
+def _transactions_row(cut: CutTransactions | None) -> Row | None:
+    return None if cut is None else {"committed": cut.committed, "markers": cut.markers}

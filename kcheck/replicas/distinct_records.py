@@ -1,0 +1,263 @@
+"""How many distinct records several replicas lose together.
+
+The batches of all replicas are read side by side, in the order of offsets. Batches with the same header are the same,
+and the header says what they hold. Where batches differ, their records are compared: the log cleaner rewrites batches.
+"""
+
+from collections import Counter
+from collections.abc import Generator, Sequence
+from hashlib import blake2b
+from itertools import chain
+from typing import NamedTuple
+
+from kcheck.core.distinct_records import below, lost_pieces
+from kcheck.core.truncation_plans import OffsetRange
+from kcheck.disk.read import opened, unreadable
+from kcheck.formats._record import Record, read_records
+from kcheck.formats.record_batch import CONTROL, is_modern
+from kcheck.model.entries import Batch, Offset
+from kcheck.model.source import Source
+from kcheck.model.unreadable import UnreadableError
+from kcheck.replicas.loss import logs_from
+from kcheck.replicas.replica import LogFile
+from kcheck.segments.batches import Walk
+
+_BODY_SIZE_MAX = 32 << 20
+_RECORD_COUNT_MAX = 500_000
+"""A larger batch, or one with more records, is not decoded: one of each replica is held in memory, about 70 MB."""
+_DIGEST_SIZE = 16
+_NEWEST_MAGIC = 2
+
+
+class LostRange(NamedTuple):
+    """Offsets `[start, end)` of one replica."""
+
+    logs: tuple[LogFile, ...]
+    """The segments of the replica."""
+    start: Offset
+    """The first offset."""
+    end: Offset
+    """The offset after the last one."""
+
+
+class Distinct(NamedTuple):
+    """The records in some ranges, each of them once."""
+
+    records: int | None
+    """How many there are; None if a batch cannot be decoded or read."""
+    bytes: int | None
+    """The bytes of their batches, each distinct batch once and whole; None if a log cannot be read."""
+    committed: int | None
+    """How many lie below the high watermark; None if it is unknown, or if `records` is None."""
+
+
+def distinct(lost: Sequence[LostRange], kept: Sequence[LostRange], high_watermark: Offset | None) -> Distinct:
+    """Return the records that are in any range of `lost` and in none of `kept`.
+
+    Records are the same if offset, leader epoch, timestamp, key, value and headers are; messages of magic 0 and 1 have
+    no epoch. One batch of each replica is held in memory.
+    """
+    start, end = min((one.start for one in lost), default=None), max((one.end for one in lost), default=None)
+    if start is None or end is None:
+        return Distinct(0, 0, None if high_watermark is None else 0)
+    near = [one._replace(start=max(one.start, start), end=min(one.end, end)) for one in kept]
+    streams = [_Stream(one, is_lost=True) for one in lost] + [_Stream(one, is_lost=False) for one in near]
+    try:
+        return _Sweep(streams, high_watermark).counted()
+    except UnreadableError:
+        return Distinct(None, None, None)
+    finally:
+        for stream in streams:
+            stream.close()
+
+
+_HeaderKey = tuple[Offset, Offset, int, int | None, int, int | None, int]
+_Key = tuple[Offset, bytes]
+"""The offset and the digest of a record."""
+
+
+class _Head:
+    """The next batch of a replica."""
+
+    def __init__(self, source: Source, batch: Batch, path: str) -> None:
+        self.batch, self.end = batch, Offset(batch.last_offset + 1)
+        self.identity: _HeaderKey = (
+            batch.base_offset, batch.last_offset, batch.magic, batch.epoch, batch.crc, batch.record_count, batch.size,
+        )  # fmt: skip
+        self._source, self._path = source, path
+        self._records: list[_Key] | None = None
+        self.is_readable = True
+        self.is_begun = False
+        """Whether some of its records are counted already."""
+        self.first = batch.base_offset if batch.record_count is not None else self._first_of_wrapper()
+
+    def _first_of_wrapper(self) -> Offset:
+        return min((offset for offset, _ in self.records()), default=self.batch.base_offset)
+
+    def records(self) -> list[_Key]:
+        """Return the records; a damaged batch counts as a record of its own. UnreadableError if the file fails."""
+        if self._records is None:
+            try:
+                records = _records(self._source, self.batch)
+            except OSError as error:  # outside of the block that opened the file
+                raise unreadable(error, self._path) from error
+            self.is_readable = records is not None
+            self._records = [(self.batch.base_offset, self.digest)] if records is None else records
+        return self._records
+
+    @property
+    def digest(self) -> bytes:
+        """The digest of the header."""
+        return blake2b(repr(self.identity).encode(), digest_size=_DIGEST_SIZE).digest()
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether every offset has a record, by the header."""
+        return self.batch.record_count == self.batch.last_offset - self.batch.base_offset + 1
+
+
+class _Stream:
+    """The batches of one replica that overlap a range."""
+
+    def __init__(self, lost_range: LostRange, *, is_lost: bool) -> None:
+        self.range, self.is_lost = OffsetRange(lost_range.start, lost_range.end), is_lost
+        self._heads = _heads(lost_range)
+        self.head: _Head | None = None
+
+    def advance(self) -> None:
+        """Go to the next batch; UnreadableError if it does not follow the one before."""
+        before = None if self.head is None else self.head.end
+        self.head = next(self._heads, None)
+        if self.head is not None and (
+            self.head.end <= self.head.first or (before or self.head.first) > self.head.first
+        ):
+            raise UnreadableError("batches out of order")
+
+    def close(self) -> None:
+        """Close the open segment."""
+        self._heads.close()
+
+
+def _heads(lost_range: LostRange) -> Generator[_Head, None, None]:
+    """Yield the batches that overlap a range; UnreadableError if a segment is shorter than it was."""
+    for log in logs_from(lost_range.logs, lost_range.start):
+        if log.base_offset >= lost_range.end:
+            return
+        with opened(log.path) as source:
+            walk = Walk(source, log.size)
+            for batch in walk:
+                if batch.last_offset < lost_range.start:
+                    continue
+                head = _Head(source, batch, log.path)
+                if head.first >= lost_range.end:
+                    return
+                yield head
+            if walk.position < log.size:
+                raise UnreadableError("the segment ends early")
+
+
+class _Sweep:
+    """The replicas, side by side."""
+
+    def __init__(self, streams: list[_Stream], high_watermark: Offset | None) -> None:
+        self._streams, self._mark = streams, high_watermark
+        self._records = self._bytes = self._committed = 0
+        self._is_known = True
+        self._counted: set[_HeaderKey] = set()
+        """The batches among the heads whose bytes are counted."""
+
+    def counted(self) -> Distinct:
+        """Return what all replicas lose."""
+        for stream in self._streams:
+            stream.advance()
+        while heads := [(stream, stream.head) for stream in self._streams if stream.head is not None]:
+            first = min(head.first for _, head in heads)
+            until = min(head.end for _, head in heads)
+            near = [(stream, head) for stream, head in heads if head.first < until]
+            if any(stream.is_lost for stream, _ in near) and not self._take_batch(near, first):
+                self._take_records(near, until)
+            for stream, head in near:
+                head.first = max(head.first, until)
+                head.is_begun = True
+                if head.end == until:
+                    stream.advance()
+            self._counted &= {stream.head.identity for stream in self._streams if stream.head is not None}
+        committed = None if self._mark is None or not self._is_known else self._committed
+        return Distinct(self._records if self._is_known else None, self._bytes, committed)
+
+    def _take_batch(self, near: list[tuple[_Stream, _Head]], first: Offset) -> bool:
+        """Count one batch, which all these replicas have, by its header; False if the header does not say enough."""
+        head = near[0][1]
+        if head.is_begun or any(other.is_begun or other.identity != head.identity for _, other in near[1:]):
+            return False
+        whole = OffsetRange(first, head.end)
+        pieces = lost_pieces(
+            whole,
+            [stream.range for stream, _ in near if stream.is_lost],
+            [stream.range for stream, _ in near if not stream.is_lost],
+        )
+        if not pieces:
+            return True
+        count, mark = head.batch.record_count, self._mark
+        if head.is_dense:
+            records, committed = below(pieces, whole.end), 0 if mark is None else below(pieces, mark)
+        elif count is not None and pieces == (whole,) and (mark is None or mark <= first or mark >= whole.end):
+            records, committed = count, count if mark is not None and mark >= whole.end else 0
+        else:
+            return False
+        self._records += records
+        self._committed += committed
+        self._bytes += head.batch.size if records else 0
+        return True
+
+    def _take_records(self, near: list[tuple[_Stream, _Head]], until: Offset) -> None:
+        """Count the records below `until` one by one."""
+        epochs = Counter(head.batch.epoch for _, head in near)
+        keys = [
+            (stream, head, _within(stream, head, until, is_alone=epochs[head.batch.epoch] == 1))
+            for stream, head in near
+        ]
+        kept = set(chain.from_iterable(of_head for stream, _, of_head in keys if not stream.is_lost))
+        for stream, head, of_head in keys:
+            fresh = {key for key in of_head if stream.is_lost} - kept
+            kept |= fresh
+            self._records += len(fresh)
+            self._committed += sum(self._mark is not None and offset < self._mark for offset, _ in fresh)
+            if fresh and head.identity not in self._counted:
+                self._bytes += head.batch.size
+                self._counted.add(head.identity)
+        self._is_known = self._is_known and all(head.is_readable for _, head in near)
+
+
+def _within(stream: _Stream, head: _Head, until: Offset, *, is_alone: bool) -> list[_Key]:
+    """Return the records of a batch that lie in the range of its replica, and between what is counted and `until`.
+
+    A batch of an epoch that no other replica has there `is_alone`: if every offset of it has a record, none is decoded.
+    """
+    start, end = max(head.first, stream.range.start), min(until, stream.range.end)
+    if is_alone and head.is_dense:
+        return [(Offset(offset), head.digest) for offset in range(start, end)]
+    return [key for key in head.records() if start <= key[0] < end]
+
+
+def _records(source: Source, batch: Batch) -> list[_Key] | None:
+    """Return the records of a batch; None if it cannot be decoded."""
+    if not 0 <= batch.magic <= _NEWEST_MAGIC or batch.size > _BODY_SIZE_MAX:
+        return None
+    data = source.pread(batch.size, batch.position)
+    if len(data) < batch.size:
+        return None
+    keys: list[_Key] = []
+    prefix = (batch.epoch, is_modern(batch.magic) and batch.attributes & CONTROL)
+    for record in read_records(data, _BODY_SIZE_MAX):
+        if not isinstance(record, Record) or len(keys) == _RECORD_COUNT_MAX:
+            return None
+        content = (*prefix, record.timestamp, _digested(record.key), _digested(record.value))
+        headers = [(_digested(name), _digested(value)) for name, value in record.headers]
+        digest = blake2b(repr((content, headers)).encode(), digest_size=_DIGEST_SIZE).digest()
+        keys.append((record.offset, digest))
+    return keys
+
+
+def _digested(data: bytes | memoryview | None) -> bytes | None:
+    return None if data is None else blake2b(data, digest_size=_DIGEST_SIZE).digest()

@@ -1,0 +1,52 @@
+"""Whether the controller can elect the leader of a truncation plan cleanly, by the metadata of its cluster."""
+
+from collections.abc import Iterable
+
+from kcheck.core.election import BrokerStart, ElectionKind, election_kind, eligible, fencing_order, seats_of, standing
+from kcheck.core.metadata_replay import METADATA_VERSION
+from kcheck.core.strays import registers_cleanly
+from kcheck.core.truncation_plans import TruncationPlan
+from kcheck.model.cluster import ClusterImage, PartitionRegistration, TopicImage
+from kcheck.model.release import Release
+from kcheck.replicas.loading import ReplicaFiles
+from kcheck.replicas.replica import ReplicaState
+
+
+class ElectionKinds:
+    """What the metadata say of partitions whose brokers start, or with `live` keep running."""
+
+    def __init__(self, image: ClusterImage, replicas: Iterable[ReplicaFiles], release: Release, *, live: bool) -> None:
+        """Take the metadata, and the replicas whose log dirs say how their brokers stopped."""
+        self._image, self._release, self._live = image, release, live
+        self._kraft = release.is_kraft_only or METADATA_VERSION in image.features
+        self._fenced = fencing_order(image.brokers, release) if self._kraft else ()
+        self._clean: dict[int | None, bool] = {}
+        for files in replicas:
+            broker_id = files.view.where.broker_id
+            self._clean[broker_id] = self._clean.get(broker_id, True) and self._is_clean(files, broker_id)
+
+    def placed(self, plan: TruncationPlan, states: tuple[ReplicaState, ...]) -> TruncationPlan:
+        """Return a plan with what the metadata say of its partition: by the topic id on disk, or else by name."""
+        topic_id = next((state.topic_id for state in states if state.topic_id is not None), None)
+        image = self._image
+        topic = image.topics.get(plan.topic or "") if topic_id is None else image.topics_by_id.get(topic_id)
+        registration = None if topic is None else topic.partitions.get(-1 if plan.partition is None else plan.partition)
+        if topic is None or registration is None or plan.leader is None:
+            return plan
+        kind = self._kind(plan.leader, topic, registration)
+        return plan._replace(registration=registration, election=kind)
+
+    def _kind(self, leader: int, topic: TopicImage, registration: PartitionRegistration) -> ElectionKind:
+        if self._live:
+            return ElectionKind.CLEAN if leader in eligible(seats_of(registration)) else ElectionKind.UNCLEAN
+        decides = standing(self._image, topic, registration, self._fenced, self._release, kraft=self._kraft)
+        start = BrokerStart(leader, self._clean.get(leader, False))
+        return election_kind(start, decides.seats, decides.rules)
+
+    def _is_clean(self, files: ReplicaFiles, broker_id: int | None) -> bool:
+        broker = None if broker_id is None else self._image.brokers.get(broker_id)
+        return registers_cleanly(
+            clean=files.view.clean_shutdown is not False,
+            shutdown_epoch=None if files.log_dir is None else files.log_dir.shutdown_epoch,
+            broker_epoch=None if broker is None else broker.epoch,
+        )

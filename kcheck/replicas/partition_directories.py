@@ -1,0 +1,141 @@
+"""The partition directories of all brokers of a command, and the brokers, as their next starts leave them."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+
+from kcheck.core.election import BrokerStart
+from kcheck.core.predictions import LogDirPrediction
+from kcheck.core.startup import Mode, Outcome
+from kcheck.core.strays import registers_cleanly
+from kcheck.disk.walk import split
+from kcheck.errors import UsageError
+from kcheck.model.cluster import ClusterImage
+from kcheck.model.finding import Finding
+from kcheck.model.names import CONSUMER_OFFSETS, META_PROPERTIES
+from kcheck.model.report import PartitionFilter
+from kcheck.model.views import LogDirView
+from kcheck.replicas.election import BrokerHere, ReplicaCopy, copy_of
+from kcheck.replicas.group_offsets import GroupOffset, committed_offsets
+from kcheck.replicas.loading import ReplicaFiles, started
+from kcheck.startup.log_manager import StartOptions, combined_starts
+from kcheck.verbs.predict import start_of, with_copies
+from kcheck.views.log_dir import LogDirs, open_single_partition, partitions
+from kcheck.views.recheck import has_left
+from kcheck.views.targets import Target, TargetKind, require_same_broker
+
+
+class PartitionDirectories:
+    """The partition directories of all brokers, as their next starts leave them."""
+
+    def __init__(
+        self,
+        targets: tuple[Target, ...],
+        options: StartOptions,
+        image: ClusterImage | None,
+        collected: list[Finding],
+    ) -> None:
+        """Read the directories, and simulate the start of every broker; findings go into `collected`."""
+        self._targets, self._release = targets, options.release
+        self._log_dirs = LogDirs(options.release)
+        options = with_copies(targets, options, self._log_dirs)
+        self._files: dict[tuple[str, int], list[tuple[str, ReplicaFiles]]] = {}
+        starts = []
+        for target in targets:
+            for files in self._read(target, options.wanted):
+                self._files.setdefault(files.key, []).append((target.path, files))
+            starts.append(start_of(target, options, collected, self._log_dirs))
+        predicted = combined_starts(starts, options.release, has_left)
+        self._starts = {
+            (target.path, row.dir): row
+            for target, start in zip(targets, predicted, strict=True)
+            for row in start.partitions
+        }
+        self.kraft = options.release.is_kraft_only or any(start.mode is Mode.KRAFT for start in predicted)
+        self.brokers = self._brokers(predicted, image)
+
+    @property
+    def partitions(self) -> Iterable[tuple[str, int]]:
+        """The partitions that have a directory."""
+        return self._files.keys()
+
+    def of(self, topic: str, partition: int) -> tuple[ReplicaCopy, ...]:
+        """Return the directories of a partition."""
+        copies = []
+        for path, files in self._files.get((topic, partition), ()):
+            start = self._starts.get((path, files.view.where.dir or ""))
+            copies.append(copy_of(files, start, self.brokers[files.view.where.broker_id or 0], self._release))
+        return tuple(copies)
+
+    def offsets(self, topic: str, partition: int) -> tuple[GroupOffset, ...] | None:
+        """Return what consumer groups have committed in a partition; None without a replica of their offsets."""
+        return None if self._committed is None else self._committed.get((topic, partition), ())
+
+    @cached_property
+    def _committed(self) -> Mapping[tuple[str, int], tuple[GroupOffset, ...]] | None:
+        wanted = PartitionFilter(topics=(CONSUMER_OFFSETS,))
+        replicas = [files for target in self._targets for files in self._read(target, wanted) if files.view.is_replica]
+        logs = (started(files, self._release).logs for files in replicas)
+        return committed_offsets(logs).by_partition if replicas else None
+
+    def _read(self, target: Target, wanted: PartitionFilter) -> Iterator[ReplicaFiles]:
+        """Yield the directories of a target; UsageError if its broker is not known, or not the one that is named."""
+        if target.kind is TargetKind.PARTITION:
+            view, log_dir = open_single_partition(
+                target.path, target.broker_id, walk_all=False, log_dirs=self._log_dirs
+            )
+            views = [] if view is None or not wanted.has(view.topic, view.partition) else [view]
+        else:
+            log_dir = self._log_dirs.open(target.path, target.broker_id)
+            views = [*partitions(log_dir, wanted=wanted, walk_all=False, release=self._release)]
+        require_same_broker(target, log_dir.view)
+        if log_dir.view.where.broker_id is None:
+            raise UsageError(f"{target.path}: no broker id; write BROKER={target.path}")
+        files = log_dir.view if log_dir.view.files else None
+        yield from (ReplicaFiles(target.path, view, files) for view in views if not view.is_metadata_log)
+
+    def _brokers(self, starts: list[LogDirPrediction], image: ClusterImage | None) -> dict[int, BrokerHere]:
+        """Return what becomes of the brokers; a controller alone is none."""
+        with_replicas = {files.view.where.broker_id for places in self._files.values() for _, files in places}
+        by_broker: dict[int, list[LogDirPrediction]] = {}
+        partial = set()
+        for target, start in zip(self._targets, starts, strict=True):
+            number = self._log_dirs.open(_log_dir_of(target), target.broker_id).view.where.broker_id
+            if number is not None and (number in with_replicas or (image is not None and number in image.brokers)):
+                by_broker.setdefault(number, []).append(start)
+                partial |= {number} if target.kind is TargetKind.PARTITION else set()
+        return {
+            number: broker_here(number, log_dirs, image, is_complete=number not in partial)
+            for number, log_dirs in sorted(by_broker.items())
+        }
+
+
+def _log_dir_of(target: Target) -> str:
+    return split(target.path)[0] if target.kind is TargetKind.PARTITION else target.path
+
+
+def broker_here(
+    number: int, starts: list[LogDirPrediction], image: ClusterImage | None, *, is_complete: bool
+) -> BrokerHere:
+    """Return what becomes of a broker by the predicted starts of its log dirs."""
+    registration = None if image is None else image.brokers.get(number)
+    epoch = None if registration is None else registration.epoch
+    online = [start for start in starts if start.outcome is not Outcome.OFFLINE]
+    failed = next((start for start in starts if start.outcome is Outcome.ABORT), None if online else starts[0])
+    clean = len(online) == len(starts) and all(
+        registers_cleanly(clean=start.clean, shutdown_epoch=start.shutdown_epoch, broker_epoch=epoch)
+        for start in starts
+    )
+    ids = frozenset(start.view.directory_id for start in online if start.view is not None and start.view.directory_id)
+    known = set() if registration is None else set(registration.log_dirs)
+    return BrokerHere(
+        start=BrokerStart(number, clean),
+        problem=None if failed is None else (failed.reasons[0] if failed.reasons else str(failed.outcome)),
+        log_dirs=ids,
+        is_complete=is_complete and len(online) == len(starts) and known <= ids,
+        has_new_log_dir=bool(known) and any(_is_new(start.view, known) for start in online),
+    )
+
+
+def _is_new(log_dir: LogDirView | None, known: set[str]) -> bool:
+    """Whether the cluster does not know a log dir; a copy without meta.properties may be of any."""
+    return log_dir is not None and META_PROPERTIES in log_dir.files and log_dir.directory_id not in known

@@ -1,0 +1,139 @@
+"""Saves the records that one replica loses, before they are lost: a copy of their batches, byte for byte.
+
+    OUT/<topic>-<partition>/broker-<id>/<first offset, 20 digits>.log
+
+`kcheck dump` and Kafka's own tools read such a file.
+"""
+
+from hashlib import sha256
+from typing import NamedTuple
+
+from kcheck.disk.new_files import NewFiles
+from kcheck.disk.read import opened
+from kcheck.disk.walk import split
+from kcheck.errors import UsageError
+from kcheck.model.entries import Batch, Offset
+from kcheck.model.java import INT_MAX
+from kcheck.model.names import log_name
+from kcheck.model.source import Source
+from kcheck.model.unreadable import UnreadableError
+from kcheck.replicas.loss import logs_from, wrapped_offsets
+from kcheck.replicas.replica import LogFile
+from kcheck.segments.batches import Walk
+
+_WINDOW_SIZE = 1 << 20
+_FILE_SIZE_MAX = INT_MAX
+"""Kafka's tools read no larger file (FileRecords)."""
+_WRAPPER_SIZE_MAX = 32 << 20
+"""kcheck does not look into a larger wrapper."""
+
+
+class SavedRecords(NamedTuple):
+    """What was saved of one replica."""
+
+    path: str | None
+    """The file; None if no batch is in the range."""
+    start: Offset | None
+    """The first offset in it; None if there is none."""
+    end: Offset | None
+    """The offset after the last one."""
+    batches: int
+    """The number of batches."""
+    records: int | None
+    """The number of their records; None if a wrapper of messages is damaged."""
+    bytes: int
+    """Their size in bytes."""
+    sha256: str
+    """The SHA-256 of their bytes."""
+    more: tuple[str, ...] = ()
+    """Further files, with the rest of what is too large for one."""
+
+
+def save_lost(
+    out: str, name: str, broker_id: int, logs: tuple[LogFile, ...], start: Offset, end: Offset
+) -> SavedRecords:
+    """Copy the batches of one replica that overlap `[start, end)`; `name` is `<topic>-<partition>`.
+
+    UsageError if a file exists already or cannot be written, or if `out` is in a log dir; UnreadableError if the log
+    cannot be read. The files are removed again then.
+    """
+    if name in ("", ".", "..") or "/" in name or "\0" in name:
+        raise UsageError(f"{name!r} cannot be the name of a directory")
+    log_folders = sorted({split(log.path)[0] for log in logs})
+    with NewFiles(out, (name, f"broker-{broker_id}"), apart_from=log_folders) as files:
+        copy = _Copy(files)
+        for log in logs_from(logs, start):
+            if log.base_offset >= end:
+                break
+            with opened(log.path) as source:
+                copy.take(source, log.size, start, end)
+    return copy.saved()
+
+
+class _Copy:
+    """The batches that are copied, segment by segment."""
+
+    def __init__(self, files: NewFiles) -> None:
+        self._files = files
+        self._paths: list[str] = []
+        self._start: Offset | None = None
+        self._end: Offset | None = None
+        self._batches = self._bytes = self._file_size = 0
+        self._records: int | None = 0
+        self._digest = sha256()
+
+    def take(self, source: Source, size: int, start: Offset, end: Offset) -> None:
+        """Copy the batches of a segment from the first that overlaps `[start, end)` on."""
+        walk = Walk(source, size)
+        copied = stop = -1
+        for batch in walk:
+            if self._start is None and batch.last_offset < start:
+                continue
+            inner = wrapped_offsets(source, batch) if _is_wrapper(batch) else []
+            first = inner[0] if inner else batch.base_offset
+            if first >= end:
+                break
+            if not self._paths or self._file_size + batch.size > _FILE_SIZE_MAX:
+                self._copy(source, copied, stop)
+                copied = batch.position
+                self._paths.append(self._files.begin(log_name(first)))
+                self._file_size = 0
+            copied, stop = batch.position if copied < 0 else copied, walk.position
+            self._count(batch, first, batch.record_count if batch.record_count is not None else len(inner) or None)
+            if stop - copied >= _WINDOW_SIZE:
+                self._copy(source, copied, stop)
+                copied = stop
+        else:
+            if walk.position < size:
+                raise UnreadableError("the segment ends early")
+        self._copy(source, copied, stop)
+
+    def _count(self, batch: Batch, first: Offset, records: int | None) -> None:
+        self._start = first if self._start is None else self._start
+        self._end = Offset(batch.last_offset + 1)
+        self._batches += 1
+        self._bytes += batch.size
+        self._file_size += batch.size
+        self._records = None if self._records is None or records is None else self._records + records
+
+    def _copy(self, source: Source, position: int, end: int) -> None:
+        """Copy the bytes from one position to another, window by window."""
+        while position < end:
+            data = source.pread(min(_WINDOW_SIZE, end - position), position)
+            if not data:
+                raise UnreadableError("the segment became shorter")
+            self._files.write(data)
+            self._digest.update(data)
+            position += len(data)
+
+    def saved(self) -> SavedRecords:
+        """Return what was copied."""
+        path = self._paths[0] if self._paths else None
+        return SavedRecords(
+            path, self._start, self._end, self._batches, self._records, self._bytes, self._digest.hexdigest(),
+            tuple(self._paths[1:]),
+        )  # fmt: skip
+
+
+def _is_wrapper(batch: Batch) -> bool:
+    return batch.record_count is None and batch.size <= _WRAPPER_SIZE_MAX

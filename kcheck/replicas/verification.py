@@ -1,0 +1,228 @@
+"""`kcheck verify`: compares directories with the plan that `kcheck elect --out` wrote before the brokers started."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kcheck.core.recovery_plan import PlannedPartition, SavedPlan
+from kcheck.core.verification import PartitionNow, PlanStep, SavedEvidence, broker_steps, partition_steps, verdict
+from kcheck.disk.read import read_whole
+from kcheck.disk.walk import exists, file_size, is_directory, join, list_directory
+from kcheck.documents.answer import COMPARED_COUNT_MAX, Answer, Outcomes
+from kcheck.documents.election_files import PLAN, RESTORE
+from kcheck.documents.saved_plan import parse_assignments, parse_plan
+from kcheck.documents.verification import COLUMNS, step_row
+from kcheck.errors import UsageError
+from kcheck.model.cluster import UNCLEAN, ClusterImage
+from kcheck.model.entries import Offset
+from kcheck.model.finding import Finding
+from kcheck.model.java import LONG_MAX
+from kcheck.model.names import DirectoryState, log_name, segment_bases
+from kcheck.model.release import Release
+from kcheck.model.report import PartitionFilter, Report
+from kcheck.model.unreadable import UnreadableError
+from kcheck.replicas.distinct_records import Distinct, LostRange, distinct
+from kcheck.replicas.loading import LoadedReplicas, replicas_of
+from kcheck.replicas.replica import LogFile, ReplicaState, live
+from kcheck.replicas.truncation import Election, plans_of
+from kcheck.views.log_dir import LogDirs
+from kcheck.views.metadata_at_hand import image_at_hand
+from kcheck.views.targets import Target, TargetKind, directory_wanted, paths_of, replica_targets
+
+_PLAN_SIZE_MAX = 64 << 20
+_UNKNOWN = Distinct(None, None, None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification(Answer):
+    """What `kcheck verify` answers."""
+
+    release: Release
+    """The Kafka release that is modelled."""
+    plan: SavedPlan
+    """The plan."""
+    steps: tuple[PlanStep, ...]
+    """What was expected and what is there: of brokers, then of each partition."""
+    collected: list[Finding]
+    """Findings about the replicas' files."""
+    checked: tuple[str, ...]
+    """The paths that were read."""
+
+    @property
+    def is_as_planned(self) -> bool:
+        """Whether no step differs from the plan, as far as is known."""
+        return all(step.ok is not False for step in self.steps)
+
+    def outcomes(self) -> tuple["Verification", Outcomes | None]:
+        """Return what is seen at each step."""
+        if len(self.steps) > COMPARED_COUNT_MAX:
+            return self, None
+        return self, {
+            (f"verify {step.kind}", step.topic, step.partition, step.broker_id): (step.seen, step.ok)
+            for step in self.steps
+        }
+
+    def report(self) -> Report:
+        """Return the answer as rows."""
+        return Report(
+            verb="verify",
+            kafka=self.release.name,
+            evidence=self.release.evidence,
+            body={"verdict": verdict(self.steps), "steps": tuple(map(step_row, self.steps))},
+            collected=self.collected,
+            table="steps",
+            columns=COLUMNS,
+            kinds={"steps": "step"},
+            checked=self.checked,
+        )
+
+
+class _Read(NamedTuple):
+    """What was read of the cluster."""
+
+    plan: SavedPlan
+    release: Release
+    image: ClusterImage | None
+    states: Mapping[tuple[str, int], tuple[ReplicaState, ...]]
+    """The replicas as they lie, by partition."""
+    strays: Mapping[tuple[str, int], tuple[tuple[int, str], ...]]
+    full: Mapping[tuple[str, int], tuple[int, ...]]
+    """What restore.json says."""
+
+
+def verify(
+    folder: str,
+    arguments: list[str],
+    *,
+    wanted: PartitionFilter,
+    release: Release,
+    metadata: tuple[str, ...] = (),
+) -> Verification:
+    """Compare the replicas in the paths with the plan in a directory.
+
+    UsageError: the directory holds no plan, or the plan none of the wanted partitions; a path is a file; a replica has
+    no broker id.
+    """
+    plan, full = _plan_in(folder)
+    targets = replica_targets(arguments)
+    for target in targets:
+        if target.kind is TargetKind.FILE:
+            raise directory_wanted(target.path, "a comparison with a plan")
+    partitions = [part for part in plan.partitions if wanted.has(part.topic, part.partition)]
+    if plan.partitions and not partitions:
+        raise UsageError(f"{folder}: no partition of the plan is among those that --topic and --partition select")
+    loaded = replicas_of(targets, wanted=wanted, release=release)
+    read = _Read(
+        plan=plan,
+        release=release,
+        image=image_at_hand(targets, metadata, release),
+        states=_states(loaded, release),
+        strays=_strays(targets, wanted, release),
+        full=full,
+    )
+    brokers = {} if read.image is None else read.image.brokers
+    steps = [*broker_steps(plan, brokers)] if partitions else []
+    for planned in partitions:
+        steps.extend(partition_steps(planned, _now(planned, read), plan, brokers))
+    return Verification(
+        release=release, plan=plan, steps=tuple(steps), collected=loaded.findings, checked=paths_of(targets)
+    )
+
+
+def _plan_in(folder: str) -> tuple[SavedPlan, dict[tuple[str, int], tuple[int, ...]]]:
+    """Return the plan in a directory, and the replicas that its restore.json gives partitions."""
+    path, restore = join(folder, PLAN), join(folder, RESTORE)
+    try:
+        plan = parse_plan(read_whole(path, follow=True, size_max=_PLAN_SIZE_MAX), path)
+        has_restore = exists(restore)
+        data = read_whole(restore, follow=True, size_max=_PLAN_SIZE_MAX) if has_restore else b'{"partitions": []}'
+    except UnreadableError as error:
+        raise UsageError(f"{folder}: no plan of kcheck elect --out that can be read: {error}") from error
+    return plan, parse_assignments(data, restore)
+
+
+def _states(loaded: LoadedReplicas, release: Release) -> dict[tuple[str, int], tuple[ReplicaState, ...]]:
+    states: dict[tuple[str, int], tuple[ReplicaState, ...]] = {}
+    for files in loaded.replicas:
+        if files.view.where.broker_id is None:
+            raise UsageError(f"{files.path}: no broker id; write BROKER={files.path}")
+        states[files.key] = (*states.get(files.key, ()), live(files.view, files.log_dir, release))
+    return states
+
+
+def _strays(
+    targets: Iterable[Target], wanted: PartitionFilter, release: Release
+) -> dict[tuple[str, int], tuple[tuple[int, str], ...]]:
+    strays: dict[tuple[str, int], tuple[tuple[int, str], ...]] = {}
+    log_dirs = LogDirs(release)
+    for target in targets:
+        log_dir = log_dirs.open(target.path, target.broker_id) if target.kind is TargetKind.LOG_DIR else None
+        for name, directory in () if log_dir is None else log_dir.directories:
+            key, number = (directory.topic, directory.partition), log_dir.view.where.broker_id if log_dir else None
+            if directory.state is DirectoryState.STRAY and number is not None and wanted.has(*key):
+                strays[key] = (*strays.get(key, ()), (number, join(target.path, name)))
+    return strays
+
+
+def _now(planned: PlannedPartition, read: _Read) -> PartitionNow:
+    """Return what the files say of a planned partition."""
+    key = planned.topic, planned.partition
+    states, image = read.states.get(key, ()), read.image
+    topic = None if image is None else image.topics.get(planned.topic)
+    now = PartitionNow(
+        registration=None if topic is None else topic.partitions.get(planned.partition),
+        topic_id=None if topic is None else topic.topic_id,
+        ends={state.broker_id: state.log_end_offset for state in states if state.broker_id is not None},
+        latest_epoch=max((state.latest_epoch for state in states), default=None),
+        strays=read.strays.get(key, ()),
+        allows_unclean=None if image is None else image.config(planned.topic, UNCLEAN) == "true",
+        full=read.full.get(key),
+    )
+    leader = planned.leader if now.leader is None else now.leader
+    leading = next((state for state in states if state.broker_id == leader), None)
+    plans = plans_of(states, Election(leader=str(leader), live=True), read.release) if states else ()
+    followers = (part for plan in plans for part in plan.followers)
+    return now._replace(
+        followers={part.broker_id: part for part in followers if part.broker_id is not None},
+        evidence=_evidence(planned, leading, read.plan.saved),
+    )
+
+
+def _evidence(planned: PlannedPartition, leading: ReplicaState | None, saved: str | None) -> SavedEvidence | None:
+    """Return which of the saved records the leader's log has; None if what the plan gives up is not at hand."""
+    place = None if saved is None else join(saved, f"{planned.topic}-{planned.partition}")
+    logs = {} if place is None or not is_directory(place) else dict(_saved_logs(place))
+    given_up = [follower for follower in planned.followers if follower.lost is not None]
+    if not logs or any(follower.broker_id not in logs for follower in given_up):
+        return None
+    # What retention has deleted since is no loss.
+    start = Offset(0) if leading is None else leading.log_start_offset
+    everything = [LostRange(files, start, Offset(LONG_MAX)) for files in logs.values()]
+    lost = [
+        LostRange(logs[follower.broker_id], max(start, follower.lost.start), follower.lost.end)
+        for follower in given_up
+        if follower.lost is not None and follower.lost.end > start
+    ]
+    own = [LostRange(logs[planned.leader], start, Offset(LONG_MAX))] if planned.leader in logs else []
+    expected = distinct(lost, own, planned.high_watermark)
+    missing = others = _UNKNOWN
+    if leading is not None and leading.problem is None and leading.log_end_offset is not None:
+        here = [LostRange(leading.logs, start, leading.log_end_offset)]
+        missing = distinct(lost, [*here, *own], planned.high_watermark)
+        others = distinct(everything, [*here, *lost], planned.high_watermark)
+    return SavedEvidence(expected.records, missing.records, others.records, others.committed)
+
+
+def _saved_logs(place: str) -> Iterator[tuple[int, tuple[LogFile, ...]]]:
+    """Yield the saved files of each broker below the directory of a partition."""
+    try:
+        for name in list_directory(place).directories:
+            number = name.removeprefix("broker-")
+            if not number.isascii() or not number.isdigit() or name == number:
+                continue
+            folder = join(place, name)
+            paths = [(join(folder, log_name(base)), base) for base in segment_bases(list_directory(folder).files)]
+            if paths:
+                yield int(number), tuple(LogFile(path, base, file_size(path)) for path, base in paths)
+    except UnreadableError as error:
+        raise UsageError(f"{place}: the saved records cannot be read: {error}") from error

@@ -1,0 +1,147 @@
+"""`kcheck elect` where a disk, a directory or a broker is missing, and what else it says of each candidate.
+
+Real brokers left the directories. Of orders-0 they have 35, 30 and 20 records, and broker 1 led last.
+"""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kcheck
+from tests.cli.command import kcheck as command
+from tests.docs import incidents
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+OUTRUN = FIXTURES / "clusters" / "4.3.1" / "outrun"
+
+
+@pytest.fixture
+def killed(tmp_path: Path) -> Path:
+    """Return three brokers that were killed; broker 1 has two log dirs."""
+    shutil.copytree(FIXTURES / "brokers" / "4.3.1" / "killed", tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+def answer(folder: Path, topic: str, *brokers: int, **how: Any) -> dict[str, Any]:
+    """Return the JSON document about one topic."""
+    paths = [f"{number}={folder}/broker-{number}" for number in brokers or (1, 2, 3)]
+    return kcheck.elect(*paths, partitions=kcheck.PartitionFilter(topics=(topic,)), **how).to_dict()
+
+
+def candidates(said: dict[str, Any]) -> dict[int, dict[str, Any]]:
+    """Return the candidates of the only partition, by broker."""
+    (partition,) = said["partitions"]
+    return {row["broker_id"]: row for row in partition["candidates"]}
+
+
+def test_a_missing_directory_is_an_empty_log(killed: Path) -> None:
+    """It can lead; then all records are lost, and a group has read further than its log goes."""
+    shutil.rmtree(killed / "broker-2" / "data1" / "plain-0")
+    said = answer(killed, "plain")
+    rows = candidates({"partitions": said["partitions"][:1]})
+    assert (rows[2]["state"], rows[2]["problem"], rows[2]["log_end_offset"]) == ("missing", None, 0)
+    assert (rows[2]["lost"]["records"], rows[2]["groups_beyond"]) == (40, 1)
+    assert (rows[1]["lost"]["records"], rows[1]["groups_beyond"]) == (0, 0)
+    assert said["partitions"][0]["best"] == 1
+
+
+def test_a_broker_that_aborts_leads_nothing(tmp_path: Path) -> None:
+    """It is a gap of the picture and in no order of starts; its files are read all the same."""
+    shutil.copytree(OUTRUN, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "broker-1" / "data1" / "no partition").mkdir()
+    said = answer(tmp_path, "orders")
+    assert said["start_order"] == [2, 3]
+    (gap,) = said["gaps"]
+    assert (gap["broker_id"], gap["replicas"]) == (1, 1)
+    rows = candidates(said)
+    assert rows[1]["problem"] == f"the broker does not start: {gap['why']}"
+    assert (rows[1]["lost"], rows[1]["clean"]) == (None, None)
+    assert (said["partitions"][0]["best"], said["partitions"][0]["kafka_elects"]["unclean"]) == (2, 2)
+    shown = command("elect", *(f"{number}={tmp_path}/broker-{number}" for number in (1, 2, 3)))
+    assert "broker 1 holds 1 replica and does not start: " in " ".join(shown.out.split())
+    for number in (2, 3):
+        (tmp_path / f"broker-{number}" / "data1" / "no partition").mkdir()
+    said = answer(tmp_path, "orders")
+    assert (said["start_order"], said["partitions"][0]["best"]) == ([], None)
+    assert said["verdict"].startswith("No broker here starts.")
+
+
+def test_replicas_of_an_offline_log_dir_cannot_lead(killed: Path) -> None:
+    """Those of the other log dir can; the broker starts."""
+    (killed / "broker-1" / "data2" / "recovery-point-offset-checkpoint").write_text("x\n")
+    said = answer(killed, "codecs")
+    assert said["start_order"] == [1, 2, 3]
+    assert candidates(said)[1]["problem"].startswith("its log dir goes offline: recovery-point-offset-checkpoint")
+    assert said["partitions"][0]["best"] == 2
+    assert candidates(answer(killed, "segments"))[1]["problem"] is None
+
+
+def test_nothing_is_recommended_where_a_replica_is_not_known() -> None:
+    """Unless it is given up, or somebody insists."""
+    said = answer(OUTRUN, "orders", 2, 3)
+    (partition,) = said["partitions"]
+    assert (partition["best"], partition["unknown_replicas"]) == (None, [1])
+    assert "bring the log dirs of broker 1, or give it up with --dead." in said["verdict"]
+    assert said["gaps"] == [{"broker_id": 1, "replicas": 1, "why": None}]
+    assert answer(OUTRUN, "orders", 2, 3, incomplete_ok=True)["partitions"][0]["best"] == 2
+    dead = answer(OUTRUN, "orders", 2, 3, dead=[1])
+    assert (dead["partitions"][0]["best"], dead["gaps"][0]["why"]) == (2, "given up")
+    brokers = [f"{number}={OUTRUN}/broker-{number}" for number in (2, 3)]
+    assert [command("elect", *brokers, *more).code for more in ((), ("--incomplete-ok",), ("--dead", "1"))] == [1, 0, 0]
+
+
+def test_a_stray_is_a_candidate_that_no_start_brings(tmp_path: Path) -> None:
+    """It has records that no replica has, so it costs less; Kafka elects a replica."""
+    incidents.stray_replica(tmp_path)
+    (partition,) = answer(tmp_path, "orders")["partitions"]
+    stray, *others = [row for row in partition["candidates"] if row["state"] == "stray"]
+    assert (others, stray["broker_id"], stray["clean"], stray["log_end_offset"]) == ([], 1, None, 35)
+    assert (stray["dir"].startswith("orders-0."), stray["lost"]["records"], stray["problem"]) == (True, 4, None)
+    assert partition["kafka_elects"] == {"clean": 1, "unclean": 1}
+    best = next(row for row in partition["candidates"] if row["broker_id"] == partition["best"])
+    assert (best["state"], best["lost"]["records"]) == ("current", 0)
+
+
+def test_transactions_of_each_candidate(killed: Path) -> None:
+    """Both have one that is open; a log that lost its end has not, and cuts what the other one committed there."""
+    rows = candidates(answer(killed, "transactions"))
+    assert {number: row["open_transactions"] for number, row in rows.items()} == {1: 1, 2: 1}
+    log = killed / "broker-2" / "data1" / "transactions-0" / "00000000000000000000.log"
+    log.write_bytes(log.read_bytes()[:100])
+    rows = candidates(answer(killed, "transactions"))
+    assert (rows[2]["log_end_offset"], rows[2]["open_transactions"]) == (0, 0)
+    assert rows[2]["cut_transactions"] == {"committed": 2, "markers": 0}
+    assert rows[1]["open_transactions"] == 1
+
+
+@pytest.mark.parametrize(("dead", "elected"), [((), (2, 2)), ((2,), (None, 1))])
+def test_the_seats_of_zookeeper(tmp_path: Path, dead: tuple[int, ...], elected: tuple[int | None, int]) -> None:
+    """By an export of the state of a partition: broker 2 led it, and was alone in sync."""
+    state = '{"controller_epoch":1,"leader":2,"version":1,"leader_epoch":9,"isr":[2]}'
+    topic = '{"version":1,"partitions":{"0":[1,2]}}'
+    znodes = {"/brokers/topics/diverged": topic, "/brokers/topics/diverged/partitions/0/state": state}
+    (tmp_path / "export.json").write_text(json.dumps(znodes), "utf-8")
+    brokers = [number for number in (1, 2) if number not in dead]
+    folder = FIXTURES / "brokers" / "1.1.1" / "diverged"
+    said = answer(folder, "diverged", *brokers, dead=dead, metadata=[tmp_path / "export.json"])
+    (partition,) = said["partitions"]
+    assert (said["controller"], partition["isr"], partition["elr"]) == ("zookeeper", [2], [])
+    assert tuple(partition["kafka_elects"].values()) == elected
+    assert {row["broker_id"]: row["clean"] for row in partition["candidates"]} == {
+        number: number == 2 for number in brokers
+    }
+
+
+@pytest.mark.parametrize(("kafka", "exits"), [("1.1", True), ("2.0.0", True), ("2.0.1", False), ("2.3", False)])
+def test_the_plan_says_where_a_follower_would_exit(tmp_path: Path, kafka: str, exits: bool) -> None:
+    """If unclean elections are off again too early."""
+    described = "\tTopic: diverged\tPartition: 0\tLeader: -1\tReplicas: 1,2\tIsr: 2\n"
+    (tmp_path / "describe.txt").write_text(f"Topic:diverged\tPartitionCount:1\tReplicationFactor:2\n{described}")
+    how = {"kafka": kafka, "dead": [2], "metadata": [tmp_path / "describe.txt"], "out": tmp_path / "plan"}
+    answer(FIXTURES / "brokers" / "1.1.1" / "diverged", "diverged", 1, **how)
+    plan = (tmp_path / "plan" / "plan.md").read_text()
+    assert "Then forbid it again" in plan
+    assert ("a broker exits if its log is longer than its leader's" in plan) is exits

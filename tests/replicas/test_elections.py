@@ -1,0 +1,120 @@
+"""What `kcheck elect` answers about directories."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.builders import Made, broker, run
+from tests.cli.command import kcheck
+
+BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers" / "4.3.1" / "diverged"
+
+pytestmark = pytest.mark.usefixtures("in_folder")
+
+
+@pytest.fixture
+def diverged() -> list[str]:
+    """Write two brokers that share the offsets below 60: broker 2 led in epoch 1, broker 1 in epoch 2."""
+    broker(Path("d1"), [*run(0, 59), *run(60, 89, epoch=2)], broker_id=1, epoch_entries=[(0, 0), (2, 60)])
+    broker(
+        Path("d2"), [*run(0, 59), *run(60, 99, epoch=1)], broker_id=2, epoch_entries=[(0, 0), (1, 60)],
+        high_watermark=70,
+    )  # fmt: skip
+    return ["1=d1", "2=d2"]
+
+
+def document(*arguments: str) -> dict[str, Any]:
+    """Return the JSON answer of a command."""
+    return dict(json.loads(kcheck(*arguments, "--format", "json").out))
+
+
+def _elected(*arguments: str) -> dict[str, Any]:
+    (partition,) = document("elect", *arguments)["partitions"]
+    return dict(partition)
+
+
+def test_each_candidate_costs_what_the_others_lose() -> None:
+    """Of recorded brokers; the fewest committed records decide."""
+    brokers = (f"{number}={BROKERS / f'broker-{number}'}" for number in (1, 2))
+    partition = _elected(*brokers, "--partition", "diverged-0")
+    costs = [(row["broker_id"], row["lost"]["records"], row["lost"]["committed"]) for row in partition["candidates"]]
+    assert costs == [(1, 18, 18), (2, 17, 17)]
+    assert partition["best"] == 2
+    assert partition["kafka_elects"] == {"clean": 2, "unclean": 2}
+
+
+@pytest.mark.parametrize("leader", [1, 2])
+def test_a_candidate_and_truncation_agree(diverged: list[str], leader: int) -> None:
+    """What each follower does is the same plan."""
+    (candidate,) = [row for row in _elected(*diverged)["candidates"] if row["broker_id"] == leader]
+    (partition,) = document("truncation", *diverged, "--leader", str(leader))["partitions"]
+    assert candidate["followers"] == partition["followers"]
+
+
+def test_without_metadata_only_the_best_scenario_is_known(diverged: list[str]) -> None:
+    """Whom Kafka elects is not guessed."""
+    answer = document("elect", *diverged)
+    known = {row["name"] for row in answer["scenarios"] if row["offline_partitions"] is not None}
+    assert known == {"best", "broker-1-first", "broker-2-first"}
+    assert answer["start_order"] == [2, 1]
+    assert {row["isr"] for row in answer["partitions"]} == {None}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("1=d1", "2=d2", "--dead", "2"), "--dead 2: broker 2 is among the paths"),
+        (("1=d1", "--dead", "-1"), "--dead -1"),
+        (("1=d1/t-0/leader-epoch-checkpoint",), "leader-epoch-checkpoint"),
+        (("7=d1",), "meta.properties says broker 1"),
+    ],
+)
+def test_what_cannot_be_asked_is_a_usage_error(diverged: list[str], arguments: tuple[str, ...], words: str) -> None:
+    """Exit 2, with what is wrong."""
+    assert diverged
+    done = kcheck("elect", *arguments)
+    assert done.code == 2
+    assert words in " ".join(done.err.split())
+
+
+def test_a_loss_of_committed_records_that_may_be_fails(diverged: list[str]) -> None:
+    """Batches of one epoch that differ, and that nobody can read. One broker alone loses nothing."""
+    assert [row["lost"]["committed"] for row in _elected(*diverged)["candidates"]] == [30, 30]
+    for number, epoch in ((3, 2), (4, 1)):
+        batches = [*run(0, 59), *run(60, 89, epoch=epoch, count=5)]
+        broker(Path(f"d{number}"), batches, broker_id=number, epoch_entries=[(0, 0), (epoch, 60)], high_watermark=70)
+    brokers = [*diverged, "3=d3", "4=d4"]
+    assert [row["lost"]["committed"] for row in _elected(*brokers)["candidates"]] == [None] * 4
+    assert kcheck("elect", *brokers).code == 1
+    assert kcheck("elect", diverged[0]).code == 0
+
+
+def test_what_a_start_takes_is_compared_with_what_others_have() -> None:
+    """A damaged batch beside batches of another epoch that end later; then one that the other broker has as well."""
+    torn = _damaged([*run(0, 59), *run(60, 69, epoch=2)])
+    broker(Path("d1"), torn, broker_id=1, epoch_entries=[(0, 0), (2, 60)], clean=False, recovery_point=0)
+    broker(Path("d2"), [*run(0, 59), *run(60, 99, epoch=1)], broker_id=2, epoch_entries=[(0, 0), (1, 60)])
+    assert [row["lost"]["records"] for row in _elected("1=d1", "2=d2")["candidates"]] == [50, 10]
+    broker(Path("d2"), [*run(0, 59), *run(60, 99, epoch=2)], broker_id=2, epoch_entries=[(0, 0), (2, 60)])
+    assert [row["lost"]["records"] for row in _elected("1=d1", "2=d2")["candidates"]] == [40, 0]
+
+
+def _damaged(batches: list[Made]) -> list[Made]:
+    """Return batches, the last of which has a wrong byte."""
+    *whole, last = batches
+    data = bytearray(last.data)
+    data[-1] ^= 0xFF
+    return [*whole, replace(last, data=bytes(data))]
+
+
+def test_a_cut_inside_of_a_batch_takes_the_whole_batch() -> None:
+    """Without epochs the follower truncates to the log end of its leader; records below it go with their batch."""
+    broker(Path("d1"), [*run(0, 59), *run(60, 64, epoch=2)], broker_id=1, epoch_entries=[(0, 0), (2, 60)])
+    broker(Path("d2"), [*run(0, 59), *run(60, 99, epoch=1)], broker_id=2, epoch_entries=[], high_watermark=65)
+    candidate = _elected("1=d1", "2=d2")["candidates"][0]
+    (follower,) = candidate["followers"]
+    assert (follower["truncate_to"], follower["cut"]["base_offset"], follower["lost"]["from"]) == (65, 60, 60)
+    assert candidate["lost"]["records"] == 40
