@@ -32,10 +32,11 @@ def finding(**changes: Any) -> dict[str, Any]:
 
 
 def forged(
-    out: Path, name: str = "r", *, finished: bool = True, started: int = 1_700_000_000_000, **tables: Rows
-) -> Path:
+    out: Path, name: str = "r", *, finished: bool = True, started: int = 1_700_000_000_000, depth: str = "headers",
+    **tables: Rows,
+) -> Path:  # fmt: skip
     """Write a run with these rows in its tables, and return its directory; a field that is not given is null."""
-    about = {"kafka": "4.3", "depth": "headers"}
+    about = {"kafka": "4.3", "depth": depth}
     with RunOutput(str(out), name, about) as output:
         for table, rows in {"log_dirs": [LOG_DIR], **tables}.items():
             columns = run_tables()[table].run_columns

@@ -4,7 +4,8 @@ In: folders, URLs or inventories of log dirs. Out: a run, a directory of tables 
 `diff` read it back. A run takes the steps of `steps`, each a function of small values and Arrow batches, so that any
 process on any machine can run it:
 
-1. `inventory`: which log dirs are there, and whose are they?
+1. `inventory`, `identify`: which log dirs are there, and whose are they? `cluster_steps`, `cluster_metadata`: what do
+   the metadata of their clusters say?
 2. `local_engine` or `spark/engine`: runs the steps, with `retry` for directories whose batch failed.
 3. `scan_rows`, `predictions`: what is in a partition directory, and what does its next start do?
 4. `replica_groups`: brings the replicas of each partition together in bounded memory.
@@ -13,5 +14,6 @@ process on any machine can run it:
 6. `broker_starts`, `risk`: the outcome for each broker, and the partitions at risk.
 7. `run_output`: writes the tables; `remembered` keeps state for `--since` and `--resume`.
 
-`run` opens a finished run, `report` summarizes it, `diff` compares two. `arrow_take` copies rows between Arrow batches.
+`run` opens a finished run, `report` summarizes it, `diff` compares two, `elections` decides who should lead, by
+`run_cluster` and `run_replicas`. `arrow_take` copies rows between Arrow batches.
 """

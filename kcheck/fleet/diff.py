@@ -2,7 +2,7 @@
 
 Two findings are about the same thing if they are of one rule and of one file of one directory. So one that moved, or of
 which the words are others, has changed; where there are several, those at one line or position belong together. A log
-dir is the same wherever it is mounted: its directory id decides.
+dir is the same wherever it is mounted: its directory id decides. What the later run has not looked at is not gone.
 """
 
 import json
@@ -16,10 +16,16 @@ from typing import Any, NamedTuple
 from kcheck.disk.output import scratch
 from kcheck.disk.walk import join, split
 from kcheck.fleet.run import FleetRun
+from kcheck.model.depth import Depth
 from kcheck.model.finding import Chosen, Severity
 from kcheck.model.report import Report, Row
+from kcheck.rules._contract import Scope
 from kcheck.tables import changes, findings
+from kcheck.views.rule_runner import all_rules
 
+_UNREAD = ("KC000", "KC001")
+_OF_SEGMENTS = (Scope.SEGMENT, Scope.FAULTY_SEGMENT, Scope.READ_PARTITION)
+"""Rules that a run of less depth does not ask."""
 _HELD_COUNT = 40_000
 """Findings of both runs that are held at once, about."""
 _SHARE_COUNT_MAX = 200
@@ -44,11 +50,44 @@ class _FindingChange(NamedTuple):
 
     after: Values | None
     before: Values | None
+    is_covered: bool = True
+    """Whether the later run has looked at the place."""
 
     @property
     def name(self) -> str:
         """Return what has happened."""
-        return "new" if self.before is None else "gone" if self.after is None else "changed"
+        if self.before is None:
+            return "new"
+        if self.after is None:
+            return "gone" if self.is_covered else "unknown"
+        return "changed"
+
+
+class RunCoverage:
+    """What a run has looked at, so that what it does not have is gone; before it a run of depth `before` was there."""
+
+    def __init__(self, run: FleetRun, identities: Identities, before: str) -> None:
+        """Read the tables of the run: which log dirs it has, and what of them it could not read."""
+        self._finished = run.finished
+        self._log_dirs = {(*place[:2], identity) for place, identity in identities.items()}
+        self._unread = {
+            (cluster, broker, identities.get((cluster, broker, log_dir), log_dir), directory)
+            for cluster, broker, log_dir, directory, rule in run.values("findings", (*_PLACE, "dir", "id"))
+            if rule in _UNREAD
+        }
+        is_shallower = [*Depth].index(Depth(run.depth)) < [*Depth].index(Depth(before))
+        self._unasked = {rule.id for rule in all_rules() if rule.scope in _OF_SEGMENTS} if is_shallower else set()
+
+    def holds(
+        self, cluster: str | None, broker: str | None, identity: str | None, directory: str | None, rule: str
+    ) -> bool:
+        """Whether a finding would be found again if it was there; `identity` of its log dir, None without one."""
+        if rule in self._unasked:
+            return False
+        if identity is None:
+            return self._finished
+        at = (cluster, broker, identity)
+        return at in self._log_dirs and self._unread.isdisjoint({(*at, None), (*at, directory)})
 
 
 def diff(before: FleetRun, after: FleetRun, shown: Chosen, fails: Chosen) -> tuple[Report, Callable[[], bool]]:
@@ -56,12 +95,16 @@ def diff(before: FleetRun, after: FleetRun, shown: Chosen, fails: Chosen) -> tup
 
     A finding that has become one that `fails` counts as new there. KcheckError where a table is damaged.
     """
-    counts = dict.fromkeys(("new", "gone", "changed", "same"), 0)
+    counts = dict.fromkeys(("new", "gone", "unknown", "changed", "same"), 0)
     summary = {str(severity): 0 for severity in Severity}
     failing: list[bool] = []
 
     def rows() -> Iterator[Row]:
-        for change in _changes(before, after, counts):
+        coverage = RunCoverage(after, identities_of(after), before.depth)
+        for difference in _changes(before, after, counts):
+            was = difference.before
+            is_gone = difference.after is None and was is not None
+            change = difference._replace(is_covered=not is_gone or _is_covered(coverage, was or ()))
             is_failing, is_shown = (_any(chosen, change.after) for chosen in (fails, shown))
             failing.extend([True] * (is_failing and not _any(fails, change.before)))
             if is_shown or _any(shown, change.before):
@@ -111,7 +154,7 @@ def _data(text: object) -> object:
 
 def _changes(before: FleetRun, after: FleetRun, counts: dict[str, int]) -> Iterator[_FindingChange]:
     """Yield the differences in the order of their places; what is the same is only counted."""
-    identities = {run.path: _identities(run) for run in (before, after)}
+    identities = {run.path: identities_of(run) for run in (before, after)}
     total = before.rows("findings") + after.rows("findings")
     shares = min(1 + total // _HELD_COUNT, _SHARE_COUNT_MAX)
     if shares == 1:
@@ -136,7 +179,12 @@ def _changes(before: FleetRun, after: FleetRun, counts: dict[str, int]) -> Itera
             yield from _compared(was, now, counts)
 
 
-def _identities(run: FleetRun) -> Identities:
+def _is_covered(coverage: RunCoverage, was: Values) -> bool:
+    cluster, broker, log_dir, directory, identity, rule = (was[_AT[name]] for name in (*_PLACE, "dir", _IDENTITY, "id"))
+    return coverage.holds(cluster, broker, None if log_dir is None else identity, directory, rule)
+
+
+def identities_of(run: FleetRun) -> Identities:
     """Return what names each log dir wherever it is mounted: its directory id, or its path in the broker's folder.
 
     Without a directory id the only log dir of a broker is itself; of several, the last part of the path counts if it is

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, TypeVar
 
+from kcheck.core.releases import release as release_of
 from kcheck.disk.read import read_whole
 from kcheck.disk.refusals import Refusals
 from kcheck.disk.remote import mount
@@ -22,19 +23,24 @@ from kcheck.views.targets import TargetKind, targets
 T = TypeVar("T")
 
 _NAMES = ("cluster", "broker", "log_dir")
+_COLUMNS = (*_NAMES, "kafka")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
 class FleetLogDir(NamedTuple):
     """A log dir of a fleet, with its cluster and broker; None if the user named none.
 
-    `folder` is the folder of log dirs, if the user named only that.
+    `folder` is the folder of log dirs, if the user named only that. `kafka` is the release of the broker, if the
+    inventory names it.
     """
 
     path: str
     cluster: str | None = None
     broker: str | None = None
     folder: str | None = None
+    kafka: str | None = None
+    is_there: bool = False
+    """Whether this host sees it as a directory, if it was asked."""
 
 
 class Inventory(NamedTuple):
@@ -105,7 +111,9 @@ def _of(root: str, disks: _Disks, findings: list[Finding]) -> Iterator[FleetLogD
         yield from named
     elif len(findings) > count:
         return
-    elif is_inventory(root) and exists(root):
+    elif is_inventory(root):
+        if not exists(root):
+            raise UsageError(f"{root}: there is no such file")
         yield from _of_file(root, findings)
     elif "{" in root:
         start, layout = _layout(root)
@@ -194,14 +202,16 @@ def _below(
 
 
 def _of_file(path: str, findings: list[Finding]) -> Iterator[FleetLogDir]:
-    """Yield the log dirs of an inventory file: column log_dir, and optional cluster and broker.
+    """Yield the log dirs of an inventory file: column log_dir, and optional cluster, broker and kafka.
 
     A missing log dir is reported when it is opened.
     """
     for number, row in enumerate(_csv(path) if path.endswith(".csv") else _parquet(path), start=1):
-        log_dir, *names = (_text(row.get(name)) for name in ("log_dir", *_NAMES[:2]))
+        log_dir, cluster, broker, kafka = (_text(row.get(name)) for name in ("log_dir", "cluster", "broker", "kafka"))
         if log_dir is None:
             raise UsageError(f"{path}: row {number} names no log_dir")
+        if kafka is not None:
+            _known(kafka, path, number)
         try:
             mount(log_dir)
         except UsageError:
@@ -210,7 +220,14 @@ def _of_file(path: str, findings: list[Finding]) -> Iterator[FleetLogDir]:
             why = Unreadable(UnreadableCause.REFUSED, str(error))
             findings.append(kc001_unreadable.finding(Location(log_dir=log_dir), why))
             continue
-        yield FleetLogDir(join(*split(log_dir)), *names)
+        yield FleetLogDir(join(*split(log_dir)), cluster, broker, kafka=kafka)
+
+
+def _known(kafka: str, path: str, number: int) -> None:
+    try:
+        release_of(kafka)
+    except UsageError as error:
+        raise UsageError(f"{path}: row {number}: {error}") from error
 
 
 def _text(value: object) -> str | None:
@@ -225,7 +242,10 @@ def _csv(path: str) -> Iterator[Mapping[str, object]]:
         text = read_whole(path, follow=True).decode("utf-8-sig", "surrogateescape")
         reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
         _columns(path, reader.fieldnames or ())
-        yield from reader
+        for number, row in enumerate(reader, start=1):
+            if None in row or None in row.values():
+                raise UsageError(f"{path}: row {number} has not as many cells as there are columns")
+            yield row
     except (UnreadableError, csv.Error) as error:
         raise UsageError(f"{path}: {error}") from error
 
@@ -237,7 +257,7 @@ def _parquet(path: str) -> Iterator[Mapping[str, object]]:
     try:
         with parquet.ParquetFile(pa.BufferReader(read_whole(path, follow=True))) as file:
             _columns(path, file.schema_arrow.names)
-            for batch in file.iter_batches(columns=[name for name in _NAMES if name in file.schema_arrow.names]):
+            for batch in file.iter_batches(columns=[name for name in _COLUMNS if name in file.schema_arrow.names]):
                 yield from batch.to_pylist()
     except (UnreadableError, pa.ArrowException, OSError) as error:
         raise UsageError(f"{path}: {error}") from error
@@ -245,4 +265,4 @@ def _parquet(path: str) -> Iterator[Mapping[str, object]]:
 
 def _columns(path: str, names: Iterable[str]) -> None:
     if "log_dir" not in names:
-        raise UsageError(f"{path} has no column log_dir; columns cluster and broker are optional")
+        raise UsageError(f"{path} has no column log_dir; columns cluster, broker and kafka are optional")

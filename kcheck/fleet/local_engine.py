@@ -10,14 +10,16 @@ from kcheck.disk.output import beside
 from kcheck.disk.remote import is_url, mounted
 from kcheck.disk.walk import drop_listing, join, real
 from kcheck.errors import UsageError
+from kcheck.fleet.identify import Identified, ScanOptions, identify
 from kcheck.fleet.inventory import FleetLogDir, Inventory, inventory
+from kcheck.fleet.releases import counted, kafka_of, with_releases
 from kcheck.fleet.remembered import Memory, Notes, aside
 from kcheck.fleet.replicas import replica_rows
 from kcheck.fleet.retry import MEMORY_MAX, Retry, where
 from kcheck.fleet.run import BrokerKey
 from kcheck.fleet.run_output import RunOutput
 from kcheck.fleet.scan_rows import findings_batch, seen_of, tables_of
-from kcheck.fleet.steps import Identified, ScanOptions, compare_partitions, identify, list_items, scan_items
+from kcheck.fleet.steps import compare_partitions, list_items, scan_items
 from kcheck.jobs.threads import Threads
 from kcheck.jobs.workers import Limits, Task, Workers
 from kcheck.model.finding import Chosen, Finding, Location, Severity
@@ -82,16 +84,16 @@ def _scan(roots: Sequence[str], run: ScanRun, started: int) -> tuple[Report, boo
     coverage = Coverage()
     with (
         RunOutput(run.out, run.name, about(run)) as output,
-        Memory(output.path, aside(run.out, run.name), remembers=run.how.remembers) as memory,
+        Memory(output.working, aside(run.out, run.name), remembers=run.how.remembers) as memory,
         Notes(memory.folder) as notes,
         _workers(run, lambda: run.tell(coverage), in_threads=in_threads) as workers,
     ):
         engine = _Engine(run, workers, output, coverage, notes)
-        with beside(output.path) as folder, Groups(join(folder, _REPLICAS)) as groups:
+        with beside(output.working) as folder, Groups(join(folder, _REPLICAS)) as groups:
             engine.look(inventoried, groups.add)
             engine.compare(groups.batches())
         memory.end()
-        report = conclude(run, roots, started, output, engine.judged, notes.carried)
+        report = conclude(run, roots, started, output, engine.judged, notes.carried, engine.releases)
     return report, engine.judged.failed
 
 
@@ -123,18 +125,23 @@ class FindingCounts:
 
 def about(run: ScanRun) -> dict[str, str]:
     """Return the metadata for the manifest of a run and each file."""
-    return {"kafka": run.how.release.name, "depth": str(run.how.depth)}
+    return {"kafka": kafka_of(run.how), "depth": str(run.how.depth)}
 
 
 def conclude(
-    run: ScanRun, roots: Sequence[str], started: int, output: RunOutput, totals: FindingCounts, carried: int
-) -> Report:
-    """Write the rest of a run, the manifest last, and return how much it was; `carried` directories did not change."""
-    release, depth = run.how.release.name, str(run.how.depth)
+    run: ScanRun, roots: Sequence[str], started: int, output: RunOutput, totals: FindingCounts, carried: int,
+    releases: Mapping[str, int],
+) -> Report:  # fmt: skip
+    """Write the rest of a run, the manifest last, and return how much it was.
+
+    `carried` directories did not change; `releases` are those of its brokers, with how many there are of each.
+    """
+    release, depth = kafka_of(run.how), str(run.how.depth)
     counts = (output.rows[name] for name in ("log_dirs", "partitions", "findings"))
     ended = run.now()
     row = (
         run.name, started, ended, __version__, release, depth, json.dumps([*roots]), *counts, totals.finished,
+        json.dumps(releases),
     )  # fmt: skip
     output.write("runs", batch_of([row], runs.TABLE.run_columns))
     output.finish({"started": started, "ended": ended, "finished": totals.finished})
@@ -142,6 +149,7 @@ def conclude(
         "run": run.name,
         "path": output.path,
         "depth": depth,
+        "releases": dict(releases),
         "finished": totals.finished,
         "rows": output.rows,
     }
@@ -180,6 +188,7 @@ class _Engine:
         self._run = run
         self._workers = workers
         self._retry = Retry(workers, run.how)
+        self.releases: Mapping[str, int] = {}
         self._output = output
         self._coverage = coverage
         self._notes = notes
@@ -188,6 +197,10 @@ class _Engine:
         """Look at all of it and `keep` the replicas; what was seen is held for one broker at a time."""
         self._tell((None, None), inventoried.findings)
         log_dirs = sorted(self._identified(inventoried.log_dirs), key=lambda log_dir: (log_dir.group, log_dir.path))
+        log_dirs, how = with_releases(log_dirs, self._run.how)
+        self.releases = counted(log_dirs, how)
+        self._retry = Retry(self._workers, how)
+        log_dirs = self._retry.with_metadata(log_dirs, self._write)
         of_broker: list[tuple[Identified, list[bytes]]] = []
         of_log_dir: list[bytes] = []
         steps = self._steps(log_dirs)
@@ -196,9 +209,9 @@ class _Engine:
                 self._tell(_place(step.log_dir), (step.failed,))
             elif step.items is not None:
                 for name, batch in self._retry.scanned(step.items, answers[0]):
-                    for table, rows in (tables_of(batch) if name == "replicas" else {name: batch}).items():
+                    for table, rows in (tables_of(batch) if name == "directories" else {name: batch}).items():
                         self._write(table, rows)
-                    if name == "replicas":
+                    if name == "directories":
                         keep(replica_rows(batch))
                         self._notes.add(step.log_dir.path, batch)
                         of_log_dir.append(to_bytes(seen_of(batch)))

@@ -10,8 +10,7 @@ from kcheck.core.startup import Outcome, segments_from
 from kcheck.core.verdicts import verdict
 from kcheck.disk.read import FilesOf
 from kcheck.documents.predict import partition_row
-from kcheck.model.names import PartitionDirectory, log_name, segment_bases
-from kcheck.model.release import Release
+from kcheck.model.names import DirectoryState, PartitionDirectory, log_name, segment_bases
 from kcheck.model.report import Column
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import PartitionView
@@ -58,7 +57,7 @@ def predicted(
         if prediction is not None:
             return prediction
     elif not reads:
-        unread = _unread(disk, name, directory, view if complete else None, stored, context.release)
+        unread = _unread(disk, name, directory, view if complete else None, stored, context)
         if unread.scan_bytes > _SHORT or not is_metadata_log(name, directory, context.release):
             return unread
     from kcheck.startup.partition import start_partition  # numpy: worth its import where a start is simulated
@@ -72,19 +71,24 @@ def _unread(
     directory: PartitionDirectory,
     view: PartitionView | None,
     stored: LoadInputs,
-    release: Release,
+    context: Context,
 ) -> PartitionPrediction:
-    """Return how much of a directory a start after an unclean stop reads, and nothing else."""
+    """Return how much of a directory a start after an unclean stop reads, and whether it is a stray; nothing else."""
     try:
         logs = (
             _log_sizes(disk) if view is None else {int(segment.base_offset): segment.size for segment in view.segments}
         )
     except UnreadableError as error:
         return PartitionPrediction(name, directory, Outcome.UNKNOWN, str(error), unread=error.why)
-    size = sum(logs[base] for base in segments_from(sorted(logs), stored.recovery_point, release=release))
-    return PartitionPrediction(
-        name, directory, Outcome.UNKNOWN, "its segments are read through at the start", scan_bytes=size
-    )
+    size = sum(logs[base] for base in segments_from(sorted(logs), stored.recovery_point, release=context.release))
+    detector, topic_id = context.stray_detector, None if view is None else view.topic_id
+    stray = None
+    if detector is not None and topic_id is not None and directory.state is DirectoryState.CURRENT:
+        stray = detector.outcome(topic_id, directory.partition, context.release)
+    if stray is None:
+        stray = Outcome.UNKNOWN, "its segments are read through at the start", None
+    outcome, reason, uncertain = stray
+    return PartitionPrediction(name, directory, outcome, reason, scan_bytes=size, uncertain=uncertain)
 
 
 def _log_sizes(disk: FilesOf) -> dict[int, int]:

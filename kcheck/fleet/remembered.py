@@ -13,10 +13,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from kcheck import __version__
+from kcheck.core.strays import ACCORDING_TO
 from kcheck.disk.output import discard, have_directory, keep_aside, reading, replacing
 from kcheck.disk.walk import exists, is_directory, join, list_directory, states
 from kcheck.errors import UsageError
-from kcheck.fleet.run_output import MANIFEST
+from kcheck.fleet.cluster_metadata import CITED, lasting
+from kcheck.fleet.run_output import MANIFEST, is_written, unfinished
 from kcheck.fleet.scan_rows import Item, items_batch, raw
 from kcheck.model.unreadable import UnreadableError
 
@@ -38,7 +40,8 @@ def signature(item: Item, how: object) -> str | None:
         files = states(join(item.log_dir, item.name))
     except UnreadableError:
         return None
-    facts = [__version__, repr(how), *item._replace(signature=None, known=None), files]
+    told = item._replace(signature=None, known=None, kafka=None, source=lasting(item.source))
+    facts = [__version__, repr(how), *told, files]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 
@@ -62,11 +65,14 @@ def kept_by(run: str) -> str:
 def left_by(out: str, run: str) -> str:
     """Return the folder with the memory of an unfinished run, and remove the rest of the run.
 
-    UsageError if nothing is left of it, or if it is complete.
+    UsageError if nothing is left of it, if it is complete, or if another process still writes it.
     """
-    path, folder = join(out, f"run={run}"), aside(out, run)
-    if exists(join(path, MANIFEST)):
-        raise UsageError(f"--resume {run}: {path} is complete")
+    path, folder = unfinished(out, run), aside(out, run)
+    complete = join(out, f"run={run}")
+    if exists(join(complete, MANIFEST)):
+        raise UsageError(f"--resume {run}: {complete} is complete")
+    if path != complete and is_directory(path) and is_written(path):
+        raise UsageError(f"--resume {run}: another process writes it")
     keep_aside(join(path, FOLDER), folder)
     if not is_directory(folder):
         raise UsageError(f"--resume {run}: nothing is left of it in {out}; a run is kept with --remember")
@@ -139,7 +145,8 @@ class Notes:
             self.end()
             self._log_dir = log_dir
         is_whole = compute.fill_null(compute.and_(batch.column("seen"), batch.column("complete")), False)
-        rows = batch.filter(compute.and_(is_whole, compute.is_valid(batch.column("signature"))))
+        is_known = compute.and_(is_whole, compute.is_valid(batch.column("signature")))
+        rows = batch.filter(compute.and_(is_known, compute.invert(_cites_metadata(batch))))
         if rows.num_rows:
             self._held.append(rows)
             self._held_size += rows.nbytes
@@ -175,6 +182,19 @@ class Notes:
                 write_statistics=False,
             )
         self._writer.write_table(rows)
+
+
+def _cites_metadata(batch: "pa.RecordBatch") -> "pa.BooleanArray":
+    """Return whether rows name the copy of the metadata, and its end: what they say holds for this run alone."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    lists = batch.column("of_findings")
+    ids = compute.struct_field(lists.flatten(), "id")
+    citing = compute.list_parent_indices(lists).filter(compute.is_in(ids, pa.array(sorted(CITED))))
+    cites = compute.is_in(pa.array(range(batch.num_rows), citing.type), citing)
+    is_stray = compute.match_substring(batch.column("start_reason"), ACCORDING_TO)
+    return compute.or_(cites, compute.fill_null(is_stray, False))
 
 
 class Remembered(NamedTuple):

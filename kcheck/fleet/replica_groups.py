@@ -32,8 +32,10 @@ GroupKey = tuple[bool, str, str]
 class Groups:
     """Replicas that are put together. A context: the folder for its runs is removed again."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, fields: Sequence[str] = FIELDS) -> None:
+        """Take the columns beside KEY that the replicas have."""
         self._folder = folder
+        self._fields = fields
         self._held: list[pa.RecordBatch] = []
         self._held_size = 0
         self._runs: list[str] = []
@@ -48,7 +50,7 @@ class Groups:
             discard(self._folder)
 
     def add(self, batch: "pa.RecordBatch") -> None:
-        """Take replicas: KEY and FIELDS of `fleet/replicas.py`."""
+        """Take replicas: KEY of `fleet/replicas.py` and the fields."""
         if batch.num_rows:
             self._held.append(_encoded(batch))
             self._held_size += self._held[-1].get_total_buffer_size()
@@ -60,7 +62,7 @@ class Groups:
         runs = [_SortedReplicas(self._read(path)) for path in self._runs]
         if self._held:
             runs.append(_SortedReplicas(self._sorted()))
-        yield from _merged(runs)
+        yield from _merged(runs, self._fields)
 
     def _sorted(self) -> "Iterator[pa.RecordBatch]":
         """Yield what is held, sorted, in parts."""
@@ -120,15 +122,15 @@ class _SortedReplicas:
 
 def grouped(batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
     """Yield the partitions of replicas that are sorted: KEY and FIELDS, as `Groups` takes them."""
-    return _merged([_SortedReplicas(_encoded(batch) for batch in batches if batch.num_rows)])
+    return _merged([_SortedReplicas(_encoded(batch) for batch in batches if batch.num_rows)], FIELDS)
 
 
-def _merged(runs: Sequence[_SortedReplicas]) -> "Iterator[pa.RecordBatch]":
+def _merged(runs: Sequence[_SortedReplicas], names: Sequence[str]) -> "Iterator[pa.RecordBatch]":
     is_sorted = len(runs) == 1
     while runs := [run for run in runs if not run.is_over]:
         upto = min(run.reaches() for run in runs)
         replicas = joined([part for run in runs for part in run.take(upto)])
-        yield from _grouped(replicas if is_sorted else taken(replicas, _order(replicas)))
+        yield from _grouped(replicas if is_sorted else taken(replicas, _order(replicas)), names)
 
 
 def _key(batch: "pa.RecordBatch", row: int) -> GroupKey:
@@ -187,7 +189,7 @@ def _ranks(texts: "pa.DictionaryArray") -> Numbers:
     return ranked
 
 
-def _grouped(replicas: "pa.RecordBatch") -> "Iterator[pa.RecordBatch]":
+def _grouped(replicas: "pa.RecordBatch", names: Sequence[str]) -> "Iterator[pa.RecordBatch]":
     """Yield the partitions of complete topics; replicas are sorted."""
     import pyarrow as pa
 
@@ -198,8 +200,8 @@ def _grouped(replicas: "pa.RecordBatch") -> "Iterator[pa.RecordBatch]":
     of_topic = _largest(topic[begins], np.add.reduceat(brokers, begins, dtype=np.int64))
     offsets = np.append(begins, replicas.num_rows)
     keys = replicas.select(KEY).take(pa.array(begins))
-    fields = [replicas.schema.field(name) for name in FIELDS]
-    structs = pa.StructArray.from_arrays([replicas.column(name) for name in FIELDS], fields=fields)
+    fields = [replicas.schema.field(name) for name in names]
+    structs = pa.StructArray.from_arrays([replicas.column(name) for name in names], fields=fields)
     groups = pa.RecordBatch.from_arrays(
         [*keys.columns, pa.array(of_topic), pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), structs)],
         names=[*KEY, "replicas_of_topic", "replicas"],

@@ -3,6 +3,7 @@
 `fleet/comparison.py` compares many partitions at once; what it does not decide by itself, this module does.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,6 +12,7 @@ from kcheck.core.truncation_plans import TruncationPlan
 from kcheck.disk.walk import folder_of, join
 from kcheck.documents.truncation import table_rows
 from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
+from kcheck.model.cluster import PartitionRegistration, ReplicaInCluster
 from kcheck.model.entries import Epoch, EpochEntries, EpochEntry, Offset
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import SWAP, DirectoryState, log_name
@@ -41,8 +43,16 @@ OWN = (
     Column("lacks_epochs", "bool", "Whether these lack epochs, which are then looked up in its log."),
     Column("compacted", "bool", "Whether its log is compacted, as far as is known."),
     Column("folder", "bytes", "Its path, where more of its log may be read."),
+    Column("cluster_topic_id", "string", "The id that the metadata of the cluster give its topic."),
+    Column("is_certain", "bool", "Whether these are at least those that its broker had; null without metadata."),
+    Column("in_isr", "bool", "Whether they have it in the ISR; null without such a partition."),
 )
 """The columns of a replica beside those of its directory."""
+EPOCHS = (
+    Column("cached_epochs", "json", "The entries of the cache."),
+    Column("batch_epochs", "json", "The epochs of its batches."),
+)
+"""What the table `replicas` has beside OWN."""
 _ENTRY = (Column("epoch", "int64", "An epoch."), Column("start_offset", "int64", "Its first offset."))
 LISTS = {
     "cache": _ENTRY,
@@ -55,14 +65,19 @@ LISTS = {
     ),
 }
 """Lists in it: epochs after a start, those of its file where they differ, those of its batches, its segments."""
-VIEWED = ("broker", "broker_id", "log_dir", "dir", "topic_id", "log_start_offset", "high_watermark", "log_end_offset")
+_IN_CLUSTER = ("cluster_topic_id", "is_certain", "in_isr")
+VIEWED = (
+    "broker", "broker_id", "log_dir", "dir", "topic_id", "log_start_offset", "high_watermark", "log_end_offset",
+    *_IN_CLUSTER,
+)  # fmt: skip
 """The columns of a replica that rules read, beside its epochs."""
 FIELDS = (
     *VIEWED,
-    *(column.name for column in OWN if column.name != "compared"),
+    *(column.name for column in OWN if column.name not in ("compared", *VIEWED)),
     *LISTS,
 )
 """The columns of a replica that the comparison reads."""
+_ENCODE = json.JSONEncoder(separators=(",", ":")).encode
 KEY = ("cluster", "topic", "partition")
 """The columns that identify a partition."""
 
@@ -82,13 +97,14 @@ class Compared(NamedTuple):
 def own_row(
     view: PartitionView | None, state: ReplicaState | None
 ) -> tuple[tuple[object, ...], tuple[Sequence[tuple[object, ...]], ...]]:
-    """Return the columns of OWN, and the rows of LISTS; `state` is None for what is not compared."""
+    """Return the columns of OWN and EPOCHS, and the rows of LISTS; `state` is None for what no broker serves."""
     if view is None or state is None:
-        return (False, *(None,) * (len(OWN) - 1)), ((),) * len(LISTS)
+        return (False, *(None,) * (len(OWN) + len(EPOCHS) - 1)), ((),) * len(LISTS)
     told_differs = _told_differs(view, state)
     lacks_epochs = view.is_read and state.lineage is None
+    runs = tuple((run.epoch, run.first_offset, run.last_offset) for run in runs_of(view)) if view.is_read else ()
     row = (
-        True,
+        view.is_replica,
         state.log_start_offset,
         state.log_end_offset,
         state.high_watermark,
@@ -100,14 +116,36 @@ def own_row(
         lacks_epochs,
         view.is_compacted,
         folder_of(view.where).encode(errors="surrogateescape") if state.logs else None,
+        *_in_cluster(view),
+        _ENCODE(state.cache),
+        _ENCODE(runs) if view.is_read and not lacks_epochs else None,
     )
-    runs = runs_of(view) if view.is_read else ()
     return row, (
         state.cache,
         view.leader_epochs if told_differs else (),
-        tuple((run.epoch, run.first_offset, run.last_offset) for run in runs),
+        runs,
         tuple((log.base_offset, log.size, int(is_swap(log))) for log in state.logs),
     )
+
+
+def _in_cluster(view: PartitionView) -> tuple[str | None, bool | None, bool | None]:
+    """Return the columns of what the metadata of the cluster say."""
+    replica = view.in_cluster
+    if replica is None:
+        return None, None, None
+    registration = replica.registration
+    in_isr = None if registration is None else view.where.broker_id in registration.isr
+    return replica.topic_id, replica.is_certain, in_isr
+
+
+def _replica_in_cluster(
+    broker_id: int, topic_id: str | None, is_certain: bool | None, in_isr: bool | None
+) -> ReplicaInCluster | None:
+    """Return what the rules about replicas need of what the metadata say."""
+    if is_certain is None:
+        return None
+    registration = None if in_isr is None else PartitionRegistration((), (broker_id,) if in_isr else ())
+    return ReplicaInCluster("", topic_id, registration, is_certain=is_certain)
 
 
 def is_swap(log: LogFile) -> bool:
@@ -246,9 +284,10 @@ def _state(row: Mapping[str, Any], topic: str, partition: int) -> ReplicaState:
 
 def viewed(replica: Iterable[Any], topic: str, partition: int) -> PartitionView:
     """Return what the rules about replicas look at, given VIEWED of a replica; of its epochs nothing."""
-    _, broker_id, log_dir, name, topic_id, start, mark, end = replica
+    _, broker_id, log_dir, name, topic_id, start, mark, end, *in_cluster = replica
     where = Location(broker_id, log_dir, name, None, None, None, topic, partition)
-    return PartitionView(where, topic, partition, DirectoryState.CURRENT, topic_id, None, start, None, mark, end)
+    view = PartitionView(where, topic, partition, DirectoryState.CURRENT, topic_id, None, start, None, mark, end)
+    return view._replace(in_cluster=_replica_in_cluster(broker_id, *in_cluster))
 
 
 def _view(row: Mapping[str, Any], topic: str, partition: int) -> PartitionView:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from kcheck.errors import KcheckError
+from kcheck.fleet.actions import actions_of
 from kcheck.fleet.broker_starts import starts_of
 from kcheck.fleet.risk import partitions_at_risk
 from kcheck.fleet.run import BrokerKey, FleetRun, name_order
@@ -56,13 +57,14 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none) -> Report:
     for (_, _, rule, severity), number in counted.findings.items():
         kinds[rule, severity] += number
     at_risk, partitions = partitions_at_risk(run, kinds)
-    starts = starts_of(run)
+    starts, brokers = starts_of(run), _brokers(counted)
     body = {
         "run": run.name, "path": run.path, "depth": run.depth, "started": run.started, "ended": run.ended,
         "finished": run.finished, "failing": failing,
+        "actions": actions_of(run, brokers, starts.brokers, partitions),
         "rows": {name: run.rows(name) for name in sorted(run.parts)},
         "clusters": _clusters(counted),
-        "brokers": _brokers(counted),
+        "brokers": brokers,
         "rules": _rules(counted),
         "partitions_at_risk": at_risk,
         "partitions": partitions,
@@ -77,9 +79,9 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none) -> Report:
     log_dirs = {path for (path,) in run.values("log_dirs", ("log_dir",)) if path and "\0" not in path}
     return Report(
         verb="fleet-report", kafka=run.kafka, body=body, elsewhere=summary, checked=tuple(sorted(log_dirs)),
-        kinds={"clusters": "cluster", "brokers": "broker", "rules": "rule", "partitions": "partition",
-               "cluster_starts": "cluster-start", "broker_starts": "broker-start", "losses": "loss",
-               "worst": "worst", "counts": "count", "pages": "rule-page"},
+        kinds={"actions": "action", "clusters": "cluster", "brokers": "broker", "rules": "rule",
+               "partitions": "partition", "cluster_starts": "cluster-start", "broker_starts": "broker-start",
+               "losses": "loss", "worst": "worst", "counts": "count", "pages": "rule-page"},
     )  # fmt: skip
 
 

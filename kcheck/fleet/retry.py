@@ -1,12 +1,15 @@
 """Steps of a scan of a fleet that may fail: what fails together is tried apart, what fails alone is one finding."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from kcheck.fleet.cluster_metadata import ClusterCopies, ClusterFacts, ClusterKey
+from kcheck.fleet.cluster_steps import clusters_of, informed, look_at_cluster, read_metadata
+from kcheck.fleet.identify import Identified, ScanOptions
 from kcheck.fleet.replicas import KEY, tables_of_compared
 from kcheck.fleet.scan_rows import findings_batch, items_batch, items_of
-from kcheck.fleet.steps import Identified, ScanOptions, compare_partitions, look_at_broker, scan_items
+from kcheck.fleet.steps import compare_partitions, look_at_broker, scan_items
 from kcheck.jobs.threads import Threads
 from kcheck.jobs.workers import Task, Workers
 from kcheck.model.finding import Finding, Location
@@ -15,13 +18,17 @@ from kcheck.tables._arrow import from_bytes, to_bytes
 if TYPE_CHECKING:
     import pyarrow as pa
 
+T = TypeVar("T")
+
 MEMORY_MAX = 4 << 30
 """A directory that needs more bytes than these becomes a finding."""
+_COPIES_AHEAD = 2
+"""Copies of metadata whose answers are held at once, more or less: they can be large."""
 _FIRST = 1 << 60
 """What others wait for is begun first."""
 
 Found = Iterator[tuple[str, "pa.RecordBatch"]]
-"""Names of tables, and rows of them; `replicas` are batches of directories."""
+"""Names of tables, and rows of them; `directories` are those of what was found in them."""
 OfBroker = Sequence[tuple[Identified, Sequence[bytes]]]
 """The log dirs of a broker, and what was seen of the partitions of each."""
 
@@ -39,10 +46,47 @@ class Retry:
         """Return a step to run."""
         return Task(partial(stage, given, self._how), where, _FIRST if first else 0)
 
+    def with_metadata(
+        self, log_dirs: Sequence[Identified], write: "Callable[[str, pa.RecordBatch], None]"
+    ) -> list[Identified]:
+        """Return the log dirs with what the metadata of their clusters mean for them; `write` gets rows of tables."""
+        copies: dict[str, str] = {}
+        facts: dict[ClusterKey, ClusterFacts | None] = {}
+        for (_, log_dir), copy in self.copies((None, log_dir) for log_dir in log_dirs if log_dir.holds_metadata):
+            if isinstance(copy, Finding):
+                write("findings", findings_batch((log_dir.cluster, log_dir.broker), (copy,)))
+            elif copy is not None:
+                copies[log_dir.path] = copy
+        for (_, cluster), known, rows in self.clusters((None, cluster) for cluster in clusters_of(log_dirs, copies)):
+            facts[cluster.key] = known
+            for name, batch in rows:
+                write(name, batch)
+        return informed(log_dirs, facts)
+
+    def copies(
+        self, log_dirs: Iterable[tuple[T, Identified]]
+    ) -> Iterator[tuple[tuple[T, Identified], str | Finding | None]]:
+        """Yield the copies of the metadata in log dirs."""
+        tasks = ((pair, (self.task(read_metadata, pair[1], where(pair[1]), first=True),)) for pair in log_dirs)
+        for pair, (copy,) in self._workers.run(tasks, ahead=_COPIES_AHEAD):
+            yield pair, copy
+
+    def clusters(
+        self, clusters: Iterable[tuple[T, ClusterCopies]]
+    ) -> Iterator[tuple[tuple[T, ClusterCopies], ClusterFacts | None, Found]]:
+        """Yield what the metadata of clusters mean for their log dirs, and rows of tables."""
+        tasks = ((pair, (self.task(look_at_cluster, pair[1], Location(), first=True),)) for pair in clusters)
+        for pair, (answer,) in self._workers.run(tasks, ahead=_COPIES_AHEAD):
+            if isinstance(answer, Finding):
+                yield pair, None, iter((("findings", findings_batch((pair[1].cluster, None), (answer,))),))
+            elif answer is not None:
+                facts, tables = answer
+                yield pair, facts, ((name, batch) for name, data in tables for batch in from_bytes(data))
+
     def scanned(self, items: bytes, answer: Any) -> Found:
         """Yield what was found in directories; where they could not be looked at together, one by one."""
         if not isinstance(answer, Finding):
-            yield from (("replicas", batch) for data in answer or () for batch in from_bytes(data))
+            yield from (("directories", batch) for data in answer or () for batch in from_bytes(data))
             return
         alone = [item for batch in from_bytes(items) for item in items_of(batch)]
         if len(alone) == 1:

@@ -77,11 +77,21 @@ def open_run(path: str) -> FleetRun:
 
     UsageError where none is there, and where a newer kcheck wrote it; KcheckError where its manifest is damaged.
     """
+    return max(_runs_of(path), key=lambda run: (run.ended or 0, run.path))
+
+
+def open_runs(paths: Sequence[str]) -> list[FleetRun]:
+    """Return the runs of directories `run=ID`, and all runs below directories of `--out`, each once; see `open_run`."""
+    return [*{run.path: run for path in paths for run in _runs_of(path)}.values()]
+
+
+def _runs_of(path: str) -> list[FleetRun]:
+    """Return the run in a directory, or those below it."""
     if not is_directory(path):
         raise UsageError(f"{path} is not a directory: name a run, or the --out directory of its scan")
     whole_run = _manifest(path)
     if whole_run is not None:
-        return whole_run
+        return [whole_run]
     try:
         names = [name for name in list_directory(path).directories if name.startswith("run=")]
     except UnreadableError as error:
@@ -89,7 +99,7 @@ def open_run(path: str) -> FleetRun:
     runs = [run for run in (_manifest(join(path, name)) for name in names) if run is not None]
     if not runs:
         raise UsageError(f"{path} holds no run: there is no {MANIFEST} in it, nor in a directory run=ID below it")
-    return max(runs, key=lambda run: (run.ended or 0, run.path))
+    return runs
 
 
 def _manifest(path: str) -> FleetRun | None:

@@ -1,4 +1,8 @@
-"""A run of a fleet scan on disk: `run=<id>/<table>/part-*.parquet`, and a manifest when all of it is there."""
+"""A run of a fleet scan on disk: `run=<id>/<table>/part-*.parquet`, and a manifest when all of it is there.
+
+On a disk it is written beside, as `.unfinished=<id>`, and gets its name when it is complete, so that a process that is
+killed leaves nothing that a query over `run=*` would read. In a store, which renames nothing, it has its name at once.
+"""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -6,9 +10,21 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
 
 from kcheck import __version__
-from kcheck.disk.output import create, discard, have_directory, make_directory, move, publish, settle
-from kcheck.disk.walk import join
-from kcheck.errors import KcheckError
+from kcheck.disk.output import (
+    create,
+    discard,
+    have_directory,
+    let_go,
+    make_directory,
+    move,
+    occupied,
+    publish,
+    put_in_place,
+    settle,
+)
+from kcheck.disk.remote import is_url
+from kcheck.disk.walk import exists, join
+from kcheck.errors import KcheckError, UsageError
 from kcheck.registry import discover
 from kcheck.tables._arrow import schema_of
 from kcheck.tables._contract import Table
@@ -18,6 +34,8 @@ if TYPE_CHECKING:
 
 MANIFEST = "_manifest.json"
 """A directory without it is not a run."""
+UNFINISHED = ".unfinished="
+"""How the name of a directory begins in which a run is written."""
 _GROUP_COUNT, _GROUP_SIZE = 100_000, 4 << 20
 """Rows, or bytes, of each table that are held before they are written."""
 _PART_COUNT = 5_000_000
@@ -38,29 +56,57 @@ def run_tables() -> Mapping[str, Table]:
     return {table.name: table for table in tables if table.in_run is not None}
 
 
+def unfinished(folder: str, run: str) -> str:
+    """Return the directory in which a run is written."""
+    return join(folder, f"run={run}" if is_url(folder) else f"{UNFINISHED}{run}")
+
+
+def is_written(path: str) -> bool:
+    """Whether a process writes a run into this directory on a disk."""
+    descriptor = occupied(path)
+    if descriptor is not None:
+        let_go(descriptor)
+    return descriptor is None
+
+
 class RunOutput:
     """The files of a run that is being written. A context: what is left without a manifest is removed again.
 
-    KcheckError where the disk refuses.
+    `path` is where the run will be, `working` where it is written. KcheckError where the disk refuses.
     """
 
     def __init__(self, folder: str, run: str, about: Mapping[str, str]) -> None:
-        """Make the directory of the run; `about` goes into the manifest and each file."""
-        self.path = join(folder, f"run={run}")
-        make_directory(self.path)
+        """Make the directory of the run; `about` goes into the manifest and each file.
+
+        UsageError if the run exists, or if another process writes it. What a dead one has left is removed.
+        """
+        self.path, self.working = join(folder, f"run={run}"), unfinished(folder, run)
+        self._held: int | None = None
+        if self.working != self.path:
+            if exists(self.path):
+                raise UsageError(f"{self.path} already exists")
+            if exists(self.working):
+                if is_written(self.working):
+                    raise UsageError(f"{self.path} is being written by another process")
+                discard(self.working)
+        make_directory(self.working)
+        if self.working != self.path:
+            self._held = occupied(self.working)
         self.about = {"run": run, "kcheck": __version__, **about}
         self._is_whole = False
         self._tables: dict[str, TableOutput] = {}
 
     def __enter__(self) -> Self:
         """Make a directory for each table, so that one without rows has a file too."""
-        self._tables = {name: TableOutput(self.path, table, self.about) for name, table in run_tables().items()}
+        self._tables = {name: TableOutput(self.working, table, self.about) for name, table in run_tables().items()}
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         """Remove what is not a run."""
         if not self._is_whole:
-            discard(self.path)
+            discard(self.working)
+        if self._held is not None:
+            let_go(self._held)
 
     def write(self, name: str, batch: "pa.RecordBatch") -> None:
         """Add rows to a table."""
@@ -68,11 +114,11 @@ class RunOutput:
 
     def drop(self, name: str) -> None:
         """Remove a directory that is not a table."""
-        discard(join(self.path, name))
+        discard(join(self.working, name))
 
     def folder(self, name: str) -> str:
         """Return the directory of the files of a table."""
-        return join(self.path, name)
+        return join(self.working, name)
 
     def take_over(self, name: str, parts: Iterable[WrittenFile]) -> None:
         """Make files that somebody else wrote those of a table, in their order."""
@@ -91,7 +137,9 @@ class RunOutput:
 
         manifest = {"schema": "kcheck.run/1", **self.about, **about, "tables": _guarded(tables)}
         data = (json.dumps(manifest, indent=1) + "\n").encode()
-        _guarded(lambda: publish(join(self.path, MANIFEST), data))
+        _guarded(lambda: publish(join(self.working, MANIFEST), data))
+        if self.working != self.path:
+            _guarded(lambda: put_in_place(self.working, self.path))
         self._is_whole = True
 
 

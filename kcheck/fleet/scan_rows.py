@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kcheck.core.predictions import PartitionPrediction
 from kcheck.fleet.predictions import LIGHT, START, light_start, start_row
-from kcheck.fleet.replicas import LISTS, OWN, own_row
+from kcheck.fleet.replicas import EPOCHS, LISTS, OWN, own_row
 from kcheck.fleet.run import BrokerKey
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
@@ -13,7 +13,7 @@ from kcheck.model.names import PARTITION_METADATA, parse_directory
 from kcheck.model.report import Column
 from kcheck.model.views import PartitionView
 from kcheck.replicas.replica import ReplicaState
-from kcheck.tables import findings, leader_epochs, partitions, predictions, segments
+from kcheck.tables import findings, leader_epochs, partitions, predictions, replicas, segments
 from kcheck.tables._arrow import arrays, batch_of, from_bytes, nested, schema_of
 from kcheck.tables._contract import DIRECTORY, PLACE
 
@@ -25,8 +25,9 @@ class Item(NamedTuple):
     """A partition directory to check: its broker, and what its log dir says about it.
 
     `refused` are the checkpoints that the broker's reader refuses: a JSON object of their names and its errors. `mode`
-    is who keeps the metadata of its broker.
-    `signature` and `known` are those of `fleet/remembered.py`.
+    is who keeps the metadata of its broker, `kafka` its release if that is not of the scan. `source` and
+    `of_topic` are what `fleet/cluster_metadata.py` says of it. `signature` and `known` are those of
+    `fleet/remembered.py`.
     """
 
     cluster: str | None
@@ -41,6 +42,9 @@ class Item(NamedTuple):
     cleaned: bool | None
     refused: str | None = None
     mode: str | None = None
+    source: str | None = None
+    of_topic: str | None = None
+    kafka: str | None = None
     signature: str | None = None
     known: int | None = None
 
@@ -77,6 +81,9 @@ ITEMS = (
     Column("cleaned", "bool", "Whether cleaner-offset-checkpoint names it."),
     Column("refused", "json", "The checkpoints that the broker's reader refuses."),
     Column("mode", "string", "Who keeps the metadata of its broker."),
+    Column("source", "json", "What the metadata of its cluster mean for its log dir."),
+    Column("of_topic", "json", "What they say of its topic."),
+    Column("kafka", "string", "The release of its broker."),
     Column("signature", "string", "Equal if the directory is unchanged."),
     Column("known", "int64", "The row of what is remembered of it."),
 )
@@ -87,7 +94,18 @@ _SEEN = Column("seen", "bool", "Whether there is more than findings.")
 _SIGNATURE = Column("signature", "string", "Equal if the directory is unchanged.")
 _HAS_METADATA = Column("has_metadata", "bool", "Whether partition.metadata is there.")
 _CARRIED = Column("carried", "bool", "Whether the row is that of an earlier run.")
-_REPLICAS = (_NAME, _SEEN, _HAS_METADATA, _SIGNATURE, _CARRIED, *PLACE, *partitions.TABLE.columns, *OWN, *START)
+_REPLICAS = (
+    _NAME,
+    _SEEN,
+    _HAS_METADATA,
+    _SIGNATURE,
+    _CARRIED,
+    *PLACE,
+    *partitions.TABLE.columns,
+    *OWN,
+    *EPOCHS,
+    *START,
+)
 _NESTED = {"leader_epochs": leader_epochs, "segments": segments}
 """The tables whose rows are nested in the row of their directory, like findings."""
 _LISTS = {
@@ -96,6 +114,8 @@ _LISTS = {
     **{f"of_{name}": columns for name, columns in LISTS.items()},
 }
 
+_OF_REPLICA = {"outcome": "start_outcome", "lost": "start_lost"}
+"""The columns of the table `replicas` that have another name in the row of a directory."""
 _ABSENT = (None,) * len(partitions.TABLE.columns)
 
 DirectoryRow = tuple[tuple[object, ...], tuple[Sequence[tuple[object, ...]], ...]]
@@ -167,6 +187,9 @@ def tables_of(batch: "pa.RecordBatch") -> "dict[str, pa.RecordBatch]":
     starts = batch.select([name if name in keys else f"start_{name}" for name in schema.names])
     loaded = starts.filter(compute.is_valid(batch.column("start_outcome")))
     tables["predictions"] = pa.RecordBatch.from_arrays(loaded.columns, schema=schema)
+    known = batch.filter(compute.is_valid(batch.column("cached_epochs")))
+    columns = [known.column(_OF_REPLICA.get(column.name, column.name)) for column in replicas.TABLE.run_columns]
+    tables["replicas"] = pa.RecordBatch.from_arrays(columns, schema=schema_of(replicas.TABLE.run_columns))
     for name, table in (*_NESTED.items(), ("findings", findings)):
         outer = batch if name == "findings" else seen
         lists = outer.column(f"of_{name}")

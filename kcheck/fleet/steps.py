@@ -9,15 +9,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache, partial
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kcheck.core.claims import ClaimedStart
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.startup import Mode, Outcome, settings
-from kcheck.disk.read import FilesOf
 from kcheck.disk.refusals import Refusals, asked_twice
 from kcheck.disk.walk import bounded, hold_listing, is_remote, join
-from kcheck.fleet.inventory import FleetLogDir
+from kcheck.fleet.cluster_metadata import (
+    TopicsTold,
+    detector_of,
+    in_its_cluster,
+    log_dir_detector,
+)
+from kcheck.fleet.identify import Identified, ScanOptions
 from kcheck.fleet.predictions import log_dir_row, predicted
 from kcheck.fleet.remembered import known_of, remembered, signature, with_known
 from kcheck.fleet.replicas import is_swap, lineage_of_runs, runs_of
@@ -32,24 +37,20 @@ from kcheck.fleet.scan_rows import (
     light_of,
     replicas_batch,
 )
-from kcheck.formats import meta_properties
 from kcheck.jobs.guard import guarded
-from kcheck.model.depth import Depth
 from kcheck.model.finding import Finding, Location
-from kcheck.model.java import java_int
-from kcheck.model.names import META_PROPERTIES, PartitionDirectory, parse_directory
+from kcheck.model.names import parse_directory
 from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.release import Release
-from kcheck.model.report import PartitionFilter
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import CheckpointOffsets, FileView, LogDir, LogDirView, PartitionView
 from kcheck.replicas.replica import ReplicaState, after_start, logs_of
-from kcheck.startup.inputs import Context, LoadInputs, load_inputs
+from kcheck.startup.inputs import Context, load_inputs
 from kcheck.startup.log_manager import combined_starts, log_dir_start, mode_of_log_dir
 from kcheck.tables import checkpoints, log_dirs, predictions
 from kcheck.tables._arrow import batch_of, from_bytes, to_bytes
 from kcheck.views.log_dir import open_log_dir, report_links, wanted_directories
-from kcheck.views.partition import read_small, try_partition
+from kcheck.views.partition import try_partition
 from kcheck.views.recheck import confirmed, has_left, remaining, suspects
 from kcheck.views.refused_paths import refused_findings
 from kcheck.views.rule_runner import check_broker, check_partition
@@ -69,71 +70,22 @@ _ENTRY_COUNT = 65_536
 """Directories, or checkpoint entries, in a batch, at most."""
 _SEGMENT_COUNT = 65_536
 """Segments at which a batch is passed on."""
-_READ_SIZE_MAX = 256 << 20
+READ_SIZE_MAX = 256 << 20
 """Bytes read from a directory in a store, at most, unless logs are read from their start."""
-_META_SIZE_MAX = 1 << 20
-
-
-class ScanOptions(NamedTuple):
-    """How a fleet is scanned.
-
-    `since`: the folder of what is remembered of directories; those that are the same are not looked at. `remembers`:
-    whether what is found is to be remembered.
-    """
-
-    depth: Depth
-    wanted: PartitionFilter
-    release: Release
-    since: str | None = None
-    remembers: bool = False
-
-
-class Identified(NamedTuple):
-    """A log dir: `group` identifies its broker; `broker_id` is that of meta.properties, or the user's."""
-
-    group: tuple[str, str]
-    path: str
-    cluster: str | None
-    broker: str | None
-    broker_id: int | None
-
-
-def identify(log_dir: FleetLogDir, how: ScanOptions) -> Identified:
-    """Return the broker of a log dir: the user's, else that of its meta.properties."""
-    return asked_twice(partial(_identify, log_dir, how))
-
-
-def _identify(log_dir: FleetLogDir, how: ScanOptions) -> Identified:
-    where = Location(log_dir=log_dir.path, file=META_PROPERTIES)
-    try:
-        view = read_small(
-            FilesOf(log_dir.path), META_PROPERTIES, meta_properties.FORMAT, where, how.release, size_max=_META_SIZE_MAX
-        )
-        properties = view.parsed.value
-    except UnreadableError:  # The finding is that of the look at the log dir.
-        properties = meta_properties.MetaProperties({})
-    broker_id = properties.broker_id
-    if broker_id is None and log_dir.broker is not None:
-        said = java_int(log_dir.broker)
-        broker_id = said if said is not None and said >= 0 else None
-    cluster = properties.properties.get("cluster.id") if log_dir.cluster is None else log_dir.cluster
-    broker = log_dir.broker if log_dir.broker is not None or broker_id is None else str(broker_id)
-    # As check does: disks of one id side by side are those of one broker, even where one of them is foreign.
-    beside = cluster if log_dir.broker is None else None
-    around = log_dir.cluster or log_dir.folder or beside or ""
-    group = (around, broker or log_dir.path)
-    return Identified(group, log_dir.path, cluster, broker, broker_id)
 
 
 def list_items(log_dir: Identified, how: ScanOptions) -> tuple[tuple[int, bytes], ...]:
     """Return the partition directories of a log dir that are wanted, as batches of items, each with its number."""
+    how = how.of(log_dir.used)
     with suppress(UnreadableError):  # The next listing reports the error.
         hold_listing(log_dir.path)
     # A log dir that cannot be listed has no items; the look at its broker has the finding.
     opened = asked_twice(partial(open_log_dir, log_dir.path, log_dir.broker_id, how.release))
     errors = {name: view.refusal for name, view in opened.view.files.items() if view.refusal is not None}
     refused = json.dumps(errors) if errors else None
-    mode = mode_of_log_dir(opened, settings({}, how.release), how.release)
+    detector = log_dir_detector(log_dir.metadata, opened.view)
+    mode = mode_of_log_dir(opened, settings({}, how.release), how.release, detector)
+    topics = TopicsTold(log_dir.metadata, opened.view)
     items = (
         Item(
             log_dir.cluster,
@@ -145,6 +97,9 @@ def list_items(log_dir: Identified, how: ScanOptions) -> tuple[tuple[int, bytes]
             *opened.checkpoints.of(directory.topic, directory.partition),
             refused,
             mode,
+            topics.source,
+            topics.of(directory.topic, directory.partition),
+            log_dir.used,
         )
         for name, directory in wanted_directories(opened, how.wanted)
     )
@@ -170,6 +125,7 @@ def scan_items(data: bytes, how: ScanOptions) -> tuple[bytes, ...]:
     Remembered directories are not read again: their rows are passed on.
     """
     (items,) = from_bytes(data)
+    how = how.of(items.column("kafka")[0].as_py())  # They are of one log dir.
     known = known_of(items)
     if known is None:
         return tuple(map(to_bytes, scan_batches(iter((items,)), how)))
@@ -219,7 +175,7 @@ def _bounded(item: Item, segment_scan: "SegmentScan | None", how: ScanOptions) -
         return scanned._replace(
             findings=confirmed(suspect, scanned.findings, _scan(path, item, segment_scan, how).findings)
         )
-    with bounded(path, None if how.depth.reads_segments else _READ_SIZE_MAX):
+    with bounded(path, None if how.depth.reads_segments else READ_SIZE_MAX):
         return _scan(path, item, segment_scan, how)
 
 
@@ -242,13 +198,16 @@ def _scan_directory(path: str, item: Item, segment_scan: "SegmentScan | None", h
     )  # fmt: skip
     if view is None:
         return Scanned(item, None, complete=False, findings=unread)
+    context = _context_of(item, view, how.release)
+    if item.source is not None:
+        view = in_its_cluster(view, item.source, context)
     findings = [*unread]
     if segment_scan is not None:
         (view,) = segment_scan.partitions((view,), lambda _: not unread, findings)
     if not unread:
         findings.extend(check_partition(view, how.release))
     inputs = load_inputs(offsets, how.release, clean=item.clean_shutdown)
-    predict = partial(_start, path, directory, view, inputs, item.mode, how, complete=not unread)
+    predict = partial(predicted, path, directory, view, inputs, context, complete=not unread)
     start = guarded(partial(predict, reads=how.depth.verifies), where)
     if isinstance(start, Finding):
         findings.append(start)
@@ -258,7 +217,8 @@ def _scan_directory(path: str, item: Item, segment_scan: "SegmentScan | None", h
         asked = guarded(partial(predict, reads=True), where) if _is_unread(start) else start
         known = () if asked is None or isinstance(asked, Finding) else (asked,)
         findings = list(_settled(findings, known, how.release))
-    state = _state(view, log_dir, start, how) if view.is_replica and view.where.broker_id is not None else None
+    has_state = view.where.broker_id is not None and not view.is_metadata_log
+    state = _state(view, log_dir, start, how) if has_state else None
     return Scanned(item, view, len(unread) == 0, sorted(findings, key=Finding.sort_key), state, start)
 
 
@@ -274,13 +234,12 @@ def _settled(findings: Iterable[Finding], starts: Iterable[PartitionPrediction],
         yield finding if start is None else start.settled(finding)
 
 
-def _start(
-    path: str, directory: PartitionDirectory, view: PartitionView, stored: LoadInputs, mode: str | None,
-    how: ScanOptions, *, complete: bool, reads: bool,
-) -> PartitionPrediction | None:  # fmt: skip
-    """Return what the next start makes of a directory; without `reads` no log is read through."""
-    context = _context(mode or "", how.release)
-    return predicted(path, directory, view, stored, context, complete=complete, reads=reads)
+def _context_of(item: Item, view: PartitionView, release: Release) -> Context:
+    """Return what the start of a directory needs, with what the metadata of its cluster say."""
+    context = _context(item.mode or "", release)
+    if item.source is None or item.of_topic is None or context.mode is not Mode.KRAFT:
+        return context
+    return context._replace(stray_detector=detector_of(item.source, item.of_topic, view.topic, view.topic_id))
 
 
 @cache
@@ -323,13 +282,30 @@ def compare_partitions(data: bytes, how: ScanOptions) -> tuple[bytes, ...]:
     """Return the replicas of partitions compared: batches of `fleet/replica_groups.py` and of `fleet/comparison.py`."""
     from kcheck.fleet.comparison import compare  # worth its import where partitions are compared
 
-    return tuple(map(to_bytes, compare(from_bytes(data), how.release)))
+    if how.auto is None:
+        return tuple(map(to_bytes, compare(from_bytes(data), how.release)))
+    known = dict(how.compared_for)
+    return tuple(
+        to_bytes(compared)
+        for part in from_bytes(data)
+        for cluster, of_cluster in _by_cluster(part)
+        for compared in compare((of_cluster,), how.of(known.get(cluster)).release)
+    )
+
+
+def _by_cluster(partitions: "pa.RecordBatch") -> "Iterator[tuple[str | None, pa.RecordBatch]]":
+    """Yield the partitions of each cluster: they come sorted by it."""
+    clusters = partitions.column("cluster").to_pylist()
+    for cluster, same in groupby(range(partitions.num_rows), key=clusters.__getitem__):
+        first, *others = same
+        yield cluster, partitions.slice(first, 1 + len(others))
 
 
 def look_at_broker(
     log_dirs_seen: Sequence[tuple[Identified, Sequence[bytes]]], how: ScanOptions
 ) -> tuple[tuple[str, bytes], ...]:
     """Return rows of tables for the log dirs of one broker, given what was seen of the partitions of each."""
+    how = how.of(log_dirs_seen[0][0].used)
     rows: list[tuple[str, pa.RecordBatch]] = []
     views: list[LogDirView] = []
     starts: list[LogDirPrediction] = []
@@ -346,12 +322,19 @@ def look_at_broker(
         starts.append(_judged(log_dir, opened, known_starts, how.release))
         log_dir_view = whole_log_dir(opened, partitions)
         place = (log_dir.cluster, log_dir.broker)
+        kafka = (how.release.name, None, None, None) if log_dir.kafka is None else log_dir.kafka.row
         found = checked_log_dir(log_dir_view, unread, partitions, how.release)
         findings = _sorted(_settled(found, known_starts, how.release), how)
         rows.append(("findings", findings_batch(place, [*findings, *opened.findings])))
         directories = len(wanted_directories(opened, how.wanted)) + len(opened.links)
         rows.append(
-            ("log_dirs", batch_of([(*place, *log_dirs.row(log_dir_view, directories))], log_dirs.TABLE.run_columns))
+            (
+                "log_dirs",
+                batch_of(
+                    [(*place, *log_dirs.row(log_dir_view, directories, str(starts[-1].mode), kafka))],
+                    log_dirs.TABLE.run_columns,
+                ),
+            )
         )
         entries = ((*place, *row) for row in checkpoints.rows(log_dir_view))
         for part in iter(lambda entries=entries: list(islice(entries, _ENTRY_COUNT)), []):  # type: ignore[misc]  # a default binds the variable
@@ -371,7 +354,9 @@ def look_at_broker(
 def _judged(
     log_dir: Identified, opened: LogDir, starts: tuple[PartitionPrediction, ...], release: Release
 ) -> LogDirPrediction:
-    context = _context(mode_of_log_dir(opened, settings({}, release), release), release)
+    detector = log_dir_detector(log_dir.metadata, opened.view)
+    mode = mode_of_log_dir(opened, settings({}, release), release, detector)
+    context = _context(mode, release)._replace(stray_detector=detector if mode is Mode.KRAFT else None)
     start = log_dir_start(log_dir.path, opened, starts, clean=opened.view.clean_shutdown, context=context)
     return start._replace(broker=log_dir.group)
 

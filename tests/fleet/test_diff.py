@@ -27,7 +27,12 @@ def compared(
     folder: Path, before: Rows, after: Rows, shown: Any = every, fails: Any = every
 ) -> tuple[dict[str, Any], bool]:
     """Return the differences as a document, and whether something that fails is new."""
-    runs = [open_run(str(forged(folder, name, findings=rows))) for name, rows in (("a", before), ("b", after))]
+    seen = [{name: row.get(name) for name in ("cluster", "broker", "log_dir")} for row in (*before, *after)]
+    log_dirs = [*{str(row): row for row in seen}.values()]
+    runs = [
+        open_run(str(forged(folder, name, findings=rows, log_dirs=log_dirs)))
+        for name, rows in (("a", before), ("b", after))
+    ]
     report, failed = diff(runs[0], runs[1], shown, fails)
     return document(report), failed()
 
@@ -47,7 +52,11 @@ def test_what_is_the_same_is_only_counted(tmp_path: Path) -> None:
     rows = [finding(), finding(), finding(line=4), finding(id="KC101")]
     other = [{**row, "advice": "other", "effect": "other", "broker_id": None} for row in reversed(rows)]
     found, failed = compared(tmp_path, rows, other)
-    assert ([], {"new": 0, "gone": 0, "changed": 0, "same": 4}, False) == (found["changes"], counts(found), failed)
+    assert ([], {"new": 0, "gone": 0, "unknown": 0, "changed": 0, "same": 4}, False) == (
+        found["changes"],
+        counts(found),
+        failed,
+    )
     assert ("a", "b") == (found["before"]["run"], found["after"]["run"])
 
 
@@ -78,7 +87,7 @@ def test_what_moved_or_is_said_otherwise_has_changed(tmp_path: Path) -> None:
     last = found["changes"][-1]
     was = {"severity": "error", "line": 3, "position": None, "message": "was", "data": {"n": 1}}
     assert (was, {"n": 2}) == (last["before"], last["data"])
-    assert {"new": 2, "gone": 1, "changed": 2, "same": 1} == counts(found)
+    assert {"new": 2, "gone": 1, "unknown": 0, "changed": 2, "same": 1} == counts(found)
     assert (0, 2) == (found["summary"]["fatal"], found["summary"]["error"])
 
 
@@ -113,7 +122,7 @@ def test_a_change_is_shown_by_one_of_its_sides(tmp_path: Path) -> None:
         lambda _, severity: severity is Severity.ERROR,
     )  # fmt: skip
     assert [("changed", "KC201", "info")] == told(found, "id", "severity")
-    assert {"new": 0, "gone": 0, "changed": 1, "same": 0} == counts(found)
+    assert {"new": 0, "gone": 0, "unknown": 0, "changed": 1, "same": 0} == counts(found)
 
 
 FEW = st.lists(
@@ -154,6 +163,32 @@ def test_each_finding_is_told_once(before: list[dict[str, Any]], after: list[dic
         for change in found
     ]
     assert sorted(order) == order
+
+
+@pytest.mark.parametrize(
+    ("change", "after", "expected"),
+    [
+        ({}, {}, "gone"),
+        ({"log_dir": "/e"}, {}, "unknown"),
+        ({"broker": "2"}, {}, "unknown"),
+        ({"log_dir": None}, {}, "gone"),
+        ({"log_dir": None}, {"finished": False}, "unknown"),
+        ({}, {"findings": [finding(id="KC001", dir=None)]}, "unknown"),
+        ({}, {"findings": [finding(id="KC000")]}, "unknown"),
+        ({}, {"findings": [finding(id="KC001", dir="u-0")]}, "gone"),
+        ({"id": "KC141"}, {}, "gone"),
+        ({"id": "KC141"}, {"depth": "checkpoints"}, "unknown"),
+        ({"id": "KC201"}, {"depth": "checkpoints"}, "gone"),
+    ],
+)
+def test_what_was_not_looked_at_is_not_gone(
+    change: dict[str, Any], after: dict[str, Any], expected: str, tmp_path: Path
+) -> None:
+    """Log dirs that the later run lacks or could not read, and rules that it did not ask."""
+    before = open_run(str(forged(tmp_path, "a", findings=[finding(**change)])))
+    report, _ = diff(before, open_run(str(forged(tmp_path, "b", **after))), every, every)
+    (row,) = (row for row in document(report)["changes"] if row["change"] != "new")
+    assert expected == row["change"]
 
 
 def mounted(root: str, *log_dirs: tuple[str, str | None], broker: str = "1") -> Rows:
@@ -221,7 +256,7 @@ def test_memory_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         yield from original(held[0], held[1], said)
 
     monkeypatch.setattr(fleet_diff, "_compared", measured)
-    found, _ = compared(tmp_path, many(0), many(500))
+    found, _ = compared(tmp_path, [*many(0)], [*many(500)])
     told = counts(found)
     assert (19_500, 500, 500) == (told["same"], told["new"] + told["changed"], told["gone"] + told["changed"])
     assert (40_000, True) == (sum(sizes), max(sizes) < 3 * 2000)

@@ -114,9 +114,12 @@ def test_a_store_of_an_inventory_that_cannot_be_reached_is_a_finding(fleet: Path
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("a.csv", b"path\n/\n", "has no column log_dir; columns cluster and broker are optional"),
+        ("a.csv", b"path\n/\n", "has no column log_dir; columns cluster, broker and kafka are optional"),
         ("a.csv", b"", "has no column log_dir"),
         ("a.csv", b"log_dir,broker\n,1\n", "row 1 names no log_dir"),
+        ("a.csv", b"log_dir,broker\n/,1,2\n", "row 1 has not as many cells as there are columns"),
+        ("a.csv", b"log_dir,broker\n/,1\n/d\n", "row 2 has not as many cells as there are columns"),
+        ("a.csv", b"log_dir,kafka\n/,12\n", "row 1: .*12"),
         ("a.csv", b'log_dir\n"/\n', "unexpected end of data"),
         ("a.parquet", b"PAR1", "Parquet"),
         ("a.csv", b"log_dir\n", "no log dir is there"),
@@ -141,7 +144,7 @@ def test_an_inventory_file_that_makes_no_sense_is_refused(name: str, content: by
         ("{0}/nowhere/{broker}", "/nowhere is not a directory"),
         ("{0}/east/{broker}/d7", "no log dir is there"),
         ("{0}/nowhere", "is not a directory, a layout"),
-        ("{0}/nowhere.csv", "is not a directory, a layout"),
+        ("{0}/nowhere.csv", "/nowhere.csv: there is no such file"),
         ("{0}/east/b1/notes", "is not a directory, a layout"),
         ("{0}/east/b1/d1", "is not a log dir"),
     ],

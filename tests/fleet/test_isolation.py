@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from kcheck.disk.read import FilesOf
+from kcheck.fleet import identify
 from kcheck.fleet import local_engine as local
 from kcheck.fleet import steps as stages
 from kcheck.model.views import PartitionView
@@ -79,8 +80,12 @@ def test_one_bad_log_dir_costs_one_finding(
     stage: str, log_dirs: list[str], partitions: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other one of its broker is looked at."""
-    harmed = {"identify": "read_small", "list_items": "open_log_dir", "look_at_broker": "report_links"}[stage]
-    original = getattr(stages, harmed)
+    module, harmed = {
+        "identify": (identify, "read_small"),
+        "list_items": (stages, "open_log_dir"),
+        "look_at_broker": (stages, "report_links"),
+    }[stage]
+    original = getattr(module, harmed)
 
     def harm(first: Any, *rest: Any, **more: Any) -> Any:
         path = first.path if isinstance(first, FilesOf) else first
@@ -89,7 +94,7 @@ def test_one_bad_log_dir_costs_one_finding(
             kill()
         return original(first, *rest, **more)
 
-    monkeypatch.setattr(stages, harmed, harm)
+    monkeypatch.setattr(module, harmed, harm)
     _, rows = scanned(tmp_path, data)
     (failed,) = [row for row in rows["findings"] if row["id"] == "KC000"]
     assert ("SIGKILL" in failed["message"], "d1") == (True, Path(failed["log_dir"]).name)

@@ -8,13 +8,15 @@ import pytest
 from pyarrow import parquet
 
 from kcheck.core.releases import release
-from kcheck.disk.output import publish
+from kcheck.disk.output import let_go, occupied, publish
 from kcheck.errors import KcheckError, UsageError
 from kcheck.fleet import run_output as output
 from kcheck.fleet import steps as stages
+from kcheck.fleet.identify import ScanOptions
 from kcheck.fleet.local_engine import ScanRun, scan
+from kcheck.fleet.releases import ReleaseOptions
+from kcheck.fleet.remembered import left_by
 from kcheck.fleet.run_output import MANIFEST, run_tables
-from kcheck.fleet.steps import ScanOptions
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Severity
 from kcheck.model.report import PartitionFilter, Report, finding_row
@@ -39,10 +41,11 @@ def scanned(
     name: str = "r",
     since: str | None = None,
     remembers: bool = False,
+    auto: ReleaseOptions | None = None,
     **how: Any,
 ) -> tuple[Report, Rows]:
     """Return the report of a scan, and the rows of its tables."""
-    asked = ScanOptions(Depth(depth), wanted or PartitionFilter(), release(kafka), since, remembers)
+    asked = ScanOptions(Depth(depth), wanted or PartitionFilter(), release(kafka), since, remembers, auto)
     plain = {"jobs": 2, "seconds": 60, "now": lambda: 1_700_000_000_000, "tell": lambda _: None}
     every = {"shown": lambda *_: True, "fails": lambda *_: False}
     report, _ = scan(
@@ -282,6 +285,23 @@ def test_the_manifest_is_written_last(data: Path, tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(output, "publish", published)
     scanned(tmp_path, data)
     assert [MANIFEST] == [path.name for path in (tmp_path / "out" / "run=r").iterdir() if path.is_file()]
+
+
+def test_a_process_that_is_killed_leaves_no_run(data: Path, tmp_path: Path) -> None:
+    """Nothing that a query over `run=*` reads; the same name can be tried again, but not while another writes it."""
+    dead = tmp_path / "out" / ".unfinished=r"
+    (dead / "findings").mkdir(parents=True)
+    (dead / "findings" / "part-00000.parquet").write_bytes(b"PAR1")
+    holder = occupied(str(dead))
+    assert holder is not None
+    with pytest.raises(UsageError, match="run=r is being written by another process"):
+        scanned(tmp_path, data)
+    with pytest.raises(UsageError, match="--resume r: another process writes it"):
+        left_by(str(tmp_path / "out"), "r")
+    let_go(holder)
+    _, rows = scanned(tmp_path, data)
+    assert rows["partitions"]
+    assert ["run=r"] == [path.name for path in (tmp_path / "out").iterdir()]
 
 
 def test_a_run_is_written_once_and_outside(data: Path, tmp_path: Path) -> None:

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from kcheck.core.releases import release
+from kcheck.fleet.identify import ScanOptions, identify
 from kcheck.fleet.inventory import FleetLogDir
 from kcheck.fleet.scan_rows import seen_of, tables_of
-from kcheck.fleet.steps import ScanOptions, identify, list_items, look_at_broker, scan_items
+from kcheck.fleet.steps import list_items, look_at_broker, scan_items
 from kcheck.model.depth import Depth
 from kcheck.model.report import PartitionFilter
 from kcheck.tables._arrow import from_bytes, to_bytes

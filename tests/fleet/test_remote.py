@@ -19,6 +19,7 @@ from kcheck.disk.remote import Store
 from kcheck.errors import NotALogDirError, UsageError
 from kcheck.fleet import steps as fleet_stages
 from kcheck.fleet.remembered import FOLDER, kept_by, left_by
+from kcheck.fleet.run_output import is_written
 from tests.builders import broker, log_dir, partition_dir, run
 from tests.cli.command import kcheck
 from tests.fleet.test_local_engine import BROKERS, scanned, tables
@@ -86,9 +87,12 @@ def test_a_run_that_is_killed_goes_on(where: str, s3: dict[str, Any], tmp_path: 
     arguments = ["fleet", "scan", root, "--out", str(tmp_path / "out"), "--run", "r", "--remember", *options]
     with subprocess.Popen([sys.executable, "-c", HANGS, *arguments], start_new_session=True) as started:
         until = time.monotonic() + 60
-        while not [*(tmp_path / "out").glob("run=r/_seen/*/*.parquet")] and time.monotonic() < until:
+        while not [*(tmp_path / "out").glob(".unfinished=r/_seen/*/*.parquet")] and time.monotonic() < until:
             time.sleep(0.05)
         os.killpg(started.pid, signal.SIGKILL)
+    # Its workers hold the lock that they inherited until the system has ended them too.
+    while is_written(str(tmp_path / "out" / ".unfinished=r")) and time.monotonic() < until:
+        time.sleep(0.05)
     common: dict[str, Any] = {"options": s3, "jobs": 2, "remembers": True}
     report, rows = scanned(tmp_path, root, since=left_by(str(tmp_path / "out"), "r"), **common)
     assert report.body["carried_over"] in (1, 2)
@@ -148,8 +152,8 @@ def test_little_is_asked_of_a_store(s3: dict[str, Any], tmp_path: Path, monkeypa
     assert len(names) == len(logs)
     assert max(logs.values()) < size / 5
     assert all(path.endswith("20000.log") for path in logs)
-    # The root, where its layout begins, the two levels of that, and the log dir.
-    assert 5 == asked.lists
+    # The root, where its layout begins, the two levels of that, and the log dir: also for metadata of its cluster.
+    assert 6 == asked.lists
     assert len(asked.bytes) <= 4 * len(names) + 4
 
 

@@ -1,6 +1,7 @@
 """What a report of a run counts is what stands in its tables."""
 
 import json
+import shlex
 import tracemalloc
 from collections import Counter
 from collections.abc import Iterator
@@ -10,18 +11,20 @@ from typing import Any
 import pytest
 
 from kcheck.core.releases import release
+from kcheck.core.startup import Outcome
 from kcheck.errors import KcheckError
 from kcheck.fleet import broker_starts as fleet_starts
 from kcheck.fleet import report as fleet_report
 from kcheck.fleet import risk as fleet_risk
+from kcheck.fleet.identify import ScanOptions
 from kcheck.fleet.local_engine import ScanRun, scan
 from kcheck.fleet.report import report
 from kcheck.fleet.run import open_run
-from kcheck.fleet.steps import ScanOptions
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Severity
 from kcheck.model.report import PartitionFilter
 from tests.cases.build import FIXTURES, shared_copies
+from tests.cli.command import kcheck
 from tests.fleets import LOSS, PARTITION, START, finding, forged
 from tests.reports import document
 
@@ -54,6 +57,48 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def rows(run: Path, table: str, *names: str) -> list[tuple[Any, ...]]:
     return list(open_run(str(run)).values(table, names))
+
+
+def test_it_begins_with_what_to_do(cases: Path) -> None:
+    """An action of each kind, at most five; each command is one that can be typed, and finds what it is about."""
+    actions = reported(cases)["actions"]
+    assert ["will-not-boot", "loses-records", "goes-offline", "on-one-disk", "damaged"] == [
+        row["kind"] for row in actions
+    ]
+    starts = {(row["cluster"], row["broker"]): row["next_start"] for row in reported(cases)["broker_starts"]}
+    expected = {"will-not-boot": Outcome.ABORT, "loses-records": Outcome.LOST, "goes-offline": Outcome.OFFLINE}
+    for row in actions:
+        program, *arguments = shlex.split(row["command"])
+        done = kcheck(*arguments)
+        assert program == "kcheck"
+        assert done.code in (0, 1), row
+        if row["kind"] in expected:
+            assert done.code == 1, row
+            assert starts[row["cluster"], row["broker"]] == expected[row["kind"]]
+
+
+def test_an_action_is_about_the_worst_of_its_kind(tmp_path: Path) -> None:
+    """It says how many are alike; five kinds are enough to begin with, and what is clean has none."""
+    assert () == tuple(reported(forged(tmp_path / "clean"))["actions"])
+    replicas = {"cluster": "c", "broker": "2", "topic": "t", "replicas_of_topic": 2, "lost": 7, "at_risk_from": 0,
+                "at_risk_to": 9, "at_risk_below_high_watermark": 2}  # fmt: skip
+    sets = [{**replicas, "partition": number, "lost_below_high_watermark": number} for number in range(3)]
+    starts = [{**START, "broker": name, "outcome": outcome} for name, outcome in
+              (("1", "ok"), ("2", "abort"), ("3", "offline"), ("broker-4", "abort"), ("5", "abort"))]  # fmt: skip
+    log_dirs = [{**START, "log_dir": path, "broker": "2"} for path in ("/a b", "/c")]
+    worst = forged(
+        tmp_path / "worst", predictions=[*starts, LOSS], replica_sets=sets, findings=[finding()], log_dirs=log_dirs
+    )
+    elect = f"kcheck elect --from {worst} --cluster c --partition"
+    by_hand = "Elect no leader of t-2 of c by hand yet: even under the best one, broker 2, others drop"
+    alone = "Keep broker 2 running: only its disk has the last 2 committed records of t-0 of c."
+    assert [
+        ("Do not stop broker 2 of c: it will not boot again. 2 more brokers alike.", "kcheck predict '/a b' /c"),
+        ("Do not restart broker 1 of c: it will lose 4 records.", "kcheck predict"),
+        ("Before broker 3 of c restarts, repair its log dirs: some will go offline.", "kcheck predict"),
+        (f"{by_hand} 2 committed records. 1 more partition alike.", f"{elect} t-2"),
+        (f"{alone} 2 more partitions alike.", f"{elect} t-0"),
+    ] == [(row["what"], row["command"]) for row in reported(worst)["actions"]]
 
 
 def test_everything_is_counted(cases: Path) -> None:

@@ -8,6 +8,7 @@ In: the roots and options of a scan. Out: the same tables as from one machine. N
 - `executor_steps`: the steps of `fleet/steps.py` as functions for `mapInArrow`.
 - `transport`: rows as they travel between driver and executors.
 - `table_writer`: how executors write the rows of all tables to files.
+- `elections`: the elections of a run, decided by executors.
 - `data_source`: `spark.read.format("kcheck")`, the tables of a scan or a run as DataFrames.
 - `progress`: the progress line of the driver.
 

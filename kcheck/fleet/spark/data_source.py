@@ -20,17 +20,27 @@ from kcheck.disk.read import read_whole
 from kcheck.disk.remote import mounted
 from kcheck.disk.walk import join, split
 from kcheck.errors import UsageError
+from kcheck.fleet.identify import Identified, ScanOptions
 from kcheck.fleet.inventory import inventory
+from kcheck.fleet.releases import ReleaseOptions
 from kcheck.fleet.run_output import MANIFEST, run_tables
 from kcheck.fleet.scan_rows import findings_batch
-from kcheck.fleet.spark.executor_steps import ExecutorOptions, broker_rows, identified_of, stores_of
+from kcheck.fleet.spark.executor_steps import (
+    ExecutorOptions,
+    broker_rows,
+    for_every_host,
+    identified_of,
+    informed_of,
+    stores_of,
+)
 from kcheck.fleet.spark.session import ship
-from kcheck.fleet.spark.transport import OF_BROKER, OF_SCANNED, ddl
-from kcheck.fleet.steps import Identified, ScanOptions
+from kcheck.fleet.spark.transport import OF_BROKER, OF_CLUSTER, OF_SCANNED, ddl
 from kcheck.model.depth import parse_depth
+from kcheck.model.evidence import AUTO
 from kcheck.model.finding import Finding
 from kcheck.model.report import PartitionFilter
 from kcheck.model.unreadable import UnreadableError
+from kcheck.tables._arrow import from_bytes, to_bytes
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,10 +51,10 @@ _TIME_LIMIT = "600"
 
 
 class _InputPart(NamedTuple):
-    """What one task reads: log dirs, or a file of a run; `known_findings` come from the run."""
+    """What one task reads: log dirs, a file of a run, or rows of the table that are known already."""
 
     log_dirs: tuple[Identified, ...] = ()
-    known_findings: tuple[tuple[str | None, str | None, Finding], ...] = ()
+    known: tuple[bytes, ...] = ()
     file: str | None = None
 
 
@@ -88,18 +98,25 @@ class KcheckReader(DataSourceReader):
         with mounted([path], dict(options.options)):
             if split(path)[1].startswith("run="):
                 return [InputPartition(_InputPart(file=file)) for file in self._files(path)]
-            if self._table not in (*OF_SCANNED, *_OF_BROKER):
+            if self._table not in (*OF_SCANNED, *_OF_BROKER, *OF_CLUSTER):
                 raise UsageError(f"table {self._table} is read from a run: load('.../run=ID')")
-            inventoried = inventory([path])
+            inventoried = for_every_host(inventory([path]))
             options = options._replace(urls=stores_of(inventoried.log_dirs))
             answers = [*identified_of(inventoried.log_dirs, options)]
-        log_dirs = [answer for _, answer in answers if isinstance(answer, Identified)]
-        failed = (
-            (log_dir.cluster, log_dir.broker, answer) for log_dir, answer in answers if isinstance(answer, Finding)
-        )
-        known_findings = (*((None, None, finding) for finding in inventoried.findings), *failed)
-        parts = [] if self._table in OF_SCANNED else [_InputPart(known_findings=known_findings)]
-        in_order = sorted(log_dirs, key=lambda log_dir: (log_dir.group, log_dir.path))
+            log_dirs = [answer for _, answer in answers if isinstance(answer, Identified)]
+            in_order, of_clusters = informed_of(
+                sorted(log_dirs, key=lambda log_dir: (log_dir.group, log_dir.path)), options
+            )
+        failed = [
+            findings_batch((log_dir.cluster, log_dir.broker), (answer,))
+            for log_dir, answer in answers
+            if isinstance(answer, Finding)
+        ]
+        rows = [("findings", batch) for batch in (findings_batch((None, None), inventoried.findings), *failed)]
+        known = tuple(to_bytes(batch) for name, batch in (*rows, *of_clusters) if name == self._table)
+        parts = [_InputPart(known=known)] if known else []
+        if self._table in OF_CLUSTER:
+            return [InputPartition(part) for part in parts]
         for _, same in groupby(
             in_order, key=lambda log_dir: log_dir.group if self._table in _OF_BROKER else log_dir.path
         ):
@@ -118,8 +135,8 @@ class KcheckReader(DataSourceReader):
             ):
                 yield from file.iter_batches()
             return
-        for cluster, broker, finding in part.known_findings:
-            yield findings_batch((cluster, broker), (finding,))
+        for data in part.known:
+            yield from from_bytes(data)
         options = options._replace(urls=stores_of(part.log_dirs))
         for name, batch in broker_rows(part.log_dirs, options, ends_broker=self._table in _OF_BROKER):
             if name == self._table:
@@ -136,7 +153,11 @@ class KcheckReader(DataSourceReader):
     def _executor_options(self) -> ExecutorOptions:
         depth, topics = self._options.get("depth", "checkpoints"), self._options.get("topic")
         wanted = PartitionFilter(topics=() if topics is None else (topics,))
-        how = ScanOptions(parse_depth(depth, "depth"), wanted, release(self._options.get("kafka", NEWEST_TESTED)))
+        kafka = self._options.get("kafka", AUTO)
+        how = ScanOptions(
+            parse_depth(depth, "depth"), wanted, release(NEWEST_TESTED if kafka == AUTO else kafka),
+            auto=ReleaseOptions() if kafka == AUTO else None,
+        )  # fmt: skip
         seconds = float(self._options.get("time_limit", _TIME_LIMIT))
         return ExecutorOptions(how, seconds, options=self._storage_options())
 

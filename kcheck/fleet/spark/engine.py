@@ -1,29 +1,37 @@
 """`kcheck fleet scan` by Spark: executors list and look at directories, and write the tables of the run."""
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack
 from functools import partial
 from itertools import accumulate
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kcheck.disk.remote import is_url, mounted
 from kcheck.disk.walk import real
+from kcheck.fleet.cluster_metadata import ClusterFacts
+from kcheck.fleet.cluster_steps import clusters_of, informed
+from kcheck.fleet.identify import Identified
 from kcheck.fleet.inventory import FleetLogDir, Inventory, inventory
 from kcheck.fleet.local_engine import THREADS, FindingCounts, ScanRun, about, conclude, outside
+from kcheck.fleet.releases import counted, with_releases
 from kcheck.fleet.remembered import Memory, aside
 from kcheck.fleet.replicas import KEY, replicas_schema
 from kcheck.fleet.retry import MEMORY_MAX
 from kcheck.fleet.run_output import RunOutput, WrittenFile, run_tables
 from kcheck.fleet.scan_rows import findings_batch
 from kcheck.fleet.spark import executor_steps as stages
-from kcheck.fleet.spark.executor_steps import ExecutorOptions, stores_of
+from kcheck.fleet.spark.executor_steps import ExecutorOptions, for_every_host, stores_of
 from kcheck.fleet.spark.progress import SparkProgress
 from kcheck.fleet.spark.session import in_a_line
 from kcheck.fleet.spark.table_writer import WRITTEN, write_all
 from kcheck.fleet.spark.transport import (
     BROKERS,
+    CLUSTERED,
     COMPARED,
+    COPIED,
     IDENTIFIED,
     KEY_NAMES,
     LISTED,
@@ -36,7 +44,6 @@ from kcheck.fleet.spark.transport import (
     opened,
 )
 from kcheck.fleet.spark.transport import KEY as ROW_KEY
-from kcheck.fleet.steps import Identified
 from kcheck.jobs.guard import BUG
 from kcheck.jobs.workers import Limits
 from kcheck.model.finding import Severity
@@ -56,6 +63,7 @@ _OF_SLICE = 4000
 """Directories in one task if little is read of each: starting a task costs as much as 200 of them."""
 _OF_SLICE_DEEP = 8
 _LOG_DIRS_OF_SLICE = 64
+_COPIES_OF_SLICE = 16
 _SIDE_BY_SIDE = 4
 """Jobs that wait for executors at once."""
 _OF_FILE = 40_000
@@ -78,7 +86,7 @@ def scan(roots: Sequence[str], run: ScanRun, session: AbstractContextManager["Sp
 def _scan(
     roots: Sequence[str], run: ScanRun, started: int, session: AbstractContextManager["SparkSession"]
 ) -> tuple[Report, bool]:
-    inventoried = inventory(roots, Limits(run.seconds, MEMORY_MAX))
+    inventoried = for_every_host(inventory(roots, Limits(run.seconds, MEMORY_MAX)))
     outside(run.out, inventoried)
     since = None if run.how.since is None else real(run.how.since)
     options = ExecutorOptions(
@@ -90,7 +98,7 @@ def _scan(
     )
     with (
         RunOutput(run.out, run.name, about(run)) as output,
-        Memory(output.path, aside(run.out, run.name), remembers=run.how.remembers) as memory,
+        Memory(output.working, aside(run.out, run.name), remembers=run.how.remembers) as memory,
         session as spark,
         in_a_line(),
         ExitStack() as held,
@@ -100,7 +108,7 @@ def _scan(
         engine = _SparkEngine(run, options._replace(memory=folder, shared=shared), spark, output, held)
         engine.look(inventoried)
         memory.end()
-        report = conclude(run, roots, started, output, engine.judged, engine.carried)
+        report = conclude(run, roots, started, output, engine.judged, engine.carried, engine.releases)
     return report, engine.judged.failed
 
 
@@ -115,6 +123,7 @@ class _SparkEngine:
     ) -> None:
         self.judged = FindingCounts(run)
         self.carried = 0
+        self.releases: Mapping[str, int] = {}
         self._options = options
         self._run = run
         self._spark = spark
@@ -128,8 +137,13 @@ class _SparkEngine:
         with self._progress.phase("cores"):
             cores = self._cores()
         log_dirs, failed = self._identified(inventoried.log_dirs, cores)
+        log_dirs, how = with_releases(log_dirs, self._options.how)
+        self.releases = counted(log_dirs, how)
+        self._options = self._options._replace(how=how)
         place = to_bytes(findings_batch((None, None), inventoried.findings))
-        before = [place, *failed]
+        with self._progress.phase("metadata"):
+            log_dirs, of_clusters, unread = self._with_metadata(log_dirs, cores)
+        before = [place, *failed, *unread]
         with self._progress.phase("list"):
             listed, counts = self._listed(log_dirs, cores)
         with self._progress.phase("scan"):
@@ -142,7 +156,7 @@ class _SparkEngine:
         rows = [(-1, 0, 0, piece, data) for piece, data in enumerate(before)]
         columns = (*ROW_KEY, Column("findings", "bytes", "Rows."))
         with self._progress.phase("tables"):
-            self._write([self._frame(rows, columns), scanned, of_brokers, compared])
+            self._write([self._frame(rows, columns), *of_clusters, scanned, of_brokers, compared])
         self._output.drop(_STAGING)
 
     def _cores(self) -> int:
@@ -167,6 +181,31 @@ class _SparkEngine:
         identified = [stages.identified(row["told"]) for row in answers if row["told"] is not None]
         failed = [row["findings"] for row in answers if row["findings"] is not None]
         return sorted(identified, key=lambda log_dir: (log_dir.group, log_dir.path)), failed
+
+    def _with_metadata(
+        self, log_dirs: list[Identified], cores: int
+    ) -> tuple[list[Identified], "list[DataFrame]", list[bytes]]:
+        """Return the log dirs with what the metadata of their clusters mean for them, rows of clusters, and findings.
+
+        One task reads the newest copy of a cluster.
+        """
+        rows = [(-1, at, stages.as_text(log_dir)) for at, log_dir in enumerate(log_dirs) if log_dir.holds_metadata]
+        if not rows:
+            return log_dirs, [], []
+        slices = min(max(cores, len(rows) // _COPIES_OF_SLICE), len(rows), _SLICES_MAX)
+        frame = _dealt(self._frame(rows, NUMBERED), slices, f"at % {slices}")
+        answers = sorted(self._mapped(frame, stages.read_copies, COPIED).toArrow().to_pylist(), key=itemgetter("at"))
+        unread = [row["findings"] for row in answers if row["findings"] is not None]
+        copies = {log_dirs[row["at"]].path: row["copy"] for row in answers if row["copy"] is not None}
+        clusters = clusters_of(log_dirs, copies)
+        if not clusters:
+            return log_dirs, [], unread
+        told = [(-1, at, stages.as_text(cluster)) for at, cluster in enumerate(clusters)]
+        dealt = _dealt(self._frame(told, NUMBERED), len(told), "at")
+        looked = self._staged("clusters", self._mapped(dealt, stages.look_at_clusters, CLUSTERED))
+        known = looked.where("facts is not null").select("part", "facts").toArrow().to_pylist()
+        facts = {clusters[row["part"]].key: ClusterFacts(*json.loads(row["facts"])) for row in known}
+        return informed(log_dirs, facts), [looked.drop("facts")], unread
 
     def _listed(self, log_dirs: Sequence[Identified], cores: int) -> tuple["DataFrame", list[int]]:
         """Return the parts of all log dirs, and the number of directories of each log dir."""
@@ -208,7 +247,7 @@ class _SparkEngine:
 
     def _compared(self, scanned: "DataFrame") -> "DataFrame":
         """Return the comparison of partitions on several brokers; the replicas of a topic meet in one task."""
-        seen = scanned.where("replicas is not null").select("replicas")
+        seen = scanned.where("compared is not null").select("compared")
         replicas = seen.mapInArrow(opened, ddl_of(replicas_schema()))
         topics = replicas.repartitionByRange(self._files, *KEY[:2]).sortWithinPartitions(*KEY, "broker_id")
         return self._staged("compare", self._mapped(topics, stages.compare_all, COMPARED))

@@ -10,16 +10,30 @@ from socket import gethostname
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kcheck.disk.remote import is_url, mounted
-from kcheck.disk.walk import drop_listing, hold_listing, is_directory
+from kcheck.disk.walk import absolute, drop_listing, hold_listing, is_directory
 from kcheck.errors import KcheckError
-from kcheck.fleet.inventory import FleetLogDir
+from kcheck.fleet.cluster_metadata import ClusterCopies
+from kcheck.fleet.identify import Identified, ScanOptions, identify
+from kcheck.fleet.inventory import FleetLogDir, Inventory
 from kcheck.fleet.local_engine import THREADS
+from kcheck.fleet.releases import BrokerKafka, with_releases
 from kcheck.fleet.remembered import Notes
 from kcheck.fleet.replicas import replica_rows
 from kcheck.fleet.retry import MEMORY_MAX, Retry, where
 from kcheck.fleet.scan_rows import findings_batch, log_dir_of, seen_of, tables_of
-from kcheck.fleet.spark.transport import BEHIND, BROKERS, COMPARED, IDENTIFIED, LISTED, SCANNED, as_bytes, in_batches
-from kcheck.fleet.steps import Identified, ScanOptions, compare_partitions, identify, list_items, scan_items
+from kcheck.fleet.spark.transport import (
+    BEHIND,
+    BROKERS,
+    CLUSTERED,
+    COMPARED,
+    COPIED,
+    IDENTIFIED,
+    LISTED,
+    SCANNED,
+    as_bytes,
+    in_batches,
+)
+from kcheck.fleet.steps import compare_partitions, list_items, scan_items
 from kcheck.jobs.threads import Threads
 from kcheck.jobs.workers import Limits, Workers
 from kcheck.model.finding import Finding, Location
@@ -60,27 +74,54 @@ def stores_of(log_dirs: Iterable[FleetLogDir | Identified]) -> tuple[str, ...]:
     return tuple({tuple(url.split("/")[:3]): url for url in urls}.values())
 
 
-def as_text(value: FleetLogDir | Identified) -> str:
-    """Return a log dir as a text that is Unicode, whatever its path is."""
+def for_every_host(inventoried: Inventory) -> Inventory:
+    """Return log dirs by paths that mean the same on each host; those that are here have to be seen there."""
+    paths = [absolute(log_dir.path) for log_dir in inventoried.log_dirs]
+    log_dirs = zip(inventoried.log_dirs, paths, strict=True)
+    return inventoried._replace(
+        log_dirs=tuple(log_dir._replace(path=path, is_there=is_directory(path)) for log_dir, path in log_dirs)
+    )
+
+
+def as_text(value: FleetLogDir | Identified | ClusterCopies) -> str:
+    """Return a log dir, or copies of metadata, as a text that is Unicode, whatever their paths are."""
     return json.dumps(value)
 
 
 def identified(text: str) -> Identified:
     """Return what `as_text` wrote."""
-    group, *rest = json.loads(text)
-    return Identified(tuple(group), *rest)
+    log_dir = Identified(*json.loads(text))
+    return log_dir._replace(
+        group=tuple(log_dir.group),  # type: ignore[arg-type]  # JSON has lists
+        clues=tuple(tuple(clue) for clue in log_dir.clues),
+        kafka=None if log_dir.kafka is None else BrokerKafka(*log_dir.kafka),
+    )
 
 
 def identified_of(
     log_dirs: Iterable[FleetLogDir], options: ExecutorOptions
 ) -> Iterator[tuple[FleetLogDir, Identified | Finding]]:
     """Yield the broker of each log dir, or a finding if it is unknown, in the order of the log dirs."""
+    log_dirs = [*log_dirs]
+    for log_dir in log_dirs:
+        _require(log_dir.path, is_there=log_dir.is_there)
     with _workers(options) as workers:
         retry = Retry(workers, options.how)
         groups = ((log_dir, (retry.task(identify, log_dir, Location(log_dir=log_dir.path)),)) for log_dir in log_dirs)
         for log_dir, (answer,) in workers.run(groups, ahead=_ahead(options)):
             assert answer is not None
             yield log_dir, answer
+
+
+def informed_of(
+    log_dirs: Sequence[Identified], options: ExecutorOptions
+) -> "tuple[list[Identified], list[tuple[str, pa.RecordBatch]]]":
+    """Return log dirs with what the metadata of their clusters mean for them, and rows of tables."""
+    rows: list[tuple[str, pa.RecordBatch]] = []
+    log_dirs, how = with_releases(log_dirs, options.how)
+    with _workers(options) as workers:
+        known = Retry(workers, how).with_metadata(log_dirs, lambda name, batch: rows.append((name, batch)))
+    return known, rows
 
 
 def identify_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
@@ -96,9 +137,34 @@ def identify_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
     yield batch_of(rows, IDENTIFIED)
 
 
+def read_copies(batches: "Batches", options: ExecutorOptions) -> "Batches":
+    """Yield the copies of the metadata in log dirs."""
+    named = _seen_here(batches)
+    rows: list[tuple[Any, ...]] = []
+    with _workers(options) as workers:
+        for (row, log_dir), copy in Retry(workers, options.how).copies(named):
+            failed = findings_batch((log_dir.cluster, log_dir.broker), (copy,)) if isinstance(copy, Finding) else None
+            rows.append((row["at"], None if failed else copy, None if failed is None else to_bytes(failed)))
+    yield batch_of(rows, COPIED)
+
+
+def look_at_clusters(batches: "Batches", options: ExecutorOptions) -> "Batches":
+    """Yield what the metadata of each cluster mean for its log dirs, and rows of tables."""
+    with _workers(options) as workers:
+
+        def rows() -> Iterator[tuple[Any, ...]]:
+            clusters = ((row, ClusterCopies(*json.loads(row["told"]))) for row in _rows(batches))
+            for (row, _), facts, found in Retry(workers, options.how).clusters(clusters):
+                yield (-1, 1, row["at"], 0, None if facts is None else json.dumps(facts), *as_bytes({}, CLUSTERED))
+                for piece, (name, batch) in enumerate(found, start=1):
+                    yield (-1, 1, row["at"], piece, None, *as_bytes({name: batch}, CLUSTERED))
+
+        yield from in_batches(rows(), CLUSTERED)
+
+
 def list_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
     """Yield the directories of each log dir in parts; the first row of a listed log dir has its name."""
-    named = ((row, identified(row["told"])) for row in _rows(batches))
+    named = _seen_here(batches)
     with _workers(options) as workers:
         retry = Retry(workers, options.how)
         groups = ((named_row, (retry.task(list_items, named_row[1], where(named_row[1])),)) for named_row in named)
@@ -127,8 +193,10 @@ def scan_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
                 if row["items"] is None:
                     yield row, ()
                     continue
+                log_dir = log_dir_of(row["items"])
+                _require(log_dir, is_there=True)  # It was listed.
                 with suppress(UnreadableError):  # The next listing reports the error.
-                    hold_listing(log_dir_of(row["items"]))
+                    hold_listing(log_dir)
                 yield row, (retry.task(scan_items, row["items"], Location()),)
 
         def rows() -> Iterator[tuple[Any, ...]]:
@@ -145,9 +213,9 @@ def scan_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
                     last = log_dir
                 for piece, (name, batch) in enumerate(retry.scanned(row["items"], *answers)):
                     tables, before = {name: batch}, notes.carried
-                    if name == "replicas":
+                    if name == "directories":
                         notes.add(log_dir, batch)
-                        tables = {"light": seen_of(batch), "replicas": replica_rows(batch), **tables_of(batch)}
+                        tables = {"light": seen_of(batch), "compared": replica_rows(batch), **tables_of(batch)}
                     yield (*key, piece, None, notes.carried - before, *as_bytes(tables, SCANNED))
 
         yield from in_batches(rows(), SCANNED)
@@ -171,7 +239,7 @@ def look_at_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
                 log_dirs: list[tuple[Identified, list[bytes]]] = []
                 for row in seen:
                     if row["told"] is not None:
-                        log_dirs.append((identified(row["told"]), []))
+                        log_dirs.append((_seen(row), []))
                     else:
                         log_dirs[-1][1].append(row["light"])
                 for piece, (name, batch) in enumerate(retry.whole_broker(log_dirs)):
@@ -200,10 +268,29 @@ def compare_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
         yield from in_batches(rows(), COMPARED)
 
 
+def _seen_here(batches: "Batches") -> Iterator[tuple[dict[str, Any], Identified]]:
+    """Yield rows with their log dirs, which this host sees if that of the driver does."""
+    return ((row, _seen(row)) for row in _rows(batches))
+
+
+def _seen(row: Mapping[str, Any]) -> Identified:
+    log_dir = identified(row["told"])
+    _require(log_dir.path, is_there=log_dir.is_there)
+    return log_dir
+
+
+def _require(path: str, *, is_there: bool) -> None:
+    """Raise KcheckError where a log dir is not mounted on this host: Spark then tries another one."""
+    if is_there and not is_url(path) and not is_directory(path):
+        raise KcheckError(f"{gethostname()} does not see {path}: mount it on every host under this path")
+
+
 def broker_rows(
     log_dirs: Sequence[Identified], options: ExecutorOptions, *, ends_broker: bool
 ) -> "Iterator[tuple[str, pa.RecordBatch]]":
     """Yield table names and rows for log dirs of one broker, and last the rows of the broker if `ends_broker`."""
+    for log_dir in log_dirs:
+        _require(log_dir.path, is_there=log_dir.is_there)
     with _workers(options) as workers:
         retry = Retry(workers, options.how)
         seen_by_log_dir: list[tuple[Identified, list[bytes]]] = []
@@ -219,8 +306,8 @@ def broker_rows(
             parts = ((items, (retry.task(scan_items, items, where(log_dir)),)) for _, items in listed or ())
             for items, (answer,) in workers.run(parts, ahead=_ahead(options)):
                 for name, batch in retry.scanned(items, answer):
-                    yield from (tables_of(batch) if name == "replicas" else {name: batch}).items()
-                    if name == "replicas" and ends_broker:
+                    yield from (tables_of(batch) if name == "directories" else {name: batch}).items()
+                    if name == "directories" and ends_broker:
                         seen.append(to_bytes(seen_of(batch)))
             seen_by_log_dir.append((log_dir, seen))
         if ends_broker:

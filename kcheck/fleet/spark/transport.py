@@ -31,10 +31,19 @@ BEHIND = 1 << 40
 _FINDINGS = Column("findings", "bytes", "Rows of findings.")
 _TOLD = Column("told", "string", "A log dir as JSON; None where its row is not the first one.")
 
+OF_CLUSTER = ("clusters", "cluster_brokers", "cluster_partitions")
+"""The tables of the metadata of a cluster."""
 NAMED = (KEY[1], _TOLD)
 """Log dirs as the inventory names them."""
 IDENTIFIED = (KEY[1], _TOLD, _FINDINGS)
 NUMBERED = (*KEY[:2], _TOLD)
+COPIED = (KEY[1], Column("copy", "string", "The copy of the metadata in a log dir, as JSON."), _FINDINGS)
+CLUSTERED = (
+    *KEY,
+    Column("facts", "string", "What the metadata of a cluster mean for its log dirs, as JSON."),
+    *(Column(name, "bytes", "Its rows.") for name in OF_CLUSTER),
+    _FINDINGS,
+)
 PLACED = (KEY[1], Column("place", "int64", "The number of directories and log dirs before it."))
 LISTED = (
     *KEY[:3],
@@ -45,7 +54,7 @@ LISTED = (
     _FINDINGS,
 )
 """The parts of log dirs, after a first row that has no part and describes the log dir."""
-OF_SCANNED = ("partitions", "leader_epochs", "segments", "predictions")
+OF_SCANNED = ("partitions", "leader_epochs", "segments", "predictions", "replicas")
 """Tables with rows of one directory; then of a partition on several brokers, and of a broker."""
 OF_COMPARED = ("replica_sets", "truncation_plans")
 OF_BROKER = ("checkpoints", "log_dirs", "predictions")
@@ -54,7 +63,7 @@ SCANNED = (
     *KEY,
     _TOLD,
     Column("carried", "int64", "The number of unchanged directories."),
-    *(Column(name, "bytes", "Its rows.") for name in ("light", "replicas", *OF_SCANNED, "findings")),
+    *(Column(name, "bytes", "Its rows.") for name in ("light", "compared", *OF_SCANNED, "findings")),
 )
 BROKERS = (*KEY, *(Column(name, "bytes", "Its rows.") for name in (*OF_BROKER, "findings")))
 COMPARED = (*KEY, *(Column(name, "bytes", "Its rows.") for name in (*OF_COMPARED, "findings")))

@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -11,6 +12,7 @@ from unittest import mock
 import pyarrow as pa
 
 from kcheck.disk.read import FilesOf
+from kcheck.fleet import identify
 from kcheck.fleet import steps as fleet_stages
 from kcheck.fleet.spark import executor_steps as stages
 from kcheck.fleet.spark import table_writer as tables
@@ -75,15 +77,16 @@ def harmed_report(opened: Any, wanted: Any) -> None:
     report_links(opened, wanted)
 
 
-def harmful() -> Any:
+@contextmanager
+def harmful() -> Iterator[None]:
     """Have the steps in this process, and in those that it starts, do harm."""
-    return mock.patch.multiple(
-        fleet_stages,
-        check_partition=harmed_check,
-        read_small=harmed_read,
-        open_log_dir=harmed_open,
-        report_links=harmed_report,
-    )
+    with (
+        mock.patch.object(identify, "read_small", harmed_read),
+        mock.patch.multiple(
+            fleet_stages, check_partition=harmed_check, open_log_dir=harmed_open, report_links=harmed_report
+        ),
+    ):
+        yield
 
 
 def identify_all(batches: Batches, options: ExecutorOptions) -> Batches:

@@ -8,6 +8,7 @@ import fsspec
 import pytest
 
 from kcheck.fleet.local_engine import scan
+from kcheck.fleet.releases import ReleaseOptions
 from tests.cases.build import FIXTURES
 from tests.cli.command import shell
 from tests.fleet.spark.cluster import connect_server
@@ -35,7 +36,7 @@ def test_a_scan_behind_a_server_has_the_rows_of_one_machine(s3: dict[str, Any], 
             assert 0 == done.code, done.err
             assert done.err.endswith(f"Written: {out}/run=there\n")
     fsspec.filesystem("s3", **s3).get(f"{url}/run=there", str(tmp_path / "out" / "run=stored"), recursive=True)
-    scan([root], asked(tmp_path / "out", "here"))
+    scan([root], asked(tmp_path / "out", "here", auto=ReleaseOptions()))
     expected, *others = (tables(tmp_path / "out" / f"run={name}") for name in ("here", "there", "stored"))
     for found in others:
         assert {**expected, "runs": 1} == {**found, "runs": len(found["runs"])}

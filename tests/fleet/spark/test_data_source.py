@@ -11,8 +11,10 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from kcheck.fleet.local_engine import scan
+from kcheck.fleet.releases import ReleaseOptions
 from kcheck.fleet.spark.data_source import register
 from tests.builders import flip_byte, log_dir, partition_dir, run
+from tests.cases.build import FIXTURES
 from tests.fleet.spark.test_engine import asked
 from tests.fleet.test_local_engine import tables
 from tests.stores import as_on_disk, upload
@@ -56,7 +58,9 @@ def read(spark: SparkSession) -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def expected(fleet: Path) -> dict[str, list[dict[str, Any]]]:
     """Return the rows of a run that is there."""
-    scan([str(fleet / "fleet" / "{broker}" / "{log_dir}")], asked(fleet / "out", "r", depth="crc"))
+    scan(
+        [str(fleet / "fleet" / "{broker}" / "{log_dir}")], asked(fleet / "out", "r", depth="crc", auto=ReleaseOptions())
+    )
     return tables(fleet / "out" / "run=r")
 
 
@@ -64,6 +68,16 @@ def expected(fleet: Path) -> dict[str, list[dict[str, Any]]]:
 def test_a_run_is_read(table: str, read: Any, fleet: Path, expected: dict[str, list[dict[str, Any]]]) -> None:
     """Any table of it."""
     assert expected[table] == read(fleet / "out" / "run=r", table)
+
+
+@pytest.mark.parametrize("table", ["findings", "predictions", "clusters", "cluster_partitions"])
+def test_the_metadata_of_the_cluster_are_read(table: str, read: Any, tmp_path: Path) -> None:
+    """As by a run: findings and predictions hold the replicas against them, and they are tables themselves."""
+    layout = FIXTURES / "clusters" / "4.3.1" / "outlived" / "{broker}" / "{log_dir}"
+    scan([str(layout)], asked(tmp_path, "r", auto=ReleaseOptions()))
+    alone = [row for row in tables(tmp_path / "run=r")[table] if not str(row.get("id")).startswith("KC4")]
+    assert sorted(alone, key=str) == sorted(read(layout, table), key=str)
+    assert alone
 
 
 @pytest.mark.parametrize("table", ["partitions", "log_dirs", "segments", "findings"])
@@ -109,7 +123,7 @@ def test_what_makes_no_sense_is_told(read: Any, fleet: Path) -> None:
     (fleet / "out" / "run=dead" / "findings").mkdir(parents=True, exist_ok=True)
     layout = fleet / "fleet" / "{broker}" / "{log_dir}"
     for path, options, said in (
-        (layout, {"table": "colours"}, "table colours is not known; known are checkpoints, findings"),
+        (layout, {"table": "colours"}, "table colours is not known; known are checkpoints, cluster_brokers"),
         (layout, {"depth": "sea"}, "depth sea is not known; known are checkpoints"),
         (layout, {"storage_options": "x"}, "storage_options x: a JSON object is needed"),
         (layout, {"storage_options": "[]"}, "a JSON object is needed"),

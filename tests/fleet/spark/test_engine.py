@@ -1,5 +1,6 @@
 """A scan by Spark: its rows are those of one machine, in their order, whatever happens to an executor."""
 
+import json
 import os
 import shutil
 import signal
@@ -19,13 +20,14 @@ from kcheck.disk.output import discard
 from kcheck.disk.remote import mounted
 from kcheck.errors import KcheckError, UsageError
 from kcheck.fleet import local_engine as fleet
+from kcheck.fleet.identify import ScanOptions
 from kcheck.fleet.inventory import inventory
 from kcheck.fleet.local_engine import ScanRun
+from kcheck.fleet.releases import ReleaseOptions
 from kcheck.fleet.remembered import kept_by, left_by
 from kcheck.fleet.spark import engine as by_spark
 from kcheck.fleet.spark import executor_steps as stages
 from kcheck.fleet.spark.engine import scan
-from kcheck.fleet.steps import ScanOptions
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Severity
 from kcheck.model.report import PartitionFilter, Report
@@ -35,6 +37,7 @@ from tests.cli.command import KCHECK, ROOT, environment
 from tests.fleet.spark import harm
 from tests.fleet.spark.cluster import wait_for
 from tests.fleet.test_local_engine import LAYOUT, tables
+from tests.fleet.test_releases import MIXED, inventory_of
 from tests.stores import upload
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
@@ -47,7 +50,8 @@ def asked(out: Path, name: str, **how: Any) -> ScanRun:
     """Return a run whose time stands still."""
     depth, seconds = how.pop("depth", "checkpoints"), how.pop("seconds", 60)
     every: dict[str, Any] = {"shown": lambda *_: True, "fails": lambda *_: False, "tell": lambda _: None}
-    looked = ScanOptions(Depth(depth), how.pop("wanted", PartitionFilter()), release("4.3"))
+    wanted, auto = how.pop("wanted", PartitionFilter()), how.pop("auto", None)
+    looked = ScanOptions(Depth(depth), wanted, release("4.3"), auto=auto)
     return ScanRun(name, str(out), looked, jobs=2, seconds=seconds, now=lambda: 1_700_000_000_000, **{**every, **how})
 
 
@@ -64,9 +68,10 @@ def both(spark: SparkSession, out: Path, roots: Sequence[Path | str], **how: Any
     return there, found
 
 
-def brokers() -> Iterator[Path]:
-    """Yield a layout for each release."""
-    yield from (path / LAYOUT for path in sorted((FIXTURES / "brokers").iterdir()) if path.is_dir())
+def brokers(folder: Path) -> Iterator[Path]:
+    """Yield an inventory of brokers of all releases, and a layout of clusters whose metadata contradict theirs."""
+    yield inventory_of(folder / "fleet.csv", MIXED)
+    yield FIXTURES / "clusters" / "4.3.1" / LAYOUT
 
 
 def cases() -> Iterator[Path]:
@@ -84,11 +89,14 @@ def test_every_broker_has_the_rows_of_one_machine(
 ) -> None:
     """Table by table, row by row, in the same order, though many tasks compare, and write, a part of them each.
 
+    Their releases differ.
+
     `test_cluster.py` holds it for every damaged copy as well.
     """
     monkeypatch.setattr(by_spark, "_OF_FILE", 400)
     monkeypatch.setattr(by_spark, "_OF_SLICE", 300)
-    _, rows = both(spark, tmp_path, [*brokers()])
+    _, rows = both(spark, tmp_path, [*brokers(tmp_path)], auto=ReleaseOptions())
+    assert len([*json.loads(rows["runs"][0]["releases"])]) > 4
     assert len([*tmp_path.glob("run=there/partitions/*")]) > 1
     assert all(rows.values())
     assert len({row["id"] for row in rows["findings"]}) > 5
@@ -263,7 +271,8 @@ def test_a_run_that_is_killed_goes_on(spark: SparkSession, tmp_path: Path) -> No
     command = [*KCHECK, *map(str, arguments), "--master", "local[2]"]
     with subprocess.Popen(command, env=told, start_new_session=True) as started:
         wait_for(
-            lambda: [*out.glob("run=r/_seen/*/*.parquet")] and (tmp_path / "marks" / "straggler").exists(), started
+            lambda: [*out.glob(".unfinished=r/_seen/*/*.parquet")] and (tmp_path / "marks" / "straggler").exists(),
+            started,
         )
         end_session(started.pid)
     how = ScanOptions(Depth.CHECKPOINTS, PartitionFilter(), release("4.3"), remembers=True)
@@ -294,11 +303,35 @@ def test_an_interrupt_is_that_of_python(spark: SparkSession) -> None:
     assert signal.getsignal(signal.SIGINT) in (signal.default_int_handler, signal.SIG_IGN)
 
 
+def test_a_host_that_does_not_see_a_log_dir_ends_it(
+    spark: SparkSession, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run without what is mounted elsewhere would tell that it is gone."""
+    (tmp_path / "fleet.csv").write_text(f"log_dir\n{data}\n{tmp_path}/elsewhere\n")
+    with monkeypatch.context() as patched:
+        patched.setattr(stages, "is_directory", lambda _: True)
+        inventoried = stages.for_every_host(inventory([str(tmp_path / "fleet.csv")]))
+    monkeypatch.setattr(by_spark, "for_every_host", lambda _: inventoried)
+    with pytest.raises(KcheckError, match=r"does not see .*/elsewhere: mount it on every host under this path"):
+        scan([str(tmp_path / "fleet.csv")], asked(tmp_path / "out", "r"), nullcontext(spark))
+    assert [] == [*(tmp_path / "out").iterdir()]
+
+
+def test_a_relative_root_is_that_of_the_driver(
+    spark: SparkSession, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Executors have other working directories."""
+    monkeypatch.chdir(data.parent)
+    _, rows = both(spark, tmp_path / "out", [data.absolute()])
+    scan([data.name], asked(tmp_path / "out", "relative"), nullcontext(spark))
+    assert {**tables(tmp_path / "out" / "run=relative"), "runs": 1} == {**rows, "runs": 1}
+
+
 def test_a_host_that_does_not_see_the_run_ends_it(
     spark: SparkSession, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What its tasks write would be seen by nobody: the run would be whole without it."""
     monkeypatch.setattr(by_spark, "real", lambda path: f"{path}-elsewhere" if path.endswith("/runs") else path)
-    with pytest.raises(KcheckError, match=r"does not see .*/run=r/runs-elsewhere: all hosts need --out below one path"):
+    with pytest.raises(KcheckError, match=r"does not see .*/runs-elsewhere: all hosts need --out below one path"):
         scan([str(data)], asked(tmp_path / "out", "r"), nullcontext(spark))
     assert [] == [*(tmp_path / "out").iterdir()]

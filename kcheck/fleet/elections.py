@@ -1,0 +1,360 @@
+"""`kcheck elect --from RUN`: the elections of a cluster, decided from the tables of a run instead of from directories.
+
+The decisions are those of `kcheck elect`. The tables hold no batches: what only these show is unknown, never guessed.
+"""
+
+import heapq
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+
+from kcheck.core.election import fencing_order
+from kcheck.core.election_plans import (
+    Amounts,
+    BrokerGap,
+    PartitionElection,
+    Refetched,
+    Scenario,
+    harm,
+    is_at_stake,
+    is_safe,
+    lean,
+    order_of_starts,
+    scenarios,
+)
+from kcheck.core.election_verdict import verdict
+from kcheck.core.start_order import StartOrder
+from kcheck.core.truncation_plans import TruncationPlan
+from kcheck.disk.output import scratch
+from kcheck.disk.walk import join
+from kcheck.documents.answer import Answer
+from kcheck.documents.election import election_body
+from kcheck.errors import UsageError
+from kcheck.fleet.run import FleetRun, open_run
+from kcheck.fleet.run_cluster import RunCluster, registration_of, run_cluster, with_partition
+from kcheck.fleet.run_replicas import FIELDS, copies_of
+from kcheck.model.report import PartitionFilter, Report
+from kcheck.replicas.election import ClusterHere, election_of
+from kcheck.replicas.elections import ElectionQuestion, gaps_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+T = TypeVar("T")
+SHOWN_MAX = 1000
+"""Partitions that an answer lists, the worst first."""
+PartitionKey = tuple[str, int]
+COUNTS = (
+    "leader_id", "broker_id", "lost_from", "lost_to", "lost_records", "lost_bytes", "refetch_from", "refetch_to",
+    "refetch_records", "refetch_bytes",
+)  # fmt: skip
+PARTITIONS = (
+    "topic_id", "leader", "leader_epoch", "partition_epoch", "replicas", "isr", "elr", "last_known_elr", "directories",
+)  # fmt: skip
+
+
+class PartitionRows(NamedTuple):
+    """What the tables of a run say of a partition: `counts` are rows of `truncation_plans`."""
+
+    topic: str
+    partition: int
+    replicas: Sequence[Mapping[str, Any]]
+    registration: Mapping[str, Any] | None
+    counts: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunElection(Answer):
+    """What `kcheck elect --from` answers."""
+
+    run: FleetRun
+    """The run."""
+    cluster: RunCluster
+    """What the run says of the cluster."""
+    fenced: tuple[int, ...]
+    """The brokers that run by the metadata, in the order in which the controller notices that they are gone."""
+    verdict: str
+    """What to do, and what that costs, in sentences."""
+    gaps: tuple[BrokerGap, ...]
+    """The brokers whose replicas are not part of the picture."""
+    order: StartOrder
+    """The order in which the brokers of the run should start."""
+    scenarios: tuple[Scenario, ...]
+    """What a person compares."""
+    partitions: tuple[PartitionElection, ...]
+    """The partitions that are shown, by topic and number: all, or the worst."""
+    partition_count: int
+    """How many there are."""
+    left_out: int
+    """How many of those at stake are not shown."""
+    unread: int
+    """Replicas whose next start depends on batches that the scan has not read."""
+    is_safe: bool
+    """Whether every partition has a recommended leader under which no committed record is lost, as is known."""
+
+    def report(self) -> Report:
+        """Return the answer as rows."""
+        return Report(
+            verb="elect",
+            kafka=self.cluster.release.name,
+            body={
+                "run": self.run.path,
+                "cluster": self.cluster.name,
+                **election_body(
+                    self.order, self.scenarios, self.partitions, self.gaps, kraft=self.cluster.kraft,
+                    verdict=self.verdict,
+                ),
+                "running_in_metadata": self.fenced,
+                "partition_count": self.partition_count,
+                "left_out": self.left_out,
+                "unread_replicas": self.unread,
+                "saved": (),
+                "written": (),
+            },
+            kinds={"scenarios": "scenario", "partitions": "partition", "gaps": "gap"},
+            checked=(self.run.path,),
+        )  # fmt: skip
+
+
+def elect_run(path: str, cluster: str | None, question: ElectionQuestion, *, wanted: PartitionFilter) -> RunElection:
+    """Return who should lead the partitions of a cluster of a run.
+
+    UsageError: the run has several clusters and none is named, or was written without the tables that this needs.
+    """
+    run, known, here = prepared(path, cluster, question)
+    chosen = Elections()
+    with scratch() as folder:
+        for rows in partition_rows(run, known.name, wanted, folder):
+            chosen.add(*elected(rows, here))
+    return concluded(run, known, here, chosen)
+
+
+def prepared(path: str, cluster: str | None, question: ElectionQuestion) -> tuple[FleetRun, RunCluster, ClusterHere]:
+    """Return a run, its cluster, and what decides the elections of every partition; see `elect_run`."""
+    run = open_run(path)
+    for table in ("replicas", "cluster_partitions"):
+        if table not in run.parts:
+            raise UsageError(f"{run.path} has no table {table}: an older kcheck wrote it; scan again")
+    known = run_cluster(run, cluster)
+    both = sorted(known.brokers.keys() & set(question.dead))
+    if both:
+        raise UsageError(f"--dead {both[0]}: the run has broker {both[0]}")
+    return run, known, here_of(known, question)
+
+
+def here_of(cluster: RunCluster, question: ElectionQuestion) -> ClusterHere:
+    """Return what decides the elections of every partition."""
+    kraft, image = cluster.kraft, cluster.image
+    return ClusterHere(
+        image=image,
+        brokers=cluster.brokers,
+        dead=frozenset(question.dead),
+        kraft=kraft,
+        release=cluster.release,
+        incomplete_ok=question.incomplete_ok,
+        offsets=_no_offsets,
+        fenced=() if image is None or not kraft else fencing_order(image.brokers, cluster.release),
+    )
+
+
+def _no_offsets(_: str, __: int) -> None:
+    """Return what consumer groups have committed: no table has that."""
+
+
+def elected(rows: PartitionRows, here: ClusterHere) -> tuple[PartitionElection, int]:
+    """Return the election of a partition, and how many of its replicas the scan has not read."""
+    copies, unread = copies_of(rows.topic, rows.partition, rows.replicas, here)
+    registration = None if rows.registration is None else registration_of(rows.registration)
+    here = with_partition(here, rows.topic, rows.partition, rows.registration, registration)
+    here = here._replace(counted=_counter(rows.counts))
+    election = _as_known(election_of(rows.topic, rows.partition, copies, here), unread)
+    return election, len(unread)
+
+
+def _as_known(election: PartitionElection, unread: Collection[int]) -> PartitionElection:
+    """Return an election without costs where a log was not read; nobody is recommended whose costs are not known."""
+    if unread:
+        unknown = Amounts(None, None, None), Refetched(None, None)
+        candidates = tuple(
+            candidate._replace(
+                lost=unknown[0], refetch=unknown[1], loses_no_more_than=(), plan=None,
+                log_end_offset=None if candidate.broker_id in unread else candidate.log_end_offset,
+            )
+            if candidate.problem is None
+            else candidate
+            for candidate in election.candidates
+        )  # fmt: skip
+        election = election._replace(candidates=candidates)
+    best = election.recommended
+    is_known = best is not None and best.lost is not None and None not in best.lost[:2]
+    return election if is_known else election._replace(best=None)
+
+
+def _counter(rows: Sequence[Mapping[str, Any]]) -> Callable[[TruncationPlan], TruncationPlan]:
+    """Return what fills in the records that the scan has counted, where it has cut at the same offsets."""
+    known = {(row["leader_id"], row["broker_id"]): row for row in rows}
+
+    def counted(plan: TruncationPlan) -> TruncationPlan:
+        followers = []
+        for follower in plan.followers:
+            row = known.get((plan.leader, follower.broker_id), {})
+            lost, refetch = follower.lost, follower.refetch
+            if lost is not None and (row.get("lost_from"), row.get("lost_to")) == (lost.start, lost.end):
+                lost = lost._replace(records=row["lost_records"], bytes=row["lost_bytes"])
+            if refetch is not None and (row.get("refetch_from"), row.get("refetch_to")) == (refetch.start, refetch.end):
+                refetch = refetch._replace(records=row["refetch_records"], bytes=row["refetch_bytes"])
+            followers.append(follower._replace(lost=lost, refetch=refetch))
+        return plan._replace(followers=tuple(followers))
+
+    return counted
+
+
+class Elections:
+    """The elections of a cluster: all of them lean, the worst in full."""
+
+    def __init__(self) -> None:
+        """Begin."""
+        self.lean: list[PartitionElection] = []
+        self.unread = 0
+        self.at_stake = 0
+        self._alike: dict[object, Any] = {}
+        self._worst: list[tuple[_Reversed, int, PartitionElection]] = []
+
+    def add(self, election: PartitionElection, unread: int) -> None:
+        """Take the election of one partition."""
+        if not election.is_of_cluster:
+            return
+        self.unread += unread
+        self.at_stake += is_at_stake(election)
+        self._keep(lean(election))
+        self._keep_worst(election)
+
+    def _keep(self, small: PartitionElection) -> None:
+        shared = (small.registration, small.seats, small.rules, small.candidates)
+        registration, seats, rules, candidates = self._alike.setdefault(shared, shared)
+        topic = sys.intern(small.topic)
+        self.lean.append(
+            small._replace(topic=topic, registration=registration, seats=seats, rules=rules, candidates=candidates)
+        )
+
+    def _keep_worst(self, election: PartitionElection) -> None:
+        item = (_Reversed((not is_at_stake(election), harm(election))), len(self.lean), election)
+        if len(self._worst) < SHOWN_MAX:
+            heapq.heappush(self._worst, item)
+        else:
+            heapq.heappushpop(self._worst, item)
+
+    def with_other(self, other: Self) -> Self:
+        """Return these elections and those that another task has decided."""
+        for election in other.lean:
+            self._keep(election)
+        for election in other.shown:
+            self._keep_worst(election)
+        self.unread += other.unread
+        self.at_stake += other.at_stake
+        return self
+
+    @property
+    def shown(self) -> tuple[PartitionElection, ...]:
+        """The worst partitions, by topic and number."""
+        return tuple(sorted((election for *_, election in self._worst), key=lambda row: (row.topic, row.partition)))
+
+
+class _Reversed(NamedTuple):
+    """Sorts the least first that would come last."""
+
+    key: tuple[Any, ...]
+
+    def __lt__(self, other: tuple[Any, ...]) -> bool:
+        """Compare the other way round."""
+        return bool(self.key > other[0])
+
+
+def concluded(run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Elections) -> RunElection:
+    """Return the answer: the order of starts, what each way to go on costs, and the worst partitions."""
+    elections, shown = sorted(chosen.lean, key=itemgetter(0, 1)), chosen.shown
+    order = order_of_starts(elections, here.starts)
+    return RunElection(
+        run=run,
+        cluster=cluster,
+        fenced=here.fenced,
+        verdict=verdict(elections, here.starts, order),
+        gaps=tuple(gaps_of(elections, here)),
+        order=order,
+        scenarios=scenarios(elections, here.starts, order.brokers),
+        partitions=shown,
+        partition_count=len(elections),
+        left_out=max(0, chosen.at_stake - len(shown)),
+        unread=chosen.unread,
+        is_safe=is_safe(elections),
+    )
+
+
+def partition_rows(run: FleetRun, cluster: str | None, wanted: PartitionFilter, folder: str) -> Iterator[PartitionRows]:
+    """Yield what the tables say of each partition of a cluster, by topic and number, in bounded memory."""
+    from kcheck.fleet.replica_groups import Groups
+
+    with Groups(join(folder, "replicas"), FIELDS) as groups:
+        for batch in _of_cluster(run, "replicas", ("cluster", "topic", "partition", *FIELDS), cluster):
+            groups.add(batch)
+        replicas = (
+            ((row["topic"], row["partition"]), row["replicas"])
+            for batch in groups.batches()
+            for row in batch.to_pylist()
+        )
+        registered = _rows(run, "cluster_partitions", PARTITIONS, cluster)
+        counts = _rows(run, "truncation_plans", COUNTS, cluster)
+        yield from merged(replicas, registered, counts, wanted)
+
+
+def merged(
+    replicas: Iterable[tuple[PartitionKey, Sequence[Mapping[str, Any]]]],
+    registered: Iterable[Mapping[str, Any]],
+    counts: Iterable[Mapping[str, Any]],
+    wanted: PartitionFilter,
+) -> Iterator[PartitionRows]:
+    """Yield the rows of each partition that is wanted, given those of three tables by topic and number."""
+    streams: tuple[Iterator[tuple[PartitionKey, Sequence[Mapping[str, Any]]]], ...] = (
+        iter(replicas),
+        _by_partition(registered),
+        _by_partition(counts),
+    )
+    heads = [next(stream, None) for stream in streams]
+    while keys := [head[0] for head in heads if head is not None]:
+        key = min(keys)
+        found: list[Sequence[Mapping[str, Any]]] = []
+        for number, head in enumerate(heads):
+            is_next = head is not None and head[0] == key
+            found.append(head[1] if is_next and head is not None else ())
+            if is_next:
+                heads[number] = next(streams[number], None)
+        copies, registration, counted = found
+        topic, partition = key
+        if wanted.has(topic, partition) and (copies or registration):
+            yield PartitionRows(topic, partition, copies, registration[0] if registration else None, counted)
+
+
+def _by_partition(
+    rows: Iterable[Mapping[str, Any]],
+) -> Iterator[tuple[PartitionKey, Sequence[Mapping[str, Any]]]]:
+    for key, same in groupby(rows, key=itemgetter("topic", "partition")):
+        yield key, [*same]
+
+
+def _rows(run: FleetRun, table: str, columns: Sequence[str], cluster: str | None) -> Iterator[Mapping[str, Any]]:
+    for batch in _of_cluster(run, table, ("cluster", "topic", "partition", *columns), cluster):
+        yield from batch.to_pylist()
+
+
+def _of_cluster(run: FleetRun, table: str, columns: Sequence[str], cluster: str | None) -> "Iterator[pa.RecordBatch]":
+    """Yield the rows of a cluster."""
+    from pyarrow import compute
+
+    for batch in run.batches(table, columns):
+        names = batch.column("cluster")
+        rows = batch.filter(compute.is_null(names) if cluster is None else compute.equal(names, cluster))
+        if rows.num_rows:
+            yield rows
