@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from kcheck.model.cluster import ClusterImage, MetadataProblem, QuorumState
+from kcheck.model.cluster import ClusterImage, MetadataProblem, QuorumState, Voter
 
 
 class RaftEpoch(NamedTuple):
@@ -41,6 +41,8 @@ class MetadataCopy(NamedTuple):
     """Where its log is corrupt: it ends there, and a start of the node truncates it there."""
     problems: tuple[MetadataProblem, ...] = ()
     """What of it cannot be read, or contradicts what stands before."""
+    voter_set: tuple[Voter, ...] = ()
+    """The controllers that elect, with their log dirs; empty if the configuration of the nodes names them."""
     directory_id: str | None = None
     """The directory.id of the log dir that holds it; None if it has none."""
 

@@ -1,14 +1,13 @@
-"""Every change of one partition, in the order of the metadata records: who led it, who was in sync, and when."""
+"""Every change of one partition, in order: who led it, who was in sync, and when."""
 
 from enum import StrEnum
 from typing import NamedTuple
 
-from kcheck.core.metadata_replay import MetadataReplay
 from kcheck.model.cluster import FROM_SNAPSHOT, PartitionRegistration
 
 
 class ChangeKind(StrEnum):
-    """What a record does to the partition. The value is what an answer calls it."""
+    """What a metadata record, or a transaction of ZooKeeper, does to the partition; an answer has the value."""
 
     SNAPSHOT = "snapshot"
     """Nothing: a snapshot holds the state from which the history goes on."""
@@ -26,7 +25,7 @@ class PartitionChange(NamedTuple):
     kind: ChangeKind
     """What it is."""
     offset: int
-    """The offset of the record, or FROM_SNAPSHOT."""
+    """The offset of the record, or the id of the transaction; or FROM_SNAPSHOT."""
     timestamp: int | None
     """Its time in ms since 1970; None for a snapshot."""
     topic_id: str | None
@@ -35,20 +34,22 @@ class PartitionChange(NamedTuple):
     """The state after it."""
 
 
+TopicPartitionState = tuple[str | None, PartitionRegistration | None]
+"""The id of a topic, and one of its partitions; None where there is none."""
+
+
 class PartitionHistory:
-    """Collects the changes of one partition while records are replayed: `observe` is called after each record."""
+    """Collects the changes of one partition during a replay: `observe` is called after each record."""
 
-    def __init__(self, topic: str, partition: int) -> None:
-        """Take the name of the topic, and the partition number."""
+    def __init__(self) -> None:
+        """Begin before the partition exists."""
         self.changes: list[PartitionChange] = []
-        self._topic, self._partition = topic, partition
-        self._former: tuple[str | None, PartitionRegistration | None] = (None, None)
+        self._former: TopicPartitionState = (None, None)
 
-    def observe(self, replay: MetadataReplay, offset: int, timestamp: int) -> None:
-        """Note what the record at this offset changed."""
-        state = replay.registration(self._topic, self._partition)
+    def observe(self, state: TopicPartitionState, offset: int, timestamp: int) -> None:
+        """Note what the record at this offset changed; `state` is the one after it."""
         (former_id, former), (topic_id, now) = self._former, state
-        if now is former:
+        if now == former:
             return
         self._former = state
         if now is None:

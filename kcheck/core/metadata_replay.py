@@ -14,6 +14,7 @@ from kcheck.model.cluster import (
     Levels,
     PartitionRegistration,
     TopicImage,
+    endpoints_of,
 )
 
 Fields: TypeAlias = Mapping[str, Any]
@@ -242,7 +243,7 @@ class MetadataReplay:
             incarnation_id=data["incarnationId"],
             log_dirs=tuple(data.get("logDirs") or ()),
             cordoned_log_dirs=tuple(data.get("cordonedLogDirs") or ()),
-            endpoints=_endpoints(data),
+            endpoints=endpoints_of(data["endPoints"]),
             rack=data["rack"],
             features=_features(data),
             migrating=data.get("isMigratingZkBroker", False),
@@ -282,7 +283,7 @@ class MetadataReplay:
     def _register_controller(self, data: Fields, offset: int) -> None:
         del offset
         self._controllers[data["controllerId"]] = ControllerRegistration(
-            data["controllerId"], data["incarnationId"], _endpoints(data), _features(data)
+            data["controllerId"], data["incarnationId"], endpoints_of(data["endPoints"]), _features(data)
         )
 
     def _feature(self, data: Fields, offset: int) -> None:
@@ -343,10 +344,6 @@ def _with_last_leader(partition: PartitionRegistration, former: PartitionRegistr
     if partition.leader == NO_LEADER and former is not None and former.last_leader is not None:
         return partition._replace(last_leader=former.last_leader, last_leader_epoch=former.last_leader_epoch)
     return partition.with_last_leader()
-
-
-def _endpoints(data: Fields) -> tuple[str, ...]:
-    return tuple(f"{endpoint['name']}://{endpoint['host']}:{endpoint['port']}" for endpoint in data["endPoints"])
 
 
 def _features(data: Fields) -> dict[str, Levels]:

@@ -220,3 +220,8 @@ class LogDirPrediction(NamedTuple):
     """A key that the log dirs of one broker share, whatever broker id they state; None if the broker is not known."""
     unread: bool = False
     """Whether kcheck could not read all of it."""
+
+    @property
+    def shutdown_epoch(self) -> int | None:
+        """The broker epoch in its .kafka_cleanshutdown; None without one."""
+        return None if self.view is None else self.view.shutdown_epoch

@@ -9,7 +9,7 @@ from kcheck.core.startup import Outcome
 from kcheck.core.strays import registers_cleanly
 from kcheck.core.verdicts import is_set_aside, lost_words
 from kcheck.model.cluster import ClusterImage
-from kcheck.model.names import CLEAN_SHUTDOWN
+from kcheck.model.names import LIVE
 
 
 class ReasonKind(StrEnum):
@@ -87,13 +87,42 @@ def leaves_elr(
     if broker is None or not named or all(_is_of_epoch(start, broker.epoch) for start in starts):
         return None
     alone = sum(1 for _, _, partition in image.partitions() if not partition.isr and partition.elr == (broker_id,))
-    only = f", {alone} of which then have no replica that may lead" if alone else ""
-    first = ", ".join(named[:3]) + (f" and {len(named) - 3} more" if len(named) > 3 else "")
-    why = f"its last shutdown was not clean, so it leaves the ELR of {first}{only}"
+    only = f", {alone} of which then have no replica in sync" if alone else ""
+    why = f"its last shutdown was not clean, so it leaves the ELR of {_first(named)}{only}"
     return PreflightReason(ReasonKind.ELR, why)
 
 
+def empty_replicas(
+    image: ClusterImage, broker_id: int | None, starts: Iterable[LogDirPrediction]
+) -> PreflightReason | None:
+    """Return the reason if replicas that may lead have no directory, as after the loss of a disk.
+
+    The broker makes them again, empty, and has them placed in the log dir where they are then
+    (ReplicationControlManager.handleAssignReplicasToDirs): from then on the controller can elect them.
+    """
+    here = set[tuple[str, int]]()
+    for start in starts:
+        if start.unread:
+            return None
+        directories = (partition.directory for partition in start.partitions)
+        here |= {(directory.topic, directory.partition) for directory in directories if directory.state in LIVE}
+    named = [
+        f"{topic.name}-{number}"
+        for topic, number, partition in image.partitions()
+        if broker_id in (*partition.isr, *partition.elr, *partition.last_known_elr) and (topic.name, number) not in here
+    ]
+    if not named:
+        return None
+    why = (
+        f"{_first(named)} may lead by the metadata, but no directory is here: the broker makes them again, empty, and"
+        " the other replicas would delete their records; start those first"
+    )
+    return PreflightReason(ReasonKind.LOSS, why)
+
+
+def _first(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
 def _is_of_epoch(start: LogDirPrediction, epoch: int | None) -> bool:
-    marker = None if start.view is None else start.view.files.get(CLEAN_SHUTDOWN)
-    named = None if marker is None else marker.parsed.value.broker_epoch
-    return registers_cleanly(clean=start.clean, shutdown_epoch=named, broker_epoch=epoch)
+    return registers_cleanly(clean=start.clean, shutdown_epoch=start.shutdown_epoch, broker_epoch=epoch)

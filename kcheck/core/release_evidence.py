@@ -26,6 +26,7 @@ class EvidenceKind(StrEnum):
     BOOTSTRAP = "bootstrap.checkpoint"
     QUORUM_STATE = "quorum-state version 1"
     ZERO_SNAPSHOT = "snapshot of a formatted dynamic quorum"
+    ZERO_RECORDS = "metadata.version in the snapshot of a formatted directory"
     NODE_ID = "node.id in meta.properties"
     BROKER_ID = "broker.id in meta.properties"
     DIRECTORY_ID = "directory.id"
@@ -42,11 +43,17 @@ class EvidenceKind(StrEnum):
     STRAY = "-stray directories"
     FUTURE = "-future directories"
     DELETED = "-delete directories"
+    TRANSACTION_TOPIC = "__transaction_state"
+    REMOTE_TOPIC = "__remote_log_metadata"
+    SHARE_TOPIC = "__share_group_state"
     REMOTE_CACHE = "remote-log-index-cache"
+    REMOTE_INDEX = "indexes in remote-log-index-cache"
     REMOTE_OFFSETS = "_rlmm_committed_offsets"
     REMOTE_SNAPSHOT = "remote_log_snapshot"
     TIME_INDEX = ".timeindex files"
+    NO_TIME_INDEX = "no .timeindex files"
     PRODUCER_SNAPSHOT = "producer snapshots"
+    DELETED_SNAPSHOT = ".snapshot.deleted files"
     TRANSACTION_INDEX = ".txnindex files"
     MAGIC_1 = "messages of version 1"
     MAGIC_2 = "batches of version 2"
@@ -97,6 +104,10 @@ TABLE: dict[EvidenceKind, EvidenceRow] = {
     _E.ZERO_SNAPSHOT: EvidenceRow(
         "3.9", None, "kafka-storage format writes 00000000000000000000-0000000000.checkpoint.", "KIP-853"
     ),
+    _E.ZERO_RECORDS: EvidenceRow(
+        "4.4", None, "kafka-storage format writes the first records there; before, bootstrap.checkpoint has them.",
+        "KIP-1170",
+    ),
     _E.NODE_ID: EvidenceRow("2.8", None, "Only KRaft nodes have version 1 of meta.properties.", "MetaProperties"),
     _E.BROKER_ID: EvidenceRow("0.9.0", None, "A broker writes meta.properties at its first start.", "KAFKA-1070"),
     _E.DIRECTORY_ID: EvidenceRow("3.7", None, "A KRaft or migrating broker adds it at its start.", "KIP-858"),
@@ -119,15 +130,27 @@ TABLE: dict[EvidenceKind, EvidenceRow] = {
     _E.STRAY: EvidenceRow("3.6", None, "A broker renames stray replicas.", "LogManager"),
     _E.FUTURE: EvidenceRow("1.1", None, "A replica moves to another log dir.", "KIP-113"),
     _E.DELETED: EvidenceRow("0.10.2", None, "A broker renames a directory before it deletes it.", "KAFKA-1911"),
+    _E.TRANSACTION_TOPIC: EvidenceRow("0.11.0", None, "A broker creates it for transactions.", "KIP-98"),
+    _E.REMOTE_TOPIC: EvidenceRow(
+        "3.5", None, "A broker with remote storage creates it.", "TopicBasedRemoteLogMetadataManager"
+    ),
+    _E.SHARE_TOPIC: EvidenceRow("4.0", None, "A broker creates it for share groups.", "AutoTopicCreationManager"),
     _E.REMOTE_CACHE: EvidenceRow(
         "3.5", None, "A broker with remote storage keeps indexes of remote segments.", "RemoteIndexCache"
+    ),
+    _E.REMOTE_INDEX: EvidenceRow(
+        "3.6", None, "They are named like 0_<id>.index; those of 3.5 like 0_<id>_.index.", "RemoteIndexCache"
     ),
     _E.REMOTE_OFFSETS: EvidenceRow("3.1", None, "3.1 to 3.5 kept it for remote storage.", "CommittedOffsetsFile"),
     _E.REMOTE_SNAPSHOT: EvidenceRow(
         "3.1", None, "3.1 to 3.7 kept it for remote storage.", "RemoteLogMetadataSnapshotFile"
     ),
     _E.TIME_INDEX: EvidenceRow("0.10.1", None, "A broker creates it with each segment.", "KIP-33"),
+    _E.NO_TIME_INDEX: EvidenceRow(None, "0.10.0", "A broker creates it for each segment at its start.", "KIP-33"),
     _E.PRODUCER_SNAPSHOT: EvidenceRow("0.11.0", None, "A broker writes it with each new segment.", "KIP-98"),
+    _E.DELETED_SNAPSHOT: EvidenceRow(
+        "3.0", None, "A broker renames a producer snapshot before it deletes it.", "ProducerStateManager"
+    ),
     _E.TRANSACTION_INDEX: EvidenceRow("0.11.0", None, "A broker writes it for aborted transactions.", "KIP-98"),
     _E.MAGIC_1: EvidenceRow("0.10.0", None, "A broker appended them.", "KIP-32"),
     _E.MAGIC_2: EvidenceRow("0.11.0", None, "A broker appended them.", "KIP-98"),
@@ -162,6 +185,13 @@ _KRAFT_ONLY_LEVEL = 7
 """The lowest level that 4.0 and later know. 3.9 used the levels 22 and 23 for versions that it never released."""
 _LAST_WITH_ZOOKEEPER = "3.9"
 _LINES = lines()
+_OF_CONFLUENT = {
+    "3.0": "0.10.0", "3.1": "0.10.1", "3.2": "0.10.2", "3.3": "0.11.0", "4.0": "1.0", "4.1": "1.1",
+    "5.0": "2.0", "5.1": "2.1", "5.2": "2.2", "5.3": "2.3", "5.4": "2.4", "5.5": "2.5",
+    "6.0": "2.6", "6.1": "2.7", "6.2": "2.8", "7.0": "3.0", "7.1": "3.1", "7.2": "3.2", "7.3": "3.3", "7.4": "3.4",
+    "7.5": "3.5", "7.6": "3.6", "7.7": "3.7", "7.8": "3.8", "7.9": "3.9", "8.0": "4.0", "8.1": "4.1",
+}  # fmt: skip
+"""The line of Kafka in each line of Confluent Platform."""
 
 
 class Clue(NamedTuple):
@@ -202,6 +232,11 @@ def registered(lowest: int, highest: int) -> str:
 def line_of_level(level: int) -> str:
     """Return the first line that knows a metadata.version level."""
     return _FIRST_LEVELS[max(0, bisect([first for first, _ in _FIRST_LEVELS], level) - 1)][1]
+
+
+def last_line_of_level(level: int) -> str | None:
+    """Return the last line that knows a metadata.version level; None if every later line does."""
+    return _LAST_WITH_ZOOKEEPER if level < _KRAFT_ONLY_LEVEL else None
 
 
 def possible(clues: Iterable[Clue]) -> ReleaseRange:
@@ -280,6 +315,12 @@ def line_named(version: str) -> str | None:
     """Return the line of a version in a text, as 3.9 of 3.9.2-vendor or of 3.9-IV0; None if it is not known."""
     lines = (line for line in _LINES if re.match(re.escape(line) + r"(?![0-9])", version))
     return max(lines, key=len, default=None)
+
+
+def line_of_software(version: str) -> str | None:
+    """Return the line of the version that a broker writes to its log; Confluent's brokers write that of theirs."""
+    number, _, vendor = version.partition("-")
+    return _OF_CONFLUENT.get(number.rpartition(".")[0]) if vendor in ("ccs", "ce") else line_named(version)
 
 
 def age(line: str) -> int:

@@ -123,6 +123,9 @@ NEWEST_TESTED = "4.3"
 TESTED = ("0.10.2", "0.11.0", "1.1", "2.0", "2.4", "2.8", "3.9", "4.3")
 """The lines whose brokers or classes answer in the tests."""
 
+AS_OF = "2026-11-21"
+"""The day on which the rows of `TABLE` were read from Kafka's sources; `--version` shows it."""
+
 _IBP = re.compile(r"([0-9.]+)(?:-IV([0-9]{1,4}))?")
 _IBP_0_11 = ((0, 11, 0), 2)
 _IBP_2_0 = ((2, 0), 0)

@@ -74,6 +74,8 @@ class Settings(NamedTuple):
     """Whether segment.index.bytes holds for every topic, even if the indexes of a log suggest another size."""
 
 
+REMOTE_STORAGE = "remote.log.storage.system.enable"
+"""The broker's setting that turns remote storage on."""
 _SIZES = {
     "segment.index.bytes": "segment_index_bytes",
     "log.index.size.max.bytes": "segment_index_bytes",
@@ -87,7 +89,7 @@ INDEX_SIZE = frozenset(name for name, field in _SIZES.items() if field == "segme
 _FLAGS = {
     "preallocate": "preallocate",
     "log.preallocate": "preallocate",
-    "remote.log.storage.system.enable": "remote_storage",
+    REMOTE_STORAGE: "remote_storage",
 }
 """The field of each setting, by its name for a topic and for a broker."""
 SETTINGS = (*_SIZES, *_FLAGS, "mode", "process.roles", "zookeeper.connect", "log.dirs", "log.dir")

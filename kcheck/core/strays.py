@@ -9,10 +9,13 @@ from typing import NamedTuple
 from kcheck.core.cluster_copies import MetadataCopy
 from kcheck.core.quorum import quorum
 from kcheck.core.startup import Outcome
+from kcheck.core.topic_settings import is_compacted
 from kcheck.model.cluster import FROM_SNAPSHOT, ClusterImage, PartitionRegistration, ReplicaInCluster, is_reserved
-from kcheck.model.names import CLEAN_SHUTDOWN
 from kcheck.model.release import Release
 from kcheck.model.views import LogDirView, PartitionView
+
+ACCORDING_TO = ", according to "
+"""Stands before the copy that says so in the reason of a prediction."""
 
 
 class Stray(NamedTuple):
@@ -57,6 +60,9 @@ def becomes_of_strays(release: Release) -> Outcome:
     return Outcome.STRAY if release.keeps_strays else Outcome.DELETED
 
 
+SET_ASIDE = ": the broker renames the directory to -stray and does not serve it"
+
+
 class StrayReplica(NamedTuple):
     """A replica that the cluster does not place on the broker."""
 
@@ -79,11 +85,18 @@ class StrayDetector(NamedTuple):
     """The directory.id of the log dir that holds the replicas, None without one."""
     committed_to: int | None = None
     """The offset below which the copies prove every record committed."""
+    keeps_strays: bool = False
+    """Whether the broker looks for no strays: up to 3.6 so if one of its logs has no topic id."""
 
     @property
     def is_complete(self) -> bool:
         """Whether all of the copy is committed: then the broker will see it, and the copies lack nothing."""
         return self.copy.is_only_voter or (self.committed_to or 0) >= self.copy.end > 0
+
+    @property
+    def sees_copy(self) -> bool:
+        """Whether the broker will have at least the records of the copy when it starts."""
+        return self.own or self.is_complete
 
     @property
     def of_kraft(self) -> bool:
@@ -95,16 +108,24 @@ class StrayDetector(NamedTuple):
         topic = self.copy.image.topics_by_id.get(topic_id)
         registration = None if topic is None else topic.partitions.get(partition)
         directory_id = None if registration is None else directory_of(registration, self.broker_id)
-        sees_copy = self.own or self.is_complete
-        return sees_copy and directory_id is not None and directory_id == self.directory_id
+        return self.sees_copy and directory_id is not None and directory_id == self.directory_id
 
     def stray(self, topic_id: str, partition: int) -> StrayReplica | None:
         """Return why a replica is a stray; None where it is none."""
-        replica = stray(self.copy.image, topic_id, partition, self.broker_id)
+        replica = None if self.keeps_strays else stray(self.copy.image, topic_id, partition, self.broker_id)
         if replica is None:
             return None
-        why = f"{replica.why}, according to {self.copy.path} up to offset {self.copy.end}"
+        why = f"{replica.why}{ACCORDING_TO}{self.copy.path} up to offset {self.copy.end}"
         return StrayReplica(why, self._doubt(replica))
+
+    def outcome(self, topic_id: str, partition: int, release: Release) -> tuple[Outcome, str, str | None] | None:
+        """Return what a start does with a stray, why, and what that depends on; None where the replica is none."""
+        replica = self.stray(topic_id, partition)
+        if replica is None:
+            return None
+        outcome = becomes_of_strays(release)
+        effect = SET_ASIDE if outcome is Outcome.STRAY else ": the broker deletes the directory"
+        return outcome, f"{replica.why}{effect}", replica.uncertain
 
     def _doubt(self, replica: Stray) -> str | None:
         if self.is_complete:
@@ -117,22 +138,23 @@ class StrayDetector(NamedTuple):
 
 
 def stray_detector(
-    copies: tuple[MetadataCopy, ...], broker_id: int | None, directory_id: str | None
+    copies: tuple[MetadataCopy, ...], broker_id: int | None, directory_id: str | None, *, keeps_strays: bool = False
 ) -> StrayDetector | None:
     """Return the detector for a log dir by the copies of its cluster; None without a copy."""
     if not copies:
         return None
     standing = quorum(copies)
     own = any(copy.node_id == broker_id for copy in copies)
-    return StrayDetector(standing.newest, broker_id, own, directory_id, standing.committed_to)
+    return StrayDetector(standing.newest, broker_id, own, directory_id, standing.committed_to, keeps_strays)
 
 
 def replica_in_cluster(detector: StrayDetector, view: PartitionView, log_dir: LogDirView) -> ReplicaInCluster | None:
     """Return what the metadata say of a replica; None for a directory that is none, and for one of another mode.
 
-    Also None while a broker runs: its files may be newer than the metadata that were read before.
+    Also None where the broker looks for no strays, and while it runs: its files may be newer than the metadata that
+    were read before.
     """
-    if not view.is_replica or not detector.of_kraft or log_dir.locked_by is not None:
+    if not view.is_replica or not detector.of_kraft or detector.keeps_strays or log_dir.locked_by is not None:
         return None
     image, broker_id = detector.copy.image, detector.broker_id
     named = image.topics.get(view.topic)
@@ -141,16 +163,16 @@ def replica_in_cluster(detector: StrayDetector, view: PartitionView, log_dir: Lo
     replica = None if view.topic_id is None else detector.stray(view.topic_id, view.partition)
     assigned = None if registration is None else directory_of(registration, broker_id)
     broker = None if broker_id is None else image.brokers.get(broker_id)
-    marker = log_dir.files.get(CLEAN_SHUTDOWN)
     return ReplicaInCluster(
         source=f"{detector.copy.path} up to offset {detector.copy.end}",
         topic_id=None if named is None else named.topic_id,
         registration=registration,
         stray=None if replica is None else replica.why,
         uncertain=None if replica is None else replica.uncertain,
-        is_certain=detector.own or detector.is_complete,
+        is_certain=detector.sees_copy,
+        compacted=is_compacted(image, view.topic),
         directory_id=None if assigned is None or is_reserved(assigned) else assigned,
         own_directory_id=detector.directory_id,
         broker_epoch=None if broker is None else broker.epoch,
-        shutdown_epoch=None if marker is None else marker.parsed.value.broker_epoch,
+        shutdown_epoch=log_dir.shutdown_epoch,
     )

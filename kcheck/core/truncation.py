@@ -34,6 +34,7 @@ from kcheck.model.entries import (
     UNDEFINED_EPOCH_OFFSET,
     Epoch,
     EpochEndOffset,
+    EpochEntries,
     Offset,
 )
 from kcheck.model.release import Follower, Profile, Release
@@ -154,16 +155,20 @@ def fetch(replica: Replica, leader: Leader, release: Release) -> FetchRequest:
 
 def plan_truncation(follower: Replica, leader: Leader, *, release: Release) -> Dialogue:
     """Return the dialogue of a follower with a leader that is `elected` already, and the log after it."""
-    mechanism = release.rules.follower
-    asks_without_epochs = release.profile in (Profile.P1A, Profile.P1B, Profile.P2)
-    if mechanism is Follower.HIGH_WATERMARK or (not follower.cache and not asks_without_epochs):
+    if begins_at_high_watermark(follower.cache, release):
         to = Offset(min(follower.high_watermark, follower.log_end_offset))
         after = truncate_to(follower, to, release=release)
         steps: tuple[DialogueStep, ...] = (TruncateToHighWatermark(to),)
         return fetch_until_records(steps, after, leader, release)
-    if mechanism is Follower.FETCH:
+    if release.rules.follower is Follower.FETCH:
         return fetch_until_records((), follower, leader, release)
     return _ask_for_epoch_ends(follower, leader, release)
+
+
+def begins_at_high_watermark(cache: EpochEntries, release: Release) -> bool:
+    """Whether a follower with these epochs truncates to its high watermark, and asks its leader nothing."""
+    asks_without_epochs = release.profile in (Profile.P1A, Profile.P1B, Profile.P2)
+    return release.rules.follower is Follower.HIGH_WATERMARK or (not cache and not asks_without_epochs)
 
 
 def _ask_for_epoch_ends(follower: Replica, leader: Leader, release: Release) -> Dialogue:
@@ -172,7 +177,7 @@ def _ask_for_epoch_ends(follower: Replica, leader: Leader, release: Release) -> 
     now, initial_offset = follower, follower.high_watermark
     for _ in range(ROUND_COUNT_MAX):
         sent = latest_epoch(now.cache)
-        reply = _leader_epoch_reply(leader, sent, release)
+        reply = leader_epoch_reply(leader, sent, release)
         branch, to, completed = offset_truncation_state(now, reply, initial_offset=initial_offset, release=release)
         to = Offset(min(to, now.log_end_offset)) if branch is Branch.UNDEFINED else to
         steps.append(EpochRequest(sent, reply, branch, to, completed))
@@ -184,7 +189,8 @@ def _ask_for_epoch_ends(follower: Replica, leader: Leader, release: Release) -> 
     return Dialogue(steps=tuple(steps), after=now, status=Status.UNFINISHED)
 
 
-def _leader_epoch_reply(leader: Leader, epoch: Epoch, release: Release) -> EpochEndOffset:
+def leader_epoch_reply(leader: Leader, epoch: Epoch, release: Release) -> EpochEndOffset:
+    """Return the leader's answer to OffsetsForLeaderEpoch, in the version of the request that the release sends."""
     end = end_offset_for(leader.cache, epoch, log_end_offset=leader.log_end_offset, lookup=release.rules.lookup)
     return end if release.rules.reply_carries_epoch else EpochEndOffset(None, end.end_offset)
 
@@ -211,7 +217,7 @@ def fetch_until_records(
             return Dialogue(steps=tuple(done), after=now, status=status, exits_without_unclean_election=exits)
         if reply is FetchAnswer.OFFSET_OUT_OF_RANGE:
             done.append(request)
-            step, now = _handle_out_of_range(now, leader, release)
+            step, now = handle_out_of_range(now, leader, release)
             out_of_range = out_of_range or step.action is OutOfRange.TO_LEADER_LOG_END
             done.append(step)
             continue
@@ -224,14 +230,14 @@ def fetch_until_records(
             if leader.log_start_offset > now.log_end_offset:
                 done.append(request)
                 return Dialogue(steps=tuple(done), after=now, status=Status.FETCH_FAILS)
-            now = _raise_log_start(now, leader.log_start_offset, release)
+            now = raise_log_start(now, leader.log_start_offset, release)
         branch, to, _ = offset_truncation_state(now, reply, initial_offset=now.log_end_offset, release=release)
         done.append(request._replace(branch=branch, truncate_to=to))
         now = truncate_to(now, to, release=release)
     return Dialogue(steps=tuple(done), after=now, status=Status.NEVER_COMPLETES)
 
 
-def _raise_log_start(replica: Replica, offset: Offset, release: Release) -> Replica:
+def raise_log_start(replica: Replica, offset: Offset, release: Release) -> Replica:
     """Return the log after `Log.maybeIncrementLogStartOffset`."""
     if offset <= replica.log_start_offset:
         return replica
@@ -250,7 +256,7 @@ def _restart_at_local_log_start(replica: Replica, leader: Leader) -> Replica:
     return now._replace(cache=truncate_from_end(leader.cache, start), log_start_offset=leader.log_start_offset)
 
 
-def _handle_out_of_range(replica: Replica, leader: Leader, release: Release) -> tuple[OutOfRangeStep, Replica]:
+def handle_out_of_range(replica: Replica, leader: Leader, release: Release) -> tuple[OutOfRangeStep, Replica]:
     """Return what the follower does about an offset out of range, and its log afterwards. It compares no epochs.
 
     ReplicaFetcherThread.handleOffsetOutOfRange, AbstractFetcherThread.fetchOffsetAndTruncate.
@@ -258,7 +264,7 @@ def _handle_out_of_range(replica: Replica, leader: Leader, release: Release) -> 
     if leader.log_end_offset < replica.log_end_offset:
         to = leader.log_end_offset
         return OutOfRangeStep(OutOfRange.TO_LEADER_LOG_END, to), truncate_to(replica, to, release=release)
-    if leader.log_start_offset > replica.log_end_offset:
+    if leader.log_start_offset > replica.log_end_offset or release.drops_log_when_leader_ends_behind:
         to = leader.log_start_offset
         return OutOfRangeStep(OutOfRange.FULLY_AT_LEADER_START, to), truncate_fully_and_start_at(replica, to)
     return OutOfRangeStep(OutOfRange.KEEP, replica.log_end_offset), replica

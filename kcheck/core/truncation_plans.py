@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from kcheck.core.dialogue import Dialogue, DialogueStep
+from kcheck.core.election import ElectionKind
 from kcheck.core.predictions import LostRecords
 from kcheck.model.cluster import PartitionRegistration
 from kcheck.model.entries import Epoch, EpochEntries, Offset
@@ -138,21 +139,6 @@ class Advantage(StrEnum):
     """No other replica costs more."""
 
 
-class ElectionKind(StrEnum):
-    """How the controller can elect a leader, by the metadata of the cluster (PartitionChangeBuilder.electAnyLeader)."""
-
-    CLEAN = "clean"
-    """It is in sync, or the ISR is empty and it is in the ELR: the controller elects it as soon as it is there."""
-    UNCLEAN = "unclean"
-    """It is neither: acknowledged records may be lost, and the controller elects it only if it is allowed to."""
-
-
-def election_kind(partition: PartitionRegistration, broker_id: int | None) -> ElectionKind:
-    """Return how a broker can become the leader of a partition."""
-    eligible = partition.isr or partition.elr
-    return ElectionKind.CLEAN if broker_id in eligible else ElectionKind.UNCLEAN
-
-
 class TruncationPlan(NamedTuple):
     """One partition under one leader."""
 
@@ -180,11 +166,8 @@ class TruncationPlan(NamedTuple):
     """Why the best leader is better than the next; None if it is not the best."""
     registration: PartitionRegistration | None = None
     """What the metadata of the cluster say of the partition; None if none are at hand."""
-
-    @property
-    def election(self) -> ElectionKind | None:
-        """How the controller can elect this leader; None if that is not known."""
-        return None if self.registration is None else election_kind(self.registration, self.leader)
+    election: ElectionKind | None = None
+    """How the controller can elect this leader; None if no metadata are at hand."""
 
     @property
     def loses_committed(self) -> bool:

@@ -5,7 +5,7 @@ replay skips what is already so: a create of a znode that exists, a delete of on
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from kcheck.model.parsed import Defect, Parsed
@@ -24,10 +24,17 @@ from kcheck.model.znodes import (
 _EMPTY = {path: Znode(b"") for path in (ROOT, "/zookeeper", "/zookeeper/quota")}
 """What a server has before its first transaction."""
 _COUNTER_BITS = 32
+_COUNTER_MAX = (1 << _COUNTER_BITS) - 1
+
+
+TransactionLogs = Mapping[int, Iterable[ZookeeperTransaction | Defect]]
+"""The logs by the ids in their names."""
+ObserveZnodes = Callable[[Mapping[str, Znode], ZookeeperTransaction | None], None]
+"""Takes the znodes after a transaction, and that transaction; None stands for what a replay begins with."""
 
 
 class ZnodeTree(NamedTuple):
-    """The znodes after the last readable transaction."""
+    """The znodes after the last transaction that was applied."""
 
     znodes: Mapping[str, Znode]
     """The znodes by path."""
@@ -39,12 +46,12 @@ class ZnodeTree(NamedTuple):
     """The last transaction before the first one that no log holds: a file is missing. None if there is none."""
     no_snapshot: bool = False
     """Whether every snapshot is damaged: no server starts, and these are the transactions of the logs alone."""
+    timestamp: int | None = None
+    """When the last transaction came, in ms since 1970; None if no log holds it."""
 
 
-def restore(
-    snapshots: Iterable[Parsed[ZookeeperSnapshot]], logs: Mapping[int, Iterable[ZookeeperTransaction | Defect]]
-) -> ZnodeTree:
-    """Apply the logs, by the ids in their names, to the first snapshot without a defect; the newest comes first."""
+def restore(snapshots: Iterable[Parsed[ZookeeperSnapshot]], logs: TransactionLogs) -> ZnodeTree:
+    """Apply the logs to the first snapshot without a defect; the newest comes first."""
     damaged = False
     for snapshot in snapshots:
         if not snapshot.defects:
@@ -54,37 +61,53 @@ def restore(
 
 
 def replay(
-    snapshot: ZookeeperSnapshot | None, logs: Mapping[int, Iterable[ZookeeperTransaction | Defect]]
+    snapshot: ZookeeperSnapshot | None,
+    logs: TransactionLogs,
+    until: int | None = None,
+    observe: ObserveZnodes | None = None,
 ) -> ZnodeTree:
-    """Apply the transactions after the snapshot; the keys of `logs` are the ids in their names."""
+    """Apply the transactions after the snapshot, up to `until`; `observe` is called after each."""
     znodes = dict(_EMPTY if snapshot is None else snapshot.znodes)
-    zxid = begin = 0 if snapshot is None else snapshot.zxid
-    gap_after: int | None = None
+    begin = 0 if snapshot is None else snapshot.zxid
+    if observe is not None:
+        observe(znodes, None)
     ephemerals: dict[int, set[str]] = {}
     for path, znode in znodes.items():
         if znode.ephemeral_owner:
             ephemerals.setdefault(znode.ephemeral_owner, set()).add(path)
     names = sorted(logs)
     needed = names[max(bisect_right(names, begin) - 1, 0) :]  # a server opens no older log
+    zxid = begin
+    gap_after: int | None = None
+    timestamp: int | None = None
     for transaction in (item for log in needed for item in logs[log]):
         if isinstance(transaction, Defect):
             if not transaction.accepted:
-                return ZnodeTree(znodes, zxid, transaction, gap_after)
+                return ZnodeTree(znodes, zxid, transaction, gap_after, timestamp=timestamp)
         elif transaction.zxid > begin:
-            if gap_after is None and not _follows(transaction.zxid, zxid):
+            if gap_after is None and zxid != until and not _follows(transaction.zxid, zxid):
                 gap_after = zxid
-            zxid = max(zxid, transaction.zxid)
+            if until is not None and transaction.zxid > until:
+                break
+            zxid, timestamp = max(zxid, transaction.zxid), transaction.timestamp
             for change in transaction.changes:
                 _apply(znodes, ephemerals, change, transaction.zxid)
+            if observe is not None:
+                observe(znodes, transaction)
             if len(znodes) > ZNODE_COUNT_MAX:
                 defect = Defect(f"there are more than {ZNODE_COUNT_MAX} znodes", transaction.position)
-                return ZnodeTree(znodes, zxid, defect, gap_after)
-    return ZnodeTree(znodes, zxid, None, gap_after)
+                return ZnodeTree(znodes, zxid, defect, gap_after, timestamp=timestamp)
+    return ZnodeTree(znodes, zxid, None, gap_after, timestamp=timestamp)
+
+
+def holds_the_first(logs: Iterable[int]) -> bool:
+    """Whether a log begins with the first transaction of all: the first leader of an ensemble has epoch 1."""
+    return any(log >> _COUNTER_BITS <= 1 and log & _COUNTER_MAX <= 1 for log in logs)
 
 
 def _follows(zxid: int, last: int) -> bool:
     """Whether a transaction can come next: each leader of ZooKeeper counts from 1, below its epoch."""
-    epoch, counter = zxid >> _COUNTER_BITS, zxid & ((1 << _COUNTER_BITS) - 1)
+    epoch, counter = zxid >> _COUNTER_BITS, zxid & _COUNTER_MAX
     return zxid <= last + 1 if epoch == last >> _COUNTER_BITS else counter <= 1
 
 

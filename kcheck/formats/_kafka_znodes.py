@@ -43,6 +43,25 @@ def read_cluster(znodes: Mapping[str, Znode], chroot: str = "") -> ZookeeperMeta
     return _ClusterReader(znodes, chroot).metadata()
 
 
+def partition_paths(chroot: str, topic: str, number: int) -> tuple[str, str]:
+    """Return the znodes that hold the replicas of a partition, and its state."""
+    path = f"{chroot}/brokers/topics/{topic}"
+    return path, f"{path}/partitions/{number}/state"
+
+
+def read_partition(
+    topic: str, number: int, replicas: Znode | None, state: Znode | None
+) -> tuple[str | None, PartitionRegistration | None]:
+    """Return the topic's id, and the partition, by its two znodes; ValueError if their data is damaged."""
+    if replicas is None:
+        return None, None
+    image = _topic(topic, _object(replicas.data or b""), deleting=False)
+    registration = image.partitions.get(number)
+    if registration is not None and state is not None:
+        registration = _with_state(registration, _object(state.data or b""), state.version)
+    return image.topic_id, registration
+
+
 class _ClusterReader:
     def __init__(self, znodes: Mapping[str, Znode], chroot: str) -> None:
         self._znodes, self._chroot = znodes, chroot
@@ -70,6 +89,7 @@ class _ClusterReader:
             electing=self._json("/admin/preferred_replica_election", _partitions) or (),
             log_dir_changes=tuple(self._each("/log_dir_event_notification", lambda fields: _int(fields, "broker"))),
             migration=self._migration,
+            chroot=self._chroot,
             problems=tuple(self._problems[:_PROBLEM_COUNT_MAX]),
         )
 

@@ -1,10 +1,12 @@
 """KRaft metadata snapshots (`.checkpoint`): batches of magic 2; the first is a header, the last a footer.
 
-Kafka class: RecordsSnapshotWriter 3.0 to 4.3.1; 2.8 wrote no snapshots. This module is not public: `check` reads the
-file at once, `dump` in windows, and `inspect` does not read it.
+Kafka class: RecordsSnapshotWriter 3.0 to 4.3.1; 2.8 wrote no snapshots. This module is not public: two kinds of files
+have this format, and `dump` reads them in windows.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any, NamedTuple
 
 from kcheck.formats import _control_record
 from kcheck.formats._bootstrap import bootstrap_reads
@@ -22,6 +24,7 @@ from kcheck.formats.record_batch import (
     entry_size,
     header_of,
 )
+from kcheck.model.cluster import Voter, voters_in
 from kcheck.model.names import FileKind, parse_file
 from kcheck.model.parsed import BrokerReads, Defect, Parsed
 from kcheck.model.release import Release
@@ -29,8 +32,28 @@ from kcheck.model.release import Release
 _MAGIC = 2
 
 
-def parse(data: bytes) -> Parsed[int]:
-    """Return the number of batches. Defects: wrong CRCs, bytes that are not a batch; otherwise no header or footer."""
+_FEATURE_LEVEL = b"\1\x0c"
+"""The first bytes of FeatureLevelRecord: version of the frame, and type."""
+
+
+class MetadataSnapshot(NamedTuple):
+    """What a snapshot says before its records of topics and brokers."""
+
+    batches: int = 0
+    """The number of batches with records of metadata."""
+    features: Mapping[str, int] = {}
+    """The levels of features in the first of these batches, where writers put them."""
+    kraft_version: int | None = None
+    """The level of kraft.version; None up to 3.8, and in bootstrap.checkpoint."""
+    voters: tuple[Voter, ...] = ()
+    """The controllers that elect; empty if the configuration of the nodes names them."""
+
+
+def parse(data: bytes) -> Parsed[MetadataSnapshot]:
+    """Return what the batches say.
+
+    Defects: wrong CRCs, bytes that are not a batch; otherwise no header or footer.
+    """
     batches = [*_batches(memoryview(data))]
     end = sum(map(len, batches))
     defects: list[Defect] = []
@@ -48,9 +71,36 @@ def parse(data: bytes) -> Parsed[int]:
                 ("SNAPSHOT_HEADER", "beginning", batches[:1], 0),
                 ("SNAPSHOT_FOOTER", "end", batches[-1:], end),
             )
-            if name not in (control for batch in edge for control in _controls(batch))
+            if name not in (control.name for batch in edge for control in _controls(batch))
         ]
-    return Parsed(len(batches), tuple(defects))
+    return Parsed(_said(batches), tuple(defects))
+
+
+def _said(batches: Iterable[memoryview]) -> MetadataSnapshot:
+    of_metadata = [batch for batch in batches if not header_of(batch, total=len(batch)).control]
+    fields = {
+        name: value for batch in batches for control in _controls(batch) for name, value in control.fields.items()
+    }
+    version = fields.get("k_raft_version")
+    return MetadataSnapshot(
+        len(of_metadata),
+        {name: level for batch in islice(of_metadata, 1) for name, level in _features(batch)},
+        version if isinstance(version, int) else None,
+        voters_in(fields),
+    )
+
+
+def _features(batch: memoryview) -> Iterator[tuple[str, int]]:
+    """Yield the levels of features that the records of a batch set."""
+    from kcheck.formats._messages.records import decoder  # only where a snapshot has records
+
+    decode = decoder("metadata")
+    for record in read_records(batch):
+        value = bytes(record.value or b"") if isinstance(record, Record) else b""
+        message = decode(None, value).value if value.startswith(_FEATURE_LEVEL) else None
+        fields: Mapping[str, Any] = (message and message.data) or {}
+        if fields:
+            yield fields["name"], fields["featureLevel"]
 
 
 def broker_reads(data: bytes, release: Release) -> BrokerReads[None]:
@@ -91,12 +141,17 @@ def _batches(data: memoryview) -> Iterator[memoryview]:
         at += size
 
 
-def _controls(batch: memoryview) -> Iterator[str]:
-    """Yield the names of the control records in a batch."""
+def _controls(batch: memoryview) -> Iterator[_control_record.ControlRecord]:
+    """Yield the control records in a batch."""
     if header_of(batch, total=len(batch)).control:
         for record in read_records(batch):
             if isinstance(record, Record):
-                yield _control_record.parse(record.key, record.value).name
+                yield _control_record.parse(record.key, record.value)
+
+
+def row(value: MetadataSnapshot) -> Mapping[str, object]:
+    """Return the JSON fields."""
+    return {**value._asdict(), "voters": [voter._asdict() for voter in value.voters]}
 
 
 FORMAT = Format(
@@ -104,6 +159,8 @@ FORMAT = Format(
     title="KRaft snapshot",
     matches=lambda name: parse_file(name).kind in (FileKind.METADATA_SNAPSHOT, FileKind.BOOTSTRAP),
     parse=parse,
+    row=row,
     broker_reads=broker_reads,
+    reads_row=lambda _: {},
 )
 BOOTSTRAP = FORMAT._replace(broker_reads=bootstrap_reads)

@@ -70,20 +70,20 @@ def parse(name: str, data: bytes, size_max: int) -> Parsed[ZookeeperSnapshot]:
     znodes: dict[str, Znode] = {}
     view = memoryview(plain)
     reader = JuteReader(view)
-    limited, defects = isinstance(problem, TooLarge), []
+    limited, defects, last_change = isinstance(problem, TooLarge), [], 0
     try:
-        _read_tree(reader, znodes)
+        last_change = _read_tree(reader, znodes)
         _read_seals(reader, view)
     except JuteError as error:
         limited |= isinstance(error, _LimitError)
         defects = [Defect(str(error), error.position)]
     if problem is not None:
         defects = [Defect(problem, 0)]
-    return Parsed(ZookeeperSnapshot(zxid, znodes, limited), tuple(defects))
+    return Parsed(ZookeeperSnapshot(zxid, znodes, last_change, limited), tuple(defects))
 
 
-def _read_tree(reader: JuteReader, znodes: dict[str, Znode]) -> None:
-    """Add the znodes up to the path "/", which ends them; pass over sessions and ACLs."""
+def _read_tree(reader: JuteReader, znodes: dict[str, Znode]) -> int:
+    """Add the znodes up to the path "/", which ends them; return the last transaction that they name."""
     magic, _, _ = reader.unpack(HEADER, "the header")
     if magic != MAGIC:
         raise JuteError("the file does not begin with ZKSN", 0)
@@ -91,17 +91,18 @@ def _read_tree(reader: JuteReader, znodes: dict[str, Znode]) -> None:
     for _ in range(reader.count("ACL lists")):
         reader.i64("the id of an ACL list")
         reader.skip_acls()
-    begin = reader.position
+    begin, last_change = reader.position, 0
     while (path := reader.string("a path")) != ROOT:
         data = reader.buffer("the data of a znode")
-        _, czxid, mzxid, _, _, version, _, _, owner, _ = reader.unpack(STAT, "the stat of a znode")
+        _, czxid, mzxid, _, _, version, _, _, owner, pzxid = reader.unpack(STAT, "the stat of a znode")
         parent, slash, _ = path.rpartition("/")
         if slash and (parent or ROOT) not in znodes:
             raise JuteError("a znode comes before its parent", begin)
         if len(znodes) == ZNODE_COUNT_MAX:
             raise _LimitError(f"there are more than {ZNODE_COUNT_MAX} znodes", begin)
         znodes[path or ROOT] = Znode(data, czxid, mzxid, version, owner)
-        begin = reader.position
+        begin, last_change = reader.position, max(last_change, mzxid, pzxid)
+    return last_change
 
 
 def _read_seals(reader: JuteReader, data: memoryview) -> None:

@@ -5,9 +5,11 @@ docs/releases.md is made of the same rows. Two things are no rows: what a releas
 """
 
 from kcheck.model.behaviour import Behaviour
+from kcheck.model.replication_behaviours import ReplicationBehaviours
+from kcheck.model.tool_behaviours import ToolBehaviours
 
 
-class Behaviours:
+class Behaviours(ReplicationBehaviours, ToolBehaviours):
     """The table."""
 
     # KRaft and ZooKeeper.
@@ -80,6 +82,11 @@ class Behaviours:
     has_eligible_leader_replicas = Behaviour(
         "The controller keeps eligible leader replicas, if that feature is on.", since="4.0", reference="KIP-966"
     )
+    elects_uncleanly_by_default = Behaviour(
+        "Unclean leader election is on by default.", until="0.11.0", reference="KIP-106"
+    )
+    kraft_obeys_unclean_election = Behaviour("KRaft obeys unclean election.", since="3.9", reference="KAFKA-12670")
+    fences_in_hash_order = Behaviour("A hash map orders the brokers that a controller fences at once.", since="4.0")
 
     # Directories of partitions.
     renames_deleted_directories = Behaviour(
@@ -106,6 +113,13 @@ class Behaviours:
     )
     skips_remote_index_cache = Behaviour(
         "Startup skips the directory remote-log-index-cache.", since="3.5", reference="KIP-405"
+    )
+    removes_leftovers_of_index_cache = Behaviour(
+        "Startup removes `.tmp` and `.deleted` files from remote-log-index-cache (RemoteIndexCache.init).",
+        since="4.1",
+    )
+    cordons_log_dirs = Behaviour(
+        "A broker can cordon log dirs: they get no new replicas.", since="4.3", reference="KIP-1066"
     )
     needs_segment_to_delete = Behaviour(
         "Startup aborts if a -delete directory has no segment.", since="2.2.1", until="2.2.2"
@@ -189,6 +203,7 @@ class Behaviours:
 
     # Segments and indexes.
     has_time_indexes = Behaviour("A segment has a .timeindex.", since="0.10.1", reference="KIP-33")
+    stores_timestamps = Behaviour("A message has a timestamp (magic 1).", since="0.10.0", reference="KIP-32")
     reads_batches = Behaviour(
         "A broker reads batches of version 2; before, it takes them for messages with a wrong CRC.",
         since="0.11.0",
@@ -239,6 +254,12 @@ class Behaviours:
     )
     drops_swaps_of_unfinished_splits = Behaviour(
         "Startup deletes each `.swap` that is not below the lowest `.cleaned`.", since="2.0", reference="KAFKA-6264"
+    )
+    ignores_records_in_first_snapshot = Behaviour(
+        "A KRaft node ignores records of metadata in `00000000000000000000-0000000000.checkpoint`.",
+        since="4.3",
+        until="4.4",
+        reference="KIP-1170",
     )
     keeps_swapped_indexes = Behaviour(
         "Startup keeps an `.index.swap` (Log.removeTempFilesAndCollectSwapFiles).", since="1.1"
@@ -390,5 +411,6 @@ class Behaviours:
     )
 
 
-BEHAVIOURS = tuple(row for row in vars(Behaviours).values() if isinstance(row, Behaviour))
+_TABLES = (Behaviours, ReplicationBehaviours, ToolBehaviours)
+BEHAVIOURS = tuple(row for table in _TABLES for row in vars(table).values() if isinstance(row, Behaviour))
 """Every row, in the order of the table."""

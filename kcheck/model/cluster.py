@@ -3,8 +3,8 @@
 The names are those of Kafka's images: PartitionRegistration, BrokerRegistration, ControllerRegistration 4.3.1.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple, Self
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, Self
 
 FROM_SNAPSHOT = -1
 """The offset of a fact that comes from a snapshot, not from a record."""
@@ -12,7 +12,8 @@ NO_LEADER = -1
 MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY, LOST_DIRECTORY = (f"{'A' * 21}{last}" for last in "AQg")
 """The directory ids that name no log dir (DirectoryId 3.7 to 4.3.1)."""
 UNCLEAN, MIN_ISR = "unclean.leader.election.enable", "min.insync.replicas"
-DECISIVE_CONFIGS = frozenset({UNCLEAN, MIN_ISR, "cleanup.policy", "remote.storage.enable", "cordoned.log.dirs"})
+CORDONED = "cordoned.log.dirs"
+DECISIVE_CONFIGS = frozenset({UNCLEAN, MIN_ISR, "cleanup.policy", "remote.storage.enable", CORDONED})
 """The configurations that change a decision. The values of all others are never kept: they can be passwords."""
 
 
@@ -118,6 +119,31 @@ class ControllerRegistration(NamedTuple):
     """What its software supports."""
 
 
+class Voter(NamedTuple):
+    """A controller that elects, as the metadata log of a dynamic quorum names it (3.9 and later)."""
+
+    voter_id: int
+    """Its node id."""
+    directory_id: str
+    """The directory id of the log dir with its metadata log."""
+    endpoints: tuple[str, ...]
+    """Its listeners, like CONTROLLER://host:9093."""
+
+
+def voters_in(fields: Mapping[str, Any]) -> tuple[Voter, ...]:
+    """Return the voters in the fields of a control record; empty if it does not name their log dirs."""
+    return tuple(
+        Voter(voter["voter_id"], voter["voter_directory_id"], endpoints_of(voter["endpoints"]))
+        for voter in fields.get("voters", ())
+        if "voter_directory_id" in voter
+    )
+
+
+def endpoints_of(listeners: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return listeners in a record as a text each."""
+    return tuple(f"{listener['name']}://{listener['host']}:{listener['port']}" for listener in listeners)
+
+
 class QuorumState(NamedTuple):
     """The last election of a controller that a node knows; -1 stands for no node."""
 
@@ -156,6 +182,10 @@ class ReplicaInCluster(NamedTuple):
     """The epoch with which the broker registered last."""
     shutdown_epoch: int | None = None
     """The broker epoch in .kafka_cleanshutdown; None without one."""
+    compacted: bool = False
+    """Whether the configuration of the topic lets the cleaner compact it."""
+    of_zookeeper: bool = False
+    """Whether ZooKeeper keeps the metadata: its brokers keep directories that the cluster does not place on them."""
 
 
 def is_reserved(directory_id: str) -> bool:

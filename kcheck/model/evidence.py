@@ -5,6 +5,12 @@ from typing import NamedTuple
 AUTO = "auto"
 """The value of `--kafka` that stands for the release that the files prove."""
 
+
+def rules_of(kafka: str) -> str:
+    """Return the rules by which a run of a fleet was judged, in words."""
+    return "rules of each broker's Kafka" if kafka == AUTO else f"Kafka {kafka} rules"
+
+
 _SHOWN = 8
 """How many differences the first line names."""
 

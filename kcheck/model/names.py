@@ -26,7 +26,8 @@ CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
 CLUSTER_METADATA = "__cluster_metadata"
 METADATA_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
 """The topic id of the metadata log in every cluster."""
-COMPACTED = ("__consumer_offsets", "__transaction_state")
+CONSUMER_OFFSETS = "__consumer_offsets"
+COMPACTED = (CONSUMER_OFFSETS, "__transaction_state")
 """The topics that brokers create as compacted topics."""
 REMOTE_INDEX_CACHE = "remote-log-index-cache"
 LOST_FOUND = "lost+found"

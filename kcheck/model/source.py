@@ -5,9 +5,10 @@ A pure package opens nothing: it takes a `Source`, or `Files` to open the files 
 
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from kcheck.model.names import LEADER_EPOCHS
+from kcheck.model.segments import RecordsView
 from kcheck.model.unreadable import UnreadableCause, UnreadableError
 
 SMALL_FILE_SIZE_MAX = 256 << 20
@@ -41,6 +42,14 @@ class Source(Protocol):
 
     def next_data(self, position: int) -> int | None:
         """Return the first position from this one on that may hold data; None if only a hole, of zeros, follows."""
+
+
+@runtime_checkable
+class JudgedSource(Protocol):
+    """An open `.log` whose records were judged before: a bundle does not hold them."""
+
+    def records(self, *, reads_zstd: bool) -> RecordsView | None:
+        """Return the verdict on its records for a release that can read zstd or not; None if there is none."""
 
 
 class Filled(NamedTuple):

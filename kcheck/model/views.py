@@ -10,6 +10,7 @@ from kcheck.model.cluster import ReplicaInCluster
 from kcheck.model.entries import Batch, Epoch, EpochEntries, Offset
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import (
+    CLEAN_SHUTDOWN,
     CLUSTER_METADATA,
     COMPACTED,
     OFFSET_CHECKPOINTS,
@@ -19,6 +20,7 @@ from kcheck.model.names import (
 )
 from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.producers import ProducersView
+from kcheck.model.remote_index_cache import RemoteIndexCache
 from kcheck.model.segments import SegmentView
 from kcheck.model.unreadable import Unreadable
 
@@ -128,8 +130,9 @@ class PartitionView(NamedTuple):
 
     @property
     def is_compacted(self) -> bool:
-        """Whether cleaner-offset-checkpoint names it, or its topic is always compacted."""
-        return bool(self.cleaned) or self.topic in COMPACTED
+        """Whether cleaner-offset-checkpoint names it, or its topic is compacted always or by its configuration."""
+        by_configuration = self.in_cluster is not None and self.in_cluster.compacted
+        return bool(self.cleaned) or self.topic in COMPACTED or by_configuration
 
     @property
     def is_read(self) -> bool:
@@ -173,8 +176,16 @@ class LogDirView(NamedTuple):
     """Names of partition directories that belong to something else, for example a file."""
     locked_by: int | None = None
     """The process that holds `.lock`; None if no process does."""
+    remote_index_cache: RemoteIndexCache | None = None
+    """Its remote-log-index-cache; None if there is none, or it could not be read."""
     of_kraft: bool = False
     """Whether the cluster's metadata says that the broker runs with KRaft, whatever meta.properties says."""
+
+    @property
+    def shutdown_epoch(self) -> int | None:
+        """The broker epoch in .kafka_cleanshutdown; None without one."""
+        marker = self.files.get(CLEAN_SHUTDOWN)
+        return None if marker is None else marker.parsed.value.broker_epoch
 
     @property
     def blocked_and_needed(self) -> frozenset[str]:

@@ -32,6 +32,8 @@ class ZookeeperSnapshot(NamedTuple):
     """The last transaction that it surely holds, from its name."""
     znodes: Mapping[str, Znode]
     """The znodes by path."""
+    last_change: int = 0
+    """The last transaction of which it shows a change."""
     limited: bool = False
     """Whether a limit of kcheck ended the reading: a server may read on."""
 

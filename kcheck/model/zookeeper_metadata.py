@@ -47,5 +47,24 @@ class ZookeeperMetadata(NamedTuple):
     """Brokers with a log dir that failed, of which the controller has not been notified yet (1.0 and later)."""
     migration: ZookeeperMigration | None = None
     """The state of a migration to KRaft; None if none began."""
+    chroot: str = ""
+    """The znode below which the cluster keeps its own (zookeeper.connect); empty for the root."""
+    zxid: int | None = None
+    """The last transaction that counts; None for an export."""
+    timestamp: int | None = None
+    """When that was, in ms since 1970; None if no log holds it."""
     problems: tuple[MetadataProblem, ...] = ()
     """The files and znodes that are unreadable."""
+
+
+class ZookeeperCopy(NamedTuple):
+    """The metadata of a cluster in a path that the user names."""
+
+    path: str
+    """The path."""
+    metadata: ZookeeperMetadata
+    """The metadata."""
+    names_all: bool = False
+    """Whether they name every topic: they are a server's files, not what somebody exported."""
+    is_only: bool = False
+    """Whether they are those of a standalone server: no other server of the ensemble can have newer ones."""

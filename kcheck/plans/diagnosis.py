@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from kcheck.core.cluster_copies import MetadataCopy, newest_copy
+from kcheck.core.cluster_copies import newest_copy
 from kcheck.disk.walk import real
 from kcheck.errors import UsageError
 from kcheck.jobs.workers import Workers
@@ -47,7 +47,7 @@ def diagnose(
         edited.siblings = tuple(
             other for other in edited_log_dirs if other is not edited and other.broker == edited.broker
         )
-        edited.topic_ids = _with_cluster(ids, options.copies.get(edited.view.cluster_id or "", ()))
+        edited.topic_ids = _with_cluster(ids, _ids_of_cluster(options, edited.view.cluster_id))
     return edited_log_dirs
 
 
@@ -80,12 +80,20 @@ def _topic_ids(log_dirs: list[EditedLogDir]) -> dict[str, dict[str, str]]:
     return paths_by_id
 
 
+def _ids_of_cluster(options: StartOptions, cluster_id: str | None) -> dict[str, dict[str, str]]:
+    """Return by topic the id that the metadata of its cluster name, with where: the newest copy, or ZooKeeper."""
+    newest, zookeeper = newest_copy(options.copies.get(cluster_id or "", ())), options.zookeeper
+    if newest is not None:
+        image, path = newest.image, newest.path
+    elif zookeeper is not None and zookeeper.metadata.cluster_id in (cluster_id, None):
+        image, path = zookeeper.metadata.image, zookeeper.path
+    else:
+        return {}
+    return {topic.name: {topic_id: path} for topic_id, topic in image.topics_by_id.items()}
+
+
 def _with_cluster(
-    paths_by_id: dict[str, dict[str, str]], copies: tuple[MetadataCopy, ...]
+    paths_by_id: dict[str, dict[str, str]], stated: dict[str, dict[str, str]]
 ) -> Mapping[str, Mapping[str, str]]:
-    """Return the same with the ids of the newest copy of the cluster's metadata."""
-    newest = newest_copy(copies)
-    if newest is None:
-        return paths_by_id
-    stated = {topic.name: {topic_id: newest.path} for topic_id, topic in newest.image.topics_by_id.items()}
+    """Return the same with the ids that the cluster states."""
     return stated | {topic: stated.get(topic, {}) | paths for topic, paths in paths_by_id.items()}

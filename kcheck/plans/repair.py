@@ -10,7 +10,7 @@ from kcheck import __version__
 from kcheck.core.predictions import LogDirPrediction, LostRecords
 from kcheck.core.startup import Outcome
 from kcheck.disk.identity import known_identities
-from kcheck.disk.walk import split
+from kcheck.disk.walk import is_bundle, split
 from kcheck.documents.answer import Answer
 from kcheck.documents.predict import loss_row
 from kcheck.errors import UsageError
@@ -138,6 +138,9 @@ def repair(
     """
     targets, wanted = _log_dirs(replica_targets(arguments), options.wanted)
     require_match(targets, options.wanted)
+    for target in targets:
+        if is_bundle(target.path):
+            raise UsageError(f"{target.path} is in a bundle: a plan needs the bytes of the directory itself")
     log_dirs = LogDirs(options.release)
     options = with_copies(targets, options._replace(wanted=wanted), log_dirs)
     collected: list[Finding] = []

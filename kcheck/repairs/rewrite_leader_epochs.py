@@ -2,7 +2,7 @@
 
 An epoch starts at its first batch, or at the offset in the file if no batch contradicts it. An epoch without a batch
 stays if the file lists it and no batch contradicts it. The repair drops an epoch that is neither in a batch nor in a
-readable line.
+readable line. It refuses a log whose remote segments have epochs that the file lacks: it would lose them for good.
 """
 
 from collections.abc import Iterator
@@ -16,6 +16,7 @@ from kcheck.repairs._files import DAMAGE, bases, unsettled, whole_log
 
 _RULES = (
     "KC101", "KC102", "KC103", "KC104", "KC201", "KC202", "KC203", "KC204", "KC205", "KC206", "KC216", "KC223",
+    "KC240",
 )  # fmt: skip
 
 
@@ -24,7 +25,9 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Re
     finding = max(findings, key=lambda candidate: candidate.severity.rank)
     damaged = unsettled(partition, DAMAGE)
     image = partition.image()
-    if damaged is not None:
+    if any(candidate.id == "KC240" for candidate in findings):
+        yield Refused(finding, "batches on disk lack the epochs of remote segments")
+    elif damaged is not None:
         yield Refused(finding, f"a damaged batch makes the epochs of the log unreliable: {damaged.message}")
     elif image.error is not None or image.cuts or not bases(partition):
         why = image.error or (image.cuts[0].why if image.cuts else "it has no segment")

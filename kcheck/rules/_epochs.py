@@ -3,7 +3,7 @@
 from kcheck.core.leader_epochs import read_lines, rise
 from kcheck.model.entries import EpochEntries, EpochEntry
 from kcheck.model.finding import Claim, Claimed, Effect
-from kcheck.model.names import LEADER_EPOCHS
+from kcheck.model.names import LEADER_EPOCHS, FileKind
 from kcheck.model.release import Release
 from kcheck.model.views import FileView, PartitionView
 from kcheck.rules._checkpoints import LEADER_EPOCH_KIND
@@ -15,6 +15,14 @@ REFETCH_OR_REBUILD = (
     "If another replica is in sync, stop the broker, move this partition directory out of the log dir, and let "
     "the broker re-replicate it. Otherwise rebuild the file from the batch headers of all segments."
 )
+
+
+RESTORE = (
+    "If another replica is in sync, stop the broker, move this partition directory out of the log dir, and let "
+    "the broker re-replicate it. Otherwise restore the file from a backup, or from the leader-epoch index that remote "
+    "storage keeps with the newest segment. Local batches lack the epochs of remote segments."
+)
+"""What to do instead if the log has a part in remote storage."""
 
 
 def lines_of_file(view: FileView | None, release: Release) -> EpochEntries:
@@ -54,6 +62,25 @@ def truncates_to_log_start(view: PartitionView, release: Release) -> bool:
     """Whether a follower would drop its whole log; unknown, so False, where the directory stands alone."""
     stands_alone = view.clean_shutdown is None
     return not stands_alone and view.high_watermark is None and lacks_epochs(view, release)
+
+
+def lacks_remote_epochs(view: PartitionView, release: Release) -> bool:
+    """Whether the epochs of a tiered log begin above its log start, which lies below its first local segment.
+
+    Only an orderly stop proves a late first epoch: a killed broker may not have written a higher log start yet. Up to
+    3.7 every tiered log has a snapshot of its remote segments.
+    """
+    log_start = view.log_start_checkpoint
+    if log_start is None or not release.has_remote_storage or not served(view) or view.is_metadata_log:
+        return False
+    if not view.segments or log_start >= view.segments[0].base_offset or LEADER_EPOCHS in view.directories:
+        return False
+    if release.keeps_snapshot_of_remote_segments and FileKind.REMOTE_SNAPSHOT not in view.files:
+        return False
+    if view.epochs is not None and (not readable(view.epochs) or has_negative(lines_of_file(view.epochs, release))):
+        return False
+    entries = loaded_lines(view, release)
+    return not entries or (bool(view.clean_shutdown) and entries[0].start_offset > log_start)
 
 
 def knows_no_epoch(view: PartitionView, words: str) -> str | Effect:

@@ -23,7 +23,7 @@ from kcheck.rules._words import kafka
 def check(view: FileView, release: Release) -> Iterable[Finding]:
     """Find a quorum-state that the node refuses or deletes."""
     assert view.reads is not None
-    forgotten = view.reads.value
+    forgotten = view.reads.value and view.reads.value.removed_because
     why = view.reads.error or forgotten
     if why is None:
         return

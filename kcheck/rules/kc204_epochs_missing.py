@@ -15,7 +15,7 @@ What the broker does, in every release that has the file (0.11 and later):
 
 What to do: do not let this replica lead while another one is in sync. Best: stop the broker, move this partition
 directory out of the log dir, and let the broker re-replicate it. If this is the only replica, rebuild the file from
-the batch headers of all segments. Never invent epochs.
+the batch headers of all segments. Never invent epochs. For a log in remote storage see KC240.
 """
 
 from collections.abc import Iterable
@@ -24,7 +24,14 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._epochs import REFETCH_OR_REBUILD, knows_no_epoch, lacks_epochs, truncates_to_log_start
+from kcheck.rules._epochs import (
+    REFETCH_OR_REBUILD,
+    RESTORE,
+    knows_no_epoch,
+    lacks_epochs,
+    lacks_remote_epochs,
+    truncates_to_log_start,
+)
 from kcheck.rules._partition import offset_range
 from kcheck.rules._words import kafka
 
@@ -41,13 +48,17 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         effect=knows_no_epoch(
             view, f"{kafka(release)} rebuilds only the epochs of segments that it scans. {_dropped(view)}"
         ),
-        advice=f"Do not let this replica lead while another one is in sync. {REFETCH_OR_REBUILD}",
+        advice=f"Do not let this replica lead while another one is in sync. {_advice(view, release)}",
         data={
             "last_batch_epoch": view.last_batch.epoch,
             "high_watermark": view.high_watermark,
             "log_end_offset": view.log_end_offset,
         },
     )
+
+
+def _advice(view: PartitionView, release: Release) -> str:
+    return RESTORE if lacks_remote_epochs(view, release) else REFETCH_OR_REBUILD
 
 
 def _dropped(view: PartitionView) -> str:

@@ -2,7 +2,7 @@
 
 What is wrong: the cluster has a topic of this name, with another id. The topic was deleted and created again while this
 broker was down, or the directory or partition.metadata was copied from another topic or cluster. The metadata are those
-in `__cluster_metadata-0`, or those that `--metadata` names.
+in `__cluster_metadata-0`, or those that `--metadata` names, also of ZooKeeper.
 
 What a KRaft broker does with the directory at its next start:
 
@@ -11,6 +11,9 @@ What a KRaft broker does with the directory at its next start:
 - 3.3 to 3.6: it DELETES it.
 - If the id belongs to another topic with this partition here: it keeps the directory and refuses the partition
   (InconsistentTopicIdException); the replica neither leads nor follows.
+
+A ZooKeeper broker deletes and renames nothing. 3.0 and later refuse the partition (InconsistentTopicIdException); 2.8
+takes the records for those of the new topic.
 
 What to do: if the topic was deleted and created again, the records are those of the deleted topic. If you may need
 them, copy the directory out of the log dir before the start. If the directory was copied here, remove it. Never write
@@ -21,6 +24,7 @@ from collections.abc import Iterable
 
 from kcheck.core.startup import Outcome
 from kcheck.core.strays import becomes_of_strays
+from kcheck.model.cluster import ReplicaInCluster
 from kcheck.model.finding import Claimed, Effect, Finding, Severity
 from kcheck.model.names import PARTITION_METADATA
 from kcheck.model.release import Release
@@ -40,7 +44,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         view.where._replace(file=PARTITION_METADATA),
         f"the topic id is {view.topic_id}, but the cluster gave {view.topic} the id {replica.topic_id}, according to "
         f"{replica.source}{doubt(replica)}",
-        effect=becomes_stray(view, release) if replica.stray else _refused(release),
+        effect=becomes_stray(view, replica, release) if replica.stray else _refused(replica, release),
         advice="Copy the directory out of the log dir if you may need its records. Never change the id to keep records "
         "of a deleted topic.",
         severity=Severity.ERROR if replica.is_certain else Severity.WARNING,
@@ -48,20 +52,22 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     )
 
 
-def becomes_stray(view: PartitionView, release: Release) -> Effect:
+def becomes_stray(view: PartitionView, replica: ReplicaInCluster, release: Release) -> Effect:
     """Return what the next start does with a directory that the cluster does not place here."""
     held = counted(view.size, "byte")
+    if replica.of_zookeeper:
+        return Effect(f"{kafka(release)} keeps the directory, and does not serve it ({held}).", ())
     if becomes_of_strays(release) is Outcome.DELETED:
         return says(f"{kafka(release)} will DELETE the directory ({held}).", Claimed.STRAY)
     words = f"{kafka(release)} will RENAME THE DIRECTORY to -stray and no longer serve it ({held})."
     return says(words, Claimed.STRAY)
 
 
-def _refused(release: Release) -> str:
-    return (
-        f"The id belongs to another topic: {kafka(release)} keeps the directory and refuses the partition "
-        "(InconsistentTopicIdException)."
-    )
+def _refused(replica: ReplicaInCluster, release: Release) -> str:
+    whose = "" if replica.of_zookeeper else "The id belongs to another topic: "
+    if not release.compares_topic_ids:
+        return f"{kafka(release)} takes the records for those of the new topic, and truncates them as its leader says."
+    return f"{whose}{kafka(release)} keeps the directory and refuses the partition (InconsistentTopicIdException)."
 
 
 RULE = Rule(severity=Severity.ERROR, scope=Scope.PARTITION, check=check, when=has_metadata)

@@ -10,6 +10,9 @@ What a KRaft broker does with the directory at its next start:
 - 3.7 and later: it renames it to `-stray`. The data stays on the disk, but the broker no longer serves it.
 - 3.3 to 3.6: it DELETES it, unless a partition of the broker has no partition.metadata.
 
+A ZooKeeper broker loads the directory, and neither serves nor deletes it: it only takes disk space, and the finding is
+an info. A broker that migrates to KRaft may rename it: of a migration the rule says nothing.
+
 Where the finding is a warning, the broker may see other metadata when it starts: this copy may be old, or the end of it
 not committed.
 
@@ -19,6 +22,7 @@ before you start the broker. A renamed directory is never deleted by itself: rem
 
 from collections.abc import Iterable
 
+from kcheck.model.cluster import ReplicaInCluster
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
@@ -35,11 +39,25 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     yield RULE.finding(
         view.where,
         replica.stray + (f"; {replica.uncertain}" if replica.uncertain else ""),
-        effect=becomes_stray(view, release),
-        advice="If the topic was not deleted or moved on purpose, copy the directory out of the log dir before you "
-        "start the broker.",
-        severity=Severity.WARNING if replica.uncertain else Severity.ERROR,
+        effect=becomes_stray(view, replica, release),
+        advice=_advice(replica),
+        severity=_severity(replica),
         data={"topic_id": view.topic_id, "size": view.size},
+    )
+
+
+def _severity(replica: ReplicaInCluster) -> Severity:
+    if replica.of_zookeeper:
+        return Severity.INFO
+    return Severity.WARNING if replica.uncertain else Severity.ERROR
+
+
+def _advice(replica: ReplicaInCluster) -> str:
+    if replica.of_zookeeper:
+        return "Ask the cluster (kafka-topics.sh --describe). If it has no replica here, nobody needs the directory."
+    return (
+        "If the topic was not deleted or moved on purpose, copy the directory out of the log dir before you start the "
+        "broker."
     )
 
 

@@ -16,6 +16,7 @@ partition (`kcheck check` with the directories of all brokers), and with a contr
 
 from collections.abc import Iterable
 
+from kcheck.model.cluster import ReplicaInCluster
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import LEADER_EPOCHS
 from kcheck.model.release import Release
@@ -40,13 +41,21 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
             where,
             f"the latest leader epoch is {latest}, but the controller has given only {given}, according to "
             f"{replica.source}{doubt(replica)}",
-            effect=f"{kafka(release)} starts. A follower stays out of sync: its leader refuses every fetch as out of "
-            "range. A leader drops the higher epochs.",
+            effect=_effect(replica, release),
             advice="Find out which of the two is wrong before you start the broker: compare with the other replicas, "
             "and with a controller's copy of the metadata.",
             severity=Severity.ERROR if replica.is_certain else Severity.INFO,
             data={"latest_epoch": latest, "epoch_of_controller": given},
         )
+
+
+def _effect(replica: ReplicaInCluster, release: Release) -> str:
+    if replica.of_zookeeper:
+        return f"{kafka(release)} starts, and does not compare them."
+    return (
+        f"{kafka(release)} starts. A follower stays out of sync: its leader refuses every fetch as out of range. "
+        "A leader drops the higher epochs."
+    )
 
 
 RULE = Rule(severity=Severity.ERROR, scope=Scope.PARTITION, check=check, when=has_metadata)

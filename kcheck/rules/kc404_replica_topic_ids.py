@@ -8,6 +8,8 @@ deletes it. With ZooKeeper the replica neither leads nor follows. 2.8 ignores th
 to the epochs and offsets that match its leader's by number. In all cases its records are not those of the
 other replica.
 
+Where the metadata of the cluster prove which directory has another id than its topic, KC235 says so instead.
+
 What to do: ask the cluster for the id of the topic. Keep a copy of the directory with the other id before its broker
 starts.
 """
@@ -16,7 +18,8 @@ from collections.abc import Iterable
 
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
-from kcheck.model.views import ReplicasView
+from kcheck.model.views import PartitionView, ReplicasView
+from kcheck.rules._cluster import has_other_topic_id
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import kafka
 
@@ -25,8 +28,8 @@ _TAKES = "accepts both as replicas of the partition, and truncates one where the
 
 
 def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
-    """Compare the ids, where there are any."""
-    named = [replica for replica in view.replicas if replica.topic_id is not None]
+    """Compare the ids, where there are any; KC235 alone speaks of one that is certainly not the cluster's."""
+    named = [replica for replica in view.replicas if replica.topic_id is not None and not _is_refuted(replica)]
     if not release.has_partition_metadata:
         return
     for other in named[1:]:
@@ -38,6 +41,11 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
                 advice="Ask the cluster for the topic's id (kafka-topics.sh --describe). Keep a copy of the other one.",
                 data={"topic_id": other.topic_id, "other_topic_id": named[0].topic_id},
             )
+
+
+def _is_refuted(view: PartitionView) -> bool:
+    replica = view.in_cluster
+    return replica is not None and replica.is_certain and has_other_topic_id(view, replica)
 
 
 RULE = Rule(severity=Severity.ERROR, scope=Scope.REPLICAS, check=check)

@@ -1,12 +1,15 @@
 """The metadata are of a newer metadata.version than the software supports.
 
 What is wrong: the finalized `metadata.version` of the cluster says which records the controllers write. Here it is
-above what the release supports that `--kafka` names, or above what a registered broker supports. Somebody wants to go
-back to an older Kafka, or the files belong to another cluster.
+above what the release supports that `--kafka` names, or above what a registered broker supports. Or the release does
+not support another finalized feature, like `share.version`, or is 4.0 or later and the metadata.version below 3.3-IV3
+(7). Somebody wants to go back to an older Kafka, or to skip releases, or the files belong to another cluster.
 
 What the broker does: a node that reads records newer than it knows fails to load the metadata and does not start
 ("Can't read version 4 of BrokerEndpoint", "No MetadataVersion with feature level 30"). If it can read them, the
-controller refuses to register it: "does not support finalized version".
+controller refuses to register it: "does not support finalized version". No node serves a partition. But a broker of 3.6
+or earlier that is not also a controller goes on after records that it cannot read, loads its logs, and DELETES the
+replicas of topics that it has not read; then it stops.
 
 What to do: start the nodes with a release that supports the metadata.version. To go back, first lower the
 metadata.version with the newer release while the cluster runs (`kafka-features.sh downgrade`), as far as Kafka permits
@@ -16,8 +19,10 @@ it.
 from collections.abc import Iterable
 
 from kcheck.core.metadata_replay import METADATA_VERSION
+from kcheck.core.metadata_version import FinalizedFeature, finalized_features, unsupported
 from kcheck.core.quorum import Quorum
-from kcheck.core.release_evidence import age, line_of, line_of_level
+from kcheck.core.startup import Outcome
+from kcheck.core.strays import becomes_of_strays
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.rules._cluster import place_of
@@ -26,36 +31,49 @@ from kcheck.rules._words import kafka, listed
 
 
 def check(view: Quorum, release: Release) -> Iterable[Finding]:
-    """Compare the finalized level with the release, and with the levels of the registered brokers."""
+    """Compare the finalized features with the release, and with the levels of the registered brokers."""
     image = view.newest.image
-    level = image.features.get(METADATA_VERSION)
-    if level is None:
-        return
-    first = line_of_level(level)
     where = place_of(view.newest)._replace(dir=None)  # it is about the node, whatever becomes of the directory
-    message = f"metadata.version is {level}, of Kafka {first}"
-    advice = f"Start the nodes with Kafka {first} or later."
-    if age(line_of(release.name)) < age(first):
+    refused = unsupported(image, release)
+    if refused is not None:
+        is_metadata_version = refused.name == METADATA_VERSION
         yield RULE.finding(
             where,
-            message,
-            effect=f"{kafka(release)} does not start with these metadata.",
-            advice=advice,
-            data={"metadata_version": level},
+            refused.words,
+            effect=f"{effect(release)}.",
+            advice=_advice(refused),
+            data={"metadata_version": refused.level} if is_metadata_version else {refused.name: refused.level},
         )
+    version = next((feature for feature in finalized_features(image) if feature.name == METADATA_VERSION), None)
+    if version is None:
+        return
     below = [
         broker.broker_id
         for _, broker in sorted(image.brokers.items())
-        if METADATA_VERSION in broker.features and broker.features[METADATA_VERSION].highest < level
+        if METADATA_VERSION in broker.features and broker.features[METADATA_VERSION].highest < version.level
     ]
     if below:
         yield RULE.finding(
             where,
-            f"{message}; the software of broker {listed(below)} does not support it",
+            f"{version.words}; the software of broker {listed(below)} does not support it",
             effect="The controller refuses to register these brokers: they do not start.",
-            advice=advice,
-            data={"metadata_version": level, "broker_ids": tuple(below)},
+            advice=_advice(version),
+            data={"metadata_version": version.level, "broker_ids": tuple(below)},
         )
+
+
+def _advice(feature: FinalizedFeature) -> str:
+    if feature.last is None:
+        return f"Start the nodes with Kafka {feature.first} or later."
+    return f"Start the nodes with Kafka {feature.first} to {feature.last}, and raise {feature.name} before an upgrade."
+
+
+def effect(release: Release) -> str:
+    """Return what a node of a release does with the metadata of a cluster whose features it does not support."""
+    stops = f"{kafka(release)} does not start with these metadata"
+    if becomes_of_strays(release) is not Outcome.DELETED:
+        return stops
+    return f"{stops}; a broker without controller role can DELETE replicas as strays before it stops"
 
 
 RULE = Rule(severity=Severity.FATAL, scope=Scope.CLUSTER, check=check)

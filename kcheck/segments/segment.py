@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Location
 from kcheck.model.segments import SegmentView
-from kcheck.model.source import Files, Filled, Source
+from kcheck.model.source import Files, Filled, JudgedSource, Source
 from kcheck.model.unreadable import Unreadable, UnreadableError
 from kcheck.segments import plain_segment as small
 
@@ -42,8 +42,11 @@ def read_segment(
                 read_columnar,  # imports numpy: only if read_plain cannot decide
             )
 
-            records = _records(source, reads_zstd=reads_zstd) if decode else None
+            judged = decode and isinstance(source, JudgedSource)
+            records = _records(source, reads_zstd=reads_zstd) if decode and not judged else None
             view = read_columnar(source, indexes, where, base, verify=verify, records=records, cuts=cuts)
+            if decode and isinstance(source, JudgedSource):
+                view = view._replace(records=source.records(reads_zstd=reads_zstd))
         return view._replace(unread=unread) if unread else view
 
 

@@ -8,7 +8,7 @@ TABLE = Table(
     "changes",
     "A finding that differs between two runs of `fleet scan`, as shown by `fleet diff`.",
     (
-        Column("change", "string", "new, gone or changed."),
+        Column("change", "string", "new, gone, changed, or unknown: not there, but the later run has not looked."),
         *PLACE,
         *findings.TABLE.columns,
         Column("before", "json", "For a changed finding: its previous severity, line, position, message and data."),

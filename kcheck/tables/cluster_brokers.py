@@ -1,7 +1,7 @@
 """The brokers of a cluster, by its own metadata."""
 
 from kcheck.model.report import Column
-from kcheck.tables._contract import Table
+from kcheck.tables._contract import PLACE, Table
 
 TABLE = Table(
     "cluster_brokers",
@@ -22,4 +22,5 @@ TABLE = Table(
         Column("led_last", "int64", "How many partitions without leader it led last."),
         Column("replicas", "int64", "How many replicas it has."),
     ),
+    in_run=PLACE,
 )

@@ -1,4 +1,4 @@
-"""The changes of one partition, by the records of the cluster's metadata."""
+"""The changes of one partition, by the records of the cluster's metadata or by ZooKeeper's transactions."""
 
 from kcheck.model.report import Column
 from kcheck.tables._contract import Table
@@ -8,8 +8,8 @@ TABLE = Table(
     "cluster_history",
     "A change of a partition.",
     (
-        Column("offset", "int64", "The offset of the record; null for the state that a snapshot holds."),
-        Column("time", "int64", "The time of the record, in ms since 1970."),
+        Column("offset", "int64", "The offset of the record, with ZooKeeper the zxid; null for what a snapshot holds."),
+        Column("time", "int64", "The time of the change, in ms since 1970."),
         Column("event", "string", "created, changed or removed; snapshot: the state from which the history goes on."),
         Column("topic", "string", "The topic."),
         Column("topic_id", "string", "The topic's id."),

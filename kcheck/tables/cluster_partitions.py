@@ -1,7 +1,7 @@
 """The partitions of a cluster, by its own metadata."""
 
 from kcheck.model.report import Column
-from kcheck.tables._contract import Table
+from kcheck.tables._contract import PLACE, Table
 
 STATE = (
     Column("leader", "int64", "The broker that leads it; -1 if none does."),
@@ -19,7 +19,7 @@ STATE = (
 )
 TABLE = Table(
     "cluster_partitions",
-    "A partition, as the controllers know it.",
+    "A partition, as the controllers know it. In a run the broker is its leader, or its latest one.",
     (
         Column("topic", "string", "The topic."),
         Column("topic_id", "string", "The topic's id."),
@@ -28,4 +28,5 @@ TABLE = Table(
         Column("min_isr", "int64", "How many replicas must be in sync for acks=all, by the metadata."),
         Column("health", "json", "What is wrong with it, the worst first."),
     ),
+    in_run=PLACE,
 )

@@ -16,13 +16,22 @@ TABLE = Table(
         Column(
             "directories", "int64", "Number of partition directories in it that were selected, symbolic links included."
         ),
+        Column("mode", "string", "Who keeps the metadata of its broker: kraft or zk."),
+        Column("shutdown_epoch", "int64", "The broker epoch in its .kafka_cleanshutdown."),
+        Column("kafka", "string", "The Kafka release that was modelled for its broker."),
+        Column("kafka_lowest", "string", "With --kafka auto: the lowest release that the files of its broker fit."),
+        Column("kafka_highest", "string", "The highest one, likewise."),
+        Column("kafka_from", "string", "What decides that, likewise."),
     ),
     in_run=PLACE,
 )
 
 
-def row(view: LogDirView, directories: int) -> tuple[object, ...]:
-    """Return the row of a log dir with this number of partition directories."""
+def row(
+    view: LogDirView, directories: int, mode: str, kafka: tuple[str | None, str | None, str | None, str | None]
+) -> tuple[object, ...]:
+    """Return the row of a log dir with this number of partition directories, of a broker of this mode and release."""
     where = view.where
     identity = (where.broker_id, where.log_dir, view.cluster_id, view.directory_id)
-    return (*identity, view.clean_shutdown, view.locked_by is not None, directories)
+    marks = (view.clean_shutdown, view.locked_by is not None)
+    return (*identity, *marks, directories, mode, view.shutdown_epoch, *kafka)

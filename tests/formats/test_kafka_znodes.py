@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import pytest
 
 from kcheck.core.znode_tree import replay
-from kcheck.formats._kafka_znodes import read_cluster
+from kcheck.formats._kafka_znodes import partition_paths, read_cluster, read_partition
 from kcheck.formats._zookeeper_log import transactions
 from kcheck.formats._zookeeper_snapshot import zxid_of
 from kcheck.model.cluster import (
@@ -106,6 +106,7 @@ def test_cluster(chroot: str) -> None:
         electing=(("t", 0),),
         log_dir_changes=(1,),
         migration=ZookeeperMigration(9, 1, 1 << 40, 3),
+        chroot=chroot,
     )
     assert "secret" not in repr(_cluster(OBJECTS, chroot))
 
@@ -248,3 +249,24 @@ def test_real_clusters(version: str) -> None:
     assert image.configs == {("topic", "plain"): {"unclean.leader.election.enable": "true"}}
     assert image.scram_users == ("alice (SCRAM-SHA-256)",)
     assert (len(image.topics_by_id), image.next_producer_id) == ((0, 2000) if version == "1.1.1" else (2, None))
+
+
+def test_one_partition() -> None:
+    """The topic alone says the replicas; a state of a partition that the topic does not have says nothing."""
+    nodes = {path: Znode(json.dumps(value).encode(), version=7) for path, value in OBJECTS.items()}
+    replicas, state = (nodes.get(path) for path in partition_paths("", "t", 0))
+    topic_id, registration = read_partition("t", 0, replicas, state)
+    assert topic_id == "i"
+    assert registration is not None
+    assert (registration.leader, registration.partition_epoch, registration.adding) == (1, 7, (2,))
+    assert registration.with_last_leader() == _cluster(OBJECTS).image.topics["t"].partitions[0]
+    created = read_partition("t", 0, replicas, None)[1]
+    assert created is not None
+    assert (created.leader, created.leader_epoch, created.replicas) == (-1, None, (1, 2))
+    assert read_partition("t", 9, replicas, state) == ("i", None)
+    assert read_partition("t", 0, None, state) == (None, None)
+    for damaged in (Znode(b"?"), Znode(None)):
+        with pytest.raises(ValueError, match="no JSON object"):
+            read_partition("t", 0, replicas, damaged)
+        with pytest.raises(ValueError, match="no JSON object"):
+            read_partition("t", 0, damaged, state)

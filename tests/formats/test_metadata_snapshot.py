@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kcheck.core.releases import release
-from kcheck.formats._metadata_snapshot import FORMAT, broker_reads, parse
+from kcheck.formats._metadata_snapshot import FORMAT, MetadataSnapshot, broker_reads, parse
 from kcheck.formats.record_batch import HEADER, OVERHEAD, body_from, checksum
 from kcheck.model.parsed import Defect, Parsed
 
@@ -30,8 +30,15 @@ def starts(data: bytes) -> list[int]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_a_node_wrote(name: str) -> None:
+    """One batch of records; the snapshot of offset 0 holds control records alone."""
+    said = parse(FILES[name])
     assert FORMAT.matches(name)
-    assert Parsed(len(starts(FILES[name]))) == parse(FILES[name])
+    assert (0 if name.startswith(f"{0:020d}-") else 1, ()) == (said.value.batches, said.defects)
+    assert bool(said.value.batches) == ("metadata.version" in said.value.features)
+    assert ((None, 0) if name == "bootstrap.checkpoint" else (1, 1)) == (
+        said.value.kraft_version,
+        len(said.value.voters),
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -46,20 +53,31 @@ def test_every_byte_is_missed(name: str) -> None:
             assert parse(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]).defects, at
 
 
+def test_what_inspect_shows() -> None:
+    snapshot = parse(FILES[f"{0:020d}-{0:010d}.checkpoint"]).value
+    assert FORMAT.row is not None
+    assert FORMAT.reads_row is not None
+    (voter,) = snapshot.voters
+    shown = FORMAT.row(snapshot)
+    assert ([voter._asdict()], 1, 0) == (shown["voters"], shown["kraft_version"], shown["batches"])
+    assert {} == FORMAT.reads_row(None)
+
+
 def test_nothing_at_all() -> None:
-    assert Parsed(0, (Defect(NO_HEADER, 0), Defect(NO_FOOTER, 0))) == parse(b"")
+    assert Parsed(MetadataSnapshot(), (Defect(NO_HEADER, 0), Defect(NO_FOOTER, 0))) == parse(b"")
 
 
 def test_a_begin_and_an_end_that_say_something_else() -> None:
     """Records that are none of control, and a control record that cannot be read."""
     middle = BOOTSTRAP[FIRST_SIZE : starts(BOOTSTRAP)[-1]]
-    assert Parsed(1, (Defect(NO_HEADER, 0), Defect(NO_FOOTER, len(middle)))) == parse(middle)
+    assert (Defect(NO_HEADER, 0), Defect(NO_FOOTER, len(middle))) == parse(middle).defects
+    assert parse(BOOTSTRAP).value == parse(middle).value
     fields = [*HEADER.unpack_from(BOOTSTRAP)]
     fields[-1] = 2  # records, where there is one
     batch = HEADER.pack(*fields) + BOOTSTRAP[HEADER.size : FIRST_SIZE]
     fields[4] = checksum(batch[body_from(2) :], 2)
     batch = HEADER.pack(*fields) + batch[HEADER.size :]
-    assert Parsed(1, (Defect(NO_FOOTER, len(batch)),)) == parse(batch)
+    assert Parsed(MetadataSnapshot(), (Defect(NO_FOOTER, len(batch)),)) == parse(batch)
 
 
 @pytest.mark.parametrize(

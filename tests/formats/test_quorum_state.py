@@ -5,7 +5,7 @@ import json
 import pytest
 
 from kcheck.core.releases import release
-from kcheck.formats._quorum_state import FORMAT, broker_reads, parse
+from kcheck.formats.quorum_state import FORMAT, ElectionRead, broker_reads, parse
 from kcheck.model.cluster import QuorumState
 from kcheck.model.parsed import BrokerReads
 
@@ -15,15 +15,30 @@ OLD = {
 }  # fmt: skip
 NEW = {"leaderId": -1, "leaderEpoch": 2, "votedId": 1, "votedDirectoryId": "J8aAPcfLQt2bqs1JT_rMgQ", "data_version": 1}
 
-TAKEN: BrokerReads[str | None] = BrokerReads(None)
+TAKEN = BrokerReads(ElectionRead(None))
 NO_JSON = "its first line is no JSON object with data_version"
 
 
 def test_only_brokers_of_kraft_read_it() -> None:
     assert FORMAT.matches("quorum-state")
-    assert [BrokerReads(None, None), BrokerReads(None, "it is empty")] == [
-        broker_reads(b"", release(kafka)) for kafka in ("2.8", "4.3")
-    ]
+    assert [TAKEN, BrokerReads(None, "it is empty")] == [broker_reads(b"", release(kafka)) for kafka in ("2.8", "4.3")]
+
+
+def test_rows() -> None:
+    """Of both versions, of a file that 4.3 does not read, and of one that older nodes remove."""
+    assert FORMAT.row is not None
+    assert FORMAT.reads_row is not None
+    old, new, none = (FORMAT.row(parse(json.dumps(fields).encode()).value) for fields in (OLD, NEW, {}))
+    assert {"version": 0, "leader_id": 100, "leader_epoch": 1, "votes": -1, "voters": (100,)} == {
+        "version": old["version"], "leader_id": old["leader_id"], "leader_epoch": old["leader_epoch"],
+        "votes": old["voted_id"], "voters": old["voters"],
+    }  # fmt: skip
+    assert (1, None, "J8aAPcfLQt2bqs1JT_rMgQ") == (new["version"], new["voters"], new["voted_directory_id"])
+    assert set(new) == set(none)
+    assert {None} == set(none.values())
+    assert FORMAT.serialize is not None
+    assert b"" == FORMAT.serialize(None)
+    assert {"removed_because": "w"} == FORMAT.reads_row(ElectionRead("w"))
 
 
 def test_what_brokers_write() -> None:
@@ -63,12 +78,12 @@ def test_what_ends_a_start(data: bytes, why: str) -> None:
 @pytest.mark.parametrize(
     ("data", "reads"),
     [
-        (bytes(60), BrokerReads(NO_JSON)),
-        (b"{}", BrokerReads(NO_JSON)),
+        (bytes(60), BrokerReads(ElectionRead(NO_JSON))),
+        (b"{}", BrokerReads(ElectionRead(NO_JSON))),
         (b'{"data_version":0}', BrokerReads(None, "it has no leaderId")),
     ],
 )
-def test_old_releases_forget_what_they_cannot_read(data: bytes, reads: BrokerReads[str | None]) -> None:
+def test_old_releases_forget_what_they_cannot_read(data: bytes, reads: BrokerReads[ElectionRead]) -> None:
     """Up to 3.7 they remove what is no such object, and go on without."""
     assert reads == broker_reads(data, release("3.7"))
 

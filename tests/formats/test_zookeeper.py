@@ -67,6 +67,7 @@ def test_zxid_of_a_name() -> None:
 
 def test_snapshot() -> None:
     value, defects = parse("snapshot.4a", PLAIN, SIZE_MAX)
+    assert value.last_change == max(node.mzxid for node in value.znodes.values())
     assert (value.zxid, defects) == (74, ())
     assert value.znodes["/a"] == Znode(b"1", 3, 3, 2, 9)
     assert value.znodes["/a/b"].data is None

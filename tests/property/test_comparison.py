@@ -24,6 +24,19 @@ def partitions_batch(groups: list[dict[str, Any]]) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist(groups, schema=pa.schema(fields))
 
 
+_NO_METADATA = {"cluster_topic_id": None, "is_certain": None, "in_isr": None}
+_IN_CLUSTER = (
+    *(_NO_METADATA,) * 3,
+    *(
+        {"cluster_topic_id": topic_id, "is_certain": is_certain, "in_isr": in_isr}
+        for topic_id in ("a", "b", None)
+        for is_certain in (False, True)
+        for in_isr in (False, True, None)
+    ),
+)
+"""What the metadata of the cluster may say of a replica, if there are any."""
+
+
 @st.composite
 def replicas(draw: st.DrawFn, broker_id: int) -> dict[str, Any]:
     """Return a replica, sometimes an odd one."""
@@ -50,7 +63,7 @@ def replicas(draw: st.DrawFn, broker_id: int) -> dict[str, Any]:
         "folder": None, "cache": entries,
         "told": entries[1:] if odd == 5 else [],
         "runs": [{"epoch": 1, "start_offset": start, "last_offset": max(start, end - 1)}] if odd == 6 else [],
-        "logs": [],
+        "logs": [], **draw(st.sampled_from(_IN_CLUSTER)),
     }  # fmt: skip
 
 
@@ -105,7 +118,9 @@ def test_a_fleet_at_once_as_one_by_one(seed: int) -> None:
     plans = [row for each in found.column("of_truncation_plans").to_pylist() for row in each]
     for name in ("truncate_to", "lost_from", "expired_from", "refetch_from", "diverges_silently_at"):
         assert [row for row in plans if row[name] is not None], name
-    assert {"KC402", "KC403", "KC404", "KC405", "KC406"} == {row[1] for each in expected for row in each.findings}
+    assert {"KC402", "KC403", "KC404", "KC405", "KC406", "KC407"} == {
+        row[1] for each in expected for row in each.findings
+    }
 
 
 def _partition(chance: Random, number: int) -> dict[str, Any]:
@@ -133,7 +148,7 @@ def _partition(chance: Random, number: int) -> dict[str, Any]:
             "loaded_high_watermark": max(mark, begin), "first_segment": chance.choice((begin, begin, 0)),
             "seen_epoch": max((-1, *(epoch for epoch, _ in own))), "problem": None, "told_differs": False,
             "is_read": False, "lacks_epochs": False, "compacted": False, "folder": None,
-            "told": [], "runs": [], "logs": [],
+            "told": [], "runs": [], "logs": [], **chance.choice(_IN_CLUSTER),
             "cache": [{"epoch": epoch, "start_offset": start} for epoch, start in own],
         })  # fmt: skip
     return {
@@ -152,7 +167,7 @@ def test_what_is_plain_is_decided_at_once(monkeypatch: Any) -> None:
         "log_end_offset": 9, "loaded_log_start": 0, "loaded_log_end": 9, "loaded_high_watermark": 9,
         "first_segment": 0, "seen_epoch": 3, "problem": None, "told_differs": False, "is_read": False,
         "lacks_epochs": False, "compacted": False, "folder": None,
-        "cache": entries, "told": [], "runs": [], "logs": [],
+        "cache": entries, "told": [], "runs": [], "logs": [], **_NO_METADATA,
     }  # fmt: skip
     group = {
         "cluster": "c", "topic": "t", "partition": 0, "replicas_of_topic": 2,

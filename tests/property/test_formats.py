@@ -13,12 +13,14 @@ from kcheck.formats import (
     offset_index,
     partition_metadata,
     producer_snapshot,
+    quorum_state,
     time_index,
     transaction_index,
 )
 from kcheck.formats._checkpoint_file import DEFECT_COUNT_MAX
 from kcheck.formats._contract import Format
 from kcheck.formats.record_batch import CORRUPT, HEADER, batch_at, entry_size
+from kcheck.model.cluster import QuorumState
 from kcheck.model.entries import EpochEntries, OffsetEntry
 from kcheck.model.java import java_fields, java_int, java_lines, java_long, utf8_lines, utf8_lines_replaced
 from kcheck.model.names import broker_accepts, parse_directory, parse_file
@@ -60,6 +62,7 @@ FILES = {
     "time-index": strategies.time_indexes().map(time_index.serialize),
     "transaction-index": strategies.transaction_indexes().map(transaction_index.serialize),
     "producer-snapshot": strategies.producer_snapshots().map(producer_snapshot.serialize),
+    "quorum-state": strategies.quorum_states().map(quorum_state.serialize),
 }
 
 
@@ -100,8 +103,8 @@ def test_what_is_without_defect_is_written_back(kind: str, data: st.DataObject) 
     assert form.parse is not None
     assert form.serialize is not None
     parsed = form.parse(file)
-    # A person may write meta.properties in many ways; there only the properties are kept.
-    if not parsed.defects and kind != "meta-properties":
+    # A person may write properties and JSON in many ways; there only what they say is kept.
+    if not parsed.defects and kind not in ("meta-properties", "quorum-state"):
         assert file == form.serialize(parsed.value)
 
 
@@ -125,6 +128,7 @@ OLDEST_WITH_FILE = {
     "meta-properties": (3, 7),
     "partition-metadata": (3, 7),
     "producer-snapshot": (0, 11),
+    "quorum-state": (3, 8),
     "transaction-index": (0, 11),
 }
 """The first release whose reader agrees with the newest; without an entry every release does."""
@@ -149,12 +153,14 @@ def test_an_accepted_defect_is_accepted_by_every_broker(kind: str, data: st.Data
 
 
 def _plain(value: object) -> object:
-    """Return a value in a comparable form: columns as entries, properties without comments."""
+    """Return a value to compare: columns as entries, properties without comments, of an election that it is kept."""
     match value:
         case offset_checkpoint.OffsetCheckpoint() | leader_epoch_checkpoint.LeaderEpochCheckpoint():
             return tuple(value.entries)
         case meta_properties.MetaProperties():
             return value.properties
+        case QuorumState():
+            return quorum_state.ElectionRead(None)
     return value
 
 

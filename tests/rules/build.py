@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from kcheck.core.releases import release
 from kcheck.core.segments import log_start_offset
 from kcheck.formats import (
+    _metadata_snapshot,
     clean_shutdown,
     leader_epoch_checkpoint,
     meta_properties,
@@ -27,6 +28,7 @@ NEWEST = release("4.3")
 
 FORMATS = (
     offset_checkpoint, leader_epoch_checkpoint, partition_metadata, meta_properties, clean_shutdown, producer_snapshot,
+    _metadata_snapshot,
 )  # fmt: skip
 
 

@@ -168,6 +168,26 @@ def test_a_replica_in_sync_that_ends_below_the_high_watermark() -> None:
     assert lag(member._replace(registration=None), member) == behind
 
 
+def test_two_ids_of_which_the_cluster_knows_one() -> None:
+    """What is proven is said once; where the copy may be older, or says nothing, the ids are compared."""
+
+    def differ(in_cluster: ReplicaInCluster | None) -> list[tuple[str, int | None]]:
+        views = (replica(topic_id="OLD", in_cluster=in_cluster), replica(broker_id=2), replica(broker_id=3))
+        findings = found_by_all(ReplicasView(views), Scope.REPLICAS, "4.3")
+        return [(finding.id, finding.where.broker_id) for finding in findings if finding.id == "KC404"]
+
+    assert not differ(IN_CLUSTER)
+    for silent in (None, IN_CLUSTER._replace(is_certain=False), IN_CLUSTER._replace(topic_id=None)):
+        assert differ(silent) == [("KC404", 2), ("KC404", 3)]
+
+
+def test_a_topic_that_its_configuration_lets_the_cleaner_compact() -> None:
+    """Gaps are no damage then, as if cleaner-offset-checkpoint named it."""
+    assert replica(IN_CLUSTER._replace(compacted=True)).is_compacted
+    assert not replica().is_compacted
+    assert not replica(None).is_compacted
+
+
 def of_cluster(*copies: MetadataCopy, kafka: str = "4.3") -> list[tuple[str, str, int | None]]:
     """Return what the rules about copies find."""
     findings = found_by_all(quorum(copies), Scope.CLUSTER, kafka)
@@ -227,3 +247,38 @@ def test_metadata_that_the_software_does_not_know(
     image = ClusterImage({"t": TopicImage("t", "T", {})}, brokers=brokers, features=finalized)
     findings = of_cluster(copy(1, 30)._replace(image=image), kafka=kafka)
     assert findings == [("KC503", "fatal", 1)] * expected
+
+
+@pytest.mark.parametrize(
+    ("features", "kafka", "refused"),
+    [
+        ({}, "4.3", None),
+        ({"metadata.version": 30, "share.version": 1}, "4.3", None),
+        ({"metadata.version": 25, "share.version": 1}, "4.0", "share.version is 1, of Kafka 4.1"),
+        ({"metadata.version": 25, "share.version": 0}, "4.0", None),
+        ({"metadata.version": 30, "share.version": 1}, "4.0", "metadata.version is 30, of Kafka 4.3"),
+        ({"kraft.version": 1}, "3.8", "kraft.version is 1, of Kafka 3.9"),
+        ({"metadata.version": 4}, "3.9", None),
+        ({"metadata.version": 4}, "4.0", "metadata.version is 4, of Kafka 3.3"),
+        ({"metadata.version": 7}, "4.0", None),
+    ],
+)
+def test_features_that_a_release_does_not_support(features: dict[str, int], kafka: str, refused: str | None) -> None:
+    """4.0 and later do not read a metadata.version below 7; an unknown feature says nothing."""
+    image = ClusterImage({}, features=features | {"of.tomorrow": 1})
+    standing = quorum((copy(1, 30)._replace(image=image),))
+    findings = found_by_all(standing, Scope.CLUSTER, kafka)
+    assert [finding.message for finding in findings] == ([refused] if refused else [])
+
+
+def test_a_broker_without_controller_role_can_delete_replicas_before_it_stops() -> None:
+    """Up to 3.6: tests/oracle/test_cluster_rules.py."""
+    image = ClusterImage({}, features={"metadata.version": 30})
+    effects = {
+        kafka: [
+            finding.effect
+            for finding in found_by_all(quorum((copy(1, 30)._replace(image=image),)), Scope.CLUSTER, kafka)
+        ]
+        for kafka in ("3.6", "3.7")
+    }
+    assert ["DELETE" in str(effect) for (effect,) in effects.values()] == [True, False]

@@ -1,9 +1,11 @@
-"""KC301, KC302, KC308 to KC310, KC313: one log dir."""
+"""KC301, KC302, KC308 to KC310, KC313, KC314: one log dir."""
 
 import pytest
 
+from kcheck.core.remote_index_cache import NOT_A_DIRECTORY
 from kcheck.model.finding import Severity
 from kcheck.model.names import DirectoryState
+from kcheck.model.remote_index_cache import RemoteIndexCache
 from kcheck.model.unreadable import Unreadable, UnreadableCause
 from kcheck.model.views import PartitionView
 from kcheck.rules.kc301_directory_name import RULE as KC301
@@ -12,6 +14,7 @@ from kcheck.rules.kc308_log_dir_in_use import RULE as KC308
 from kcheck.rules.kc309_directory_name_not_canonical import RULE as KC309
 from kcheck.rules.kc310_topic_id_missing import RULE as KC310
 from kcheck.rules.kc313_checkpoint_missing import RULE as KC313
+from kcheck.rules.kc314_remote_index_cache_refused import RULE as KC314
 from tests.rules.build import LOG_DIR, file_view, found_by, log_dir, offsets, partition
 from tests.rules.test_metadata_files import KRAFT, ZOOKEEPER, properties
 
@@ -207,3 +210,16 @@ def test_checkpoints_that_may_be_missing() -> None:
         (HIGH_WATERMARKS.name, RECOVERY_POINTS.name), Unreadable(UnreadableCause.REFUSED, "no permission")
     )
     assert not found_by(KC313, log_dir(partitions=(partition(),))._replace(unread=unread))
+
+
+def test_a_remote_index_cache_that_ends_the_start() -> None:
+    """From 3.6 on: before, no broker has remote storage. The names cannot disturb a terminal."""
+    view = log_dir()._replace(remote_index_cache=RemoteIndexCache(refused=("x\x1b[31m",), refused_count=1))
+    assert not found_by(KC314, view, "3.5")
+    (found,) = found_by(KC314, view, "3.6")
+    assert found.message == r"1 name that no broker can load: x\x1b[31m"
+    assert found.where.file == "remote-log-index-cache"
+    (blocked,) = found_by(KC314, log_dir()._replace(remote_index_cache=NOT_A_DIRECTORY))
+    assert blocked.message == "it is a file, not a directory"
+    assert not found_by(KC314, log_dir()._replace(remote_index_cache=RemoteIndexCache(files=3)))
+    assert not found_by(KC314, log_dir())

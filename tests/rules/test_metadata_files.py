@@ -1,4 +1,4 @@
-"""KC111, KC121, KC131: partition.metadata, meta.properties and the marker of a clean shutdown."""
+"""KC111, KC121, KC131, KC193: partition.metadata, meta.properties, the marker of a clean shutdown, a snapshot."""
 
 import pytest
 
@@ -8,6 +8,8 @@ from kcheck.model.views import FileView
 from kcheck.rules.kc111_partition_metadata_unreadable import RULE as KC111
 from kcheck.rules.kc121_meta_properties_unreadable import RULE as KC121
 from kcheck.rules.kc131_clean_shutdown_unreadable import RULE as KC131
+from kcheck.rules.kc193_bootstrap_records_ignored import RULE as KC193
+from tests.cases.build import CASES
 from tests.rules.build import file_view, found_by, offsets
 
 FATAL, WARNING, INFO = Severity.FATAL, Severity.WARNING, Severity.INFO
@@ -156,3 +158,23 @@ def test_a_marker_without_an_epoch(data: bytes, kafka: str, severity: Severity, 
     assert severity is found.severity
     assert words in found.message
     assert ("eligible leader" in found.effect) is (kafka == "4.3")
+
+
+def test_records_in_the_snapshot_of_a_formatted_directory() -> None:
+    """4.3 never reads them; other snapshots hold records, and damage is another rule's."""
+    case = CASES / "kc193-bootstrap-records-ignored"
+    (path,) = (case / "records").rglob("*.checkpoint")
+    data = path.read_bytes()
+    (clean,) = (case / "clean").rglob(path.name)
+
+    def snapshot(data: bytes, name: str = path.name) -> FileView:
+        return file_view("metadata-snapshot", name, data, dir="__cluster_metadata-0")
+
+    (found,) = found_by(KC193, snapshot(data))
+    assert found.severity is WARNING
+    assert not found_by(KC193, snapshot(data), "4.4")
+    assert not found_by(KC193, snapshot(data), "4.2")
+    assert not found_by(KC193, snapshot(clean.read_bytes()))
+    assert not found_by(KC193, snapshot(data[:-1]))
+    assert not found_by(KC193, snapshot(data, "00000000000000000009-0000000001.checkpoint"))
+    assert not found_by(KC193, snapshot(data, "bootstrap.checkpoint"))

@@ -7,7 +7,7 @@ import re
 import pytest
 
 import kcheck.rules
-from kcheck.formats import _metadata_snapshot, _quorum_state
+from kcheck.formats import _metadata_snapshot, quorum_state
 from kcheck.formats._contract import Format
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.report import Report
@@ -70,7 +70,7 @@ def test_an_id_says_what_a_rule_looks_at(rule: Rule) -> None:
 def test_a_rule_of_files_says_of_which_kinds(rule: Rule) -> None:
     """Without one it would never be asked; a rule of something else has none."""
     known = {kind.kind for kind in discover("kcheck.formats", "FORMAT") if isinstance(kind, Format)}
-    known.update((_metadata_snapshot.FORMAT.kind, _quorum_state.FORMAT.kind))
+    known.update((_metadata_snapshot.FORMAT.kind, quorum_state.FORMAT.kind))
     assert (rule.scope is Scope.FILE) == bool(rule.kinds)
     assert known.issuperset(rule.kinds)
 

@@ -6,9 +6,10 @@ import pytest
 
 from kcheck.core.releases import release
 from kcheck.disk.read import FilesOf
+from kcheck.fleet.identify import ScanOptions, identify
 from kcheck.fleet.inventory import FleetLogDir
 from kcheck.fleet.scan_rows import tables_of
-from kcheck.fleet.steps import ScanOptions, identify, list_items, look_at_broker, scan_batches
+from kcheck.fleet.steps import list_items, look_at_broker, scan_batches
 from kcheck.model.depth import Depth
 from kcheck.model.report import PartitionFilter
 from kcheck.segments.segment import read_segment
@@ -54,7 +55,10 @@ def test_a_log_dir_and_its_checkpoints(data: Path) -> None:
     """Entries without a directory stand there too."""
     view = open_log_dir(str(data), None, NEWEST).view
     where = (1, str(data))
-    assert (*where, "c1uster-AAAAAAAAAAAAAA", None, True, False, 2) == log_dirs.row(view, 2)
+    kafka = ("4.3", "3.3", "4.3", "node.id in meta.properties")
+    assert (*where, "c1uster-AAAAAAAAAAAAAA", None, True, False, 2, "kraft", 7, *kafka) == log_dirs.row(
+        view, 2, "kraft", kafka
+    )
     assert {
         (*where, "recovery-point-offset-checkpoint", "t", 0, 5),
         (*where, "recovery-point-offset-checkpoint", "gone", 7, 3),

@@ -27,6 +27,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
 ORDERS = BROKERS / "4.3.1" / "coordinators" / "broker-1" / "data1" / "orders-1"
 CONTROLLER = ORDERS.parent
+LOG = BROKERS.parent / "logs" / "4.3.1" / "server.log"
 NAME = "00000000000000000000"
 DAMAGED = shared_copy(CASES / "kc141-batch-crc" / "flipped-bit")
 INDEX = next(path for path in BROKERS.glob("*/*/*/*/*/*.index") if any(path.read_bytes()))
@@ -47,6 +48,7 @@ COMMANDS: dict[str, tuple[str | Path, ...]] = {
     "end_offsets": ("end-offset", ORDERS),
     "findings": ("check", "--depth", "crc", DAMAGED),
     "rules": ("rules",),
+    "log_events": ("explain", LOG),
     "cluster_partitions": ("cluster", CONTROLLER),
     "cluster_brokers": ("cluster", CONTROLLER, "--brokers"),
     "cluster_history": ("cluster", CONTROLLER, "--history", "orders-0"),
@@ -64,10 +66,11 @@ def rows_in(value: object) -> Iterator[Mapping[str, Any]]:
 def test_every_table_is_written_by_a_command() -> None:
     """That of files without rows is one that no row fills; those of a run are written by `fleet scan`.
 
-    That of changes needs two runs: tests/cli/test_fleet_diff.py writes it.
+    Those of changes and of the history of findings need several runs: tests/cli/test_fleet_diff.py and
+    tests/fleet/test_history.py write them.
     """
-    assert {*COMMANDS, "files", "changes", *RUN} == set(TABLES)
-    assert {"findings"} == set(COMMANDS) & set(RUN)
+    assert {*COMMANDS, "files", "changes", "finding_history", *RUN} == set(TABLES)
+    assert {"findings", "cluster_brokers", "cluster_partitions"} == set(COMMANDS) & set(RUN)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

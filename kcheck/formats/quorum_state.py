@@ -1,10 +1,11 @@
 """`quorum-state` of a KRaft node's metadata log: the last election that the node knows (FileQuorumStateStore).
 
-The first line is a JSON object: version 0 from 2.8, version 1 from 3.8. Up to 3.7 FileBasedStateStore reads it. This
-module is not public, because kcheck needs only what a broker decides on reading the file.
+The first line is a JSON object: version 0 from 2.8, version 1 from 3.8. Up to 3.7 FileBasedStateStore reads it.
 """
 
-from typing import Any
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from kcheck.formats._contract import Format
 from kcheck.formats._json_reader import read_json
@@ -19,6 +20,13 @@ _VERSION = "data_version"
 _VERSIONS = (0, 1)
 _VOTED_DIRECTORY = "votedDirectoryId"
 _INTS = ("leaderId", "leaderEpoch", "votedId")
+
+
+class ElectionRead(NamedTuple):
+    """What a node does with the file when it starts."""
+
+    removed_because: str | None
+    """Why it deletes the file and starts without its contents; None if it uses them."""
 
 
 def parse(data: bytes) -> Parsed[QuorumState | None]:
@@ -36,26 +44,24 @@ def parse(data: bytes) -> Parsed[QuorumState | None]:
     return Parsed(QuorumState(leader_id, leader_epoch, voted_id, voters, fields.get(_VOTED_DIRECTORY)))
 
 
-def broker_reads(data: bytes, release: Release) -> BrokerReads[str | None]:
+def broker_reads(data: bytes, release: Release) -> BrokerReads[ElectionRead]:
     """Return as `error` why the broker does not start with this file. Before 3.0 there are no KRaft brokers.
 
-    `value` says why the broker deletes the file and starts without its contents, None if it uses them: 3.0 to 3.7 do so
-    if the file is not a JSON object (QuorumState.initialize).
+    3.0 to 3.7 delete a file that is not a JSON object (QuorumState.initialize).
     """
     if not release.has_kraft:
-        return BrokerReads(None)
+        return BrokerReads(ElectionRead(None))
     old = not release.knows_quorum_state_version_1
     try:
         fields = _object(data)
     except ValueError as error:
-        return BrokerReads(str(error)) if old else BrokerReads(None, str(error))
+        return BrokerReads(ElectionRead(str(error))) if old else BrokerReads(None, str(error))
     if old:
-        return BrokerReads(
-            None, _wrong_field({name: value for name, value in fields.items() if name != _VOTED_DIRECTORY}, 0)
-        )
-    version = _short(fields[_VERSION])
-    known = version in _VERSIONS
-    return BrokerReads(None, _wrong_field(fields, version) if known else f"{_VERSION} {version} is not known")
+        version, fields = 0, {name: value for name, value in fields.items() if name != _VOTED_DIRECTORY}
+    else:
+        version = _short(fields[_VERSION])
+    wrong = _wrong_field(fields, version) if version in _VERSIONS else f"{_VERSION} {version} is not known"
+    return BrokerReads(ElectionRead(None)) if wrong is None else BrokerReads(None, wrong)
 
 
 def _object(data: bytes) -> dict[str, Any]:
@@ -109,10 +115,38 @@ def _is_int(value: object, least: int, most: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 
+def serialize(value: QuorumState | None) -> bytes:
+    """Return the file as a node writes it; no node writes one without a state."""
+    if value is None:
+        return b""
+    fields: dict[str, object] = {} if value.voters is None else {"clusterId": ""}
+    fields |= {"leaderId": value.leader_id, "leaderEpoch": value.leader_epoch, "votedId": value.voted_id}
+    if value.voters is None:
+        fields |= {_VOTED_DIRECTORY: value.voted_directory_id, _VERSION: 1}
+    else:
+        fields |= {"appliedOffset": 0, "currentVoters": [{"voterId": voter} for voter in value.voters], _VERSION: 0}
+    return json.dumps(fields, separators=(",", ":")).encode()
+
+
+def row(value: QuorumState | None) -> Mapping[str, object]:
+    """Return the JSON fields; null for a file that 4.3 does not read."""
+    if value is None:
+        return dict.fromkeys(("version", *QuorumState._fields))
+    return {"version": int(value.voters is None), **value._asdict()}
+
+
+def reads_row(read: ElectionRead) -> Mapping[str, object]:
+    """Return the JSON fields of what a node reads."""
+    return read._asdict()
+
+
 FORMAT = Format(
     kind="quorum-state",
     title="quorum-state",
     matches=lambda name: name == FileKind.QUORUM_STATE,
     parse=parse,
+    serialize=serialize,
+    row=row,
     broker_reads=broker_reads,
+    reads_row=reads_row,
 )

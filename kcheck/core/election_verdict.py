@@ -1,0 +1,107 @@
+"""The verdict on the elections of a cluster, in sentences: the cheapest remedy first."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from kcheck.core.election import BrokerStart
+from kcheck.core.election_plans import Amounts, PartitionElection, after_order, total
+from kcheck.core.start_order import StartOrder
+
+_NAMED = 3
+
+
+def verdict(
+    partitions: Sequence[PartitionElection],
+    starts: Mapping[int, BrokerStart],
+    order: StartOrder,
+) -> str:
+    """Return what to do, and what that costs, for a person."""
+    if not partitions:
+        return "There are no partitions in these paths."
+    return " ".join((*_incomplete(partitions), *_starts(partitions, starts, order), *_elections(partitions)))
+
+
+def _incomplete(partitions: Sequence[PartitionElection]) -> Iterator[str]:
+    """Yield which disks to bring."""
+    without = [row for row in partitions if row.best is None and row.unknown_replicas]
+    if without:
+        brokers = listed(sorted({number for row in without for number in row.unknown_replicas}))
+        yield (
+            f"kcheck recommends no leader for {counted(len(without), 'partition')}: bring the log dirs of broker"
+            f" {brokers}, or give it up with --dead."
+        )
+
+
+def _starts(
+    partitions: Sequence[PartitionElection], starts: Mapping[int, BrokerStart], order: StartOrder
+) -> Iterator[str]:
+    """Yield the order of starts, why it begins so, and what it costs."""
+    if not order.brokers:
+        yield "No broker here starts."
+        return
+    first, *rest = order.brokers
+    then = f" Then start {', then '.join(map(str, rest))}." if rest else ""
+    yield f"Start broker {first} first{_why_first(partitions, first)}.{then}"
+    scenario = after_order(partitions, starts, order.brokers)
+    led = len(partitions) - (scenario.offline_partitions or 0)
+    if led:
+        whose = "Every partition" if led == len(partitions) else counted(led, "partition")
+        verb = "gets" if led in (1, len(partitions)) else "get"
+        yield f"{whose} then {verb} a leader, and {lost_words(scenario.lost)}."
+
+
+def _why_first(partitions: Sequence[PartitionElection], first: int) -> str:
+    """Return which seat the first broker has that others have not."""
+    named = [
+        f"{row.topic}-{row.partition}" for row in partitions if row.seats and first in (row.seats.isr or row.seats.elr)
+    ]
+    if not named:
+        return ""
+    elr = any(row.seats and not row.seats.isr and first in row.seats.elr for row in partitions)
+    return f": it is in the {'ELR' if elr else 'ISR'} of {some(named)}"
+
+
+def _elections(partitions: Sequence[PartitionElection]) -> Iterator[str]:
+    """Yield what needs an unclean election, and what the best one costs."""
+    needed = [row for row in partitions if row.needs_unclean]
+    elected = [row.recommended for row in needed if row.recommended is not None]
+    if needed:
+        verb = "gets" if len(needed) == 1 else "get"
+        yield f"{counted(len(needed), 'partition')} {verb} no leader without an unclean election{_named(needed)}."
+    if elected:
+        yield f"Under the best leaders {lost_words(total(row.lost for row in elected))} there."
+    unserved = [row for row in partitions if not row.leaders]
+    if unserved:
+        verb = "has" if len(unserved) == 1 else "have"
+        yield f"{counted(len(unserved), 'partition')} {verb} no replica here that can lead{_named(unserved)}."
+
+
+def _named(partitions: Sequence[PartitionElection]) -> str:
+    return f": {some([f'{row.topic}-{row.partition}' for row in partitions])}"
+
+
+def lost_words(lost: Amounts) -> str:
+    """Return a loss in words."""
+    if lost.records == 0:
+        return "nothing is lost"
+    records = "an unknown number of records" if lost.records is None else counted(lost.records, "record")
+    verb = "is" if lost.records == 1 else "are"
+    if lost.committed is None:
+        return f"{records} {verb} lost"
+    return f"{records} {verb} lost, {lost.committed} of them below the highest high watermark"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def some(names: Sequence[str]) -> str:
+    """Return the first names, and how many more there are."""
+    rest = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def listed(numbers: Sequence[int]) -> str:
+    """Return numbers as a list in words."""
+    texts = [str(number) for number in numbers]
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"

@@ -1,0 +1,136 @@
+"""The catalogue of broker messages: rules, their wordings in each release, and an index of their first words."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from kcheck.core.releases import lines
+
+_VALUE = re.compile("<([a-z_]+)>")
+_MORE = "…"
+"""Ends a pattern that is the beginning of a longer message."""
+_THROWN = ("Exception", "Error", "Fault")
+_LINES = lines()
+
+
+class LogRule(NamedTuple):
+    """One meaning, in one or more wordings."""
+
+    id: str
+    """L001; ids are never used again."""
+    group: str
+    """The part of Kafka: start, checkpoint, identity, disk, ...; `unrelated` says nothing about files."""
+    severity: str
+    """How dangerous: info, warning, error or fatal."""
+    causes: tuple[str, ...]
+    """The kinds of later messages that it can cause."""
+    follows: tuple[str, ...]
+    """The kinds of causes that it can come from."""
+    findings: tuple[str, ...]
+    """The rules of `kcheck check` that see the same on disk."""
+    means: str
+    """What happened."""
+    next: str
+    """What Kafka does next."""
+    look: str
+    """The kcheck command, with names of values in braces; a part in brackets needs its values. Empty if none helps."""
+
+
+class Wording(NamedTuple):
+    """One wording of a message."""
+
+    rule: LogRule
+    levels: tuple[str, ...]
+    """Its levels; the name of an exception whose text it is."""
+    classes: tuple[str, ...]
+    """The simple names of the classes that write it."""
+    releases: str
+    """The lines of releases that have it: `1.0-2.8,3.2-4.3`."""
+    pattern: str
+    """The message with a name in angle brackets for each value."""
+    literals: tuple[str, ...]
+    """The texts around the values: one more than there are names."""
+    names: tuple[str, ...]
+    """The names of the values."""
+    is_open: bool
+    """Whether the message goes on after the pattern."""
+
+    @property
+    def is_thrown(self) -> bool:
+        """Whether it is the text of an exception."""
+        return any(level.endswith(_THROWN) for level in self.levels)
+
+    def has(self, line: str) -> bool:
+        """Whether a line of releases has this wording."""
+        return any(line in span for span in map(_span, self.releases.split(",")))
+
+
+class Catalogue(NamedTuple):
+    """All rules by id, and their wordings by the first words of a message."""
+
+    rules: Mapping[str, LogRule]
+    wordings: tuple[Wording, ...]
+    by_words: Mapping[str, tuple[Wording, ...]]
+    """By the first two words, or by the first one where a value follows it."""
+    by_value: tuple[Wording, ...]
+    """Those that begin with a value."""
+    thrown_by_value: tuple[Wording, ...]
+    """Those of exceptions that begin with a value."""
+    since: Mapping[str, str]
+    """The first line of releases that has a wording of a rule, by its id."""
+
+    def of_rule(self, rule: LogRule) -> tuple[Wording, ...]:
+        """Return the wordings of a rule."""
+        return tuple(wording for wording in self.wordings if wording.rule is rule)
+
+
+def catalogue(rules: str, patterns: str) -> Catalogue:
+    """Return the catalogue from the texts of its two tables: tab-separated, with a header line."""
+    by_id = {rule.id: rule for rule in map(_rule, _rows(rules))}
+    # The longest text is the most specific one.
+    wordings = sorted((_wording(row, by_id) for row in _rows(patterns)), key=lambda one: -sum(map(len, one.literals)))
+    by_words: dict[str, list[Wording]] = {}
+    for wording in wordings:
+        by_words.setdefault(_first_words(wording), []).append(wording)
+    begin_with_value = by_words.pop("", [])
+    by_value = tuple(wording for wording in begin_with_value if not wording.is_thrown)
+    thrown_by_value = tuple(wording for wording in begin_with_value if wording.is_thrown)
+    index = {words: tuple(some) for words, some in by_words.items()}
+    since: dict[str, str] = {}
+    for wording in wordings:
+        first = _span(wording.releases.partition(",")[0])[0]
+        since[wording.rule.id] = min(first, since.get(wording.rule.id, first), key=_LINES.index)
+    return Catalogue(by_id, tuple(wordings), index, by_value, thrown_by_value, since)
+
+
+def _rows(text: str) -> Iterator[list[str]]:
+    return (line.split("\t") for line in text.splitlines()[1:])
+
+
+def _rule(row: list[str]) -> LogRule:
+    rule, group, severity, causes, follows, findings, means, following, look = row
+    kinds = tuple(causes.split()), tuple(follows.split()), tuple(findings.split())
+    return LogRule(rule, group, severity, *kinds, means, following, look)
+
+
+def _wording(row: list[str], rules: Mapping[str, LogRule]) -> Wording:
+    rule, levels, classes, releases, pattern = row
+    is_open = pattern.endswith(_MORE)
+    text = pattern.removesuffix(_MORE).rstrip(" ") if is_open else pattern
+    literals, names = tuple(_VALUE.split(text)[::2]), tuple(_VALUE.findall(text))
+    levels_and_classes = tuple(levels.split(",")), tuple(classes.split(","))
+    return Wording(rules[rule], *levels_and_classes, releases, pattern, literals, names, is_open)
+
+
+def _first_words(wording: Wording) -> str:
+    """Return the first words that no value can change: at most two."""
+    first = wording.literals[0]
+    words = first.split(" ")
+    if len(wording.literals) == 1 and not wording.is_open:
+        return " ".join(words[:2]) if len(words) > 2 else words[0]
+    return " ".join(words[:-1][:2])
+
+
+def _span(releases: str) -> tuple[str, ...]:
+    first, _, last = releases.partition("-")
+    return tuple(_LINES[_LINES.index(first) : _LINES.index(last or first) + 1])

@@ -1,0 +1,254 @@
+"""What a line of a broker's log says: its rule, the values in it, and the place that it belongs to.
+
+Matching takes time linear in the length of a line: the first words choose the candidates, and the texts between the
+values are searched one after the other.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from kcheck.core.log_catalogue import Catalogue, LogRule, Wording
+from kcheck.core.log_frames import (
+    LogFrame,
+    bare,
+    bodies,
+    frame,
+    logger_end,
+    milliseconds,
+    with_logger,
+    without_logger,
+    without_outer,
+)
+from kcheck.core.log_values import LogPlace, Value, place, typed
+
+MESSAGE_SIZE_MAX = 16_384
+"""Characters of a message that are looked at."""
+_SHOWN_SIZE_MAX = 500
+_ALARMING = ("WARN", "ERROR", "FATAL")
+_THROWN = re.compile(
+    r"\s*(?:Caused by: |Suppressed: )?([\w.$]{1,300}(?:Exception|Error|Fault|Throwable)\w{0,20})(?:: (.*))?", re.DOTALL
+)
+_EXCEPTION_ENDS = ("Exception: ", "Error: ")
+_BROKER_CONFIG = re.compile(r"\s*(?:broker|node)\.id = (\d{1,10})\s*")
+_TAIL_MIN = 4
+"""A message may go on after its last text, if that is at least this long."""
+
+_WHOLE_MIN = 20
+"""Or, without values, if it is at least this long."""
+
+
+class Match(NamedTuple):
+    """A wording that a message has."""
+
+    wording: Wording
+    values: tuple[str, ...]
+    prefix: str
+    """What stands before the message, in brackets."""
+
+
+class LogEvent(NamedTuple):
+    """One message of a broker."""
+
+    line: int
+    """The number of its line, from 1."""
+    time: int | None
+    """In ms since 1970; a log that names no zone counts as UTC."""
+    level: str | None
+    logger: str | None
+    message: str
+    rule: LogRule | None
+    """None if the catalogue does not have it."""
+    wording: Wording | None
+    values: Mapping[str, Value]
+    place: LogPlace
+
+
+def match(catalogue: Catalogue, message: str, *, is_thrown: bool = False) -> Match | None:
+    """Return the wording that a message, or the text of an exception, has without prefixes and logger; None if none."""
+    found = _match(
+        catalogue, message[:MESSAGE_SIZE_MAX], catalogue.thrown_by_value if is_thrown else catalogue.by_value
+    )
+    if found is None and not is_thrown and (end := logger_end(message)):
+        return _match(catalogue, message[end : end + MESSAGE_SIZE_MAX], catalogue.by_value)
+    return found
+
+
+def _match(catalogue: Catalogue, message: str, by_value: tuple[Wording, ...]) -> Match | None:
+    plain = ""
+    for prefix, body in bodies(message):
+        some = _candidates(catalogue, body, by_value)
+        if not some:
+            continue
+        plain = plain or without_logger(message)
+        # What looks like a logger can be the end of the message.
+        for text in (plain, message) if len(plain) < len(message) else (plain,):
+            for is_exact in (True, False):
+                for wording in some:
+                    values = _values(wording, text[len(prefix) :], is_exact=is_exact)
+                    if values is not None:
+                        return Match(wording, values, prefix)
+    return None
+
+
+def _candidates(catalogue: Catalogue, body: str, by_value: tuple[Wording, ...]) -> list[Wording]:
+    """Return the wordings with the first words of a message: most messages have none."""
+    first = body.find(" ")
+    second = body.find(" ", first + 1) if first >= 0 else -1
+    by_words = catalogue.by_words
+    some = [*by_words.get(body if second < 0 else body[:second], ())]
+    if first >= 0:
+        some += by_words.get(body[:first], ())
+    return some + [wording for wording in by_value if wording.literals[1] in body]
+
+
+def _values(wording: Wording, text: str, *, is_exact: bool) -> tuple[str, ...] | None:
+    """Return the values of a wording in a text; None if it has another one.
+
+    An exact match ends where the wording does; else a longer text may follow, as that of an exception.
+    """
+    literals = wording.literals
+    if not text.startswith(literals[0]):
+        return None
+    if len(literals) == 1:
+        may_go_on = wording.is_open or (not is_exact and len(literals[0]) >= _WHOLE_MIN)
+        return () if may_go_on or len(text) == len(literals[0]) else None
+    at, values = len(literals[0]), []
+    for literal in literals[1:-1]:
+        end = text.find(literal, at)
+        if end < 0:
+            return None
+        values.append(text[at:end])
+        at = end + len(literal)
+    last = literals[-1]
+    if not last:
+        rest = text[at:]
+        values.append(rest.partition(" ")[0].rstrip(",;") if wording.is_open else rest)
+        return tuple(values)
+    if is_exact and not wording.is_open:
+        end = len(text) - len(last)
+        if end < at or not text.endswith(last):
+            return None
+    else:
+        end = text.find(last, at)
+        if end < 0 or (len(last) < _TAIL_MIN and not wording.is_open):
+            return None
+    values.append(text[at:end])
+    return tuple(values)
+
+
+def events(catalogue: Catalogue, numbered: Iterable[tuple[int, str]]) -> Iterator[LogEvent]:
+    """Yield the messages of a log that the catalogue has, and those of WARN, ERROR and FATAL that it has not.
+
+    A stack trace belongs to the message before it. If its exceptions are in the catalogue and the message is not, they
+    explain it; else they are messages of their own.
+    """
+    return _events(catalogue, ((number, line, frame(line)) for number, line in numbered))
+
+
+def pasted(catalogue: Catalogue, text: str) -> Iterator[LogEvent]:
+    """Yield the messages in a text that was pasted, unknown ones too; without a frame it is one message."""
+    numbered = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    framed_lines = [(number, line, frame(line)) for number, line in numbered]
+    if numbered and not any(framed for _, _, framed in framed_lines):
+        number, line = numbered[0]
+        framed_lines[0] = number, line, bare(without_outer(line))
+    known = [*_events(catalogue, framed_lines)]
+    if not known and framed_lines and (thrown := _continued(catalogue, *framed_lines[0])) is not None:
+        known = [thrown]
+    begins = [(number, framed) for number, _, framed in framed_lines if framed is not None]
+    ends = [*(number for number, _ in begins[1:]), len(text) + 1]
+    unknown = [
+        _of_match(number, framed, None)
+        for (number, framed), end in zip(begins, ends, strict=False)
+        if not any(number <= event.line < end for event in known)
+    ]
+    yield from sorted((*known, *unknown), key=lambda event: event.line)
+
+
+def _events(catalogue: Catalogue, framed_lines: Iterable[tuple[int, str, LogFrame | None]]) -> Iterator[LogEvent]:
+    pending: LogEvent | None = None
+    last: LogFrame | None = None
+    for number, line, framed in framed_lines:
+        if framed is None:
+            continued = None if last is None else _continued(catalogue, number, line, last)
+            if continued is not None:
+                if pending is not None and pending.rule is not None:
+                    yield pending
+                pending = continued
+            continue
+        if pending is not None:
+            yield pending
+        last = framed
+        *before, pending = _of_frame(catalogue, number, framed)
+        yield from filter(None, before)
+    if pending is not None:
+        yield pending
+
+
+def _of_frame(catalogue: Catalogue, number: int, framed: LogFrame) -> list[LogEvent | None]:
+    """Return what a message says, and the exceptions in its text and in its layout."""
+    event = _event(catalogue, number, framed)
+    # The exception in a message is the cause of what it says.
+    inner = None if event is None else _inside(catalogue, event, framed)
+    own = None if event is not None and event.rule is None and inner is not None else event
+    thrown = [continued for text in framed.thrown if (continued := _continued(catalogue, number, text, framed))]
+    if thrown and own is not None and own.rule is None:
+        own = None
+    return [inner, own, *thrown] if thrown or own is not None else [inner]
+
+
+def _event(catalogue: Catalogue, number: int, framed: LogFrame) -> LogEvent | None:
+    found = match(catalogue, framed.message)
+    if found is None and framed.level not in _ALARMING:
+        return None
+    return _of_match(number, framed, found)
+
+
+def _of_match(number: int, framed: LogFrame, found: Match | None) -> LogEvent:
+    plain = with_logger(framed)
+    time = None if framed.time is None else milliseconds(framed.time)
+    shown = plain.message[:_SHOWN_SIZE_MAX]
+    if found is None:
+        prefix = next((prefix for prefix, _ in bodies(plain.message)), "")
+        return LogEvent(number, time, framed.level, plain.logger, shown, None, None, {}, place({}, prefix))
+    values = typed(found.wording.names, found.values)
+    where = place(values, found.prefix)
+    rule = found.wording.rule
+    return LogEvent(number, time, framed.level, plain.logger, shown, rule, found.wording, values, where)
+
+
+def _continued(catalogue: Catalogue, number: int, line: str, framed: LogFrame | None) -> LogEvent | None:
+    """Return what a line says that belongs to the message before it: an exception, or the id of the broker."""
+    framed = framed or LogFrame(line)
+    if line.startswith("\tat ") or (len(line) > 1 and line[0] == "\t" and line[1] not in "CSbn"):
+        return None
+    line = without_outer(line[:MESSAGE_SIZE_MAX]).rstrip()
+    config = _BROKER_CONFIG.fullmatch(line)
+    if config is not None:
+        rule = catalogue.rules["L142"]
+        values: dict[str, Value] = {"broker": int(config[1])}
+        time = None if framed.time is None else milliseconds(framed.time)
+        where = LogPlace(broker=int(config[1]))
+        return LogEvent(number, time, framed.level, None, line.strip(), rule, None, values, where)
+    thrown = _THROWN.fullmatch(line)
+    if thrown is None or thrown[2] is None:
+        return None
+    found = match(catalogue, thrown[2], is_thrown=True)
+    if found is None:
+        return None
+    return _of_match(number, framed._replace(message=line.strip(), thrown=()), found)._replace(logger=framed.logger)
+
+
+def _inside(catalogue: Catalogue, event: LogEvent, framed: LogFrame) -> LogEvent | None:
+    """Return what the exception says whose text is in a message."""
+    text = framed.message
+    ends = [at + len(name) for name in _EXCEPTION_ENDS if (at := text.find(name, 0, MESSAGE_SIZE_MAX)) >= 0]
+    if not ends:
+        return None  # Most messages have none.
+    text, end = with_logger(framed).message, min(ends)
+    found = match(catalogue, text[end:], is_thrown=True)
+    if found is None or found.wording is event.wording or not found.wording.is_thrown:
+        return None
+    begin = text.rfind(" ", 0, end - 1) + 1
+    return _of_match(event.line, framed._replace(message=text[begin:]), found)

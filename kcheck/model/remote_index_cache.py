@@ -1,0 +1,45 @@
+"""The directory `remote-log-index-cache`: the indexes of remote segments that a broker has fetched (RemoteIndexCache).
+
+Three files belong to a segment: `<start offset>_<segment id>` with `.index`, `.timeindex` and `.txnindex`. Everything
+in the directory can be fetched again.
+"""
+
+from typing import NamedTuple
+
+from kcheck.model.entries import Offset
+
+
+class CachedIndexes(NamedTuple):
+    """The indexes of a remote segment. Their names do not say of which partition it is."""
+
+    start_offset: Offset | None
+    """The first offset of the segment; None if the name has no number there."""
+    segment_id: str
+    """The id of the remote segment, which the records of `__remote_log_metadata` name too."""
+    offset_index: int | None
+    """The size of its offset index in bytes; None if it is not there."""
+    time_index: int | None
+    """The size of its time index."""
+    transaction_index: int | None
+    """The size of its transaction index; 0 for a segment without aborted transactions."""
+
+
+class RemoteIndexCache(NamedTuple):
+    """What the directory holds, by the names and sizes of its files."""
+
+    files: int = 0
+    """How many regular files it has."""
+    size: int = 0
+    """Their size in bytes."""
+    segments: int = 0
+    """How many remote segments have all three files."""
+    incomplete: int = 0
+    """How many have fewer: a start deletes their files."""
+    leftovers: int = 0
+    """How many files end with `.tmp` or `.deleted`: a start deletes them from 4.1 on."""
+    refused: tuple[str, ...] = ()
+    """The first of the names with which a start of a broker with remote storage fails, sorted."""
+    refused_count: int = 0
+    """How many such names there are."""
+    indexed: tuple[CachedIndexes, ...] = ()
+    """The first remote segments of which files are here, by offset and id."""

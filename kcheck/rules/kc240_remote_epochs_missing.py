@@ -1,0 +1,62 @@
+"""The leader-epoch-checkpoint of a log in remote storage lacks the epochs of its remote segments.
+
+What is wrong: the log start lies below the first segment on disk, so the older records are in remote storage. The file
+has an entry for each epoch from the log start on. Here it has none, or its first entry starts above the log start: it
+was emptied, cut, or rebuilt from the batches on disk.
+
+What the broker does, in every release with remote storage (3.6 and later), when this replica leads: it compares the
+remote segments with the first epoch of its file. It DELETES every remote segment whose epochs are all lower, from
+remote storage too, and raises the log start. An emptied file gets the new leader epoch as its first one, so every older
+segment goes. The log says "due to leader-epoch-cache truncation". This happens within minutes of the election
+(`remote.log.manager.task.interval.ms`), and no replica has these records.
+
+kcheck reports a first entry above the log start only after a clean shutdown.
+
+What to do: keep the broker stopped, or do not let this replica lead, until the file is right. If another replica is in
+sync, move this partition directory out of the log dir and let the broker re-replicate it: a follower fetches the epochs
+from the leader's remote storage. Otherwise restore the file from a backup, or from the leader-epoch index that remote
+storage keeps with the newest segment. Never rebuild it from the batches on disk.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.release import Release
+from kcheck.model.views import PartitionView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._epochs import RESTORE, entry_words, lacks_remote_epochs, loaded_lines
+from kcheck.rules._partition import offset_range
+from kcheck.rules._words import kafka
+
+
+def check(view: PartitionView, release: Release) -> Iterable[Finding]:
+    """Compare the first epoch with the log start."""
+    if not lacks_remote_epochs(view, release):
+        return
+    log_start, first_segment = view.log_start_checkpoint, view.segments[0].base_offset
+    assert log_start is not None
+    entries = loaded_lines(view, release)
+    kept_from = min(first_segment, entries[0].start_offset) if entries else first_segment
+    state = f"begins with {entry_words(entries[0])}" if entries else "has no entries" if view.epochs else "is missing"
+    yield RULE.finding(
+        view.where if view.epochs is None else view.epochs.where,
+        f"leader-epoch-checkpoint {state}, but the log starts at offset {log_start}, in remote storage",
+        effect=f"If this replica leads, {kafka(release)} deletes the remote segments with lower epochs, in remote "
+        f"storage too: {offset_range(log_start, kept_from)}.",
+        advice=f"Do not let this replica lead. {RESTORE}",
+        data={
+            "log_start_offset": log_start,
+            "first_segment": first_segment,
+            "first_epoch": entries[0].epoch if entries else None,
+            "lost_to": kept_from,
+        },
+    )
+
+
+def is_below_segments(view: PartitionView) -> bool:
+    """Whether the checkpointed log start lies below the first segment."""
+    start = view.log_start_checkpoint
+    return start is not None and bool(view.segments) and start < view.segments[0].base_offset
+
+
+RULE = Rule(severity=Severity.ERROR, scope=Scope.PARTITION, check=check, when=is_below_segments)

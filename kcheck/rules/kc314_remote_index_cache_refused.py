@@ -1,0 +1,54 @@
+"""A name or a size in remote-log-index-cache ends the start of a broker with remote storage.
+
+What is wrong: the directory, in the first log dir, holds indexes of remote segments that the broker fetched. Three
+files belong to each: `<start offset>_<segment id>` with `.index`, `.timeindex` and `.txnindex`. Here something has
+another name, or an index does not end with a whole entry: a file of NFS or of an editor, a directory, a copy that was
+not finished, a full disk.
+
+What the broker does, from 3.6 on with `remote.log.storage.system.enable=true`: at its start it parses every name
+and opens every index. From 4.1 on it first deletes `.tmp` and `.deleted` files. It catches no exception, so its start
+ends with a StringIndexOutOfBoundsException, IllegalArgumentException, NumberFormatException or CorruptIndexException.
+Without remote storage it does not look at the directory. kcheck compares names and sizes; it does not read the indexes.
+
+What to do: stop the broker and remove the directory. That loses nothing: the broker fetches the indexes again.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.names import REMOTE_INDEX_CACHE
+from kcheck.model.release import Release
+from kcheck.model.remote_index_cache import RemoteIndexCache
+from kcheck.model.views import LogDirView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._words import counted, escaped, kafka, listed
+
+
+def check(view: LogDirView, release: Release) -> Iterable[Finding]:
+    """Find the names with which the start fails."""
+    cache = view.remote_index_cache
+    if cache is None or not cache.refused_count or not release.has_remote_storage:
+        return
+    yield RULE.finding(
+        view.where._replace(file=REMOTE_INDEX_CACHE),
+        message(cache),
+        effect=f"{kafka(release)} with remote storage does not start. Without it, it does not look at the directory.",
+        advice=f"Stop the broker and remove {REMOTE_INDEX_CACHE}: the broker fetches the indexes again.",
+        data={"count": cache.refused_count, "names": [escaped(name) for name in cache.refused]},
+    )
+
+
+def message(cache: RemoteIndexCache) -> str:
+    """Return what is wrong with a cache in which something is refused."""
+    if cache.refused == (REMOTE_INDEX_CACHE,):
+        return "it is a file, not a directory"
+    names = [escaped(name) for name in cache.refused]
+    return f"{counted(cache.refused_count, 'name')} that no broker can load: {listed(names, cache.refused_count)}"
+
+
+def has_refused(view: LogDirView) -> bool:
+    """Whether something in the cache is refused."""
+    return view.remote_index_cache is not None and bool(view.remote_index_cache.refused)
+
+
+RULE = Rule(severity=Severity.ERROR, scope=Scope.LOG_DIR, check=check, when=has_refused)
