@@ -12,6 +12,7 @@ __all__ = [
     "check",
     "cluster",
     "dump",
+    "elect",
     "end_offset",
     "formats",
     "inspect",
@@ -20,7 +21,10 @@ __all__ = [
     "preflight",
     "release",
     "repair",
+    "search",
+    "simulate",
     "truncation",
+    "verify",
 ]
 
 if TYPE_CHECKING:
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
         check,
         cluster,
         dump,
+        elect,
         end_offset,
         inspect,
         overview,
@@ -36,7 +41,10 @@ if TYPE_CHECKING:
         preflight,
         release,
         repair,
+        search,
+        simulate,
         truncation,
+        verify,
     )
     from kcheck.model.report import PartitionFilter
 

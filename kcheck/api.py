@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from kcheck.dumps.filter import DumpDetail, Filter
     from kcheck.model.finding import Chosen
     from kcheck.plans.repair import RepairPlan
+    from kcheck.replicas.elections import ClusterElection
     from kcheck.replicas.end_offset import EndOffsets
     from kcheck.replicas.truncation import Truncation
+    from kcheck.replicas.verification import Verification
     from kcheck.verbs.check import CheckReport, ReadOptions
     from kcheck.verbs.cluster import ClusterReport
     from kcheck.verbs.dump import Dump
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from kcheck.verbs.predict import Prediction
     from kcheck.verbs.preflight import Preflight
     from kcheck.verbs.release import WithOutcomes
+    from kcheck.verbs.simulate import Configuration, ReleasesCompared, SearchBounds, Searched, Simulation
     from kcheck.views.refused_paths import WithFindings
 
 Path = str | os.PathLike[str]
@@ -239,6 +242,53 @@ def truncation(
     return _compared(kafka, texts, answer)
 
 
+def elect(
+    *brokers: Path,
+    dead: Iterable[int] = (),
+    incomplete_ok: bool = False,
+    metadata: Iterable[Path] = (),
+    save_lost: Path | None = None,
+    out: Path | None = None,
+    partitions: PartitionFilter = EVERY_PARTITION,
+    kafka: str | Release = AUTO,
+) -> "ClusterElection":
+    """Return who should lead each partition, and in which order brokers should start: `kcheck elect`.
+
+    `dead` are the brokers that are given up; with `incomplete_ok` a leader is recommended although replicas of other
+    brokers are not known. `metadata` are copies of the cluster's metadata outside of the log dirs. `save_lost` is a
+    directory for copies of the batches that the election of some candidate would cut, `out` one for the plan.
+    """
+    from kcheck.replicas.elections import ElectionQuestion
+    from kcheck.replicas.elections import elect as verb
+
+    texts = _texts(brokers)
+    question = ElectionQuestion(dead=tuple(dead), incomplete_ok=incomplete_ok, metadata=tuple(_texts(metadata)))
+    elected = _compared(kafka, texts, lambda chosen: verb(texts, question, wanted=partitions, release=chosen))
+    elected = elected if save_lost is None else elected.with_saved(os.fspath(save_lost))
+    return elected if out is None else elected.with_plan(os.fspath(out))
+
+
+def verify(
+    plan: Path,
+    *brokers: Path,
+    metadata: Iterable[Path] = (),
+    partitions: PartitionFilter = EVERY_PARTITION,
+    kafka: str | Release = AUTO,
+) -> "Verification":
+    """Return what became of a plan: `kcheck verify`. `plan` is the directory that `elect` wrote for `out`.
+
+    `metadata` are copies of the cluster's metadata outside of the log dirs.
+    """
+    from kcheck.replicas.verification import verify as verb
+
+    texts, folder, named = _texts(brokers), os.fspath(plan), tuple(_texts(metadata))
+
+    def answer(chosen: Release) -> "Verification":
+        return verb(folder, texts, wanted=partitions, release=chosen, metadata=named)
+
+    return _compared(kafka, texts, answer)
+
+
 def cluster(
     *paths: Path,
     at: int | None = None,
@@ -250,8 +300,9 @@ def cluster(
 ) -> "ClusterReport":
     """Return what the controllers know: `kcheck cluster`.
 
-    `at` is the offset of the last metadata record that counts, `history` a partition as TOPIC-N, `fetchers` the
-    brokers' num.replica.fetchers. With `brokers` the one table of the answer is that of the brokers.
+    `at` is the offset of the last metadata record that counts, or the zxid of ZooKeeper's last transaction. `history`
+    is a partition as TOPIC-N, `fetchers` the brokers' num.replica.fetchers. With `brokers` the one table of the answer
+    is that of the brokers.
     """
     from kcheck.verbs.cluster import ClusterQuestion, kraft_paths, partition_named
     from kcheck.verbs.cluster import cluster as verb
@@ -309,6 +360,39 @@ def repair(
         return verb(texts, _texts(against), options, accept_loss=accept_loss, tidy=tidy, keep=every)
 
     return _complete(answer)
+
+
+def simulate(history: Path, *, kafka: str | None = None, ibp: str | None = None) -> "Simulation | ReleasesCompared":
+    """Return what a history does: `kcheck simulate`. `history` is a file, or the name of one that kcheck ships.
+
+    With `all` for `kafka` the answer has a replay for every line of releases. UsageError: it cannot be read.
+    """
+    from kcheck.verbs.simulate import simulate as verb
+
+    return verb(os.fspath(history), kafka=kafka, ibp=ibp)
+
+
+def search(
+    history: "Path | Configuration",
+    bounds: "SearchBounds | None" = None,
+    *,
+    kafka: str | None = None,
+    mutant: str | None = None,
+) -> "Searched":
+    """Return the shortest history that breaks a promise: `kcheck simulate --search`.
+
+    It begins where `history` ends, or with the settings of a configuration. `bounds` are the budget of faults and how
+    many events and states are visited. `mutant` switches off a condition of Kafka.
+    """
+    from kcheck.verbs.simulate import Configuration, SearchBounds, text_at
+    from kcheck.verbs.simulate import search as verb
+
+    if isinstance(history, Configuration):
+        beginning, name = history.beginning(), "the configuration"
+    else:
+        name = os.fspath(history)
+        beginning = text_at(name)
+    return verb(beginning, name, bounds or SearchBounds(), kafka=kafka, mutant=mutant)
 
 
 def _compared(

@@ -27,15 +27,30 @@ from kcheck.errors import KcheckError, UsageError
 from kcheck.renderers._printable import printable
 
 _GROUPS = {
-    "Look": ("inspect", "check", "cluster", "dump", "rules", "explain"),
-    "Plan": ("predict", "preflight", "end-offset", "truncation", "repair"),
+    "Look": ("inspect", "check", "cluster", "dump", "capture", "rules", "explain"),
+    "Plan": ("predict", "preflight", "end-offset", "truncation", "elect", "verify", "repair"),
     "Act": ("apply", "undo"),
     "Fleet": ("fleet",),
+    "Learn": ("simulate",),
 }
+_TOGETHER: dict[tuple[str, ...], str] = {
+    ("dump", "capture"): "Show a file; pack evidence without records.",
+    ("rules", "explain"): "List the rules; explain some.",
+    ("elect", "verify"): "Say who should lead; compare afterwards.",
+    ("apply", "undo"): "Apply a plan; take it back.",
+}
+"""Commands that share a line of the help, and what it says."""
 _OVERVIEW = "overview"
 """The hidden command that runs when the first argument is a path."""
 _NAMES_OF_COMMANDS = frozenset(itertools.chain.from_iterable(_GROUPS.values()))
 _NAMES = (*itertools.chain.from_iterable(_GROUPS.values()), _OVERVIEW)
+
+
+def _help_rows(names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield the commands of a group as the help shows them: some share a line."""
+    first = {row[0]: row for row in _TOGETHER}
+    later = {name for row in _TOGETHER for name in row[1:]}
+    return (first.get(name, (name,)) for name in names if name not in later)
 
 
 class _Commands(Mapping[str, Any]):
@@ -68,22 +83,24 @@ class _Grouped(TyperGroup):
         self.commands = _Commands()  # type: ignore[assignment]  # read only
 
     def get_params(self, ctx: Any) -> Any:
-        """Return the options, with a line of help each, so that the help fits on one screen."""
+        """Return the options; the help, which fits on one screen, leaves out the rarest."""
         params = super().get_params(ctx)
         for option in params:
             if option.name == "show_completion":
-                option.help = "Show completion for the current shell."  # type: ignore[attr-defined]  # an option
+                option.hidden = True  # type: ignore[attr-defined]  # an option
         return params
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the groups without blank lines, so that the help fits on one screen."""
         del ctx
         formatter.write_paragraph()
-        rows = [
-            (f"{'' if number else f'{title}:':7}{name}", self.commands[name].get_short_help_str(limit=formatter.width))
-            for title, names in _GROUPS.items()
-            for number, name in enumerate(names)
-        ]
+        rows = []
+        for title, names in _GROUPS.items():
+            heading = f"{title}:"
+            for row in _help_rows(names):
+                words = _TOGETHER.get(row) or self.commands[row[0]].get_short_help_str(limit=formatter.width)
+                rows.append((f"{heading:7}{', '.join(row)}", words))
+                heading = ""
         formatter.write_dl(rows)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -119,9 +136,10 @@ def _version(wanted: bool) -> None:
     if not wanted:
         return
     from kcheck import __version__
-    from kcheck.core.releases import TESTED
+    from kcheck.core.releases import AS_OF, TABLE, TESTED
 
     print(f"kcheck {__version__}, Python {sys.version.split()[0]}, tested against Kafka {', '.join(TESTED)}")
+    print(f"knows the releases {TABLE[0].first} to {TABLE[-1].last}, as of {AS_OF}")
     raise typer.Exit
 
 
@@ -149,10 +167,19 @@ def main() -> None:
         except KeyboardInterrupt as error:
             _end(130, error)
         except Exception as error:
-            print(f"kcheck: a bug in kcheck: {type(error).__name__}: {printable(error)}", file=sys.stderr)
+            code = _unforeseen(error)
             if os.environ.get("KCHECK_DEBUG"):
                 raise
-            _end(3, error)
+            _end(code, error)
+
+
+def _unforeseen(error: Exception) -> int:
+    """Say what stopped a command, and return its exit code: pyarrow is missing, or kcheck has a bug."""
+    if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] == "pyarrow":
+        print("kcheck: Parquet and fleet need pyarrow, which is missing: pip install pyarrow", file=sys.stderr)
+        return UsageError.exit_code
+    print(f"kcheck: a bug in kcheck: {type(error).__name__}: {printable(error)}", file=sys.stderr)
+    return KcheckError.exit_code
 
 
 def _changes_files() -> bool:

@@ -28,7 +28,7 @@ def check(
     nice: Nice = False,
     progress: ShowProgress = None,
 ) -> None:
-    """Find what is wrong, and what the broker will do about it."""
+    """Find what is wrong, and what the broker will do."""
     from kcheck.segments.time_span import TimeSpan
     from kcheck.verbs.check import ReadOptions
 

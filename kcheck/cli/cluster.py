@@ -6,9 +6,12 @@ import typer
 
 from kcheck import api
 from kcheck.cli.options import Common, Paths, with_common, within
+from kcheck.errors import UsageError
 from kcheck.model.java import INT_MAX, LONG_MAX
 
-At = Annotated[int | None, typer.Option("--at", metavar="OFFSET", help="The metadata after the record at this offset.")]
+At = Annotated[
+    str | None, typer.Option("--at", metavar="OFFSET", help="The metadata after this record, or zxid like 0x1e.")
+]
 History = Annotated[str | None, typer.Option("--history", metavar="TOPIC-N", help="Every change of one partition.")]
 Fetchers = Annotated[
     int | None,
@@ -26,14 +29,15 @@ def cluster(
     fetchers: Fetchers = None,
     brokers: Brokers = False,
 ) -> None:
-    """Show what the controllers know: leaders, ISR, brokers."""
+    """Show what the controllers know: leaders, ISR."""
     from kcheck.verbs.cluster import kraft_paths
 
-    within("--at", at, 0, LONG_MAX)
+    last = None if at is None else _offset(at)
+    within("--at", last, 0, LONG_MAX)
     within("--fetchers", fetchers, 1, INT_MAX)
     answer = api.cluster(
         *paths,
-        at=at,
+        at=last,
         history=history,
         fetchers=fetchers,
         brokers=brokers,
@@ -41,3 +45,11 @@ def cluster(
         kafka=common.release(kraft_paths(paths)),
     )
     common.write_answer(answer.report())
+
+
+def _offset(text: str) -> int:
+    """Return an offset, or a transaction of ZooKeeper, whose files name it in hexadecimal."""
+    try:
+        return int(text, 16 if text[:2].lower() == "0x" else 10)
+    except ValueError:
+        raise UsageError(f"--at {text}: write an offset such as 42, or a zxid such as 0x2a") from None

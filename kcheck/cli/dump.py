@@ -53,7 +53,7 @@ def dump(
         str | None, typer.Option("--as", metavar="KIND", help="Kind of the files, whatever their names.")
     ] = None,
 ) -> None:
-    """Show every batch header, record or index entry in a file.
+    """Show the batches, records or entries of a file.
 
     --format kafka writes the lines of Kafka's own kafka-dump-log.
     """

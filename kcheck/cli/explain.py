@@ -1,19 +1,48 @@
-"""`kcheck explain`: the pages of rules."""
+"""`kcheck explain`: the pages of rules, and what the messages of brokers mean."""
 
+import sys
 from typing import Annotated
 
 import typer
 
 from kcheck.cli.options import with_output_options
-from kcheck.cli.report_output import OutputOptions, write_answer
+from kcheck.cli.report_output import OutputOptions, end, write_answer
+from kcheck.model.evidence import AUTO
 
 
 @with_output_options
 def explain(
-    rules: Annotated[list[str], typer.Argument(metavar="RULE...", help="Rule ids or names: KC201, epoch-order.")],
     output_options: OutputOptions,
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[RULE|LINE|LOG|DIR]...",
+            help="Rules (KC201, epoch-order, L008), pasted log lines, broker logs (.gz too), - for stdin; "
+            "with a log, log dirs to compare it with.",
+            show_default=False,
+        ),
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option("--since", metavar="TIME", help="Only messages from this time on: ISO 8601 (UTC) or ms."),
+    ] = None,
+    kafka: Annotated[
+        str, typer.Option("--kafka", metavar="VERSION", help="Kafka release of the broker; auto: as its log says.")
+    ] = AUTO,
+    every: Annotated[bool, typer.Option("--all", help="Show every message and place, not groups.")] = False,
 ) -> None:
-    """Explain rules: what it means, and what to do."""
-    from kcheck.verbs.explain import named_rules
+    """Explain rules, log lines, whole logs."""
+    from kcheck.verbs.explain import asked, explained
 
-    write_answer(named_rules(rules).report(), output_options)
+    wanted = asked(arguments or (["-"] if not sys.stdin.isatty() else []))
+    if wanted.is_rules:
+        write_answer(explained(wanted).report(), output_options)
+        return
+    from kcheck.cli.long_commands import parse_span
+    from kcheck.verbs.explain_log import explain_log
+
+    begin, _ = parse_span(since, None)
+    answer = explain_log(wanted.logs, wanted.texts, wanted.directories, kafka=kafka, since=begin)
+    report = answer.report()
+    write_answer(report, output_options._replace(every=every))
+    end(report, failed=False)

@@ -16,10 +16,11 @@ from kcheck.cli.long_commands import Nice, ShowProgress, at_length, parse_jobs
 from kcheck.cli.options import Common, with_common_of_fleet
 from kcheck.cli.report_output import end, write_answer, written_line
 from kcheck.errors import UsageError
+from kcheck.model.evidence import AUTO
 
 if TYPE_CHECKING:
+    from kcheck.fleet.identify import ScanOptions
     from kcheck.fleet.local_engine import ScanRun
-    from kcheck.fleet.steps import ScanOptions
     from kcheck.model.report import Report
 
 Roots = Annotated[
@@ -50,7 +51,7 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False, no_args_is_help=T
 
 @app.callback()
 def fleet() -> None:
-    """Scan all brokers; results are written as Parquet tables."""
+    """Scan all brokers into Parquet tables."""
 
 
 @app.command("scan")
@@ -83,9 +84,10 @@ def scan(
 ) -> None:
     """Scan all log dirs of a fleet, and write Parquet tables."""
     from kcheck.disk.remote import is_url, mounted
+    from kcheck.fleet.identify import ScanOptions
     from kcheck.fleet.inventory import is_inventory
     from kcheck.fleet.local_engine import ScanRun
-    from kcheck.fleet.steps import ScanOptions
+    from kcheck.fleet.releases import ReleaseOptions
     from kcheck.model.depth import parse_depth
 
     level = parse_depth(depth)
@@ -107,7 +109,8 @@ def scan(
         raise UsageError(f"--run {run}: use up to 64 letters, digits and ._-, the first a letter or digit")
     can_be_written("--prometheus", prometheus)
     shown, fails = common.chosen()
-    how = ScanOptions(depth=level, wanted=common.wanted(), release=common.release())
+    auto = ReleaseOptions(common.ibp, common.message_format) if common.kafka == AUTO else None
+    how = ScanOptions(depth=level, wanted=common.wanted(), release=common.release(), auto=auto)
     options = storage_options(storage_option)
     jobs = None if jobs is None else parse_jobs(jobs)
     with mounted([*roots, out, since or ""], options):
@@ -130,6 +133,8 @@ def scan(
 
 app.command("report")(fleet_report.report)
 app.command("diff")(fleet_report.diff)
+app.command("history")(fleet_report.history)
+app.command("prune")(fleet_report.prune)
 
 
 class _Submit(TyperCommand):

@@ -81,6 +81,44 @@ def diff(
     end(summary, failed=has_failed())
 
 
+@with_output_options
+@with_judging
+def history(
+    runs: Annotated[list[str], typer.Argument(metavar="RUNS...", help="Runs, or an --out directory for all its runs.")],
+    judging: FindingFilter,
+    output_options: OutputOptions,
+    storage_option: StorageOption = None,
+) -> None:
+    """Show when findings appeared, and which are gone."""
+    from kcheck.disk.remote import mounted
+    from kcheck.fleet.history import history as over_runs
+    from kcheck.fleet.run import open_runs
+
+    shown, fails = judging.chosen()
+    with mounted(runs, storage_options(storage_option)):
+        answer, has_failed = over_runs(open_runs(runs), shown, fails)
+        write_answer(answer, output_options)
+    end(answer, failed=has_failed())
+
+
+@with_output_options
+def prune(
+    out: Annotated[str, typer.Argument(metavar="OUT", help="The --out directory of scans.")],
+    keep: Annotated[int, typer.Option("--keep", metavar="N", min=0, help="How many of the newest runs stay.")],
+    output_options: OutputOptions,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be removed; remove nothing.")] = False,
+    storage_option: StorageOption = None,
+) -> None:
+    """Remove old runs, and what scans that were killed have left."""
+    from kcheck.disk.remote import mounted
+    from kcheck.fleet.prune import prune as remove
+
+    with mounted([out], storage_options(storage_option)):
+        answer = remove(out, keep, dry_run=dry_run)
+    write_answer(answer, output_options)
+    end(answer, failed=False)
+
+
 def storage_options(texts: Sequence[str] | None) -> dict[str, object]:
     """Return the options of a file system; a value that is JSON is decoded, any other is text."""
     options: dict[str, object] = {}

@@ -20,6 +20,9 @@ from kcheck.renderers._printable import printable
 
 Paths = Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, partition directories, log dirs.")]
 ReplicaArguments = Annotated[list[str], typer.Argument(metavar="BROKER=PATH...", help="One replica per broker.")]
+BrokerArguments = Annotated[
+    list[str] | None, typer.Argument(metavar="BROKER=PATH...", help="Log dirs, each with the id of its broker.")
+]
 Metadata = Annotated[
     list[str] | None,
     typer.Option("--metadata", metavar="PATH", help="The cluster's metadata, such as a controller's; repeatable."),

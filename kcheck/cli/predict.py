@@ -23,7 +23,7 @@ Clean = Annotated[
 def predict(
     paths: Paths, common: Common, clean: Clean = None, define: Define = None, metadata: Metadata = None
 ) -> None:
-    """Predict if the next start succeeds, and what it loses."""
+    """Predict the next start, and what it loses."""
     from kcheck.model.finding import parse_severity
 
     fail_on = parse_severity(common.judging.fail_on)

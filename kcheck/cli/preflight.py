@@ -25,7 +25,7 @@ def preflight(
     clean: Clean = None,
     define: Define = None,
 ) -> None:
-    """Say if a broker may start: 0 if it loses nothing, else 1."""
+    """Say if a broker may start without loss: exit 0 or 1."""
     from kcheck.verbs.preflight import log_dirs_of
 
     answer = api.preflight(

@@ -15,8 +15,8 @@ _INTERVAL = 0.2
 _NAME_WIDTH_MIN = 8
 
 
-class TerminalProgress:
-    """A context that draws the progress line, if stderr is a terminal that can redraw it and the user wants it."""
+class RedrawnLine:
+    """A context that draws one line again and again, if stderr is a terminal that can and the user wants it."""
 
     def __init__(self, wanted: bool | None, *, quiet: bool) -> None:
         """Take the user's choice; None leaves it to `quiet`."""
@@ -34,16 +34,30 @@ class TerminalProgress:
         if self._drawn:
             self._draw("")
 
-    def tell(self, coverage: "Coverage") -> None:
-        """Redraw the line, at most once per interval."""
+    def show(self, text: str) -> None:
+        """Redraw the line, at most once per interval, as wide as the terminal."""
+        if self._is_due():
+            self._draw(printable(text).encode("ascii", "backslashreplace").decode()[: _width() - 1])
+
+    def _is_due(self) -> bool:
         now = time.monotonic()
-        if self._is_on and now >= self._next:
+        is_due = self._is_on and now >= self._next
+        if is_due:
             self._next = now + _INTERVAL
-            self._draw(line(coverage, now - self._start, _width()))
+        return is_due
 
     def _draw(self, text: str) -> None:
         print(f"\r{text.ljust(self._drawn)}\r{text}", end="", file=sys.stderr, flush=True)
         self._drawn = len(text)
+
+
+class TerminalProgress(RedrawnLine):
+    """The progress line of a command that reads log dirs."""
+
+    def tell(self, coverage: "Coverage") -> None:
+        """Redraw the line, at most once per interval."""
+        if self._is_due():
+            self._draw(line(coverage, time.monotonic() - self._start, _width()))
 
 
 def line(coverage: "Coverage", seconds: float, width: int) -> str:

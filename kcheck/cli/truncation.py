@@ -24,7 +24,7 @@ def truncation(
     metadata: Metadata = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Show where each follower truncates, and what it loses."""
+    """Show where followers truncate, and what they lose."""
     within("--leader-epoch", leader_epoch, 0, INT_MAX)
     partitions, release = common.wanted(), common.release(replicas, profile)
     answer = api.truncation(

@@ -12,7 +12,7 @@ from kcheck.model.report import Row
 from kcheck.renderers._contract import Options
 from kcheck.renderers._printable import printable
 
-_STYLES = {"info": "blue", "warning": "yellow", "error": "red", "fatal": "bold red"}
+STYLES = {"info": "blue", "warning": "yellow", "error": "red", "fatal": "bold red"}
 
 _NAMES_SHOWN = 3
 _ALIKE_MAX = 3
@@ -231,7 +231,7 @@ class Page:
             first = alike[0]
             severity, places = str(first["severity"]), [*dict.fromkeys(map(_place, alike))]
             text = f"{severity} {first['id']} {first['name']}, {len(alike)} times: {some_of(places)}; --all shows each"
-            self.wrapped(text, indent=indent, hanging=indent + "  ", style=_STYLES[severity])
+            self.wrapped(text, indent=indent, hanging=indent + "  ", style=STYLES[severity])
             self.finding(first, indent=indent + "  ")
 
     def finding(self, row: Row, *, indent: str = "") -> None:
@@ -242,7 +242,7 @@ class Page:
         if message.startswith(str(row["file"])):  # The message names the file.
             named = "" if row["dir"] is None else f"{row['dir']}/"
         text = f"{severity} {row['id']} {named}{message}"
-        self.wrapped(text, indent=indent, hanging=indent + "  ", style=_STYLES[severity])
+        self.wrapped(text, indent=indent, hanging=indent + "  ", style=STYLES[severity])
         for word in ("effect",) if severity == "info" else ("effect", "advice"):
             if row[word]:
                 self.wrapped(str(row[word]), indent=indent + "  ")

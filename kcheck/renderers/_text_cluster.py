@@ -30,7 +30,7 @@ def cluster(report: Report, page: Page) -> None:
     body: Any = report.body
     _source(body, page)
     if "history" in body:
-        _history(body["history"], page)
+        _history(body["history"], page, of_zookeeper=body["metadata"]["kind"] == "zookeeper")
         return
     _health(body, page)
     if "fetchers" in body:
@@ -51,7 +51,11 @@ def _source(body: Any, page: Page) -> None:
         time = "" if metadata["time"] is None else f", {moment(metadata['time'])}"
         page.wrapped(f"{until}{time}, {_committed(metadata)}", indent="  ", hanging="    ")
     elif metadata["kind"] == "zookeeper":
-        page.wrapped("as a ZooKeeper server restores it from its files", indent="  ")
+        time = "" if metadata["time"] is None else f", {moment(metadata['time'])}"
+        text = (
+            f"as a ZooKeeper server restores it from its files, up to transaction {body['zookeeper']['zxid']:#x}{time}"
+        )
+        page.wrapped(text, indent="  ", hanging="    ")
     for source in body["copies"] or (metadata,):
         for problem in source["problems"]:
             text = f"incomplete: {source['path']}, {problem['place']}: {problem['why']}"
@@ -164,6 +168,9 @@ def _controllers(body: Any, page: Page) -> None:
         return
     leader = "no leader known" if quorum["leader"] in (None, -1) else f"leader {quorum['leader']}"
     page.wrapped(f"controllers: voters {_ids(quorum['voters'])}, {leader}, epoch {quorum['epoch']}", hanging="    ")
+    for voter in quorum["voter_set"]:
+        where = f"{', '.join(voter['endpoints'])} · directory {voter['directory_id']}"
+        page.wrapped(f"voter {voter['voter_id']}: {where}", indent="  ", hanging="    ")
     if body["uncommitted"]:
         _uncommitted(body["uncommitted"], page)
     if len(copies) == 1 and not copies[0]["problems"]:
@@ -265,20 +272,24 @@ def _others(body: Any, page: Page) -> None:
         page.wrapped(f"migration from ZooKeeper: {body['migration']}")
 
 
-def _history(changes: Sequence[Any], page: Page) -> None:
+def _history(changes: Sequence[Any], page: Page, *, of_zookeeper: bool) -> None:
     page.line()
     page.wrapped(f"history of {changes[0]['topic']}-{changes[0]['partition']}", style="bold")
     page.table(
-        ("offset", "time (UTC)", "event", "leader", "epoch", "isr", "elr", "replicas"),
+        ("zxid" if of_zookeeper else "offset", "time (UTC)", "event", "leader", "epoch", "isr", "elr", "replicas"),
         [
             (
-                known(row["offset"]), _time(row), row["event"],
+                _zxid(row["offset"]) if of_zookeeper else known(row["offset"]), _time(row), row["event"],
                 _leader_of_change(row), row["leader_epoch"], _ids(row["isr"]), _ids(row["elr"]),
                 _ids(row["replicas"]) + (" recovering" if row["recovering"] else ""),
             )
             for row in changes
         ],
     )  # fmt: skip
+
+
+def _zxid(zxid: int | None) -> str:
+    return "-" if zxid is None else f"{zxid:#x}"
 
 
 def _time(row: Row) -> str:

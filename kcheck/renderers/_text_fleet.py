@@ -3,6 +3,7 @@
 from typing import Any
 
 from kcheck.core.startup import NEXT_STARTS
+from kcheck.model.evidence import rules_of
 from kcheck.model.report import Report, Row
 from kcheck.renderers._page import Page, cell, moment, plural, size
 
@@ -23,7 +24,7 @@ def place_of(row: Row) -> str:
 def fleet_report(report: Report, page: Page) -> None:
     """Write the summary, worst first."""
     body: Any = report.body
-    page.line(f"fleet report, Kafka {report.kafka} rules", "bold")
+    page.line(f"fleet report, {rules_of(report.kafka)}", "bold")
     page.wrapped(f"run {body['run']} in {body['path']}, depth {body['depth']}", hanging="    ")
     page.wrapped(f"scanned {moment(body['started'])} to {moment(body['ended'])}", hanging="    ")
     rows = body["rows"]
@@ -31,12 +32,24 @@ def fleet_report(report: Report, page: Page) -> None:
     page.wrapped(", ".join(plural(*thing) for thing in (*things, (rows["partitions"], "partition directory"))))
     if not body["finished"]:
         page.wrapped("Incomplete: findings KC000 and KC001 list what could not be read.")
+    _actions(page, body["actions"])
     _table(page, "clusters", body["clusters"], ("cluster", "verdict", *_SEVERITIES))
     _table(page, "brokers", body["brokers"], ("cluster", "broker", "verdict", *_SEVERITIES))
     _table(page, "rules", body["rules"], ("id", "name", "verdict", *_SEVERITIES))
     names = ("cluster", "topic", "partition", "verdict", "damaged", "lost", "at_risk")
     _table(page, "partitions at risk", body["partitions"], names, body["partitions_at_risk"])
     _starts(page, body)
+
+
+def _actions(page: Page, actions: Any) -> None:
+    """Write what to do first, each with the command that looks closer."""
+    if not actions:
+        return
+    page.line()
+    page.line("what to do", "bold")
+    for number, row in enumerate(actions, start=1):
+        page.wrapped(f"{number}. {row['what']}", hanging="   ")
+        page.wrapped(row["command"], indent="   ", hanging="     ")
 
 
 def _starts(page: Page, body: Any) -> None:
@@ -66,10 +79,10 @@ def fleet_diff(report: Report, page: Page) -> None:
     """Write a paragraph per difference, then their number; differences are streamed."""
     body: Any = report.body
     before, after = body["before"], body["after"]
-    page.line(f"fleet diff, Kafka {report.kafka} rules", "bold")
+    page.line(f"fleet diff, {rules_of(report.kafka)}", "bold")
     for word, run in (("before", before), ("after", after)):
         left = "" if run["finished"] else ", incomplete"
-        facts = f"depth {run['depth']}, Kafka {run['kafka']} rules, ended {moment(run['ended'])}{left}"
+        facts = f"depth {run['depth']}, {rules_of(run['kafka'])}, ended {moment(run['ended'])}{left}"
         page.wrapped(f"{word}: run {run['run']} in {run['path']}, {facts}", hanging="    ")
     if (before["depth"], before["kafka"]) != (after["depth"], after["kafka"]):
         page.wrapped("The runs used different options, so some differences may come from that.")
@@ -86,9 +99,43 @@ def fleet_diff(report: Report, page: Page) -> None:
     page.line()
     new = [f"{count} {name}" for name in _SEVERITIES if (count := report.summary()[name])]
     said = f" ({', '.join(new)})" if new else ""
+    unknown = f", {counts['unknown']} unknown (the later run has not looked)" if counts["unknown"] else ""
     page.line(
-        f"{counts['new']} new{said}, {counts['gone']} gone, {counts['changed']} changed, {counts['same']} unchanged"
+        f"{counts['new']} new{said}, {counts['gone']} gone{unknown}, {counts['changed']} changed,"
+        f" {counts['same']} unchanged"
     )
+
+
+def fleet_history(report: Report, page: Page) -> None:
+    """Write a line per finding, then their number; findings are streamed."""
+    body: Any = report.body
+    runs = body["runs"]
+    page.line(f"fleet history, {plural(len(runs), 'run')}", "bold")
+    for word, run in (("first", runs[0]), ("last", runs[-1])):
+        page.wrapped(f"{word}: run {run['run']} in {run['path']}, ended {moment(run['ended'])}", hanging="    ")
+    place: object = None
+    for row in body["history"]:
+        first, last = moment(row["first_seen"]), moment(row["last_seen"])
+        if place != (row["state"], row["cluster"], row["broker"]):
+            place = (row["state"], row["cluster"], row["broker"])
+            page.line()
+            page.line(f"{row['state']}: cluster {cell(row['cluster'])} broker {cell(row['broker'])}", "bold")
+        is_there = row["state"] in ("new", "open")
+        times = f"since {first}" if is_there else f"{first} to {last}"
+        where = place_of({**row, "line": None, "position": None})
+        page.wrapped(f"{times}: {_said(row)} in {where}", indent="  ", hanging="    ")
+    page.line()
+    page.line(", ".join(f"{row['findings']} {row['state']}" for row in body["counts"]))
+
+
+def fleet_prune(report: Report, page: Page) -> None:
+    """Write what was removed, a line each."""
+    body: Any = report.body
+    verb = "would remove" if body["dry_run"] else "removed"
+    for row in body["removed"]:
+        page.wrapped(f"{verb} {row['path']}: {row['why']}", hanging="    ")
+    if not body["removed"]:
+        page.line("Nothing to remove.")
 
 
 def _said(row: Row) -> str:

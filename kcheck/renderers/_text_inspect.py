@@ -24,17 +24,30 @@ def inspect(report: Report, page: Page, findings: Findings) -> None:
 def _log_dir(item: Row, report: Report, page: Page, findings: Findings) -> None:
     facts = [f"{item['path']}   broker {cell(item['broker_id'])}", f"cluster {cell(item['cluster_id'])}"]
     facts += [f"directory {item['directory_id']}"] if item["directory_id"] else []
+    facts += ["cordoned: no new replicas"] if item["cordoned"] else []
     facts += [f"clean shutdown: {_yes(item['clean_shutdown'])}", f"Kafka {report.kafka} rules"]
     page.wrapped(" · ".join(facts), hanging="    ", style="bold")
     checkpoints: Any = item["checkpoints"]
     states = " · ".join(f"{_short_name(name)} {_state(state)}" for name, state in checkpoints.items())
     page.wrapped("checkpoints  " + states, hanging="             ")
+    if item["remote_index_cache"] is not None:
+        _index_cache(item["remote_index_cache"], page)
     for row in findings.pop((item["path"], None, None), []):
         page.finding(row, indent="  ")
     for key in [key for key in findings if key[0] == item["path"] and key[1] is None]:
         for row in findings.pop(key):
             page.finding(row, indent="  ")
     _partitions(item["partitions"], page, findings)
+
+
+def _index_cache(cache: Any, page: Page) -> None:
+    facts = [f"{size(cache['size'])} in {plural(cache['files'], 'file')}", plural(cache["segments"], "remote segment")]
+    facts += [f"{cache['incomplete']} incomplete"] if cache["incomplete"] else []
+    facts += [f"{cache['leftovers']} .tmp or .deleted"] if cache["leftovers"] else []
+    page.wrapped(f"index cache  {' · '.join(facts)}", hanging="             ")
+    if cache["indexed"]:
+        rows = [(known(offset), *rest) for offset, *rest in map(dict.values, cache["indexed"])]
+        page.table(("start offset", "remote segment", "index", "timeindex", "txnindex"), rows, indent="  ")
 
 
 def _short_name(checkpoint: str) -> str:
@@ -112,21 +125,25 @@ def _file(item: Row, report: Report, page: Page, findings: Findings) -> None:
 
 
 def _is_table(value: object) -> bool:
-    return isinstance(value, (list, tuple, Mapped)) and len(value) > 0
+    return isinstance(value, (list, tuple, Mapped)) and len(value) > 0 and not isinstance(value[0], int)
 
 
 def _cells(row: Row) -> Cells:
-    return tuple(map(cell, row.values()))
+    return tuple(map(_short, row.values()))
 
 
 def _reads(reads: Row) -> str:
     if "error" in reads:
         return f"cannot read it: {reads['error']}"
+    if reads.get("removed_because") is not None:
+        return f"removes it and forgets the last election: {reads['removed_because']}"
     entries: Any = reads.get("entries")
     return "reads the same" if entries is None else f"reads {plural(len(entries), 'entry')}"
 
 
 def _short(value: object) -> str:
-    if isinstance(value, dict):
+    if isinstance(value, dict) and value:
         return ", ".join(f"{key}={part}" for key, part in value.items())
-    return "none" if value in ((), []) else cell(value)
+    if isinstance(value, tuple) and value:
+        return ", ".join(map(str, value))
+    return "none" if value in ((), [], {}) else cell(value)

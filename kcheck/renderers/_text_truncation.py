@@ -132,8 +132,8 @@ def _partition(partition: Row, page: Page) -> None:
     followers: Any = partition["followers"]
     if not followers:
         page.line("  no other replica in these paths")
-    for follower in followers:
-        _follower(follower, page)
+    for part in followers:
+        follower(part, page)
 
 
 def _starts(partition: Row, page: Page, indent: str) -> None:
@@ -144,7 +144,8 @@ def _starts(partition: Row, page: Page, indent: str) -> None:
         page.wrapped(text, indent=indent, hanging="      ", style="bold red")
 
 
-def _follower(follower: Row, page: Page) -> None:
+def follower(follower: Row, page: Page) -> None:
+    """Write what a follower does: its requests, where it truncates, what it loses."""
     before, after = follower["log_end_offset_before"], follower["log_end_offset_after"]
     ends = f"log end {cell(before)}" + ("" if before == after else f" → {cell(after)}")
     refetch: Any = follower["refetch"]

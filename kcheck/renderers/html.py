@@ -1,16 +1,20 @@
-"""The report of a fleet as one self-contained HTML page."""
+"""The report of a fleet, an election or a history, as one self-contained HTML page."""
 
 from typing import TextIO
 
 from kcheck.model.report import Report
 from kcheck.renderers._contract import Options, Renderer
+from kcheck.renderers._html.election import election_page
+from kcheck.renderers._html.history import history_page
 from kcheck.renderers._html.page import page
+
+_PAGES = {"fleet-report": page, "elect": election_page, "simulate": history_page}
 
 
 def render(report: Report, stream: TextIO, options: Options) -> None:
     """Write the page."""
     del options
-    stream.writelines(page(report))
+    stream.writelines(_PAGES[report.verb](report))
 
 
-RENDERER = Renderer(name="html", render=render, verbs=("fleet-report",))
+RENDERER = Renderer(name="html", render=render, verbs=tuple(_PAGES))

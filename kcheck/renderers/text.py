@@ -1,36 +1,40 @@
 """Human-readable text: as wide as the terminal, 80 columns and no colour on a pipe."""
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any, TextIO
 
 from kcheck.core.release_evidence import in_words
+from kcheck.model.evidence import AUTO, rules_of
 from kcheck.model.report import Report, Row, finding_row
 from kcheck.renderers._contract import Options, Renderer
 from kcheck.renderers._page import Findings, Page, cell, known, plural, size
 from kcheck.renderers._text_cluster import cluster
 from kcheck.renderers._text_dump import dump
-from kcheck.renderers._text_fleet import fleet_diff, fleet_report
+from kcheck.renderers._text_election import elect
+from kcheck.renderers._text_explain import explain
+from kcheck.renderers._text_fleet import fleet_diff, fleet_history, fleet_prune, fleet_report
 from kcheck.renderers._text_inspect import inspect
 from kcheck.renderers._text_plan import plan
 from kcheck.renderers._text_predict import predict, preflight, verdicts, worst_partitions
+from kcheck.renderers._text_simulation import simulate
 from kcheck.renderers._text_truncation import truncation
+from kcheck.renderers._text_verification import verify
 
 
 def render(report: Report, stream: TextIO, options: Options) -> None:
     """Write the layout of the command, then the findings it has not shown, then their number."""
     page = Page(stream, options)
     if report.verb in _STREAMED:
+        _evidence(report, page)
         _STREAMED[report.verb](report, page)
-        report = report._replace(body={}, elsewhere={})
+        report = report._replace(body={}, elsewhere={}, evidence=None)
     body = {name: _whole(value) for name, value in report.body.items()}
     findings: Findings = defaultdict(list)
     for finding in report.findings():
         fields = finding_row(finding)
         findings[(fields["log_dir"], fields["dir"], fields["file"] if fields["dir"] is None else None)].append(fields)
-    if report.evidence is not None and not report.evidence.given:
-        page.wrapped(in_words(report.evidence), hanging="    ")
+    _evidence(report, page)
     if report.verb in _LAYOUTS:
         _LAYOUTS[report.verb](report._replace(body=body), page, findings)
     elif report.verb in _ALONE:
@@ -39,6 +43,11 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
     page.line() if left else None
     page.findings(left)
     _totals(report, page)
+
+
+def _evidence(report: Report, page: Page) -> None:
+    if report.evidence is not None and not report.evidence.given:
+        page.wrapped(in_words(report.evidence), hanging="    ")
 
 
 def _whole(value: object) -> object:
@@ -125,22 +134,13 @@ def _rules(report: Report, page: Page) -> None:
 _RULE_KEYS = ("id", "name", "severity", "scope")
 
 
-def _explain(report: Report, page: Page) -> None:
-    rules: Any = report.body["rules"]
-    for number, rule in enumerate(rules):
-        page.line() if number else None
-        page.line(f"{rule['id']} {rule['name']} ({rule['severity']}, {rule['scope']})", "bold")
-        page.line()
-        for at, paragraph in enumerate(str(rule["page"]).split("\n\n")):
-            page.line() if at else None
-            for item in re.split(r"\n(?=- )", paragraph):
-                page.wrapped(" ".join(item.split()), hanging="  " if item.startswith("- ") else "")
-
-
 def _fleet_scan(report: Report, page: Page) -> None:
     body: Any = report.body
-    page.line(f"fleet scan, depth {body['depth']}, Kafka {report.kafka} rules", "bold")
+    page.line(f"fleet scan, depth {body['depth']}, {rules_of(report.kafka)}", "bold")
     page.wrapped(f"run {body['run']} in {body['path']}", hanging="    ")
+    if report.kafka == AUTO:
+        brokers = (f"{name} ({plural(count, 'broker')})" for name, count in body["releases"].items())
+        page.wrapped(f"Kafka {', '.join(brokers)}; why: kafka_from in log_dirs", hanging="    ")
     page.line()
     page.table(("table", "rows"), list(body["rows"].items()))
     if "carried_over" in body:
@@ -154,19 +154,27 @@ _LAYOUTS: dict[str, Callable[[Report, Page, Findings], None]] = {"inspect": insp
 
 _ALONE: dict[str, Callable[[Report, Page], None]] = {
     "cluster": cluster,
+    "elect": elect,
     "end-offset": _end_offset,
     "truncation": truncation,
+    "verify": verify,
     "predict": predict,
     "preflight": preflight,
     "plan": plan,
     "rules": _rules,
-    "explain": _explain,
+    "simulate": simulate,
+    "fleet-prune": fleet_prune,
     "fleet-scan": _fleet_scan,
     "fleet-report": fleet_report,
 }
 """Layouts without findings; `render` writes these below."""
 
-_STREAMED: dict[str, Callable[[Report, Page], None]] = {"dump": dump, "fleet-diff": fleet_diff}
+_STREAMED: dict[str, Callable[[Report, Page], None]] = {
+    "dump": dump,
+    "explain": explain,
+    "fleet-diff": fleet_diff,
+    "fleet-history": fleet_history,
+}
 """Layouts that stream their rows, which may not fit in memory."""
 
 

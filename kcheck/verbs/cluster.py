@@ -41,13 +41,14 @@ from kcheck.views.metadata_paths import MetadataPath, metadata_paths
 from kcheck.views.rule_runner import check_cluster
 from kcheck.views.targets import paths_of, replica_targets
 from kcheck.views.zookeeper_copy import is_zookeeper, read_zookeeper, zookeeper_kind
+from kcheck.views.zookeeper_history import zookeeper_history
 
 
 class ClusterQuestion(NamedTuple):
     """What is asked of the metadata."""
 
     at: int | None = None
-    """The offset of the last record that counts; None for all."""
+    """The offset of the last record that counts, or the id of the last transaction of ZooKeeper; None for all."""
     history: tuple[str, int] | None = None
     """The topic and number of the partition whose changes are wanted."""
     fetchers: int | None = None
@@ -175,7 +176,7 @@ def cluster(
     kinds = {path: zookeeper_kind(path) for path in arguments}
     changes: tuple[PartitionChange, ...] = ()
     if any(kinds.values()):
-        known, checked = _of_zookeeper(kinds, question), tuple(arguments)
+        (known, changes), checked = _of_zookeeper(kinds, question), tuple(arguments)
     else:
         targets = replica_targets(arguments)
         known, changes = _of_kraft(metadata_paths(targets), question)
@@ -192,7 +193,9 @@ def cluster(
     )
 
 
-def _of_zookeeper(kinds: Mapping[str, str | None], question: ClusterQuestion) -> Known:
+def _of_zookeeper(
+    kinds: Mapping[str, str | None], question: ClusterQuestion
+) -> tuple[Known, tuple[PartitionChange, ...]]:
     path, *others = kinds
     strangers = [name for name, kind in kinds.items() if kind is None]
     if strangers:
@@ -201,15 +204,31 @@ def _of_zookeeper(kinds: Mapping[str, str | None], question: ClusterQuestion) ->
         raise UsageError("name one export, or the dataDir and the dataLogDir of one ZooKeeper server")
     asked = {"--at": question.at, "--history": question.history}
     option = next((name for name, value in asked.items() if value is not None), None)
-    if option is not None:
-        raise UsageError(f"{option} needs the metadata log of a KRaft cluster")
-    metadata = read_zookeeper(path, *others)
-    return Known(
+    if option is not None and kinds[path] == "export":
+        raise UsageError(f"{option}: {path} has no history; name the data directory of a ZooKeeper server")
+    data_log_dir = others[0] if others else None
+    metadata = read_zookeeper(path, data_log_dir)
+    if question.at is not None:
+        if metadata.zxid is None or question.at > metadata.zxid:
+            raise UsageError(f"--at {question.at:#x}: {path} ends at transaction {metadata.zxid or 0:#x}")
+        metadata = read_zookeeper(path, data_log_dir, at=question.at)
+    changes: tuple[PartitionChange, ...] = ()
+    if question.history is not None:
+        changes, problems = zookeeper_history(path, data_log_dir, metadata.chroot, question.history, question.at)
+        if not changes:
+            raise UsageError(_unknown_partition(question.history, path))
+        metadata = metadata._replace(problems=(*metadata.problems, *problems))
+    known = Known(
         image=metadata.image,
         source=znodes_row(str(kinds[path]), path, metadata),
         cluster_id=metadata.cluster_id,
         zookeeper=metadata,
     )
+    return known, changes
+
+
+def _unknown_partition(wanted: tuple[str, int], path: str) -> str:
+    return f"--history {wanted[0]}-{wanted[1]}: {path} knows no such partition"
 
 
 def _of_kraft(paths: tuple[MetadataPath, ...], question: ClusterQuestion) -> tuple[Known, tuple[PartitionChange, ...]]:
@@ -251,15 +270,15 @@ def _uncommitted(path: MetadataPath, standing: Quorum) -> Row | None:
 
 
 def _history(path: MetadataPath, wanted: tuple[str, int], extent: Extent) -> tuple[PartitionChange, ...]:
-    history = PartitionHistory(*wanted)
+    history = PartitionHistory()
 
     def observe(replay: MetadataReplay, name: str, data: Fields, offset: int, timestamp: int) -> None:
         del name, data
-        history.observe(replay, offset, timestamp)
+        history.observe(replay.registration(*wanted), offset, timestamp)
 
     read_copy(path.path, path.node_id, extent._replace(whole=True), observe, only=path.only)
     if not history.changes:
-        raise UsageError(f"--history {wanted[0]}-{wanted[1]}: {path.path} knows no such partition")
+        raise UsageError(_unknown_partition(wanted, path.path))
     return tuple(history.changes)
 
 

@@ -6,14 +6,13 @@ from typing import TypeVar
 
 from kcheck.core.releases import NEWEST_TESTED
 from kcheck.disk.read import opened, unreadable
-from kcheck.disk.walk import exists, is_directory, split
+from kcheck.disk.walk import exists, is_directory
 from kcheck.documents.answer import Answer
 from kcheck.dumps.filter import DumpDetail, DumpRow, Filter
 from kcheck.dumps.open_file import Damage, File
 from kcheck.dumps.records import columns
 from kcheck.dumps.rows import KINDS, DumpKind
 from kcheck.errors import UsageError
-from kcheck.formats import _metadata_snapshot
 from kcheck.model.finding import Finding, Location
 from kcheck.model.report import Column, Report, Row, Rows
 from kcheck.model.unreadable import UnreadableError
@@ -97,9 +96,7 @@ def _kind_of(
             pass
     except UnreadableError as error:
         return error
-    snapshot = _metadata_snapshot.FORMAT
-    own = snapshot.matches(split(path)[1]) if as_kind is None else as_kind == snapshot.kind
-    name = (snapshot if own else format_of(path, as_kind)).kind
+    name = format_of(path, as_kind).kind
     kind = KINDS.get(name)
     if kind is None:
         raise UsageError(f"{path}: dump does not read {name} files; use kcheck inspect (dump reads {', '.join(KINDS)})")

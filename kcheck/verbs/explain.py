@@ -1,9 +1,13 @@
-"""`kcheck rules` and `kcheck explain`: the rules and their pages."""
+"""`kcheck rules` and `kcheck explain`: the rules and their pages, and which arguments are broker messages."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from kcheck.core.log_catalogue import LogRule
 from kcheck.core.releases import NEWEST_TESTED
+from kcheck.disk.package_data import log_catalogue
+from kcheck.disk.walk import exists, is_directory
 from kcheck.documents.answer import Answer
 from kcheck.errors import UsageError
 from kcheck.model.report import Report, Row
@@ -11,26 +15,91 @@ from kcheck.rules._contract import Rule
 from kcheck.tables import rules as rules_table
 from kcheck.views.rule_runner import all_rules
 
+_STDIN = "-"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RulePages(Answer):
-    """What `kcheck rules` and `kcheck explain` answer."""
+    """What `kcheck rules` answers, and `kcheck explain` about rules."""
 
     verb: str
     """The command: `rules` or `explain`."""
     rules: tuple[Rule, ...]
     """The rules, by id."""
+    log_rules: tuple[LogRule, ...] = ()
+    """The rules of broker messages, by id."""
 
     def report(self) -> Report:
         """Return the answer as rows."""
+        messages: dict[str, object] = {}
+        if self.log_rules:
+            from kcheck.documents.explain import rule_row  # only for messages
+
+            messages = {"log_rules": tuple(rule_row(rule, log_catalogue()) for rule in self.log_rules)}
         return Report(
             verb=self.verb,
             kafka=NEWEST_TESTED,
-            body={"rules": tuple(map(_row, self.rules))},
+            body={"rules": tuple(map(_row, self.rules)), **messages},
             table="rules",
             columns=rules_table.TABLE.columns,
-            kinds={"rules": "rule"},
+            kinds={"rules": "rule", "log_rules": "log-rule"},
         )
+
+
+class Asked(NamedTuple):
+    """The arguments of `kcheck explain` by what they are."""
+
+    rules: tuple[str, ...] = ()
+    """Ids and names of rules."""
+    logs: tuple[str, ...] = ()
+    """Logs of brokers; `-` is stdin."""
+    texts: tuple[str, ...] = ()
+    """Lines that were pasted."""
+    directories: tuple[str, ...] = ()
+    """Log dirs and partition directories."""
+
+    @property
+    def is_rules(self) -> bool:
+        """Whether rules are asked for, not messages."""
+        return bool(self.rules)
+
+
+_DIGITS = str.maketrans("oil", "011")
+"""Letters that stand for a digit in an id that was typed."""
+_NEAREST_COUNT = 3
+
+
+def asked(arguments: Iterable[str]) -> Asked:
+    """Return the arguments by what they are; UsageError for a wrong id, a missing file, or rules among messages."""
+    rules: list[str] = []
+    logs: list[str] = []
+    texts: list[str] = []
+    directories: list[str] = []
+    for argument in arguments:
+        if is_rule(argument):
+            rules.append(argument)
+        elif argument == _STDIN:
+            logs.append(argument)
+        elif exists(argument):
+            (directories if is_directory(argument) else logs).append(argument)
+        elif any(character.isspace() for character in argument.strip()):
+            texts.append(argument)
+        elif "/" in argument or argument.endswith((".log", ".gz")):
+            raise UsageError(f"{argument}: no such file or directory")
+        else:
+            raise _no_rule(argument)
+    if rules and (logs or texts or directories):
+        raise UsageError("explain rules and log lines in separate commands")
+    if directories and not logs and not texts:
+        raise UsageError(f"{directories[0]} is a directory; name a broker's log beside it, or use kcheck inspect")
+    if not rules and not logs and not texts:
+        raise UsageError("nothing to explain: name a rule, a log, or paste a line; for example kcheck explain KC201")
+    return Asked(tuple(rules), tuple(logs), tuple(texts), tuple(directories))
+
+
+def is_rule(name: str) -> bool:
+    """Whether this is the id or name of a rule, or the id of a broker message."""
+    return name.lower() in _known() or name.upper() in log_catalogue().rules
 
 
 def every_rule() -> RulePages:
@@ -38,18 +107,49 @@ def every_rule() -> RulePages:
     return RulePages(verb="rules", rules=all_rules())
 
 
+def explained(wanted: Asked) -> RulePages:
+    """Return the answer of `kcheck explain` about rules."""
+    return named_rules(wanted.rules)
+
+
 def named_rules(wanted: Iterable[str]) -> RulePages:
     """Return the answer of `kcheck explain`; UsageError if there is no such rule."""
-    known = {name: rule for rule in all_rules() for name in (rule.id.lower(), rule.name)}
+    wanted = tuple(wanted)
+    known = _known()
+    messages: Mapping[str, LogRule] = {}
     for name in wanted:
-        if name.lower() not in known:
-            from difflib import get_close_matches  # only for the message
+        if name.lower() in known:
+            continue
+        messages = log_catalogue().rules
+        if name.upper() not in messages:
+            raise _no_rule(name)
+    return RulePages(
+        verb="explain",
+        rules=tuple(dict.fromkeys(known[name.lower()] for name in wanted if name.lower() in known)),
+        log_rules=tuple(dict.fromkeys(messages[name.upper()] for name in wanted if name.upper() in messages)),
+    )
 
-            alike = [other for other in known if other.startswith("kc") is name.lower().startswith("kc")]
-            nearest = get_close_matches(name.lower(), alike, cutoff=0)
-            shown = ", ".join(f"{known[near].id} {known[near].name}" for near in nearest)
-            raise UsageError(f"no rule {name}; nearest: {shown}; kcheck rules lists all")
-    return RulePages(verb="explain", rules=tuple(dict.fromkeys(known[name.lower()] for name in wanted)))
+
+def _known() -> dict[str, Rule]:
+    return {name: rule for rule in all_rules() for name in (rule.id.lower(), rule.name)}
+
+
+def _no_rule(name: str) -> UsageError:
+    """Return the error for a name that no rule has; it names the nearest ones."""
+    from difflib import get_close_matches  # only for the message
+
+    known, messages = _known(), log_catalogue().rules
+    shown = {key: f"{rule.id} {rule.name}" for key, rule in known.items()} | {key.lower(): key for key in messages}
+    prefix = next((prefix for prefix in ("kc", "l") if name.lower().startswith(prefix) and name[-1:].isdigit()), "")
+    alike = [
+        key for key in shown if (key[-1:].isdigit() and key.startswith(prefix) if prefix else not key[-1:].isdigit())
+    ]
+    is_id = bool(prefix) or name.lower().startswith("kc")
+    if is_id and not prefix:
+        alike = [key for key in shown if key.startswith("kc")]
+    typed = prefix + name.lower()[len(prefix) :].translate(_DIGITS) if is_id else name.lower()
+    nearest = get_close_matches(typed, alike, n=_NEAREST_COUNT, cutoff=0)
+    return UsageError(f"no rule {name}; nearest: {', '.join(shown[near] for near in nearest)}; kcheck rules lists all")
 
 
 def rule_pages(ids: Iterable[str]) -> tuple[Row, ...]:

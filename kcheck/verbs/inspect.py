@@ -1,9 +1,10 @@
 """`kcheck inspect`: the state of files, partition directories and log dirs."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
+from kcheck.core.cordoned import is_cordoned
 from kcheck.disk.read import opened
 from kcheck.disk.refusals import Refusals
 from kcheck.disk.walk import file_size, folder_of, join, list_directory, split
@@ -18,21 +19,26 @@ from kcheck.documents.inspection import (
     InspectedSegment,
 )
 from kcheck.formats._contract import Format
+from kcheck.model.cluster import CORDONED
 from kcheck.model.entries import Batch, Offset
 from kcheck.model.finding import Finding
 from kcheck.model.names import parse_file
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
 from kcheck.model.unreadable import UnreadableError
-from kcheck.model.views import PartitionView
+from kcheck.model.views import LogDirView, PartitionView
 from kcheck.segments.batches import Walk
 from kcheck.verbs.next_starts import next_starts
 from kcheck.views.log_dir import LogDirs
+from kcheck.views.metadata_at_hand import image_at_hand
 from kcheck.views.partition import batches_of
 from kcheck.views.refused_paths import refused_findings
 from kcheck.views.selection import require_match
 from kcheck.views.survey import Survey, format_of
-from kcheck.views.targets import Target, TargetKind, replica_targets, require_same_broker
+from kcheck.views.targets import Target, TargetKind, read_properties, replica_targets, require_same_broker
+
+Cordons = Callable[[Target, LogDirView], bool | None]
+"""Tells whether a log dir is cordoned; None if that is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,20 +96,34 @@ def _items(
 ) -> Iterator[InspectedItem]:
     """Yield an item per target, then compare the log dirs of each broker and name what was refused."""
     with Refusals() as refused:
+        cordons = _cordons(targets, survey.release)
         for target in targets:
-            yield from _items_of(survey, target, kinds, detail)
+            yield from _items_of(survey, target, kinds, detail, cordons)
         survey.compare()
     survey.collected.extend(refused_findings(refused, survey.collected))
 
 
+def _cordons(targets: tuple[Target, ...], release: Release) -> Cordons:
+    """Return the function that tells whether a log dir is cordoned; it reads the metadata when it is first asked."""
+    image = cache(partial(image_at_hand, targets, (), release))
+
+    def cordoned(target: Target, view: LogDirView) -> bool | None:
+        if not release.cordons_log_dirs:
+            return None
+        setting = None if target.config is None else read_properties(target.config).get(CORDONED)
+        return is_cordoned(view, image(), setting)
+
+    return cordoned
+
+
 def _items_of(
-    survey: Survey, target: Target, kinds: dict[Target, Format], detail: InspectDetail
+    survey: Survey, target: Target, kinds: dict[Target, Format], detail: InspectDetail, cordons: Cordons
 ) -> Iterator[InspectedItem]:
     match target.kind:
         case TargetKind.LOG_DIR:
             log_dir, views = survey.log_dir(target)
             require_same_broker(target, log_dir.view)
-            yield InspectedLogDir(log_dir.view, map(partial(_partition, detail), views))
+            yield InspectedLogDir(log_dir.view, map(partial(_partition, detail), views), cordons(target, log_dir.view))
         case TargetKind.PARTITION:
             yield from (_partition(detail, view, target.path) for view in survey.partition(target))
         case TargetKind.FILE:

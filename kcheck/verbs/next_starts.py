@@ -67,14 +67,22 @@ class NextStarts:
         """Return a partition with what the metadata of its cluster say of it, if any are at hand."""
         if not self._has_metadata or not log_dir.view.files:
             return view
-        from kcheck.core.strays import replica_in_cluster
+        context, zookeeper = self._context(log_dir)[2], self._options.zookeeper
+        if context.stray_detector is not None:
+            from kcheck.startup.log_manager import placed
 
-        detector = self._context(log_dir)[2].stray_detector
-        return view if detector is None else view._replace(in_cluster=replica_in_cluster(detector, view, log_dir.view))
+            return placed(view, log_dir.view, context)
+        if zookeeper is not None:
+            from kcheck.core.startup import Mode
+            from kcheck.core.zookeeper_replicas import replica_in_zookeeper
+
+            if context.mode is Mode.ZOOKEEPER:
+                return view._replace(in_cluster=replica_in_zookeeper(zookeeper, view, log_dir.view))
+        return view
 
     def quorums(self) -> "Iterator[Quorum]":
         """Yield what the metadata at hand prove, for each cluster."""
-        if self._has_metadata:
+        if self._has_metadata and self._log_dirs.release.kraft_is_production_ready:
             from kcheck.core.quorum import quorum
 
             yield from (quorum(copies) for copies in self._options.copies.values() if copies)
@@ -83,9 +91,9 @@ class NextStarts:
     def _has_metadata(self) -> bool:
         """Whether there are metadata, named or in a log dir of the targets: else no start is prepared for nothing."""
         release, opened = self._log_dirs.release, self._log_dirs.open
-        if not release.kraft_is_production_ready:
-            return False
-        return self._named or any(
+        if self._named or not release.kraft_is_production_ready:
+            return self._named
+        return any(
             directory.topic == CLUSTER_METADATA
             for target in self._targets
             for _, directory in opened(_log_dir_of(target), target.broker_id).directories

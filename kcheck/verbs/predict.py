@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
-from kcheck.core.cluster_copies import MetadataCopy
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.startup import Mode, Outcome
 from kcheck.core.verdicts import log_dir_severity
@@ -16,11 +15,14 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import PARTITION_METADATA, PartitionDirectory
 from kcheck.model.release import Release
 from kcheck.model.report import Report
+from kcheck.model.views import LogDir
 from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_manager import Load, StartOptions, combined_starts, is_metadata_log, start_log_dir
+from kcheck.startup.unchanged import unchanged_prediction
 from kcheck.tables import predictions as predictions_table
 from kcheck.views.log_dir import LogDirs, open_single_partition, report_links, wanted_directories
 from kcheck.views.metadata_copy import complete_copy
+from kcheck.views.partition import read_partition
 from kcheck.views.recheck import has_left
 from kcheck.views.selection import require_match
 from kcheck.views.targets import Target, TargetKind, broker_of, directory_wanted, paths_of, replica_targets
@@ -97,10 +99,12 @@ def _prediction(targets: tuple[Target, ...], options: StartOptions, log_dirs: Lo
     return prediction_of(targets, with_copies(targets, options, log_dirs), log_dirs)
 
 
-def prediction_of(targets: tuple[Target, ...], options: StartOptions, log_dirs: LogDirs) -> Prediction:
+def prediction_of(
+    targets: tuple[Target, ...], options: StartOptions, log_dirs: LogDirs, *, all_simulated: bool = True
+) -> Prediction:
     """Return the prediction for targets with options that hold the copies of the cluster's metadata."""
     collected: list[Finding] = []
-    starts = [start_of(target, options, collected, log_dirs) for target in targets]
+    starts = [start_of(target, options, collected, log_dirs, all_simulated=all_simulated) for target in targets]
     return Prediction(
         release=options.release,
         log_dirs=tuple(combined_starts(starts, options.release, has_left)),
@@ -110,45 +114,53 @@ def prediction_of(targets: tuple[Target, ...], options: StartOptions, log_dirs: 
 
 
 def with_copies(targets: Iterable[Target], options: StartOptions, log_dirs: LogDirs) -> StartOptions:
-    """Return the options with the copies of the cluster metadata in the log dirs (3.3 and later).
-
-    Up to 3.6 a broker keeps strays if a log has no topic id; then this returns no copies.
-    """
-    if options.copies:
+    """Return the options with the cluster metadata that the user names, and those in the log dirs (3.3 and later)."""
+    if options.copies or options.zookeeper:
         return options
-    copies: dict[str, tuple[MetadataCopy, ...]] = {}
     if options.metadata:
-        from kcheck.views.metadata_at_hand import named_copies, require_own_cluster
+        from kcheck.views.metadata_at_hand import named_metadata, require_own_cluster
 
-        copies = named_copies(options.metadata)
-    named, clusters = [*copies], set[str]()
+        named = named_metadata(options.metadata)
+        copies, zookeeper, ids = named.copies, named.zookeeper, named.cluster_ids
+    else:
+        copies, zookeeper, ids = {}, None, []
+    clusters, has_log_without_id, release = set[str](), False, options.release
     paths = {target.path if target.kind is TargetKind.LOG_DIR else split(target.path)[0]: target for target in targets}
-    for path, target in paths.items() if options.release.kraft_is_production_ready else ():
+    for path, target in paths.items():
         log_dir = log_dirs.open(path, target.broker_id)
         cluster = log_dir.view.cluster_id or ""
         clusters.add(cluster)
-        for name, directory in log_dir.directories if cluster else ():
-            if is_metadata_log(name, directory, options.release):
+        for name, directory in log_dir.directories if cluster and release.kraft_is_production_ready else ():
+            if is_metadata_log(name, directory, release):
                 copy = complete_copy(join(path, name), log_dir.view.where.broker_id)
                 copies[cluster] = (*copies.get(cluster, ()), *([copy] if copy else ()))
-            elif options.release.passes_over_logs_without_id and not exists(join(path, name, PARTITION_METADATA)):
-                return options
-    if named:
-        require_own_cluster(named, clusters)
-    return options._replace(copies=copies)
+            elif release.passes_over_logs_without_id and not exists(join(path, name, PARTITION_METADATA)):
+                has_log_without_id = True
+    if ids:
+        require_own_cluster(ids, clusters)
+    return options._replace(copies=copies, zookeeper=zookeeper, has_log_without_id=has_log_without_id)
 
 
 def start_of(
-    target: Target, options: StartOptions, collected: list[Finding], log_dirs: LogDirs | None = None
+    target: Target,
+    options: StartOptions,
+    collected: list[Finding],
+    log_dirs: LogDirs | None = None,
+    *,
+    all_simulated: bool = True,
 ) -> LogDirPrediction:
-    """Return the start of one target; add findings about unreadable files to `collected`."""
+    """Return the start of one target; add findings about unreadable files to `collected`.
+
+    Without `all_simulated`, logs that the start loads unchanged are not simulated: `after` of these is empty.
+    """
     log_dirs = log_dirs or LogDirs(options.release)
     if target.kind is TargetKind.LOG_DIR:
         log_dir = log_dirs.open(target.path, target.broker_id)
         directories = wanted_directories(log_dir, options.wanted)
         report_links(log_dir, options.wanted)
         collected.extend(log_dir.findings)
-        start = start_log_dir(target.path, log_dir, directories, options, collected, load_below(target.path), has_left)
+        load = load_below(target.path) if all_simulated else quick_load_below(target.path, log_dir)
+        start = start_log_dir(target.path, log_dir, directories, options, collected, load, has_left)
         return start._replace(broker=broker_of(target, log_dir.view))
     view, log_dir = open_single_partition(target.path, target.broker_id, walk_all=False, log_dirs=log_dirs)
     if view is None:
@@ -168,5 +180,24 @@ def load_below(path: str) -> Load:
 
     def load(name: str, directory: PartitionDirectory, inputs: LoadInputs, context: Context) -> PartitionPrediction:
         return start_partition(FilesOf(join(path, name)), name, directory, inputs, context)
+
+    return load
+
+
+def quick_load_below(path: str, log_dir: LogDir) -> Load:
+    """Return what predicts one partition directory, without a simulation of logs that the start loads unchanged."""
+
+    def load(name: str, directory: PartitionDirectory, inputs: LoadInputs, context: Context) -> PartitionPrediction:
+        start = None
+        if inputs.clean:
+            below = join(path, name)
+            view, unread = read_partition(
+                below, directory, log_dir.view.where._replace(dir=name), log_dir=log_dir.view,
+                offsets=log_dir.checkpoints.of(directory.topic, directory.partition), walk_all=False,
+                release=context.release,
+            )  # fmt: skip
+            disk = FilesOf(below)
+            start = None if unread else unchanged_prediction(disk, name, directory, view, inputs, context)
+        return start or load_below(path)(name, directory, inputs, context)
 
     return load

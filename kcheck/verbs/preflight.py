@@ -1,11 +1,11 @@
 """`kcheck preflight`: whether a broker may start, for a unit file, an init container or a rolling restart."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kcheck.core.cluster_copies import newest_copy
 from kcheck.core.predictions import LogDirPrediction
-from kcheck.core.preflight import PreflightReason, ReasonKind, leaves_elr, reasons_against
+from kcheck.core.preflight import PreflightReason, ReasonKind, empty_replicas, leaves_elr, reasons_against
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.model.finding import Finding
 from kcheck.model.release import Release
@@ -114,7 +114,7 @@ def preflight(properties: str, options: StartOptions, allowed: frozenset[ReasonK
     targets = replica_targets(log_dirs_of(properties))
     opened = LogDirs(options.release)
     options = with_copies(targets, options, opened)
-    prediction = prediction_of(targets, options, opened)
+    prediction = prediction_of(targets, options, opened, all_simulated=False)
     reasons = (*(reason for start in prediction.log_dirs for reason in reasons_against(start)),
                *_of_cluster(prediction.log_dirs, options))  # fmt: skip
     return Preflight(
@@ -129,11 +129,13 @@ def preflight(properties: str, options: StartOptions, allowed: frozenset[ReasonK
 
 
 def _of_cluster(starts: tuple[LogDirPrediction, ...], options: StartOptions) -> Iterator[PreflightReason]:
-    """Yield the reason that the metadata of the cluster give."""
-    by_cluster: Mapping[str, object] = options.copies
+    """Yield the reasons that the metadata of the cluster give."""
     broker_id = next((start.broker_id for start in starts if start.broker_id is not None), None)
-    for cluster in by_cluster if options.release.has_eligible_leader_replicas else ():
-        newest = newest_copy(options.copies[cluster])
-        reason = None if newest is None else leaves_elr(newest.image, broker_id, starts)
-        if reason is not None:
-            yield reason
+    for copies in options.copies.values():
+        newest = newest_copy(copies)
+        if newest is None:
+            continue
+        reasons = [empty_replicas(newest.image, broker_id, starts)]
+        if options.release.has_eligible_leader_replicas:
+            reasons.append(leaves_elr(newest.image, broker_id, starts))
+        yield from (reason for reason in reasons if reason is not None)

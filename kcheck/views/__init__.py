@@ -16,5 +16,6 @@ A command passes through these modules in this order:
 `release_evidence`, with `partition_evidence` and `named_evidence`, looks before them for what the files tell about the
 release of their brokers. `coverage` counts what
 has been read. `broker_settings` and `metadata_copy` read the settings and the cluster metadata
-for a simulated start. `zookeeper_copy` reads the metadata of a cluster that runs with ZooKeeper.
+for a simulated start. `zookeeper_copy` reads the metadata of a cluster that runs with ZooKeeper, by `zookeeper_server`
+what its server restores, and `zookeeper_history` the changes of a partition.
 """

@@ -15,6 +15,7 @@ from kcheck.model.names import (
     META_PROPERTIES,
     OFFSET_CHECKPOINTS,
     RECOVERY_POINT,
+    REMOTE_INDEX_CACHE,
     REPLICATION_OFFSET,
     DirectoryState,
     FileKind,
@@ -30,6 +31,7 @@ from kcheck.model.unreadable import Unreadable, UnreadableError
 from kcheck.model.views import CheckpointOffsets, Checkpoints, FileView, LogDir, LogDirView, PartitionView
 from kcheck.rules import kc001_unreadable
 from kcheck.views.partition import read_small, try_partition
+from kcheck.views.remote_index_cache import remote_index_cache
 
 _SMALL_SIZE_MAX = 1 << 20
 
@@ -51,7 +53,9 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
         listing = Listing((), (), ())
         findings.append(kc001_unreadable.finding(where, error.why))
     files, unread = _files(path, where, listing, release)
-    findings.extend(kc001_unreadable.finding(where._replace(file=name), why) for name, why in unread.items())
+    cache = remote_index_cache(path, listing, release)
+    not_read = unread if not isinstance(cache, Unreadable) else {**unread, REMOTE_INDEX_CACHE: cache}
+    findings.extend(kc001_unreadable.finding(where._replace(file=name), why) for name, why in not_read.items())
     identity = files[META_PROPERTIES].parsed.value if META_PROPERTIES in files else meta_properties.MetaProperties({})
     if broker_id is None:
         where = where._replace(broker_id=identity.broker_id)
@@ -78,6 +82,7 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
             if directory.state is DirectoryState.CURRENT
         ),
         locked_by=locked_by(path),
+        remote_index_cache=None if isinstance(cache, Unreadable) else cache,
     )
     directories, links = _of_partitions(listing.directories), _of_partitions(linked)
     return LogDir(

@@ -2,16 +2,44 @@
 
 from collections.abc import Iterable
 from itertools import chain
+from typing import NamedTuple
 
 from kcheck.core.cluster_copies import MetadataCopy, newest_copy
 from kcheck.disk.walk import split
 from kcheck.errors import UsageError
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.release import Release
-from kcheck.model.zookeeper_metadata import ZookeeperMetadata
+from kcheck.model.zookeeper_metadata import ZookeeperCopy
 from kcheck.views.metadata_copy import complete_copy, read_copy
 from kcheck.views.metadata_paths import identity_of, metadata_paths, paths_beside
 from kcheck.views.targets import Target, TargetKind, replica_targets
+
+
+class NamedMetadata(NamedTuple):
+    """The metadata that the user names."""
+
+    copies: dict[str, tuple[MetadataCopy, ...]]
+    """Copies of KRaft logs, by cluster id."""
+    zookeeper: ZookeeperCopy | None
+    """The metadata in ZooKeeper; of several paths the first."""
+
+    @property
+    def cluster_ids(self) -> list[str]:
+        """The clusters that they say they are of."""
+        cluster_id = None if self.zookeeper is None else self.zookeeper.metadata.cluster_id
+        return [*self.copies, *(() if cluster_id is None else (cluster_id,))]
+
+
+def named_metadata(paths: tuple[str, ...]) -> NamedMetadata:
+    """Return the metadata in the paths.
+
+    UsageError: a path without metadata, or whose metadata are of no known cluster, or are damaged.
+    """
+    znodes, kraft = _by_kind(paths)
+    for copy in znodes:
+        for problem in copy.metadata.problems[:1]:
+            raise UsageError(f"--metadata {copy.path}: {problem.place}: {problem.why}")
+    return NamedMetadata(named_copies(kraft), znodes[0] if znodes else None)
 
 
 def named_copies(paths: tuple[str, ...]) -> dict[str, tuple[MetadataCopy, ...]]:
@@ -54,21 +82,21 @@ def image_at_hand(targets: Iterable[Target], named: tuple[str, ...], release: Re
         if target.kind is not TargetKind.FILE
     }
     copies = named_copies(kraft)
-    ids = (*copies, *(metadata.cluster_id for metadata in znodes if metadata.cluster_id is not None))
+    ids = NamedMetadata(copies, znodes[0] if znodes else None).cluster_ids
     require_own_cluster(ids, {identity_of(path).cluster_id for path in log_dirs} if named else ())
     if znodes:
-        return znodes[0].image
+        return znodes[0].metadata.image
     beside = paths_beside(Target(TargetKind.LOG_DIR, path, broker_id) for path, broker_id in log_dirs.items())
     found = (complete_copy(path.path, path.node_id) for path in beside)
     newest = newest_copy((*chain.from_iterable(copies.values()), *(copy for copy in found if copy is not None)))
     return None if newest is None else newest.image
 
 
-def _by_kind(named: tuple[str, ...]) -> tuple[list[ZookeeperMetadata], tuple[str, ...]]:
+def _by_kind(named: tuple[str, ...]) -> tuple[list[ZookeeperCopy], tuple[str, ...]]:
     """Return what the paths of ZooKeeper say, and the other paths."""
     if not named:
         return [], ()
-    from kcheck.views.zookeeper_copy import is_zookeeper, read_zookeeper  # its formats: only if something is named
+    from kcheck.views.zookeeper_copy import is_zookeeper, zookeeper_copy  # its formats: only if something is named
 
     of_zookeeper = [path for path in named if is_zookeeper(path)]
-    return [read_zookeeper(path) for path in of_zookeeper], tuple(path for path in named if path not in of_zookeeper)
+    return [zookeeper_copy(path) for path in of_zookeeper], tuple(path for path in named if path not in of_zookeeper)

@@ -9,11 +9,11 @@ from kcheck.core.metadata_replay import KRAFT_VERSION as KRAFT_VERSION_FEATURE
 from kcheck.core.metadata_replay import Fields, MetadataReplay
 from kcheck.disk.read import FilesOf
 from kcheck.disk.walk import join, split
-from kcheck.formats import _control_record, _quorum_state
+from kcheck.formats import _control_record, quorum_state
 from kcheck.formats._messages.records import decoder
 from kcheck.formats._record import Record, Unread, read_records
 from kcheck.formats.record_batch import CONTROL
-from kcheck.model.cluster import FROM_SNAPSHOT, MetadataProblem, QuorumState
+from kcheck.model.cluster import FROM_SNAPSHOT, MetadataProblem, QuorumState, Voter, voters_in
 from kcheck.model.entries import Batch
 from kcheck.model.java import LONG_MAX
 from kcheck.model.names import FileKind, log_name, metadata_snapshots, segment_bases
@@ -107,6 +107,7 @@ class _CopyReader:
         observe = self._observe
         self._replay = MetadataReplay(None if observe is None else lambda *record: observe(self._replay, *record))
         self._voters: frozenset[int] = frozenset()
+        self._voter_set: tuple[Voter, ...] = ()
         self._kraft_version: int | None = None
         self._leader: int | None = None
         self._control = ""
@@ -129,6 +130,7 @@ class _CopyReader:
             snapshot=snapshot,
             voters=self._voters or frozenset(() if elected is None else elected.voters or ()),
             image=image,
+            voter_set=self._voter_set,
             epochs=tuple(self._epochs),
             leader=self._leader,
             elected=elected,
@@ -141,7 +143,7 @@ class _CopyReader:
         if FileKind.QUORUM_STATE not in self._names:
             return None
         try:
-            parsed = _quorum_state.parse(self._files.read_whole(FileKind.QUORUM_STATE, _SMALL_SIZE_MAX))
+            parsed = quorum_state.parse(self._files.read_whole(FileKind.QUORUM_STATE, _SMALL_SIZE_MAX))
         except UnreadableError:
             return None
         return parsed.value
@@ -258,6 +260,7 @@ class _CopyReader:
         self._control, voters = control.name, control.fields.get("voters")
         if isinstance(voters, tuple):
             self._voters = frozenset(voter["voter_id"] for voter in voters)
+            self._voter_set = voters_in(control.fields) or self._voter_set
         leader, version = control.fields.get("leader_id"), control.fields.get("k_raft_version")
         if isinstance(leader, int):
             self._leader = leader

@@ -1,25 +1,24 @@
 """Gathers what a server.properties and a broker's own log, which the user names, tell about its release."""
 
 import re
-import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import NamedTuple
 
-from kcheck.core.release_evidence import Clue, EvidenceKind, line_named
+from kcheck.core.release_evidence import Clue, EvidenceKind, line_named, line_of_software
+from kcheck.disk.log_text import BROKEN_TEXT, parts
 from kcheck.disk.read import opened
 from kcheck.errors import UsageError
-from kcheck.model.source import Source
 from kcheck.model.unreadable import UnreadableError
 from kcheck.views.targets import read_properties
 
-_VERSION = re.compile(rb"Kafka version ?: ([0-9][0-9.]{1,15})")
+_VERSION = re.compile(rb"Kafka version ?: ([0-9][0-9.]{1,15}(?:-[a-z0-9]{1,12})?)")
 """AppInfoParser; up to 2.0 with a space before the colon."""
-_VERSION_SIZE_MAX = 40
+_BROKER = re.compile(rb"\[(?:Kafka|Broker|KafkaRaft)Server (?:id|nodeId)=([0-9]{1,10})\]")
+_VERSION_SIZE_MAX = 60
 """The largest size of a hit at the border of two parts."""
-_PART_SIZE = 1 << 20
 _LOG_SIZE_MAX = 64 << 20
 """How many bytes are searched: of a plain log the last ones, of a compressed one the first ones."""
-_GZIP_MAGIC = b"\x1f\x8b"
-_GZIP = 16 + zlib.MAX_WBITS
 
 
 def of_config(path: str, broker_id: int | None = None) -> Iterator[Clue]:
@@ -32,44 +31,47 @@ def of_config(path: str, broker_id: int | None = None) -> Iterator[Clue]:
         yield Clue(EvidenceKind.PROTOCOL, path, broker_id, first=protocol)
 
 
+class BrokerLogFacts(NamedTuple):
+    """What a broker's log says of the broker that wrote it."""
+
+    version: str | None = None
+    """The version of the last start; None if the log has no start."""
+    broker_id: int | None = None
+    """The id that the broker names; None if it names none."""
+
+    @property
+    def line(self) -> str | None:
+        """The line of releases of the version; None if it is not known."""
+        return None if self.version is None else line_of_software(self.version)
+
+
 def of_broker_log(path: str) -> Iterator[Clue]:
     """Yield the version of the last start in a broker's log, plain or .gz; UsageError if it cannot be read."""
-    version = None
     try:
-        with opened(path, follow=True) as source:
-            kept = b""
-            for part in _parts(source):
-                data = kept + part
-                version = next((hit[1] for hit in reversed([*_VERSION.finditer(data)])), version)
-                kept = data[-_VERSION_SIZE_MAX:]
+        facts = broker_log_facts(path)
     except UnreadableError as error:
         raise UsageError(f"{path}: {error}") from error
-    line = None if version is None else line_named(version.decode())
-    if line is None:
+    if facts.line is None:
         raise UsageError(f'{path}: no line "Kafka version: ..." of a known release')
-    yield Clue(EvidenceKind.BROKER_LOG, path, first=line, last=line)
+    yield Clue(EvidenceKind.BROKER_LOG, path, first=facts.line, last=facts.line)
 
 
-def _parts(source: Source) -> Iterator[bytes]:
-    """Yield a log part by part, decompressed; damage ends it."""
-    if source.pread(len(_GZIP_MAGIC), 0) != _GZIP_MAGIC:
-        for at in range(max(0, source.size - _LOG_SIZE_MAX), source.size, _PART_SIZE):
-            yield source.pread(_PART_SIZE, at)
-        return
-    inflate, left, at = zlib.decompressobj(_GZIP), _LOG_SIZE_MAX, 0
-    rest = b""
-    while left > 0:
-        if not rest:
-            rest = source.pread(_PART_SIZE, at)
-            at += len(rest)
-        try:
-            part = inflate.decompress(rest, _PART_SIZE)
-        except zlib.error:
-            return
-        if not rest and not part:
-            return
-        left -= len(part)
-        rest = inflate.unconsumed_tail or inflate.unused_data
-        if inflate.eof:
-            inflate = zlib.decompressobj(_GZIP)
-        yield part
+def broker_log_facts(path: str) -> BrokerLogFacts:
+    """Return what a broker's log says of the broker, plain or .gz; UnreadableError if it cannot be read."""
+    with opened(path, follow=True) as source:
+        return facts_in(parts(source, max(0, source.size - _LOG_SIZE_MAX)))
+
+
+def facts_in(log: Iterable[bytes]) -> BrokerLogFacts:
+    """Return what the first bytes of a log say of its broker, given part by part."""
+    version, broker, left, kept = None, None, _LOG_SIZE_MAX, b""
+    # Where the text ends early, what came before it counts.
+    with suppress(*BROKEN_TEXT):
+        for part in log:
+            data = kept + part
+            version = next((hit[1] for hit in reversed([*_VERSION.finditer(data)])), version)
+            broker = next((hit[1] for hit in _BROKER.finditer(data)), broker)
+            kept, left = data[-_VERSION_SIZE_MAX:], left - len(part)
+            if left <= 0:
+                break
+    return BrokerLogFacts(None if version is None else version.decode(), None if broker is None else int(broker))

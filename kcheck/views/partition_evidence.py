@@ -12,6 +12,7 @@ from kcheck.model.entries import Batch
 from kcheck.model.names import (
     CLUSTER_METADATA,
     COMPACTED,
+    DELETED,
     PARTITION_METADATA,
     DirectoryState,
     FileKind,
@@ -80,9 +81,12 @@ def _of_partition(path: str) -> Iterator[tuple[EvidenceKind, str]]:
     try:
         names = list_directory(path, is_stranger).files
         for name in names:
-            kind = _BY_FILE.get(parse_file(name).kind)
+            file = parse_file(name)
+            kind = _BY_FILE.get(file.kind)
             if kind is not None:
                 yield kind, name
+            if file.kind is FileKind.PRODUCER_SNAPSHOT and file.suffix == DELETED:
+                yield EvidenceKind.DELETED_SNAPSHOT, name
         for base in segment_bases(names)[-1:]:
             with files.open(log_name(base)) as source:
                 # The magic of a corrupt batch may be what is corrupt.

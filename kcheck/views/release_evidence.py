@@ -9,6 +9,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from kcheck.core.release_evidence import Clue, EvidenceKind, ReleaseRange, age, line_of_level, possible, registered
+from kcheck.core.remote_index_cache import is_cached_index, is_stranger_in_cache
 from kcheck.disk.read import FilesOf
 from kcheck.disk.walk import Listing, exists, join, list_directory, split
 from kcheck.formats import _metadata_features, clean_shutdown, meta_properties
@@ -46,6 +47,8 @@ _STATES = {
     DirectoryState.FUTURE: EvidenceKind.FUTURE,
     DirectoryState.DELETED: EvidenceKind.DELETED,
 }
+_OF_BROKERS = (EvidenceKind.TRANSACTION_TOPIC, EvidenceKind.REMOTE_TOPIC, EvidenceKind.SHARE_TOPIC)
+_TOPICS = {str(kind): kind for kind in _OF_BROKERS}
 
 
 def release_ranges(targets: Iterable[Target], named: Sequence[Clue] = ()) -> tuple[ReleaseRange, ...]:
@@ -64,6 +67,11 @@ def release_ranges(targets: Iterable[Target], named: Sequence[Clue] = ()) -> tup
         only = next(iter(by_broker)) if len(by_broker) == 1 else None
         by_broker.setdefault(only, {})[""] = [*named]
     return tuple(possible(chain.from_iterable(of_paths.values())) for of_paths in by_broker.values())
+
+
+def clues_of_log_dir(path: str, broker_id: int | None) -> tuple[Clue, ...]:
+    """Return what one log dir says; `broker_id` comes from the user, None for that of its meta.properties."""
+    return tuple(chain.from_iterable(found.clues for found in _of_target(Target(TargetKind.LOG_DIR, path, broker_id))))
 
 
 class _Clues(NamedTuple):
@@ -118,14 +126,19 @@ def _of_log_dir(target: Target, path: str, listing: Listing) -> _Clues:
 
 def _named(files: FilesOf, path: str, listing: Listing, broker_id: int | None) -> Iterator[Clue]:
     """Yield what the names in a log dir say, and the files that say more than their name."""
-    states = {directory.state: name for name in listing.directories if (directory := parse_directory(name))}
+    parsed = [(name, directory) for name in listing.directories if (directory := parse_directory(name))]
+    states = {directory.state: name for name, directory in parsed}
+    topics = {directory.topic: name for name, directory in parsed if directory.topic in _TOPICS}
     yield from (Clue(_STATES[state], join(path, name), broker_id) for state, name in states.items() if state in _STATES)
+    yield from (Clue(_TOPICS[topic], join(path, name), broker_id) for topic, name in topics.items())
     if _METADATA_DIRECTORY in listing.directories:
         yield Clue(EvidenceKind.METADATA_LOG, join(path, _METADATA_DIRECTORY), broker_id)
     if _PREVIEW_DIRECTORY in listing.directories:
         yield Clue(EvidenceKind.PREVIEW_LOG, join(path, _PREVIEW_DIRECTORY), broker_id)
     if REMOTE_INDEX_CACHE in listing.directories:
-        yield Clue(EvidenceKind.REMOTE_CACHE, join(path, REMOTE_INDEX_CACHE), broker_id)
+        cache = join(path, REMOTE_INDEX_CACHE)
+        yield Clue(EvidenceKind.REMOTE_CACHE, cache, broker_id)
+        yield from (Clue(EvidenceKind.REMOTE_INDEX, join(cache, name), broker_id) for name in _cached_indexes(cache))
     if FileKind.REMOTE_OFFSETS in listing.files:
         yield Clue(EvidenceKind.REMOTE_OFFSETS, join(path, FileKind.REMOTE_OFFSETS), broker_id)
     if LOG_START in listing.files:
@@ -142,6 +155,14 @@ def _named(files: FilesOf, path: str, listing: Listing, broker_id: int | None) -
             yield Clue(EvidenceKind.FEATURE_LEVEL, where, broker_id, first=line_of_level(said.highest))
 
 
+def _cached_indexes(cache: str) -> list[str]:
+    """Return an index that a broker of 3.6 or later fetched, if there is one."""
+    try:
+        return [*filter(is_cached_index, list_directory(cache, is_stranger_in_cache).files)][:1]
+    except UnreadableError:
+        return []
+
+
 def _identified(path: str, identity: meta_properties.MetaProperties, broker_id: int) -> Iterator[Clue]:
     """Yield what a meta.properties says that names its node."""
     kraft, has_directory = identity.version > 0, "directory.id" in identity.properties
@@ -155,8 +176,10 @@ def _identified(path: str, identity: meta_properties.MetaProperties, broker_id: 
         yield Clue(EvidenceKind.CLUSTER_ID if has_cluster else EvidenceKind.NO_CLUSTER_ID, path, broker_id)
 
 
-def _absent(path: str, listing: Listing, there: Iterable[Clue], broker_id: int | None) -> Iterator[Clue]:
+def _absent(path: str, listing: Listing, there: Sequence[Clue], broker_id: int | None) -> Iterator[Clue]:
     """Yield what is absent from the partitions of a ZooKeeper broker."""
+    if not any(clue.evidence in (EvidenceKind.TOPIC_ID, EvidenceKind.TIME_INDEX) for clue in there):
+        yield Clue(EvidenceKind.NO_TIME_INDEX, path, broker_id)
     has_epochs = any(clue.evidence in (EvidenceKind.TOPIC_ID, EvidenceKind.LEADER_EPOCHS) for clue in there)
     if not has_epochs and LOG_START not in listing.files:
         yield Clue(EvidenceKind.NO_LEADER_EPOCHS, path, broker_id)
@@ -169,6 +192,8 @@ def _of_metadata(path: str, node_id: int | None) -> Iterator[Clue]:
         yield Clue(EvidenceKind.QUORUM_STATE, join(path, FileKind.QUORUM_STATE), node_id)
     if exists(join(path, _ZERO_SNAPSHOT)):
         yield Clue(EvidenceKind.ZERO_SNAPSHOT, join(path, _ZERO_SNAPSHOT), node_id)
+        if any(_metadata_features.features(_small(files, _ZERO_SNAPSHOT) or b"")):
+            yield Clue(EvidenceKind.ZERO_RECORDS, join(path, _ZERO_SNAPSHOT), node_id)
     nodes: dict[int, tuple[str, str]] = {}
     size, unread = 0, False
     for name, data, is_whole in _ends(files):

@@ -6,7 +6,7 @@ from itertools import zip_longest
 
 from kcheck.disk.read import FilesOf
 from kcheck.disk.walk import folder_of
-from kcheck.formats import _metadata_snapshot, _quorum_state, producer_snapshot, transaction_index
+from kcheck.formats import _metadata_snapshot, producer_snapshot, quorum_state, transaction_index
 from kcheck.jobs.workers import Task, Workers
 from kcheck.model.depth import Depth
 from kcheck.model.entries import Offset
@@ -215,7 +215,7 @@ _RULED = {
     FileKind.TRANSACTION_INDEX: transaction_index.FORMAT,
     FileKind.PRODUCER_SNAPSHOT: producer_snapshot.FORMAT,
     FileKind.METADATA_SNAPSHOT: _metadata_snapshot.FORMAT,
-    FileKind.QUORUM_STATE: _quorum_state.FORMAT,
+    FileKind.QUORUM_STATE: quorum_state.FORMAT,
 }
 """The small files of a partition directory that a read of the tail skips."""
 

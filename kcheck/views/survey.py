@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from kcheck.disk.read import read_whole
 from kcheck.disk.walk import exists, file_size, real, split
 from kcheck.errors import UsageError
+from kcheck.formats import _metadata_snapshot
 from kcheck.formats._contract import Format
 from kcheck.model.finding import Finding, Location
-from kcheck.model.names import PARTITION_METADATA, parse_directory
+from kcheck.model.names import PARTITION_METADATA, FileKind, parse_directory
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
 from kcheck.model.unreadable import UnreadableError
@@ -199,7 +200,8 @@ def _unseen(log_dir: LogDir, seen: list[PartitionView]) -> Iterator[PartitionVie
 
 
 def _formats() -> tuple[Format, ...]:
-    return tuple(kind for kind in discover("kcheck.formats", "FORMAT") if isinstance(kind, Format))
+    public = (kind for kind in discover("kcheck.formats", "FORMAT") if isinstance(kind, Format))
+    return (*public, _metadata_snapshot.FORMAT)
 
 
 def format_of(path: str, as_kind: str | None) -> Format:
@@ -207,6 +209,8 @@ def format_of(path: str, as_kind: str | None) -> Format:
     if not exists(path):
         raise UsageError(f"{path}: no such file or directory")
     name = split(path)[1]
+    if as_kind is None and name == FileKind.BOOTSTRAP:
+        return _metadata_snapshot.BOOTSTRAP
     for kind in _formats():
         if kind.kind == as_kind or (as_kind is None and kind.matches(name)):
             return kind

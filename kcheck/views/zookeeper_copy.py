@@ -1,39 +1,37 @@
 """The metadata of a cluster with ZooKeeper: from its files, an export of znodes, or kafka-topics --describe."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum, auto
 from typing import NamedTuple
 
-from kcheck.core.znode_tree import chroots, restore
+from kcheck.core.znode_tree import chroots
 from kcheck.disk.read import FilesOf, opened, read_whole
-from kcheck.disk.walk import is_directory, is_link, join, list_directory, split
-from kcheck.formats import _topics_describe, _znode_export, _zookeeper_log, _zookeeper_snapshot
+from kcheck.disk.walk import exists, is_directory, is_link, join, list_directory, split
+from kcheck.errors import UsageError
+from kcheck.formats import _topics_describe, _znode_export
 from kcheck.formats._kafka_znodes import read_cluster
 from kcheck.formats._zookeeper_snapshot import zxid_of
 from kcheck.model.cluster import ClusterImage, MetadataProblem
 from kcheck.model.java import java_bytes
-from kcheck.model.parsed import Defect, Parsed
+from kcheck.model.parsed import Defect
 from kcheck.model.unreadable import UnreadableError
-from kcheck.model.znodes import Znode, ZookeeperSnapshot, ZookeeperTransaction
-from kcheck.model.zookeeper_metadata import ZookeeperMetadata
+from kcheck.model.znodes import Znode
+from kcheck.model.zookeeper_metadata import ZookeeperCopy, ZookeeperMetadata
+from kcheck.views.zookeeper_server import VERSION_2, ZookeeperServer, server_files
 
-VERSION_2 = "version-2"
-"""The directory that a server makes in its dataDir and its dataLogDir."""
-SNAPSHOT_SIZE_MAX = 256 << 20
-LOGS_SIZE_MAX = 1 << 30
-"""kcheck reads at most so many bytes of logs: a server writes a snapshot long before."""
+_OF_ENSEMBLE = ("currentEpoch", "acceptedEpoch", "myid")
+"""What only a server writes, or needs, that has others beside it (QuorumPeer)."""
 EXPORT_SIZE_MAX = 32 << 20
 TREE_COUNT_MAX = 1_000_000
 """kcheck reads at most so many files and directories of a tree of znodes."""
-_SNAPSHOT_COUNT_MAX = 100
-"""A server tries no more (FileSnap)."""
 _PROBLEM_COUNT_MAX = 100
 _BEGIN_SIZE = 64 << 10
 _DEPTH_MAX = 16
 _MAGICS = (b"ZKSN", b"ZKLG")
 _MAGIC_SIZE_MAX = 8
 _CODECS = {"gz": b"\x1f\x8b", "snappy": b"\x82SNAPPY"}
-_SNAPSHOT, _LOG = "snapshot", "log"
+_FILE_COUNT_MAX = 100
+"""So many files of a directory tell whether it is of a server."""
 _TOPICS, _BROKERS = "topics", "brokers"
 _OF_KAFKA = (
     "admin", _BROKERS, "cluster", "config", "controller", "controller_epoch", "delegation_token", "feature",
@@ -69,11 +67,24 @@ def zookeeper_kind(path: str) -> str | None:
     return None if kind is None else "zookeeper" if kind is _InputKind.SERVER else "export"
 
 
-def read_zookeeper(path: str, data_log_dir: str | None = None, chroot: str | None = None) -> ZookeeperMetadata:
+def zookeeper_copy(path: str) -> ZookeeperCopy:
+    """Return the metadata in a path, and how far they go; whatever is unreadable is among their problems."""
+    metadata = read_zookeeper(path)
+    of_server = zookeeper_kind(path) == "zookeeper"
+    folder = path if is_directory(path) else split(path)[0]
+    folders = (folder, join(folder, VERSION_2))
+    is_standalone = not any(exists(join(place, name)) for place in folders for name in _OF_ENSEMBLE)
+    return ZookeeperCopy(path, metadata, names_all=of_server, is_only=of_server and is_standalone)
+
+
+def read_zookeeper(
+    path: str, data_log_dir: str | None = None, chroot: str | None = None, *, at: int | None = None
+) -> ZookeeperMetadata:
     """Return the metadata in a path; whatever is unreadable is among its problems.
 
     A server can keep its logs apart in a `data_log_dir`. `chroot` is the path that zookeeper.connect names after the
-    servers; None for the only one, or the first.
+    servers; None for the only one, or the first. `at` is the last transaction of a server that counts; None for all.
+    UsageError if its files do not hold every transaction up to it.
     """
     problems: list[MetadataProblem] = []
     metadata = ZookeeperMetadata(ClusterImage({}))
@@ -92,7 +103,12 @@ def read_zookeeper(path: str, data_log_dir: str | None = None, chroot: str | Non
         elif kind is _InputKind.TREE:
             metadata = _cluster(_Tree(path, problems).znodes, path, chroot, problems)
         else:
-            metadata = _cluster(_Server(path, data_log_dir, problems).znodes(), path, chroot, problems)
+            server = ZookeeperServer(path, data_log_dir, problems)
+            tree = server.restore() if at is None else server.at(at)
+            if tree is None:
+                raise UsageError(f"--at {at:#x}: {path} does not hold every transaction up to it")
+            metadata = _cluster(tree.znodes, path, chroot, problems)
+            metadata = metadata._replace(zxid=tree.zxid, timestamp=tree.timestamp)
     except UnreadableError as error:
         problems.append(MetadataProblem(path, str(error)))
     return metadata._replace(problems=(*problems, *metadata.problems)[:_PROBLEM_COUNT_MAX])
@@ -114,24 +130,17 @@ def _kind(path: str) -> _InputKind | None:
 
 def _kind_of_directory(path: str) -> _InputKind | None:
     listing = list_directory(path)
-    if VERSION_2 in listing.directories and _server_files(join(path, VERSION_2)):
+    if VERSION_2 in listing.directories and server_files(join(path, VERSION_2)):
         return _InputKind.SERVER
-    names = _server_files(path)
+    names = server_files(path)
     if names and split(path)[1] == VERSION_2:
         return _InputKind.SERVER
     files = FilesOf(path)
-    if any(_is_of_server(name, _begin(files, name)) for name in names[:_SNAPSHOT_COUNT_MAX]):
+    if any(_is_of_server(name, _begin(files, name)) for name in names[:_FILE_COUNT_MAX]):
         return _InputKind.SERVER  # elsewhere the names are not enough: other programs have a log.1
     if _BROKERS in listing.directories and {_TOPICS, "ids"} & {*list_directory(join(path, _BROKERS)).directories}:
         return _InputKind.TREE
     return None
-
-
-def _server_files(folder: str) -> list[str]:
-    """Return the names of snapshots and logs, also where they are links, which are a problem later."""
-    listing = list_directory(folder)
-    names = (*listing.files, *listing.others)
-    return [name for name in names if zxid_of(name, _SNAPSHOT) is not None or zxid_of(name, _LOG) is not None]
 
 
 def _begin(files: FilesOf, name: str) -> bytes:
@@ -144,7 +153,7 @@ def _begin(files: FilesOf, name: str) -> bytes:
 
 def _is_of_server(name: str, begin: bytes) -> bool:
     codec = _CODECS.get(name.rpartition(".")[2].lower())
-    packed = codec is not None and zxid_of(name, _SNAPSHOT) is not None and begin.startswith(codec)
+    packed = codec is not None and zxid_of(name, "snapshot") is not None and begin.startswith(codec)
     return packed or begin.startswith(_MAGICS)
 
 
@@ -164,84 +173,6 @@ def _cluster(
         others = ", ".join(other[:_PROBLEM_COUNT_MAX] for other in known[1:4])
         problems.append(MetadataProblem(path, f"{len(known)} clusters: {chosen or '/'} is shown, not {others}"))
     return read_cluster(znodes, chosen)
-
-
-class _Server:
-    """Reads the snapshots and logs of a server, each when the start of a server comes to it."""
-
-    def __init__(self, path: str, data_log_dir: str | None, problems: list[MetadataProblem]) -> None:
-        self._path, self._problems = path, problems
-        self._follow = not is_directory(path)
-        self._snapshots: dict[int, str] = {}
-        self._logs: dict[int, str] = {}
-        self._size_left = LOGS_SIZE_MAX
-        self._opened = path
-        self._refused = False
-        for file in [path] if self._follow else self._files(path, data_log_dir):
-            name = split(file)[1]
-            if zxid_of(name, _LOG) is None:
-                self._snapshots.setdefault(zxid_of(name, _SNAPSHOT) or 0, file)
-            else:
-                self._logs.setdefault(zxid_of(name, _LOG) or 0, file)
-
-    def _files(self, *folders: str | None) -> Iterator[str]:
-        for folder in folders:
-            if folder is not None:
-                try:
-                    inner = join(folder, VERSION_2) if VERSION_2 in list_directory(folder).directories else folder
-                    yield from (join(inner, name) for name in _server_files(inner))
-                except UnreadableError as error:
-                    self._problems.append(MetadataProblem(folder, str(error)))
-
-    def znodes(self) -> Mapping[str, Znode]:
-        """Return the znodes that the server has after its start, or would have without its damage."""
-        tree = restore(self._read_snapshots(), {zxid: self._transactions(file) for zxid, file in self._logs.items()})
-        if tree.stopped_by is not None:
-            self._problems.append(
-                MetadataProblem(self._opened, f"{tree.stopped_by.message}; later transactions are left out")
-            )
-        if tree.gap_after is not None:
-            why = f"the transactions after {tree.gap_after:x} are missing: a log is not here"
-            self._problems.append(MetadataProblem(self._path, why))
-        if tree.no_snapshot:
-            start = (
-                "kcheck can read no snapshot" if self._refused else "ZooKeeper does not start: no snapshot is intact"
-            )
-            self._problems.append(MetadataProblem(self._path, f"{start}; only the transactions of its logs are shown"))
-        return tree.znodes
-
-    def _read_snapshots(self) -> Iterator[Parsed[ZookeeperSnapshot]]:
-        newest_first = sorted(self._snapshots.items(), reverse=True)
-        for zxid, file in newest_first[:_SNAPSHOT_COUNT_MAX]:
-            yield self._snapshot(zxid, file)
-
-    def _snapshot(self, zxid: int, file: str) -> Parsed[ZookeeperSnapshot]:
-        try:
-            data = read_whole(file, follow=self._follow, size_max=SNAPSHOT_SIZE_MAX)
-        except UnreadableError as error:
-            self._refused = True
-            self._problems.append(MetadataProblem(file, str(error)))
-            return Parsed(ZookeeperSnapshot(zxid, {}), (Defect(str(error), 0),))
-        parsed = _zookeeper_snapshot.parse(split(file)[1], data, SNAPSHOT_SIZE_MAX)
-        self._refused |= parsed.value.limited
-        self._problems += _of_defects(file, parsed.defects)
-        return parsed
-
-    def _transactions(self, file: str) -> Iterator[ZookeeperTransaction | Defect]:
-        self._opened = file
-        try:
-            data = read_whole(file, follow=self._follow, size_max=self._size_left)
-        except UnreadableError as error:
-            yield Defect(str(error), 0)
-            return
-        self._size_left -= len(data)
-        for transaction in _zookeeper_log.transactions(data):
-            if not isinstance(transaction, Defect):
-                yield transaction
-            elif transaction.accepted:
-                self._problems.append(MetadataProblem(file, str(transaction)))
-            else:
-                yield transaction._replace(message=f"{transaction}; ZooKeeper does not start")
 
 
 class _ZnodeDirectory(NamedTuple):

@@ -28,11 +28,19 @@ def test_a_topic() -> None:
     assert {row["topic"] for row in shown["partitions"]} == {"plain"}
 
 
-@pytest.mark.parametrize("options", [("--at", "-1"), ("--at", "9999"), ("--fetchers", "0"), ("--history", "plain")])
+@pytest.mark.parametrize(
+    "options", [("--at", "-1"), ("--at", "9999"), ("--at", "0xg"), ("--fetchers", "0"), ("--history", "plain")]
+)
 def test_wrong_arguments(options: tuple[str, str]) -> None:
     done = kcheck("cluster", STOPPED, *options)
     assert (done.code, done.out) == (2, "")
     assert options[0] in done.err
+
+
+def test_a_zxid_is_hexadecimal_or_decimal() -> None:
+    one, other = (kcheck("cluster", BROKERS.parent / "zookeeper" / "3.9.2", "--at", zxid) for zxid in ("0x30", "48"))
+    assert one == other
+    assert "up to transaction 0x30" in " ".join(one.out.split())
 
 
 def test_no_metadata(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from kcheck.formats._messages.records import decoder
 from tests.cli.command import kcheck
 from tests.records import batch_of, record
 
@@ -89,11 +90,25 @@ def test_share_groups() -> None:
     ]
 
 
+def test_a_share_group_that_archives() -> None:
+    """State 3 of a batch, and a tag that 4.2 added; which is left out where it is not written."""
+    key = b"\0\1" + b"\0\1g" + bytes(16) + bytes(4)
+    batch = (5).to_bytes(8) + (9).to_bytes(8) + b"\3" + (1).to_bytes(2) + b"\0"
+    value = b"\0\0" + (1).to_bytes(4) + (2).to_bytes(4) + (5).to_bytes(8) + b"\2" + batch
+    for tags, count in ((b"\1\0\4" + (7).to_bytes(4), 7), (b"\0", None)):
+        message: Any = decoder("share-groups")(key, value + tags).value
+        assert (count, 3) == (
+            message.data.get("deliveryCompleteCount"),
+            message.data["stateBatches"][0]["deliveryState"],
+        )
+
+
 def test_remote_segments() -> None:
     """The lines are those of kafka-dump-log (oracle); the fields are those of the messages."""
     rows = records(REMOTE, "remote-log")
     names = {row["decoded_value"]["name"] for row in rows}
     assert {"RemoteLogSegmentMetadataRecord", "RemoteLogSegmentMetadataUpdateRecord"} == names
+    assert {None, True} == {row["decoded_value"]["data"].get("txnIndexEmpty") for row in rows}
     lines = kcheck("dump", REMOTE, "--decode", "remote-log", "--format", "kafka").out
     assert "endOffset=9, brokerId=1, " in lines
     assert ", segmentLeaderEpochs={0=0}, segmentSizeInBytes=221, customMetadata=Optional.empty," in lines

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from kcheck import __version__
+from kcheck.core.releases import AS_OF, TABLE
 from kcheck.verbs import check as scan_check
 from tests.builders import partition_dir, run
 from tests.cli.command import KCHECK, UNCHANGED, environment, kcheck, left_to_nobody, shell
@@ -226,7 +227,9 @@ def test_the_version_names_python_and_the_releases() -> None:
     assert done.code == 0
     python = ".".join(map(str, sys.version_info[:3]))
     assert done.out.startswith(f"kcheck {__version__}, Python {python}, tested against Kafka 0.10.2, ")
-    assert done.out.endswith("4.3\n")
+    first, second = done.out.splitlines()
+    assert first.endswith(" 4.3")
+    assert second == f"knows the releases {TABLE[0].first} to {TABLE[-1].last}, as of {AS_OF}"
 
 
 def test_help_is_one_screen() -> None:

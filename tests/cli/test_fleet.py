@@ -94,7 +94,7 @@ def test_a_run_that_is_stopped_leaves_nothing(number: int, code: int, root: str,
         subprocess.Popen(command, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True) as started,
         left_to_nobody(started),
     ):
-        while not [*tmp_path.glob("out/run=*/segments")]:
+        while not [*tmp_path.glob("out/.unfinished=*/segments")]:
             time.sleep(0.05)
         time.sleep(0.5)
         started.send_signal(number)

@@ -54,7 +54,7 @@ def test_every_format_tells_the_same(out: Path) -> None:
     whole = json.loads(kcheck(*common, "--format", "json").out)
     assert ("kcheck.fleet-diff/1", False) == (whole["schema"], whole["after"]["finished"])
     lines = [json.loads(line) for line in kcheck(*common, "--format", "ndjson").out.splitlines()]
-    assert ["run", *["change"] * 3, *["count"] * 4, "summary"] == [line["kind"] for line in lines]
+    assert ["run", *["change"] * 3, *["count"] * 5, "summary"] == [line["kind"] for line in lines]
     assert whole["changes"] == [{name: value for name, value in line.items() if name != "kind"} for line in lines[1:4]]
     assert {"kind": "summary", "info": 0, "warning": 0, "error": 0, "fatal": 1} == lines[-1]
     rows = [*csv.DictReader(io.StringIO(kcheck(*common, "--format", "csv").out, newline=""))]

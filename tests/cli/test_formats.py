@@ -35,7 +35,7 @@ LOST = {"from", "to", "records", "bytes", "below_high_watermark"}
 REFETCH = {"from", "to", "records", "bytes"}
 
 ADDED = {
-    "log-dir": {"locked_by", "unparseable"},
+    "log-dir": {"locked_by", "unparseable", "remote_index_cache", "cordoned"},
     "answer": {"problem"},
     "plan": {"problem"},
     "follower": {"status", "problem", "cut", "expired", "exits_without_unclean_election"},

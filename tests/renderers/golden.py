@@ -36,6 +36,11 @@ ANSWERS = {
     "check": ("check", "data1", "data2", "--kafka", "4.3", "--depth", "crc"),
     "predict": ("predict", "data1", "data2", "--kafka", "4.3"),
     "look": ("data2", "--kafka", "4.3"),
+    "elect": ("elect", "1=outrun1", "2=outrun2", "3=outrun3"),
+    "elect-dead": ("elect", "2=outrun2", "3=outrun3", "--dead", "1"),
+    "elect-many": ("elect", "1=diverged1", "2=diverged2"),
+    "elect-unknown": ("elect", "data1", "data2", "--kafka", "4.3"),
+    "verify": ("verify", "plan", "1=diverged1", "2=diverged2"),
     "cluster": ("cluster", "node1", "node2"),
     "cluster-brokers": ("cluster", "node2", "--brokers"),
     "cluster-history": ("cluster", "node1", "--history", "plain-0"),
@@ -43,6 +48,9 @@ ANSWERS = {
     "cluster-fetchers": ("cluster", "node1", "--fetchers", "3"),
 }
 """A command for each layout; the folder of the log dirs is the working directory."""
+
+BEFORE = {"verify": ("elect", "1=diverged1", "2=diverged2", "--out", "plan")}
+"""What has to be run before a command."""
 
 STYLES: dict[str, tuple[int, tuple[str, ...]]] = {
     "80.txt": (80, ()),
@@ -61,6 +69,7 @@ ONLY = {
         "dump-records",
         "dump-data",
         "predict",
+        "verify",
         "cluster",
         "cluster-brokers",
         "cluster-history",
@@ -104,6 +113,10 @@ def log_dirs() -> Iterator[None]:
             node = FIXTURES / "4.3.1" / "stopped" / f"broker-{number}" / "data1"
             shutil.copytree(node / METADATA, Path(f"node{number}", METADATA))
             shutil.copy(node / "meta.properties", f"node{number}")
+            shutil.copytree(FIXTURES / "4.3.1" / "diverged" / f"broker-{number}" / "data1", f"diverged{number}")
+        for number in (1, 2, 3):
+            outrun = FIXTURES.parent / "clusters" / "4.3.1" / "outrun" / f"broker-{number}" / "data1"
+            shutil.copytree(outrun, f"outrun{number}")
         shutil.copytree(FIXTURES.parent / "zookeeper" / "3.9.2-migration", "zookeeper")
         yield
 
@@ -124,6 +137,8 @@ def made(name: str) -> bytes:
     """Return what stands in a golden file if it is right; call it within `log_dirs`."""
     answer, _, style = name.partition(".")
     columns, options = STYLES[style]
+    if answer in BEFORE:
+        kcheck(*BEFORE[answer])
     return kcheck(*ANSWERS[answer], *options, columns=columns).out.encode()
 
 

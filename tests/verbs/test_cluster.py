@@ -3,6 +3,7 @@
 import io
 import json
 import shutil
+from base64 import b64decode
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from kcheck.model.report import PartitionFilter
 from kcheck.renderers._contract import Options
 from kcheck.renderers.text import render
 from kcheck.views.metadata_copy import read_copy
-from tests.builders import flip_byte
+from kcheck.views.zookeeper_copy import zookeeper_copy
+from tests.builders import epochs, flip_byte, log_dir, meta_properties, partition_dir, partition_metadata, run, write
 from tests.test_brokers import BROKERS
 
 NEW = BROKERS / "4.3.1"
@@ -26,6 +28,13 @@ METADATA = "__cluster_metadata-0"
 def answer(*paths: Path | str, **asked: Any) -> dict[str, Any]:
     """Return the JSON document."""
     return kcheck.cluster(*paths, **asked).to_dict()
+
+
+def screen(*paths: Path | str, **asked: Any) -> list[str]:
+    """Return the lines of the text."""
+    stream = io.StringIO()
+    render(kcheck.cluster(*paths, **asked).report(), stream, Options())
+    return stream.getvalue().splitlines()
 
 
 def test_the_newest_of_several_copies_answers() -> None:
@@ -41,7 +50,7 @@ def test_the_newest_of_several_copies_answers() -> None:
     ]  # fmt: skip
     assert {copy["voter"] for copy in said["copies"]} == {False}
     assert (said["quorum"], said["stopped"]) == (
-        {"leader": 100, "epoch": 1, "voters": [100], "committed_to": None}, True,
+        {"leader": 100, "epoch": 1, "voters": [100], "voter_set": [], "committed_to": None}, True,
     )  # fmt: skip
 
 
@@ -170,11 +179,16 @@ DIVERGED = [f"{number}={NEW / 'diverged' / f'broker-{number}'}" for number in (1
 
 
 def test_truncation_says_who_can_be_elected_cleanly() -> None:
-    """By the metadata beside the replicas; a copy that is named counts as well, and the newest of them decides."""
+    """By the metadata beside the replicas; a copy that is named counts as well, and the newest of them decides.
+
+    Broker 2 leads and was killed: its restart costs it the place in the ELR.
+    """
     beside = kcheck.truncation(*DIVERGED).to_dict()["partitions"]
-    assert {(row["leader"], row["election"]) for row in beside if row["topic"] == "diverged"} == {
-        (1, "unclean"), (2, "clean"),
-    }  # fmt: skip
+    running = kcheck.truncation(*DIVERGED, live=True).to_dict()["partitions"]
+    for rows, of_leader in ((beside, "unclean"), (running, "clean")):
+        assert {(row["leader"], row["election"]) for row in rows if row["topic"] == "diverged"} == {
+            (1, "unclean"), (2, of_leader),
+        }  # fmt: skip
     assert beside[0]["cluster"] == {
         "leader": 2, "last_leader": 2, "leader_epoch": 4, "isr": [2], "elr": [], "replicas": [2, 1],
     }  # fmt: skip
@@ -188,7 +202,7 @@ def test_truncation_without_metadata(tmp_path: Path) -> None:
     paths = [f"{number}={tmp_path / str(number)}" for number in (1, 2)]
     without = kcheck.truncation(*paths).to_dict()["partitions"]
     assert {(row["election"], row["cluster"]) for row in without} == {(None, None)}
-    named = kcheck.truncation(*paths, metadata=[NEW / "diverged" / "broker-2"]).to_dict()["partitions"]
+    named = kcheck.truncation(*paths, metadata=[NEW / "diverged" / "broker-2"], live=True).to_dict()["partitions"]
     assert {(row["leader"], row["election"]) for row in named} == {(1, "unclean"), (2, "clean")}
     assert {row["election"] for row in kcheck.truncation(*DIVERGED, kafka="2.8").to_dict()["partitions"]} == {None}
 
@@ -268,10 +282,48 @@ def test_a_server_with_two_directories(tmp_path: Path) -> None:
         answer(tmp_path / "data", COORDINATORS)
 
 
-@pytest.mark.parametrize("asked", [{"at": 1}, {"history": "plain-0"}])
-def test_zookeeper_keeps_no_history(asked: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match=f"--{next(iter(asked))} needs the metadata log of a KRaft cluster"):
-        answer(ZOOKEEPER / "3.9.2", **asked)
+def test_the_history_that_zookeeper_keeps(tmp_path: Path) -> None:
+    """With the fields of a KRaft history; `offset` is the transaction."""
+    said = answer(ZOOKEEPER / "3.9.2", history="gone-0")
+    assert [(row["event"], row["offset"], row["leader"], row["leader_epoch"]) for row in said["history"]] == [
+        ("created", 0x3F, -1, None), ("changed", 0x42, 1, 0), ("changed", 0x4A, -1, 1), ("changed", 0x4B, -1, 2),
+        ("removed", 0x4C, -1, 2),
+    ]  # fmt: skip
+    assert said["history"][0].keys() == answer(COORDINATORS, history="orders-0")["history"][0].keys()
+    assert said["zookeeper"]["zxid"] == 0x5B
+    assert said["metadata"]["time"] > said["history"][-1]["time"] > 10**12
+    early = answer(ZOOKEEPER / "3.9.2", history="gone-0", at=0x42)
+    assert (early["history"], early["zookeeper"]["zxid"]) == (said["history"][:2], 0x42)
+    assert [row["leader"] for row in early["partitions"] if row["topic"] == "gone"] == [1]
+    for name, pattern in (("data", "log.*"), ("logs", "snapshot.*")):
+        shutil.copytree(ZOOKEEPER / "3.9.2", tmp_path / name, ignore=shutil.ignore_patterns(pattern))
+    assert answer(tmp_path / "data", tmp_path / "logs", history="gone-0")["history"] == said["history"]
+
+
+def test_the_screen_of_a_history_that_zookeeper_keeps(tmp_path: Path) -> None:
+    """A zxid as the files name it; the state of a snapshot has none."""
+    shutil.copytree(ZOOKEEPER / "3.9.2", tmp_path / "z", ignore=shutil.ignore_patterns("log.1", "log.1e", "log.33"))
+    lines = screen(tmp_path / "z", history="plain-0")
+    assert "up to transaction 0x5b," in " ".join(lines)
+    rows = [line.split() for line in lines[-4:]]
+    assert [(row[0], row[-6]) for row in rows] == [
+        ("zxid", "event"), ("-", "snapshot"), ("0x58", "changed"), ("0x5a", "changed"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("asked", "path", "why"),
+    [
+        ({"at": 0x5C}, "", "--at 0x5c: .* ends at transaction 0x5b"),
+        ({"at": 9}, "version-2/log.49", "--at 0x9: .* does not hold every transaction up to it"),
+        ({"at": 9}, "describe.txt", "--at: .* has no history; name the data directory of a ZooKeeper server"),
+        ({"history": "plain-0"}, "describe.txt", "--history: .* has no history"),
+        ({"history": "plain-9"}, "", "--history plain-9: .* knows no such partition"),
+    ],
+)
+def test_what_zookeeper_does_not_know(asked: dict[str, Any], path: str, why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        answer(ZOOKEEPER / "3.9.2" / path, **asked)
 
 
 def test_truncation_by_what_zookeeper_says(tmp_path: Path) -> None:
@@ -289,6 +341,77 @@ def test_truncation_by_what_zookeeper_says(tmp_path: Path) -> None:
     }  # fmt: skip
     with pytest.raises(UsageError, match="--metadata is of cluster"):
         kcheck.truncation(*DIVERGED, metadata=[ZOOKEEPER / "1.1.1"], partitions=wanted)
+
+
+OF_ZOOKEEPER = {"plain": "H1UEX1ltRq6Ju088wyqT5A", "strict": "72fVXIXjSDGfm2t87AQPxg"}
+
+
+@pytest.fixture
+def of_zookeeper(tmp_path: Path) -> Path:
+    """Return the log dir of broker 1: of `plain` it has both replicas, `strict` names the id of `plain`."""
+    log_dir(tmp_path / "d", cluster_id="OwpiZHdqTemlWFP7A4vi0w", clean=True)
+    for name, topic in (("plain-0", "plain"), ("plain-1", "plain"), ("strict-0", "plain"), ("gone-0", "strict")):
+        partition_dir(tmp_path / "d" / name, [run(0, 9)], epoch_entries=[(0, 0)])
+        write(tmp_path / "d" / name, {"partition.metadata": partition_metadata(OF_ZOOKEEPER[topic])})
+    write(tmp_path / "d", {"meta.properties": meta_properties(1, cluster_id="OwpiZHdqTemlWFP7A4vi0w", version=0)})
+    write(tmp_path / "d" / "plain-0", {"leader-epoch-checkpoint": epochs((9, 0))})
+    return tmp_path / "d"
+
+
+@pytest.mark.parametrize("command", ["check", "overview"])
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("", [("gone-0", "KC236", "info"), ("plain-0", "KC238", "error"), ("strict-0", "KC235", "error")]),
+        ("describe.txt", [("strict-0", "KC235", "warning")]),
+    ],
+)
+def test_what_zookeeper_says_of_replicas(
+    command: str, source: str, expected: list[tuple[str, str, str]], of_zookeeper: Path
+) -> None:
+    """A description names no epochs, and perhaps not every topic. No start makes a stray."""
+    metadata = [ZOOKEEPER / "3.9.2" / source]
+    ask = kcheck.check if command == "check" else kcheck.overview
+    findings = ask(of_zookeeper, metadata=metadata, kafka="3.9").to_dict()["findings"]
+    rows = [(row["dir"], row["id"], row["severity"]) for row in findings if "KC235" <= row["id"] <= "KC239"]
+    assert sorted(rows) == expected
+    (start,) = kcheck.predict(of_zookeeper, metadata=metadata, kafka="3.9").to_dict()["log_dirs"]
+    assert {row["outcome"] for row in start["partitions"]} == {"repaired"}
+
+
+def test_a_topic_id_that_only_zookeeper_names(of_zookeeper: Path) -> None:
+    """2.8 and later: of a topic without another partition here."""
+    write(of_zookeeper / "strict-0", {"partition.metadata": b"nothing\n"})
+
+    def operations(*metadata: Path) -> list[str]:
+        plan = kcheck.repair(of_zookeeper, metadata=metadata, kafka="3.9").to_dict()
+        return [
+            b64decode(row["content"]).decode()
+            for row in plan["operations"]
+            if row["path"].endswith("strict-0/partition.metadata")
+        ]
+
+    assert not operations()
+    for source in ("", "describe.txt"):
+        (text,) = operations(ZOOKEEPER / "3.9.2" / source)
+        assert text.split() == ["version:", "0", "topic_id:", OF_ZOOKEEPER["strict"]]
+
+
+def test_metadata_of_zookeeper_that_are_damaged_or_of_another_cluster(of_zookeeper: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--metadata is of cluster"):
+        kcheck.check(of_zookeeper, metadata=[ZOOKEEPER / "1.1.1"], kafka="3.9")
+    copy = shutil.copytree(ZOOKEEPER / "3.9.2", tmp_path / "z")
+    flip_byte(copy / "version-2" / "log.49", 100)
+    with pytest.raises(UsageError, match=f"--metadata {copy}: "):
+        kcheck.check(of_zookeeper, metadata=[copy], kafka="3.9")
+
+
+@pytest.mark.parametrize("name", ["", "version-2", "version-2/log.49"])
+def test_a_server_of_an_ensemble_may_be_behind(name: str, tmp_path: Path) -> None:
+    copy = shutil.copytree(ZOOKEEPER / "3.9.2", tmp_path / "z")
+    assert zookeeper_copy(str(copy / name)).is_only
+    (copy / "version-2" / "currentEpoch").write_text("1")
+    assert not zookeeper_copy(str(copy / name)).is_only
 
 
 def three_controllers(tmp_path: Path) -> list[Path]:

@@ -62,6 +62,7 @@ def test_a_log_dir(data: Path) -> None:
         "directory_id": None,
         "clean_shutdown": True,
         "locked_by": None,
+        "cordoned": None,
         "checkpoints": {
             "replication-offset-checkpoint": {**ok, "entries": 1},
             "recovery-point-offset-checkpoint": {**ok, "entries": 2},
@@ -69,6 +70,7 @@ def test_a_log_dir(data: Path) -> None:
             "cleaner-offset-checkpoint": {"status": "missing", "entries": None, "defect": None},
         },
         "unparseable": [],
+        "remote_index_cache": None,
     } == item
     assert ["a-0", "b-1"] == [row["dir"] for row in partitions]
 

@@ -22,6 +22,7 @@ from tests.builders import (
     run,
     write,
 )
+from tests.cli.command import kcheck
 from tests.reports import ids, inspected
 
 pytestmark = pytest.mark.usefixtures("in_folder")
@@ -201,3 +202,18 @@ def test_a_segment_that_vanishes_while_it_is_told_is_left_out(data: Path, monkey
     monkeypatch.setattr(inspect, "_partition", late)
     found = inspected(data, batches=True)
     assert ["a-0", "b-1"] == [row["dir"] for row in found["items"][0]["partitions"]]
+
+
+def test_the_last_vote_of_a_node(tmp_path: Path) -> None:
+    """Both versions; a file that a node of 3.7 removes."""
+    path = tmp_path / "quorum-state"
+    path.write_text('{"clusterId":"","leaderId":7,"leaderEpoch":2,"votedId":-1,"appliedOffset":0,"currentVoters":'
+                    '[{"voterId":7},{"voterId":8}],"data_version":0}')  # fmt: skip
+    out = kcheck("inspect", path, "--kafka", "4.3").out
+    assert "voters 7, 8" in out
+    assert "reads the same" in out
+    path.write_text("x")
+    assert "Kafka 3.7 removes it and forgets the last election" in kcheck(
+        "inspect", path, "--kafka", "3.7"
+    ).out.replace("\n", " ")
+    assert "cannot read it" in kcheck("inspect", path, "--kafka", "4.3").out

@@ -185,6 +185,21 @@ def test_an_unreadable_file_of_a_partition() -> None:
     assert said("d", asked=wish("3.1", mode="zk"))[0]["outcome"] == "abort"
 
 
+def test_what_a_broker_with_remote_storage_cannot_open() -> None:
+    """Without the setting nobody knows; kcheck does not model the preview of remote storage in 3.5."""
+    path = whole(Path("d"), clean=True)
+    write(path / "remote-log-index-cache", {".nfs01": b""})
+    why = "remote-log-index-cache: 1 name that no broker can load: .nfs01"
+    setting = "remote.log.storage.system.enable"
+    (aborted,) = said("d", asked=wish(**{setting: "true"}))
+    assert ("abort", why) == (aborted["outcome"], aborted["reasons"][0])
+    (unsure,) = said("d")
+    assert ("ok", f"startup aborts if {setting} is true: {why}") == (unsure["outcome"], unsure["uncertain"])
+    for asked in (wish(**{setting: "false"}), wish("3.5", **{setting: "true"})):
+        (row,) = said("d", asked=asked)
+        assert ("ok", None) == (row["outcome"], row["uncertain"])
+
+
 def test_a_log_without_a_topic_id_is_set_aside_by_kraft() -> None:
     """ZooKeeper's broker needs no id."""
     path = whole(Path("d"), clean=True)

@@ -57,12 +57,18 @@ def batches(path: Path) -> list[Batch]:
 
 
 def test_what_the_only_controller_has_removed_is_set_aside(log_dir: Path) -> None:
-    """Up to 3.6 it is deleted; either is an error."""
+    """Up to 3.6 it is deleted: here 3.6 does not start, for the metadata are of 4.3."""
     assert strays(log_dir) == [("gone-0", "stray", NO_TOPIC, None)]
     assert strays(log_dir, kafka="3.6") == [("gone-0", "deleted", NO_TOPIC, None)]
     assert strays(log_dir / "gone-0") == [("gone-0", "stray", NO_TOPIC, None)]
-    for kafka in ("3.6", "4.3"):
-        assert predict([str(log_dir)], wish(kafka)).severity is Severity.ERROR
+    assert predict([str(log_dir)], wish("4.3")).severity is Severity.ERROR
+    for kafka, outcome in (("3.6", "abort"), ("4.2", "abort"), ("4.3", "ok")):
+        for path in (log_dir, log_dir / "whole-0"):
+            (row,) = said(path, asked=wish(kafka))
+            reason = f"metadata.version is 30, of Kafka 4.3: Kafka {kafka} does not start with these metadata"
+            assert (row["outcome"], [each.partition(";")[0] for each in row["reasons"]]) == (
+                outcome, [reason] if outcome == "abort" else [],
+            )  # fmt: skip
     assert strays(log_dir, kafka="3.2", mode="kraft") == strays(log_dir, kafka="3.9", mode="zk") == []
 
 
@@ -110,6 +116,7 @@ def test_a_plan_knows_what_the_cluster_does_not(log_dir: Path) -> None:
 def test_up_to_3_6_a_log_that_names_no_topic_saves_the_strays(log_dir: Path) -> None:
     (log_dir / "whole-0" / "partition.metadata").unlink()
     assert strays(log_dir, kafka="3.6") == []
+    assert [row["outcome"] for row in said(log_dir, asked=wish("3.6"))] == ["abort"]
 
 
 @pytest.mark.parametrize("name", [f"{0:020d}.log.deleted", f"{9999:020d}.log.deleted", "copy.log"])

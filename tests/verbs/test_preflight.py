@@ -7,9 +7,18 @@ from typing import Any
 import pytest
 
 import kcheck
+from kcheck.core.preflight import reasons_against
+from kcheck.core.releases import release
+from kcheck.core.startup import Settings
 from kcheck.errors import UsageError
+from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs import preflight
-from tests.cases.build import CASES
+from kcheck.verbs.predict import prediction_of, with_copies
+from kcheck.views.log_dir import LogDirs
+from kcheck.views.targets import replica_targets
+from tests.cases.build import CASES, shared_copies
+from tests.docs.incidents import dead_disk
+from tests.startup.test_unchanged import log_dirs
 from tests.test_brokers import BROKERS
 from tests.verbs.test_predict_strays import METADATA
 
@@ -53,6 +62,22 @@ def test_strays(broker: Path) -> None:
     assert answer(broker) == (False, [("stray", False)])
     (row,) = kcheck.preflight(broker).to_dict()["reasons"]
     assert (row["dir"], row["topic"], row["partition"]) == ("whole-0", "whole", 0)
+
+
+def test_a_new_disk(tmp_path: Path) -> None:
+    """The replicas of the old one may lead by the metadata: they would with empty logs."""
+    dead_disk(tmp_path)
+    old, new = (tmp_path / "broker-1" / name / "meta.properties" for name in ("data1", "data2"))
+    lines = old.read_text("utf-8").splitlines(keepends=True)
+    new.write_text("".join(line for line in lines if not line.startswith("directory.id")), "utf-8")
+    path = tmp_path / "broker-1" / "server.properties"
+    path.write_text(f"node.id=1\nlog.dirs={old.parent},{new.parent}\n", "utf-8")
+    assert answer(path) == (False, [("loss", False)])
+    (row,) = kcheck.preflight(path).to_dict()["reasons"]
+    assert (row["log_dir"], row["why"][:73]) == (
+        None,
+        "__consumer_offsets-0, __transaction_state-0, codecs-0 and 2 more may lead",
+    )
 
 
 def test_lost_records(tmp_path: Path) -> None:
@@ -101,3 +126,19 @@ def test_the_other_end_of_a_range_is_not_computed(broker: Path) -> None:
     answered = kcheck.preflight(broker)
     assert answered.outcomes()[1] == {}
     assert answered.report().evidence is not None
+
+
+def test_what_is_not_simulated_has_the_same_answer() -> None:
+    """Logs that the start loads unchanged are not simulated, unlike in `kcheck predict`."""
+    for path in log_dirs(BROKERS / "4.3.1") + log_dirs(shared_copies()):
+        assert reasons(path, all_simulated=True) == reasons(path, all_simulated=False)
+
+
+def reasons(log_dir: Path, *, all_simulated: bool) -> list[object]:
+    """Return what speaks against a start of one log dir."""
+    options = StartOptions(clean=None, settings=Settings(), release=release("4.3"))
+    opened, targets = LogDirs(options.release), replica_targets([str(log_dir)])
+    options = with_copies(targets, options, opened)
+    starts = prediction_of(targets, options, opened, all_simulated=all_simulated).log_dirs
+    against = [reason for start in starts for reason in reasons_against(start)]
+    return [(reason.kind, reason.why, reason.partition and reason.partition.dir) for reason in against]

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import kcheck
+from kcheck.disk import log_text
 from kcheck.errors import UsageError
 from kcheck.model.evidence import ReleaseEvidence
 from kcheck.views import named_evidence
@@ -66,7 +67,7 @@ def test_a_log_names_the_release_of_the_last_start(
 ) -> None:
     """Whatever the parts in which it is read; with bytes after a compressed member."""
     for size in (1 << 20, 100):
-        monkeypatch.setattr(named_evidence, "_PART_SIZE", size)
+        monkeypatch.setattr(log_text, "_PART_SIZE", size)
         assert (line, line) == span(log=written(tmp_path / "server.log", compress(log)))
         assert (line, line) == span(log=written(tmp_path / "server.log", compress(OTHER) + compress(log)))
 
@@ -99,7 +100,7 @@ def test_what_is_no_log_of_a_known_release_is_refused(tmp_path: Path) -> None:
 def test_little_of_a_large_log_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The end of a plain one, the beginning of a compressed one."""
     monkeypatch.setattr(named_evidence, "_LOG_SIZE_MAX", 1000)
-    monkeypatch.setattr(named_evidence, "_PART_SIZE", 500)
+    monkeypatch.setattr(log_text, "_PART_SIZE", 500)
     log = START % b"2.8.2" + OTHER + START % b"3.9.1"
     assert "3.9" == said(log=written(tmp_path / "plain", log)).used
     assert "2.8" == said(log=written(tmp_path / "packed", gzip.compress(log))).used

@@ -65,25 +65,25 @@ def test_a_corrupt_batch_is_no_evidence(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("topic", "kind", "version", "expected"),
     [
-        ("__consumer_offsets", 1, 2, E.OFFSET_V2),
-        ("__consumer_offsets", 1, 4, E.GROUP_V4),
-        ("__consumer_offsets", 2, 3, E.GROUP_V3),
-        ("__consumer_offsets", 2, 4, E.GROUP_V4),
-        ("__consumer_offsets", 3, 0, E.CONSUMER_GROUP),
-        ("__consumer_offsets", 11, 0, E.SHARE_GROUP),
-        ("__consumer_offsets", 17, 0, E.STREAMS_GROUP),
-        ("__consumer_offsets", 1, 1, E.MAGIC_2),
-        ("__transaction_state", 0, 1, E.TRANSACTION_V1),
-        ("__transaction_state", 0, 0, E.MAGIC_2),
+        ("__consumer_offsets", 1, 2, (E.OFFSET_V2,)),
+        ("__consumer_offsets", 1, 4, (E.GROUP_V4,)),
+        ("__consumer_offsets", 2, 3, (E.GROUP_V3,)),
+        ("__consumer_offsets", 2, 4, (E.GROUP_V4,)),
+        ("__consumer_offsets", 3, 0, (E.CONSUMER_GROUP,)),
+        ("__consumer_offsets", 11, 0, (E.SHARE_GROUP,)),
+        ("__consumer_offsets", 17, 0, (E.STREAMS_GROUP,)),
+        ("__consumer_offsets", 1, 1, (E.MAGIC_2,)),
+        ("__transaction_state", 0, 1, (E.TRANSACTION_V1,)),
+        ("__transaction_state", 0, 0, (E.MAGIC_2, E.TRANSACTION_TOPIC)),
     ],
 )
 def test_versions_of_records_are_evidence(
-    folder: Path, topic: str, kind: int, version: int, expected: EvidenceKind
+    folder: Path, topic: str, kind: int, version: int, expected: tuple[EvidenceKind, ...]
 ) -> None:
     key, value = kind.to_bytes(2, "big") + b"k", version.to_bytes(2, "big") + b"v"
     data = batch_of(record(0, key, value), 1)
     write(folder / f"{topic}-0", {LOG: data})
-    assert {expected} == sources(folder)
+    assert {*expected} == sources(folder)
 
 
 def test_internal_topics_of_brokers_are_evidence_without_their_metadata(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_internal_topics_of_brokers_are_evidence_without_their_metadata(tmp_path
     )  # fmt: skip
     said = kcheck.release(paths=[copy]).evidence
     assert said is not None
-    assert ("3.9", {E.SHARE_GROUP}) == (said.lowest, {reason.source for reason in said.reasons})
+    assert ("4.0", {E.SHARE_TOPIC}) == (said.lowest, {reason.source for reason in said.reasons})
 
 
 def test_what_cannot_be_read_is_no_evidence(folder: Path) -> None:

@@ -13,9 +13,10 @@ from kcheck.core.releases import release
 from kcheck.core.startup import Outcome, settings
 from kcheck.disk.read import FilesOf
 from kcheck.fleet import steps as stages
+from kcheck.fleet.identify import ScanOptions, identify
 from kcheck.fleet.inventory import FleetLogDir
 from kcheck.fleet.scan_rows import tables_of
-from kcheck.fleet.steps import ScanOptions, identify, list_items, scan_items
+from kcheck.fleet.steps import list_items, scan_items
 from kcheck.model.depth import Depth
 from kcheck.model.names import PartitionDirectory
 from kcheck.model.report import PartitionFilter

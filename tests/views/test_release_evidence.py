@@ -10,6 +10,7 @@ from kcheck.core.release_evidence import EvidenceKind, age, line_of
 from kcheck.formats._metadata_features import FEATURE
 from kcheck.model.evidence import ReleaseEvidence
 from tests.builders import flip_byte, log_dir, message, partition_dir, partition_metadata, run, write
+from tests.cases.build import CASES
 from tests.test_brokers import BROKERS, FOLDERS
 
 LOG_DIRS = sorted(BROKERS.glob("*/*/broker-*/data*"))
@@ -93,12 +94,23 @@ def test_names_of_directories_are_evidence(tmp_path: Path) -> None:
     for name, first in (("-delete", "0.10.2"), ("-future", "1.1"), ("-stray", "3.6")):
         (tmp_path / f"t-0.{uuid}{name}").mkdir()
         assert (first, "4.4", f"{name} directories") == spanned(tmp_path)
+    for topic, first in (("__remote_log_metadata", "3.6"), ("__share_group_state", "4.0")):
+        (tmp_path / f"{topic}-0").mkdir()
+        assert (first, "4.4") == spanned(tmp_path)[:2]
+    assert ("4.0", "4.4", EvidenceKind.SHARE_TOPIC) == spanned(tmp_path)
+    (tmp_path / "__share_group_state-0").rmdir()
     (tmp_path / "@metadata-0").mkdir()
     assert ("3.6", "4.4") == spanned(tmp_path)[:2]
     (tmp_path / f"t-0.{uuid}-stray").rmdir()
+    assert ("3.5", "4.4", EvidenceKind.REMOTE_TOPIC) == spanned(tmp_path)
+    (tmp_path / "__remote_log_metadata-0").rmdir()
     (tmp_path / "remote-log-index-cache").mkdir()
+    of_old = tmp_path / "remote-log-index-cache" / f"0_{'A' * 22}_.index"
+    of_old.touch()
     assert "3.5" == spanned(tmp_path)[0]
-    (tmp_path / "remote-log-index-cache").rmdir()
+    of_old.rename(of_old.with_name(f"0_{'A' * 22}.index"))
+    assert ("3.6", "4.4", EvidenceKind.REMOTE_INDEX) == spanned(tmp_path)
+    shutil.rmtree(tmp_path / "remote-log-index-cache")
     (tmp_path / "_rlmm_committed_offsets").touch()
     assert "3.1" == spanned(tmp_path)[0]
     (tmp_path / "_rlmm_committed_offsets").unlink()
@@ -108,19 +120,32 @@ def test_names_of_directories_are_evidence(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("meta", "expected"),
     [
-        (b"version=0\nbroker.id=1\n", ("0.10.0", "0.10.2")),
+        (b"version=0\nbroker.id=1\n", ("0.10.1", "0.10.2")),
         (b"version=0\nbroker.id=1\ncluster.id=c\n", ("2.4", "3.9")),
         (b"version=0\nbroker.id=1\ncluster.id=c\ndirectory.id=d\n", ("3.7", "4.4")),
         (b"version=1\nnode.id=1\ncluster.id=c\n", ("2.8", "3.6")),
         (b"version=1\nnode.id=1\ncluster.id=c\ndirectory.id=d\n", ("3.7", "4.4")),
-        (b"version=0\n", ("0.10.0", "4.4")),
+        (b"version=0\n", ("0.10.1", "4.4")),
     ],
 )
 def test_meta_properties_are_evidence(meta: bytes, expected: tuple[str | None, str | None], tmp_path: Path) -> None:
     """Of a ZooKeeper broker, absent files of its partitions are evidence too."""
     write(tmp_path, {"meta.properties": meta})
-    partition_dir(tmp_path / "t-0", [[message(0)]], epoch_entries=None)
+    write(partition_dir(tmp_path / "t-0", [[message(0)]], epoch_entries=None), {f"{0:020d}.timeindex": b""})
     assert expected == spanned(tmp_path)[:2]
+
+
+def test_files_of_a_partition_are_evidence(tmp_path: Path) -> None:
+    """Up to 0.10.0 no segment has a `.timeindex`. Snapshots that are about to go are of 3.0 or later."""
+    write(tmp_path, {"meta.properties": b"version=0\nbroker.id=1\n"})
+    write(tmp_path / "t-0", {f"{0:020d}.log": b"", f"{0:020d}.index": b""})
+    assert ("0.9.0", "0.10.0") == spanned(tmp_path)[:2]
+    write(tmp_path / "t-0", {f"{0:020d}.timeindex": b""})
+    assert ("0.10.1", "0.10.2") == spanned(tmp_path)[:2]
+    write(tmp_path / "t-0", {f"{5:020d}.snapshot": b""})
+    assert "0.11.0" == spanned(tmp_path)[0]
+    write(tmp_path / "t-0", {f"{5:020d}.snapshot.deleted": b""})
+    assert "3.0" == spanned(tmp_path)[0]
 
 
 def test_a_marker_that_no_broker_writes_says_nothing(tmp_path: Path) -> None:
@@ -239,6 +264,14 @@ def test_a_formatted_dynamic_quorum_is_of_3_9_or_later(tmp_path: Path) -> None:
     write(folder, {f"{0:020d}-{0:010d}.checkpoint": b""})
     write(tmp_path, {"meta.properties": b"version=0\n"})
     assert ("3.9", "4.4", EvidenceKind.ZERO_SNAPSHOT) == spanned(tmp_path)
+
+
+def test_metadata_records_in_the_snapshot_of_a_formatted_directory_are_of_4_4(tmp_path: Path) -> None:
+    name = f"__cluster_metadata-0/{0:020d}-{0:010d}.checkpoint"
+    case = CASES / "kc193-bootstrap-records-ignored" / "records" / "changed" / "data1"
+    write(tmp_path, {"meta.properties": b"version=0\n"})
+    write(tmp_path / "__cluster_metadata-0", {name.rpartition("/")[2]: (case / name).read_bytes()})
+    assert ("4.4", "4.4", EvidenceKind.ZERO_RECORDS) == spanned(tmp_path)
 
 
 def test_a_metadata_log_outside_of_a_log_dir_tells_as_well(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from kcheck.disk.walk import Listing
 from kcheck.model.cluster import ClusterImage, MetadataProblem
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.zookeeper_metadata import ZookeeperMetadata
-from kcheck.views import zookeeper_copy
+from kcheck.views import zookeeper_copy, zookeeper_server
 from kcheck.views.zookeeper_copy import is_zookeeper, read_zookeeper
 from tests.zookeeper import WRITTEN, create, log, node, record, snapshot
 
@@ -178,7 +178,7 @@ def test_damaged_logs(tmp_path: Path) -> None:
 
 
 def test_logs_beyond_the_limit_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(zookeeper_copy, "LOGS_SIZE_MAX", 100)
+    monkeypatch.setattr(zookeeper_server, "LOGS_SIZE_MAX", 100)
     written(tmp_path / "version-2" / "log.1", log(record(1, create("/a", b""))))
     assert (
         "version-2/log.1",

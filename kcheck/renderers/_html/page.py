@@ -1,12 +1,11 @@
 """The page of `fleet report`: one self-contained file, worst first, readable without JavaScript."""
 
-import base64
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kcheck import __version__
+from kcheck.model.evidence import rules_of
 from kcheck.model.report import Report, Row
+from kcheck.renderers._html.head import foot, head
 from kcheck.renderers._html.parts import (
     SEVERITIES,
     VERDICTS,
@@ -44,6 +43,7 @@ _MEANINGS = {
     "clean": "No findings.",
 }
 _SECTIONS = {
+    "actions": "What to do",
     "brokers": "Brokers",
     "starts": "Next start",
     "partitions": "Partitions at risk",
@@ -57,37 +57,15 @@ def page(report: Report) -> Iterator[Html]:
     """Yield the page, section by section."""
     body: Any = report.body
     path = str(body["path"])
-    yield _head(report)
+    yield head(f"Fleet report of run {text(report.body['run'])}", STYLE, SCRIPT)
     yield _summary(report)
+    yield _actions(body["actions"])
     yield _brokers(body["clusters"], body["brokers"], path)
     yield _section("starts", *starts(body, path, _ROW_COUNT, _BAR_COUNT))
     yield _partitions(body["partitions_at_risk"], body["partitions"], path)
     yield _rules(body["rules"], {row["id"]: row for row in body.get("pages", ())}, path)
     yield _findings(body["worst"], sum(report.summary().values()), path)
-    yield (
-        f"</main>\n<footer><p>Written by kcheck {text(__version__)} from the tables in <code>{text(path)}</code>."
-        f" This page loads nothing from the network.</p></footer>\n<script>{SCRIPT}</script>\n</body></html>\n"
-    )
-
-
-def _hash(content: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
-
-
-def _head(report: Report) -> Html:
-    policy = (
-        f"default-src 'none'; style-src {_hash(STYLE)}; script-src {_hash(SCRIPT)}; img-src data:;"
-        " base-uri 'none'; form-action 'none'"
-    )
-    name = text(report.body["run"])
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="referrer" content="no-referrer"><meta name="robots" content="noindex">\n'
-        f'<link rel="icon" href="data:,">\n<title>Fleet report of run {name}</title>\n'
-        f"<style>{STYLE}</style></head>\n<body>\n"
-    )
+    yield foot(f" from the tables in <code>{text(path)}</code>", SCRIPT)
 
 
 def _summary(report: Report) -> Html:
@@ -104,7 +82,7 @@ def _summary(report: Report) -> Html:
     )  # fmt: skip
     return (
         f"<header><h1>Fleet report of run {text(body['run'])}</h1>\n"
-        f'<p class="facts">{text(said)}, depth {text(body["depth"])}, Kafka {text(report.kafka)} rules;'
+        f'<p class="facts">{text(said)}, depth {text(body["depth"])}, {text(rules_of(report.kafka))};'
         f" scanned {text(moment(body['started']))} to {text(moment(body['ended']))}.</p>\n{left}"
         f'<nav aria-label="Sections"><ul>{links}</ul></nav>\n'
         f'<ul class="tiles" aria-label="Findings by severity">{tiles}</ul>\n'
@@ -114,6 +92,11 @@ def _summary(report: Report) -> Html:
 
 def _section(name: str, *parts: Html) -> Html:
     return f'<section aria-labelledby="{name}-h"><h2 id="{name}-h">{_SECTIONS[name]}</h2>\n{"".join(parts)}</section>\n'
+
+
+def _actions(actions: Sequence[Row]) -> Html:
+    rows = "".join(f"<li>{text(row['what'])}<pre><code>{text(row['command'])}</code></pre></li>" for row in actions)
+    return _section("actions", f'<ol class="actions">{rows}</ol>\n' if rows else "<p>Nothing.</p>\n")
 
 
 def _cut(rows: Sequence[Row]) -> Sequence[Row]:

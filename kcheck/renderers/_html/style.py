@@ -52,6 +52,7 @@ rect { stroke: var(--panel); stroke-width: 1px; vector-effect: non-scaling-strok
 rect.fatal, rect.abort { fill: var(--fatal); } rect.error, rect.offline { fill: var(--error); }
 rect.warning, rect.lost { fill: var(--warning); } rect.info, rect.unknown { fill: var(--info); }
 rect.clean, rect.ok { fill: var(--clean); }
+rect.fetched { fill: none; stroke: var(--soft); stroke-dasharray: 3 2; }
 .wide { overflow-x: auto; margin: .5rem 0; }
 table { border-collapse: collapse; width: 100%; font-size: .9375rem; }
 caption { text-align: left; color: var(--soft); padding: .25rem 0; }

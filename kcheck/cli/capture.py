@@ -1,0 +1,116 @@
+"""`kcheck capture`: evidence for somebody else, without records."""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from kcheck.cli.progress import RedrawnLine
+from kcheck.errors import UsageError
+from kcheck.model.names import META_PROPERTIES, OFFSET_CHECKPOINTS
+from kcheck.renderers._page import size
+from kcheck.renderers._printable import printable
+
+_UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+def capture(
+    paths: Annotated[list[str] | None, typer.Argument(metavar="PATH...", help="Log dirs, partitions or files.")] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="The bundle; its name ends in .kcheck.")
+    ] = None,
+    show: Annotated[bool, typer.Option("--list", help="Show what would go in, and why; write nothing.")] = False,
+    pseudonyms: Annotated[
+        str | None,
+        typer.Option("--pseudonyms", metavar="KEYFILE", help="Replace topic names; the key stays in this file."),
+    ] = None,
+    share: Annotated[
+        bool, typer.Option("--share", help="The bundle leaves the company: as --pseudonyms FILE.key.")
+    ] = False,
+    translate: Annotated[
+        str | None,
+        typer.Option("--translate", metavar="KEYFILE", help="Copy stdin to stdout with the topic names of KEYFILE."),
+    ] = None,
+    limit: Annotated[
+        str | None, typer.Option("--limit", metavar="SIZE", help="The most bytes of a bundle, such as 50M.")
+    ] = None,
+    no_records: Annotated[
+        bool, typer.Option("--no-records", help="Judge no records: faster; --depth records then has no answer.")
+    ] = False,
+    progress: Annotated[
+        bool | None, typer.Option("--progress/--no-progress", help="Show progress. [default: on a terminal]")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing on stderr but errors.")] = False,
+) -> None:
+    """Pack what decides into one file, without records, secrets and hosts.
+
+    Every command reads the bundle as it reads the directories. --list shows what goes in before anything is written.
+    """
+    from kcheck.capture import pseudonyms as names
+    from kcheck.capture.tree import items
+    from kcheck.capture.write import capture as verb
+
+    if translate is not None:
+        at_home = names.load(translate, create=False)
+        for line in sys.stdin:
+            sys.stdout.write(at_home.translated(line))
+        return
+    listed = [*items(paths or [])]
+    if show:
+        for item in listed:
+            if item.kind != "directory" or item.error is not None:
+                why = item.error[1] if item.error else item.content.why if item.content else "name only"
+                print(f"{size(item.size):>9}  {printable(item.name)}  {printable(why)}")
+        return
+    if output is None:
+        raise UsageError("capture needs -o FILE.kcheck; --list shows what would go in")
+    _check_output(output, paths or [])
+    key_file = pseudonyms or (f"{output}.key" if share else None)
+    known = None if key_file is None else names.load(key_file, create=True)
+    size_max = _bytes(limit)
+    with RedrawnLine(progress, quiet=quiet) as line:
+        total = sum(item.size for item in listed)
+        captured = verb(
+            listed,
+            output,
+            decode=not no_records,
+            limit=size_max,
+            pseudonyms=known,
+            tell=lambda at: line.show(f"{size(at.done)} of {size(total)}  {at.name}"),
+        )
+    if known is not None and key_file is not None:
+        names.save(key_file, known)
+    if not quiet:
+        for refusal in captured.refused:
+            print(f"kcheck: {printable(refusal)}", file=sys.stderr)
+        end = "" if captured.complete else "; incomplete: manifest.json says what is missing"
+        print(f"Wrote {output}: {size(captured.size)}, sha256 {captured.digest}{end}", file=sys.stderr)
+        if key_file is not None:
+            print(f"Keep {key_file}: kcheck capture --translate {key_file} < ANSWER", file=sys.stderr)
+    raise typer.Exit(130 if captured.interrupted else 3 if captured.refused else 0)
+
+
+def _check_output(output: str, paths: list[str]) -> None:
+    """Raise UsageError for a bundle that no command would take, or that would be in a captured directory."""
+    from kcheck.disk.remote import BUNDLE_SUFFIX
+
+    if not output.endswith(BUNDLE_SUFFIX):
+        raise UsageError(f"-o {output}: the name of a bundle ends in {BUNDLE_SUFFIX}")
+    target = os.path.realpath(output)
+    for path in paths:
+        root = os.path.realpath(path)
+        if target == root or target.startswith(root + os.sep):
+            raise UsageError(f"-o {output} is inside {path}, which is captured; choose a file outside")
+    around = os.path.dirname(target)
+    if any(os.path.lexists(os.path.join(around, name)) for name in (*OFFSET_CHECKPOINTS, META_PROPERTIES)):
+        raise UsageError(f"-o {output} is inside the log dir {around}; choose a file outside")
+
+
+def _bytes(text: str | None) -> int | None:
+    if text is None:
+        return None
+    digits, unit = (text[:-1], text[-1].upper()) if text[-1:].isalpha() else (text, "")
+    if not digits.isascii() or not digits.isdigit() or (unit and unit not in _UNITS):
+        raise UsageError(f"invalid size {text!r}; for example 50M")
+    return int(digits) * _UNITS.get(unit, 1)

@@ -1,0 +1,104 @@
+"""`kcheck elect`: who should lead, and in which order to start."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kcheck import api
+from kcheck.cli.options import BrokerArguments, Common, Metadata, with_common, within
+from kcheck.errors import UsageError
+from kcheck.model.finding import Severity, parse_severity
+from kcheck.model.java import INT_MAX
+
+if TYPE_CHECKING:
+    from kcheck.fleet.elections import RunElection
+    from kcheck.model.report import PartitionFilter
+
+Dead = Annotated[
+    list[int] | None, typer.Option("--dead", metavar="BROKER", help="A broker that is given up; repeatable.")
+]
+IncompleteOk = Annotated[
+    bool, typer.Option("--incomplete-ok", help="Recommend leaders although replicas of other brokers are not known.")
+]
+
+SaveLost = Annotated[
+    str | None,
+    typer.Option("--save-lost", metavar="DIR", help="Save the batches that any of these elections would cut."),
+]
+
+Out = Annotated[
+    str | None,
+    typer.Option("--out", metavar="DIR", help="Write the plan: commands, and files for Kafka's own tools."),
+]
+
+FromRun = Annotated[
+    str | None, typer.Option("--from", metavar="RUN", help="Decide by a run of fleet scan, without the log dirs.")
+]
+ClusterOption = Annotated[str | None, typer.Option("--cluster", metavar="NAME", help="The cluster of that run.")]
+
+EngineOfRun = Annotated[str, typer.Option("--engine", metavar="local|spark", help="What decides by a run.")]
+MasterOfRun = Annotated[str | None, typer.Option("--master", metavar="URL", help="Spark master; default local[*].")]
+
+
+@with_common
+def elect(
+    common: Common,
+    brokers: BrokerArguments = None,
+    run: FromRun = None,
+    cluster: ClusterOption = None,
+    engine: EngineOfRun = "local",
+    master: MasterOfRun = None,
+    dead: Dead = None,
+    metadata: Metadata = None,
+    incomplete_ok: IncompleteOk = False,
+    save_lost: SaveLost = None,
+    out: Out = None,
+) -> None:
+    """Say who should lead, and which broker to start first."""
+    for number in dead or ():
+        within("--dead", number, 0, INT_MAX)
+    partitions, fail_on = common.wanted(), parse_severity(common.judging.fail_on)
+    if run is not None:
+        other = {"BROKER=PATH": brokers, "--metadata": metadata, "--save-lost": save_lost, "--out": out}
+        name = next((name for name, value in other.items() if value), None)
+        if name is not None:
+            raise UsageError(f"{name} is not for --from: a run holds no batches, and names its brokers")
+        of_run = _of_run(run, cluster, dead or [], partitions, engine, master, incomplete_ok=incomplete_ok)
+        common.write_answer(of_run.report(), failed=lambda: not of_run.is_safe and fail_on.rank <= Severity.ERROR.rank)
+        return
+    if not brokers or cluster is not None or (engine, master) != ("local", None):
+        raise UsageError("name log dirs as BROKER=PATH, or a run with --from RUN [--cluster NAME]")
+    release = common.release(brokers)
+    answer = api.elect(
+        *brokers,
+        dead=dead or (),
+        incomplete_ok=incomplete_ok,
+        metadata=metadata or (),
+        save_lost=save_lost,
+        out=out,
+        partitions=partitions,
+        kafka=release,
+    )
+    common.write_answer(answer.report(), failed=lambda: not answer.is_safe and fail_on.rank <= Severity.ERROR.rank)
+
+
+def _of_run(
+    run: str, cluster: str | None, dead: list[int], wanted: "PartitionFilter", engine: str, master: str | None,
+    *, incomplete_ok: bool,
+) -> "RunElection":  # fmt: skip
+    """Return the answer for a run, by this process or by Spark."""
+    from kcheck.replicas.elections import ElectionQuestion
+
+    question = ElectionQuestion(dead=tuple(dead), incomplete_ok=incomplete_ok)
+    if engine == "spark":
+        from kcheck.fleet.spark.session import session, spark_version
+
+        spark_version()
+        from kcheck.fleet.spark.elections import elect_run as by_spark
+
+        return by_spark(run, cluster, question, wanted=wanted, session=session(master))
+    if engine != "local" or master is not None:
+        raise UsageError(f"--engine {engine}: use local, or spark [--master URL]")
+    from kcheck.fleet.elections import elect_run
+
+    return elect_run(run, cluster, question, wanted=wanted)

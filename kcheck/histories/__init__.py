@@ -1,0 +1,1 @@
+"""Histories that kcheck ships, as `kcheck simulate --list` names them."""

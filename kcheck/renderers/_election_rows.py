@@ -1,0 +1,166 @@
+"""What text and HTML both say of elections: words for gaps, cells of tables, and the logs side by side."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from kcheck.model.report import Row
+from kcheck.renderers._page import cell, known, plural, size
+from kcheck.renderers._text_truncation import partition_name
+
+SCENARIO_TITLES = ("", "lost", "committed", "bytes", "offline")
+PARTITION_TITLES = ("partition", "isr", "elr", "elected now", "best", "lost", "committed", "worst leader loses")
+CANDIDATE_TITLES = ("broker", "election", "log end", "lost", "committed", "refetch", "open txns", "groups beyond")
+_WAYS = {"start-all": "start all that is here", "best": "best leaders", "kafka-unclean": "unclean elections on now"}
+"""The scenarios in words. In the others, `broker-N-first`, a broker leads even where that needs an unclean election."""
+
+
+def warnings(body: Any, rows: Sequence[Any]) -> Iterator[str]:
+    """Yield what the answer does not know: it comes before the verdict."""
+    yield from map(gap_words, body["gaps"])
+    if any(row["replicas"] is None for row in rows):
+        text = "No metadata for all of these partitions: kcheck does not know their ISR, nor all of their replicas."
+        yield f"{text} Name a controller's log dir with --metadata."
+    if body.get("unread_replicas"):
+        replicas = plural(body["unread_replicas"], "replica")
+        text = f"The run does not know what {replicas} will hold: a start reads the logs through."
+        yield f"{text} Scan with --depth crc."
+    running = body["running_in_metadata"]
+    if len(running) > 1:
+        text = (
+            f"By the metadata brokers {brokers_of(running)} still run: whom the controller keeps in sync depends on the"
+        )
+        yield f"{text} order in which it fences them; kcheck assumes this one."
+
+
+def gap_words(gap: Row) -> str:
+    """Return in words what is not part of the picture, and why."""
+    replicas = f"broker {gap['broker_id']} holds {plural(int(str(gap['replicas'])), 'replica')}"
+    if gap["why"] is None:
+        return f"{replicas} and is not here: their loss is not known"
+    if gap["why"] == "given up":
+        return f"{replicas} and is given up: what only it holds is lost"
+    return f"{replicas} and does not start: {gap['why']}"
+
+
+def leaders(row: Row) -> list[Any]:
+    """Return the candidates that can lead."""
+    candidates: Any = row["candidates"]
+    return [candidate for candidate in candidates if candidate["lost"] is not None]
+
+
+def is_at_stake(row: Any) -> bool:
+    """Whether a leader of it loses records, or nobody is recommended."""
+    return row["best"] is None or any(candidate["lost"]["records"] != 0 for candidate in leaders(row))
+
+
+def harm(row: Any) -> tuple[object, ...]:
+    """Return what orders partitions, the worst first."""
+    best = best_of(row)
+    lost = {"committed": 0, "records": 0} if best is None else best["lost"]
+    return best is not None, -(lost["committed"] or 0), -(lost["records"] or 0), -worst_loss(row), partition_name(row)
+
+
+def worst_loss(row: Row) -> int:
+    """Return how many records the worst leader loses."""
+    return max((candidate["lost"]["records"] or 0 for candidate in leaders(row)), default=0)
+
+
+def best_of(row: Row) -> Any:
+    """Return the recommended candidate; None if there is none."""
+    return next((candidate for candidate in leaders(row) if candidate["broker_id"] == row["best"]), None)
+
+
+def brokers_of(numbers: Any) -> str:
+    """Return ids with commas; `-` if there are none."""
+    return "?" if numbers is None else ",".join(map(str, numbers)) or "-"
+
+
+def scenario_cells(row: Row) -> tuple[object, ...]:
+    """Return the cells of a way to go on."""
+    lost: Any = row["lost"]
+    name = str(row["name"])
+    words = _WAYS.get(name) or f"broker {name.split('-')[1]} leads all it has"
+    return words, cell(lost["records"]), cell(lost["committed"]), size(lost["bytes"]), cell(row["offline_partitions"])
+
+
+_KINDS = {True: "clean", False: "unclean", None: "?"}
+
+
+def candidate_cells(candidate: Any, best: object) -> tuple[object, ...]:
+    """Return the cells of a candidate; the best one has a star."""
+    lost, refetch = candidate["lost"] or {}, candidate["refetch"] or {}
+    is_best = candidate["broker_id"] == best and candidate["state"] in {"current", "missing"}
+    name = f"{candidate['broker_id']}{' *' if is_best else ''}"
+    state = candidate["state"]
+    kind = _KINDS[candidate["clean"]] if state in {"current", "missing"} else f"none ({state} copy)"
+    return (
+        name,
+        f"{kind}, empty log" if state == "missing" else kind,
+        cell(candidate["log_end_offset"]),
+        cell(lost.get("records")),
+        cell(lost.get("committed")),
+        size(refetch.get("bytes")),
+        cell(candidate["open_transactions"]),
+        cell(candidate["groups_beyond"]),
+    )
+
+
+def partition_cells(row: Any) -> tuple[object, ...]:
+    """Return the cells of a partition."""
+    best = best_of(row)
+    lost = {"records": None, "committed": None} if best is None else best["lost"]
+    return (
+        partition_name(row),
+        brokers_of(row["isr"]),
+        brokers_of(row["elr"]),
+        "?" if row["isr"] is None else known(row["kafka_elects"]["clean"]),
+        cell(row["best"]),
+        cell(lost["records"]),
+        cell(lost["committed"]),
+        str(worst_loss(row)),
+    )
+
+
+class LogPart(NamedTuple):
+    """The offsets of a log that one thing happens to."""
+
+    kind: str
+    """`lost`, `kept` or `fetched`."""
+    start: int
+    end: int
+
+    def covers(self, first: int, last: int) -> bool:
+        """Whether it shows where these offsets are one mark; the smallest loss does."""
+        return self.start <= (last if self.kind == "lost" else first) and first < self.end
+
+
+class LogLine(NamedTuple):
+    """One log of the picture."""
+
+    broker_id: int
+    start: int
+    end: int
+    parts: tuple[LogPart, ...]
+    """What is lost comes first: it hides what is kept."""
+
+
+def log_lines(row: Any, best: Any) -> list[LogLine]:
+    """Return the logs side by side as they are when the best candidate leads."""
+    followers = {part["broker_id"]: part for part in best["followers"]}
+    lines = []
+    for candidate in leaders(row):
+        if candidate["state"] not in {"current", "missing"}:
+            continue
+        part = followers.get(candidate["broker_id"])
+        lost = None if part is None else part["lost"]
+        start, end = candidate["log_start_offset"], candidate["log_end_offset"]
+        parts = [] if lost is None else [LogPart("lost", lost["from"], lost["to"])]
+        parts += [LogPart("kept", start, end), LogPart("fetched", end, best["log_end_offset"])]
+        shown = tuple(part for part in parts if part.end > part.start)
+        lines.append(LogLine(candidate["broker_id"], start, end, shown))
+    return lines
+
+
+def extent(lines: list[LogLine]) -> tuple[int, int]:
+    """Return the lowest log start offset and the highest log end offset."""
+    return min(line.start for line in lines), max(line.end for line in lines)

@@ -1,0 +1,105 @@
+"""The page of `elect`: the verdict, the ways to go on, and the logs of the worst partitions side by side."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from kcheck.model.report import Report, Row
+from kcheck.renderers._election_rows import (
+    CANDIDATE_TITLES,
+    PARTITION_TITLES,
+    SCENARIO_TITLES,
+    LogLine,
+    best_of,
+    candidate_cells,
+    extent,
+    harm,
+    is_at_stake,
+    log_lines,
+    partition_cells,
+    scenario_cells,
+    warnings,
+)
+from kcheck.renderers._html.head import foot, head
+from kcheck.renderers._html.parts import Html, caption, number, plain, table, text
+from kcheck.renderers._html.script import SCRIPT
+from kcheck.renderers._html.style import STYLE
+from kcheck.renderers._page import cell
+from kcheck.renderers._text_truncation import partition_name
+
+_ROW_COUNT, _PICTURE_COUNT = 1000, 20
+"""Maximum number of partitions in the table, and of those whose logs are drawn."""
+_WORDS = {"lost": "loses", "fetched": "fetches"}
+_VERDICTS = {"kept": "clean", "lost": "error", "fetched": "fetched"}
+"""The parts of a log as classes of the style."""
+
+
+def election_page(report: Report) -> Iterator[Html]:
+    """Yield the page, section by section."""
+    body: Any = report.body
+    rows: list[Any] = list(body["partitions"])
+    yield head("Who should lead", STYLE, SCRIPT)
+    notes = "".join(f'<p class="note">{text(words)}</p>\n' for words in warnings(body, rows))
+    yield (
+        f'<header><h1>Who should lead</h1>\n<p class="facts">Elections of Kafka {text(report.kafka)}</p>\n'
+        f"{notes}<p><strong>{text(body['verdict'])}</strong></p></header>\n<main>\n"
+    )
+    ways = _table("ways", "What each way to go on loses", SCENARIO_TITLES, map(scenario_cells, body["scenarios"]))
+    yield _section("ways", "Ways to go on", ways)
+    at_stake = rows if len(rows) == 1 else sorted(filter(is_at_stake, rows), key=harm)
+    count = len(at_stake) + body.get("left_out", 0)
+    if not at_stake:
+        yield "<p>No partition loses a record, whoever leads it.</p>\n"
+    else:
+        shown = at_stake[:_ROW_COUNT]
+        said = caption(len(shown), count, "partition")
+        yield _section("stake", "At stake", _table("at-stake", said, PARTITION_TITLES, map(partition_cells, shown)))
+        yield _section("logs", "Logs side by side", *map(_partition, range(_PICTURE_COUNT), at_stake))
+    yield foot("", SCRIPT)
+
+
+def _section(name: str, title: str, *parts: Html) -> Html:
+    return f'<section aria-labelledby="{name}-h"><h2 id="{name}-h">{title}</h2>\n{"".join(parts)}</section>\n'
+
+
+def _table(name: str, said: str, titles: Sequence[str], rows: Iterable[Sequence[object]]) -> Html:
+    titles = tuple(title or "way" for title in titles)
+    cells: list[Row] = [dict(zip(titles, map(cell, row), strict=True)) for row in rows]
+    return table(name, said, [plain(title, title) for title in titles], cells)
+
+
+def _partition(at: int, row: Any) -> Html:
+    """Return one partition: its candidates, and the logs if there is a leader to recommend."""
+    name, best = partition_name(row), best_of(row)
+    cells = (candidate_cells(candidate, row["best"]) for candidate in row["candidates"])
+    parts = [f"<h3>{text(name)}</h3>\n", _table(f"candidates-{at}", f"Candidates of {name}", CANDIDATE_TITLES, cells)]
+    parts += [
+        f'<p class="note">{text(candidate["problem"])}</p>\n' for candidate in row["candidates"] if candidate["problem"]
+    ]
+    if best is not None:
+        parts.append(_picture(f"{name} if broker {best['broker_id']} leads", log_lines(row, best)))
+    return "".join(parts)
+
+
+def _picture(title: str, logs: list[LogLine]) -> Html:
+    """Return the logs one below the other, on one scale of offsets, with the same in words."""
+    start, end = extent(logs)
+    lines = "".join(_line(log, start, max(end - start, 1)) for log in logs)
+    return f'<figure class="chart"><figcaption>{text(title)}</figcaption>\n<ul>\n{lines}</ul></figure>\n'
+
+
+def _line(log: LogLine, start: int, length: int) -> Html:
+    said = f"log start {number(log.start)}, log end {number(log.end)}"
+    for part in log.parts:
+        if part.kind != "kept":
+            last = f"\u2013{number(part.end - 1)}" if part.end - part.start > 1 else ""
+            said += f"; {_WORDS[part.kind]} {number(part.start)}{last}"
+    pieces = "".join(
+        f'<rect class="{_VERDICTS[part.kind]}" x="{100 * (part.start - start) / length:.2f}" y="0"'
+        f' width="{max(100 * (part.end - part.start) / length, 0.6):.2f}" height="10"/>'
+        for part in reversed(log.parts)
+    )
+    label = f"broker {log.broker_id}"
+    return (
+        f'<li><span class="label">{label}</span><svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img"'
+        f' aria-label="{label}: {said}">{pieces}</svg><span class="said">{said}</span></li>\n'
+    )

@@ -1,0 +1,111 @@
+"""The layout of `kcheck elect`: the verdict, the ways to go on, the worst partitions; one partition in full."""
+
+from typing import Any
+
+from kcheck.model.report import Report
+from kcheck.renderers._election_rows import (
+    CANDIDATE_TITLES,
+    PARTITION_TITLES,
+    SCENARIO_TITLES,
+    best_of,
+    brokers_of,
+    candidate_cells,
+    extent,
+    harm,
+    is_at_stake,
+    log_lines,
+    partition_cells,
+    scenario_cells,
+    warnings,
+)
+from kcheck.renderers._page import Page, cell, plural
+from kcheck.renderers._text_truncation import follower, partition_name
+
+_WORST_COUNT = 5
+_CONTROLLERS = {"kraft": "KRaft", "zookeeper": "ZooKeeper"}
+_SEATS = {"replicas": "replicas", "ISR": "isr", "ELR": "elr"}
+_PICTURE_WIDTH = 44
+_MARKS = {"lost": "x", "kept": "=", "fetched": "."}
+
+
+def elect(report: Report, page: Page) -> None:
+    """Write who should lead; a single partition in full."""
+    body: Any = report.body
+    rows: list[Any] = list(body["partitions"])
+    page.line(f"elections of Kafka {report.kafka} ({_CONTROLLERS[body['controller']]})", "bold")
+    for words in warnings(body, rows):
+        page.wrapped(words, hanging="  ", style="yellow")
+    page.line()
+    page.wrapped(body["verdict"], style="bold")
+    page.line()
+    page.table(SCENARIO_TITLES, [scenario_cells(row) for row in body["scenarios"]])
+    saved = body["saved"]
+    if saved:
+        records = sum(row["records"] or 0 for row in saved)
+        page.line()
+        page.wrapped(f"Saved {plural(records, 'record')} of {plural(len(saved), 'replica')} that elections would cut.")
+    if body["written"]:
+        page.line()
+        page.wrapped(f"Written: {', '.join(map(cell, body['written']))}. Read plan.md first.", hanging="  ")
+    if len(rows) == 1:
+        page.line()
+        _whole(rows[0], page)
+        return
+    at_stake = sorted(filter(is_at_stake, rows), key=harm)
+    if not at_stake:
+        page.line()
+        page.line("No partition loses a record, whoever leads it.")
+        return
+    shown = at_stake if page.every else at_stake[:_WORST_COUNT]
+    page.line()
+    page.table(PARTITION_TITLES, [partition_cells(row) for row in shown])
+    rest = len(at_stake) - len(shown)
+    rest += body.get("left_out", 0)
+    more = f"{plural(rest, 'more partition')} can lose records; --all lists them. " if rest else ""
+    page.line()
+    plan = "" if "run" in body else "; --out DIR writes a plan"
+    page.wrapped(f"{more}kcheck elect ... --partition {partition_name(shown[0])} shows one in full{plan}.")
+
+
+def _whole(row: Any, page: Page) -> None:
+    """Write one partition: what the controllers know, every candidate, the logs side by side, the followers."""
+    page.line(partition_name(row), "bold")
+    if row["isr"] is not None:
+        seats = ", ".join(f"{name} {brokers_of(row[field])}" for name, field in _SEATS.items())
+        epoch, mark = cell(row["leader_epoch"]), cell(row["high_watermark"])
+        page.wrapped(f"{seats}, leader epoch {epoch}; highest high watermark {mark}", indent="  ")
+        elects = row["kafka_elects"]
+        page.wrapped(
+            f"Kafka elects {_elected(elects['clean'])} by itself,"
+            f" {_elected(elects['unclean'])} with unclean elections on.",
+            indent="  ",
+        )
+    page.line()
+    page.table(CANDIDATE_TITLES, [candidate_cells(candidate, row["best"]) for candidate in row["candidates"]])
+    for candidate in row["candidates"]:
+        if candidate["problem"]:
+            page.wrapped(f"broker {candidate['broker_id']}: {candidate['problem']}", hanging="  ", style="yellow")
+    best = best_of(row)
+    if best is not None:
+        page.line()
+        page.line(f"under broker {best['broker_id']}: = kept, x lost, . fetched")
+        _picture(row, best, page)
+        for part in best["followers"]:
+            follower(part, page)
+
+
+def _picture(row: Any, best: Any, page: Page) -> None:
+    """Draw the logs side by side, each from the lowest log start to the highest log end."""
+    logs = log_lines(row, best)
+    start, end = extent(logs)
+    for log in logs:
+        marks = ""
+        for column in range(_PICTURE_WIDTH):
+            first = start + column * (end - start) // _PICTURE_WIDTH
+            last = max(first, start + (column + 1) * (end - start) // _PICTURE_WIDTH - 1)
+            marks += next((_MARKS[part.kind] for part in log.parts if part.covers(first, last)), " ")
+        page.line(f"  {f'broker {log.broker_id}':<10} |{marks}| {log.start}-{log.end}")
+
+
+def _elected(broker: object) -> str:
+    return "nobody" if broker is None else f"broker {broker}"

@@ -1,0 +1,260 @@
+"""What the controller does: it watches brokers, elects, and changes the ISR as leaders ask."""
+
+from collections.abc import Iterable
+
+from kcheck.core.election import BrokerStart, Elected, ElectionKind, Seats, changed_seats, elect, eligible, registered
+from kcheck.model.cluster import NO_LEADER
+from kcheck.simulation.decisions import Decision
+from kcheck.simulation.state import CONTROLLER, AlterIsr, Controller, PartitionState
+from kcheck.simulation.world import World
+
+
+def tell(world: World, brokers: Iterable[int] | None = None) -> None:
+    """Send the partition's state to every broker that runs."""
+    controller, seats = world.controller, world.controller.seats
+    told = PartitionState(
+        controller.epoch, seats.leader, controller.leader_epoch, seats.isr, controller.partition_epoch
+    )
+    for number in seats.replicas if brokers is None else brokers:
+        if world.nodes[number].running:
+            world.send(CONTROLLER, number, told)
+
+
+def _change(world: World, seats: Seats, *, new_epoch: bool = False) -> None:
+    """Take over new seats: who leads, and who is in sync."""
+    controller = world.controller
+    before = controller.seats
+    if seats == before and not new_epoch:
+        return
+    shrinks = bool(set(before.isr) - set(seats.isr))
+    bumps = shrinks and world.rules.election.kraft and world.release.isr_shrink_bumps_leader_epoch
+    bumps = bumps or new_epoch or seats.leader != before.leader
+    world.controller = controller._replace(
+        seats=seats,
+        leader_epoch=controller.leader_epoch + bumps,
+        partition_epoch=controller.partition_epoch + 1,
+    )
+
+
+def fence(world: World, number: int) -> None:
+    """Fence a broker, or let its session expire: it leaves the ISR, and another leads if one can."""
+    if number not in world.controller.live:
+        world.decide(Decision.FENCED_BROKER, "refused: it is fenced already")
+        return
+    world.decide(Decision.FENCED_BROKER)
+    _remove(world, number)
+    tell(world)
+
+
+def _remove(world: World, number: int) -> None:
+    live = tuple(other for other in world.controller.live if other != number)
+    world.controller = world.controller._replace(live=live)
+    seats = world.controller.seats
+    if number not in seats.isr and number != seats.leader:
+        return
+    rules = world.rules.election
+    isr = tuple(member for member in seats.isr if member != number)
+    if rules.kraft:
+        _elected(world, changed_seats(seats, isr, _acceptable(world), rules))
+    elif seats.leader != number:
+        _change(world, seats._replace(isr=isr or seats.isr), new_epoch=True)
+    else:
+        _zookeeper_election(world, seats)
+
+
+def _zookeeper_election(world: World, seats: Seats) -> None:
+    """Elect after the leader is gone (Election.leaderForOffline); the last member of the ISR stays in it."""
+    live = world.controller.live
+    leader = elect(seats, live, world.rules.election)
+    present = tuple(member for member in seats.isr if member in live)
+    if leader is None:
+        isr = tuple(member for member in seats.isr if member != seats.leader) or seats.isr
+        _elected(world, seats._replace(leader=NO_LEADER, isr=isr))
+    else:
+        isr = present if leader.kind is ElectionKind.CLEAN else (leader.broker_id,)
+        _elected(world, seats._replace(leader=leader.broker_id, isr=isr), new_epoch=True)
+
+
+def eligible_to_lead(controller: Controller) -> tuple[int, ...]:
+    """Return the replicas in sync that are there."""
+    return tuple(number for number in eligible(controller.seats) if number in controller.live)
+
+
+def _acceptable(world: World) -> tuple[int, ...]:
+    controller = world.controller
+    return tuple(number for number in controller.live if number not in controller.stopping)
+
+
+def _elected(world: World, seats: Seats, *, new_epoch: bool = False) -> None:
+    """Take over seats after an election, and note how it went."""
+    before = world.controller.seats
+    if seats.leader == NO_LEADER:
+        world.decide(Decision.LEADERLESS)
+    elif seats.leader != before.leader or new_epoch:
+        clean = seats.leader in eligible(before)
+        world.decide(Decision.CLEAN_ELECTION if clean else Decision.UNCLEAN_ELECTION)
+    _change(world, seats, new_epoch=new_epoch)
+
+
+def register(world: World, number: int, *, clean: bool) -> None:
+    """Register a broker that has started; a leader is elected if there is none and it can lead."""
+    world.decide(Decision.REGISTERED)
+    rules, controller = world.rules.election, world.controller
+    if number in controller.live:
+        if not rules.kraft and not world.release.notices_bounced_brokers:
+            world.decide(Decision.BOUNCE_MISSED)
+            tell(world, [number])
+            return
+        _remove(world, number)
+    before = world.controller.seats
+    start = BrokerStart(number, clean or world.rules.mutant == "M15")
+    seats = registered(before, start, rules)
+    if seats.elr != before.elr or seats.isr != before.isr:
+        world.decide(Decision.UNCLEAN_SHUTDOWN)
+    _change(world, seats)
+    controller = world.controller
+    epochs = list(controller.broker_epochs)
+    epochs[number] = world.nodes[number].incarnation if rules.kraft else 0
+    world.controller = controller._replace(live=tuple(sorted((*controller.live, number))), broker_epochs=tuple(epochs))
+    if world.controller.seats.leader == NO_LEADER:
+        elect_any(world)
+    tell(world)
+
+
+def elect_any(world: World) -> None:
+    """Elect a leader for a partition without one, if the rules find one."""
+    seats = world.controller.seats
+    leader = elect(seats, _acceptable(world), world.rules.election)
+    if leader is not None:
+        _elected(world, _led(world, seats, leader), new_epoch=True)
+
+
+def _led(world: World, seats: Seats, leader: Elected) -> Seats:
+    number = leader.broker_id
+    isr = seats.isr
+    if leader.kind is ElectionKind.UNCLEAN or number not in isr:
+        isr = (number,)
+    elif not world.rules.election.kraft:
+        isr = tuple(member for member in isr if member in world.controller.live)
+    keeps_elr = leader.kind is ElectionKind.CLEAN and len(isr) < world.rules.min_isr
+    elr = tuple(member for member in seats.elr if member not in isr) if keeps_elr else ()
+    return seats._replace(leader=number, isr=isr, elr=elr, last_known=())
+
+
+def elect_broker(world: World, number: int, *, unclean: bool) -> None:
+    """Make a broker the leader, as a preferred election or a reassignment does; refused if it is not eligible."""
+    seats = world.controller.seats
+    if seats.leader == number:
+        world.decide(Decision.CLEAN_ELECTION, "it leads already")
+        return
+    is_clean = number in eligible(seats)
+    if number not in _acceptable(world):
+        world.decide(Decision.NOT_ELIGIBLE, "refused: it is not registered, or it is fenced")
+    elif not is_clean and not unclean:
+        world.decide(Decision.NOT_ELIGIBLE, "refused: it is not in sync")
+    else:
+        kind = ElectionKind.CLEAN if is_clean else ElectionKind.UNCLEAN
+        _elected(world, _led(world, seats, Elected(number, kind)), new_epoch=True)
+        tell(world)
+
+
+def shut_down(world: World, number: int) -> None:
+    """Begin a controlled shutdown: another replica in sync leads, and the broker leaves the ISR."""
+    controller, rules = world.controller, world.rules.election
+    world.controller = controller._replace(stopping=(*controller.stopping, number))
+    world.decide(Decision.CONTROLLED_SHUTDOWN)
+    seats = world.controller.seats
+    isr = tuple(member for member in seats.isr if member != number)
+    acceptable = _acceptable(world)
+    if number not in seats.isr or not isr:
+        return
+    if rules.kraft:
+        changed = changed_seats(seats, isr, acceptable, rules._replace(unclean=False))
+        if changed.leader != NO_LEADER:
+            _elected(world, changed)
+    elif seats.leader != number:
+        _change(world, seats._replace(isr=isr), new_epoch=True)
+    else:
+        leader = next((member for member in seats.replicas if member in isr and member in acceptable), None)
+        if leader is None:
+            return
+        _elected(world, seats._replace(leader=leader, isr=isr), new_epoch=True)
+    tell(world)
+
+
+def leave(world: World, number: int) -> None:
+    """End the session of a broker that has stopped."""
+    stopping = tuple(member for member in world.controller.stopping if member != number)
+    if number in world.controller.live:
+        _remove(world, number)
+    world.controller = world.controller._replace(stopping=stopping)
+    tell(world)
+
+
+def alter_isr(world: World, source: int, asked: AlterIsr) -> None:
+    """Change the ISR as a leader asks, if what it knows is up to date."""
+    controller, release = world.controller, world.release
+    seats = controller.seats
+    is_current = asked.partition_epoch == controller.partition_epoch or world.rules.mutant == "M10"
+    if release.has_alter_partition:
+        is_current = is_current and source == seats.leader and asked.leader_epoch == controller.leader_epoch
+        done, refused = Decision.ISR_CHANGED, Decision.ISR_REFUSED
+    else:
+        done, refused = Decision.ISR_WRITTEN, Decision.ISR_WRITE_REFUSED
+    new = [member for member in asked.isr if member not in seats.isr]
+    if release.fenced_replicas_stay_outside_isr and world.rules.election.kraft:
+        is_current = is_current and all(member in _acceptable(world) for member in new)
+    if release.isr_needs_broker_epoch and world.rules.mutant != "M9":
+        is_current = is_current and all(
+            asked.broker_epochs[member] == controller.broker_epochs[member] for member in new
+        )
+    if not is_current:
+        world.decide(refused)
+        node = world.nodes[source]
+        if node.lead is not None:
+            world.nodes[source] = node._replace(lead=node.lead._replace(proposed=node.lead.isr))
+        if source == seats.leader:
+            tell(world, [source])
+        return
+    world.decide(done)
+    if world.rules.election.kraft:
+        _elected(world, changed_seats(seats, asked.isr, _acceptable(world), world.rules.election))
+    else:
+        _change(world, seats._replace(isr=asked.isr))
+    complete_reassignment(world)
+    tell(world)
+
+
+def complete_reassignment(world: World) -> None:
+    """Remove the replicas that a reassignment leaves out, once all others are in sync."""
+    controller = world.controller
+    target = controller.target
+    if not target or not set(target) <= set(controller.seats.isr):
+        return
+    world.decide(Decision.REASSIGNED)
+    seats = controller.seats
+    isr = tuple(member for member in target if member in seats.isr)
+    leader = seats.leader if seats.leader in target else next(iter(isr))
+    world.controller = controller._replace(target=())
+    _change(world, seats._replace(replicas=target, isr=isr, leader=leader), new_epoch=True)
+
+
+def reassign(world: World, target: tuple[int, ...]) -> None:
+    """Give the partition other replicas; the old ones stay until the new ones are in sync."""
+    controller = world.controller
+    seats = controller.seats
+    added = tuple(number for number in target if number not in seats.replicas)
+    removed = tuple(number for number in seats.replicas if number not in target)
+    world.controller = controller._replace(target=target)
+    _change(world, seats._replace(replicas=(*target, *removed)), new_epoch=bool(added))
+    complete_reassignment(world)
+    tell(world)
+
+
+def fail_over(world: World) -> None:
+    """Let another controller take over; it tells every broker, and elects where there is no leader."""
+    controller = world.controller
+    world.controller = controller._replace(epoch=controller.epoch + 1)
+    if controller.seats.leader == NO_LEADER:
+        elect_any(world)
+    tell(world)

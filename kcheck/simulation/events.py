@@ -1,0 +1,353 @@
+"""Events, and what the cluster does about each: the only entry into a simulated partition."""
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from kcheck.core.leader_epochs import truncate_from_start
+from kcheck.model.entries import Offset
+from kcheck.simulation import controllers, followers, leaders
+from kcheck.simulation.decisions import Decision
+from kcheck.simulation.logs import crashed, powered_off, started, stopped
+from kcheck.simulation.state import (
+    CONTROLLER,
+    Acks,
+    AlterIsr,
+    ClusterState,
+    EpochQuestion,
+    EpochReply,
+    Fetched,
+    Held,
+    NetworkMessage,
+    PartitionState,
+    ReplicaFetch,
+    ReplicaMode,
+    Rules,
+)
+from kcheck.simulation.world import World
+
+_FETCH_COUNT_MAX = 50
+"""`fetch all` ends after this many rounds: replicas that never agree go on for ever."""
+
+
+class EventKind(StrEnum):
+    """What can happen. The value is the word of the input."""
+
+    APPEND = "append"
+    FETCH = "fetch"
+    FETCH_ALL = "fetch all"
+    CHECKPOINT = "checkpoint"
+    FLUSH = "flush"
+    CRASH = "crash"
+    POWER_LOSS = "power-loss"
+    STOP = "stop"
+    START = "start"
+    FENCE = "fence"
+    SHRINK = "shrink"
+    EXPAND = "expand"
+    ELECT = "elect"
+    CONTROLLER = "controller new"
+    DELAY = "delay"
+    DELIVER = "deliver"
+    DROP = "drop"
+    WAIT = "wait"
+    READ = "read"
+    REASSIGN = "reassign"
+    TRIM = "trim"
+    TELL = "tell"
+
+
+class Event(NamedTuple):
+    """Something that happens. Which fields count depends on the kind."""
+
+    kind: EventKind
+    broker: int = -1
+    """The broker; for APPEND the leader that the producer believes in, -1: the controller's."""
+    amount: int = 1
+    """Records of an append, requests of a fetch, milliseconds of a wait."""
+    acks: Acks = Acks.ALL
+    """What the producer waits for."""
+    unclean: bool = False
+    """Whether an election may take a replica that is not in sync."""
+    offset: int | None = None
+    """Where a loss, a read or a deletion begins."""
+    end: int = 0
+    """Where a read ends."""
+    target: int = -1
+    """The other end of a link."""
+    brokers: tuple[int, ...] = ()
+    """The replicas of a reassignment."""
+
+
+class EventOutcome(NamedTuple):
+    """What an event has done."""
+
+    state: ClusterState
+    """The state after it."""
+    decided_by: tuple[Decision, ...]
+    """The rules that decided, in order."""
+    notes: tuple[str, ...]
+    """What did not happen, and why."""
+    messages: tuple[tuple[int, int, NetworkMessage], ...]
+    """What was sent: from, to, message."""
+
+
+def apply(state: ClusterState, event: Event, rules: Rules) -> EventOutcome:
+    """Return what an event does. The same state, event and rules give the same outcome."""
+    world = World(state, rules)
+    _EVENTS[event.kind](world, event)
+    deliver_all(world)
+    return EventOutcome(world.state(), tuple(world.decided), tuple(world.notes), tuple(world.sent))
+
+
+def deliver_all(world: World) -> None:
+    """Let everything arrive that no link holds."""
+    while world.inbox:
+        _receive(world, world.inbox.pop(0))
+
+
+def _receive(world: World, held: Held) -> None:
+    message, source, target = held.message, held.source, held.target
+    if target == CONTROLLER:
+        assert isinstance(message, AlterIsr)
+        controllers.alter_isr(world, source, message)
+        return
+    node = world.nodes[target]
+    if not node.running:
+        return
+    match message:
+        case EpochQuestion():
+            leaders.answer_epoch(world, target, source, message)
+        case ReplicaFetch():
+            leaders.answer_fetch(world, target, source, message)
+        case PartitionState():
+            _told(world, target, message)
+        case EpochReply() if held.incarnation == node.incarnation:
+            followers.take_epoch(world, target, source, message)
+        case Fetched() if held.incarnation == node.incarnation:
+            followers.take_fetched(world, target, source, message)
+        case _:
+            world.decide(Decision.STALE_ANSWER)
+
+
+def _told(world: World, number: int, told: PartitionState) -> None:
+    """Become leader or follower as the controller says (ReplicaManager.becomeLeaderOrFollower, applyDelta)."""
+    node = world.nodes[number]
+    if told.controller_epoch < node.controller_epoch:
+        world.decide(Decision.OLD_CONTROLLER)
+        return
+    node = world.nodes[number] = node._replace(controller_epoch=told.controller_epoch)
+    if told.leader_epoch < node.leader_epoch or told.partition_epoch < node.partition_epoch:
+        world.decide(Decision.OLD_EPOCH)
+        return
+    if told.leader_epoch == node.leader_epoch and node.mode is not ReplicaMode.LEADER:
+        world.nodes[number] = node._replace(partition_epoch=told.partition_epoch)
+        return
+    if told.leader == number:
+        leaders.make_leader(world, number, told)
+        return
+    leaders.resign(world, number)
+    followers.make_follower(world, number, told)
+
+
+def _append(world: World, event: Event) -> None:
+    leader = world.leader if event.broker < 0 else event.broker
+    if leader is None or not world.nodes[leader].running:
+        world.decide(Decision.NOT_LEADER, "refused: no leader answers")
+    else:
+        leaders.produce(world, leader, event.amount, event.acks)
+
+
+def _fetch(world: World, event: Event) -> None:
+    for _ in range(event.amount):
+        followers.ask(world, event.broker)
+        deliver_all(world)
+
+
+def _fetch_all(world: World, _: Event) -> None:
+    for _round in range(_FETCH_COUNT_MAX):
+        before = world.state()
+        for number, node in enumerate(world.nodes):
+            if node.running and node.mode in (ReplicaMode.TRUNCATING, ReplicaMode.FETCHING):
+                followers.ask(world, number)
+                deliver_all(world)
+        if world.state()._replace(held=()) == before._replace(held=()):
+            return
+
+
+def _checkpoint(world: World, event: Event) -> None:
+    node = world.nodes[event.broker]
+    if _runs(world, event.broker):
+        world.nodes[event.broker] = node._replace(checkpoint=node.high_watermark)
+
+
+def _flush(world: World, event: Event) -> None:
+    node = world.nodes[event.broker]
+    if _runs(world, event.broker):
+        world.nodes[event.broker] = node._replace(flushed=node.log_end_offset)
+
+
+def _runs(world: World, number: int) -> bool:
+    if not world.nodes[number].running:
+        world.notes.append("refused: it does not run")
+    return world.nodes[number].running
+
+
+def _crash(world: World, event: Event) -> None:
+    if _runs(world, event.broker):
+        leaders.resign(world, event.broker)
+        world.nodes[event.broker] = crashed(world.nodes[event.broker])
+        _forget_messages_to(world, event.broker)
+
+
+def _power_loss(world: World, event: Event) -> None:
+    leaders.resign(world, event.broker)
+    world.nodes[event.broker] = powered_off(world.nodes[event.broker], event.offset)
+    _forget_messages_to(world, event.broker)
+
+
+def _forget_messages_to(world: World, number: int) -> None:
+    world.held = [held for held in world.held if held.target != number]
+
+
+def _stop(world: World, event: Event) -> None:
+    number = event.broker
+    if not _runs(world, number):
+        return
+    controllers.shut_down(world, number)
+    deliver_all(world)
+    leaders.resign(world, number)
+    world.nodes[number] = stopped(world.nodes[number])
+    _forget_messages_to(world, number)
+    controllers.leave(world, number)
+
+
+def _start(world: World, event: Event) -> None:
+    number = event.broker
+    node = world.nodes[number]
+    if node.running and number in world.controller.live:
+        world.notes.append("refused: it runs already")
+        return
+    clean = node.clean or node.running
+    if not node.running:
+        world.decide(Decision.LOADED)
+        world.nodes[number] = started(node, world.release)
+    controllers.register(world, number, clean=clean)
+
+
+def _isr_event(world: World, event: Event) -> None:
+    leader = world.leader
+    if leader is None or not world.leads(leader):
+        world.notes.append("refused: no leader runs")
+    elif event.kind is EventKind.SHRINK:
+        leaders.shrink(world, leader, event.broker)
+    else:
+        leaders.expand(world, leader, event.broker)
+
+
+def _controller(world: World, _: Event) -> None:
+    controllers.fail_over(world)
+
+
+def _tell(world: World, _: Event) -> None:
+    """Repeat the partition's state to every broker: a controller sends it until it arrives."""
+    controllers.tell(world)
+
+
+def _elect(world: World, event: Event) -> None:
+    controllers.elect_broker(world, event.broker, unclean=event.unclean)
+
+
+def _fence(world: World, event: Event) -> None:
+    controllers.fence(world, event.broker)
+
+
+def _link(event: Event) -> tuple[int, int]:
+    return event.broker, event.target
+
+
+def _delay(world: World, event: Event) -> None:
+    world.holding |= {_link(event)}
+
+
+def _deliver(world: World, event: Event) -> None:
+    """Let a link work again: what it held arrives in order."""
+    world.holding -= {_link(event)}
+    arrived = [held for held in world.held if (held.source, held.target) == _link(event)]
+    world.held = [held for held in world.held if (held.source, held.target) != _link(event)]
+    for held in arrived:
+        world.inbox.append(held)
+        deliver_all(world)
+
+
+def _drop(world: World, event: Event) -> None:
+    """Lose what a link holds; it works again."""
+    world.holding -= {_link(event)}
+    world.held = [held for held in world.held if (held.source, held.target) != _link(event)]
+
+
+def _wait(world: World, event: Event) -> None:
+    world.now += event.amount
+    leader = world.leader
+    if leader is not None and world.leads(leader):
+        leaders.advance(world, leader)
+
+
+def _read(world: World, event: Event) -> None:
+    if not _runs(world, event.broker):
+        return
+    node = world.nodes[event.broker]
+    end = min(event.end, node.high_watermark)
+    world.decide(Decision.READ)
+    start = event.offset or 0
+    if end < event.end:
+        world.notes.append(f"reads up to the high watermark {end}")
+    seen = {
+        (offset, batch.append)
+        for batch in node.batches
+        for offset in range(max(start, batch.base_offset), min(end, batch.end_offset))
+    }
+    world.reads |= seen
+
+
+def _reassign(world: World, event: Event) -> None:
+    controllers.reassign(world, event.brokers)
+
+
+def _trim(world: World, event: Event) -> None:
+    """Delete the oldest records of a leader, as retention or kafka-delete-records do."""
+    node = world.nodes[event.broker]
+    to = min(event.offset or 0, node.high_watermark)
+    if not _runs(world, event.broker) or to <= node.log_start_offset:
+        return
+    batches = node.batches
+    if not world.release.has_log_start_checkpoint:  # Then only segments are deleted; each append is taken for one.
+        to = max((batch.base_offset for batch in batches if batch.base_offset <= to), default=to)
+        batches = tuple(batch for batch in batches if batch.base_offset >= to)
+    epochs = truncate_from_start(node.epochs, Offset(to), how=world.release.assign)
+    world.nodes[event.broker] = node._replace(batches=batches, log_start_offset=to, epochs=epochs)
+
+
+_EVENTS = {
+    EventKind.APPEND: _append,
+    EventKind.FETCH: _fetch,
+    EventKind.FETCH_ALL: _fetch_all,
+    EventKind.CHECKPOINT: _checkpoint,
+    EventKind.FLUSH: _flush,
+    EventKind.CRASH: _crash,
+    EventKind.POWER_LOSS: _power_loss,
+    EventKind.STOP: _stop,
+    EventKind.START: _start,
+    EventKind.FENCE: _fence,
+    EventKind.SHRINK: _isr_event,
+    EventKind.EXPAND: _isr_event,
+    EventKind.ELECT: _elect,
+    EventKind.CONTROLLER: _controller,
+    EventKind.DELAY: _delay,
+    EventKind.DELIVER: _deliver,
+    EventKind.DROP: _drop,
+    EventKind.WAIT: _wait,
+    EventKind.READ: _read,
+    EventKind.REASSIGN: _reassign,
+    EventKind.TRIM: _trim,
+    EventKind.TELL: _tell,
+}

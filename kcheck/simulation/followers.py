@@ -1,0 +1,194 @@
+"""What a follower does: it finds where to truncate, fetches, and takes over its leader's high watermark."""
+
+from kcheck.core import replication
+from kcheck.core.dialogue import Branch, OutOfRange, Replica
+from kcheck.core.leader_epochs import latest_epoch
+from kcheck.core.offsets_for_leader_epoch import Error
+from kcheck.core.truncation import (
+    begins_at_high_watermark,
+    handle_out_of_range,
+    offset_truncation_state,
+    raise_log_start,
+    truncate_to,
+)
+from kcheck.model.cluster import NO_LEADER
+from kcheck.model.entries import Epoch, EpochEndOffset, Offset
+from kcheck.model.release import Follower
+from kcheck.simulation.decisions import Decision
+from kcheck.simulation.logs import appended, as_leader, as_replica, crashed, truncated
+from kcheck.simulation.state import (
+    NO_EPOCH,
+    EpochQuestion,
+    EpochReply,
+    Fetched,
+    Node,
+    PartitionState,
+    ReplicaFetch,
+    ReplicaMode,
+)
+from kcheck.simulation.world import World
+
+_FOLLOWS = (ReplicaMode.TRUNCATING, ReplicaMode.FETCHING, ReplicaMode.FAILED)
+
+
+def make_follower(world: World, number: int, told: PartitionState) -> None:
+    """Make a broker a follower of the leader that it is told of (ReplicaManager.makeFollowers)."""
+    node = world.nodes[number]
+    told_node = node._replace(
+        leader=told.leader,
+        leader_epoch=told.leader_epoch,
+        partition_epoch=told.partition_epoch,
+        lead=node.lead if world.rules.mutant == "M4" else None,
+    )
+    if told.leader == NO_LEADER:
+        world.nodes[number] = told_node._replace(mode=ReplicaMode.NONE)
+        world.decide(Decision.NO_LEADER)
+        return
+    same_leader = node.leader == told.leader and node.mode in _FOLLOWS
+    again = replication.begins_again(
+        known_epoch=node.leader_epoch, epoch=told.leader_epoch, same_leader=same_leader, release=world.release
+    )
+    if not again:
+        world.nodes[number] = told_node
+        if told.leader_epoch > node.leader_epoch:
+            world.decide(Decision.FOLLOWER_KEPT)
+        return
+    world.decide(Decision.MADE_FOLLOWER)
+    if begins_at_high_watermark(node.epochs, world.release):
+        after = told_node._replace(mode=ReplicaMode.FETCHING)
+        if world.rules.mutant != "M14":
+            replica = as_replica(node)
+            after = truncated(after, _cut(world, replica, min(node.high_watermark, node.log_end_offset)))
+            world.decide(Decision.TO_HIGH_WATERMARK)
+        world.nodes[number] = after
+        return
+    asks = world.release.rules.follower is not Follower.FETCH and world.rules.mutant != "M14"
+    world.nodes[number] = told_node._replace(mode=ReplicaMode.TRUNCATING if asks else ReplicaMode.FETCHING)
+
+
+def _cut(world: World, replica: Replica, offset: int) -> Replica:
+    return truncate_to(replica, Offset(offset), release=world.release)
+
+
+def ask(world: World, number: int) -> None:
+    """Send a follower's next request."""
+    node = world.nodes[number]
+    if not node.running or node.mode not in (ReplicaMode.TRUNCATING, ReplicaMode.FETCHING):
+        world.decide(Decision.STALE_ANSWER, "refused: it fetches from nobody")
+        return
+    if node.mode is ReplicaMode.TRUNCATING:
+        carries = world.release.rules.reply_carries_epoch
+        world.decide(Decision.EPOCH_AND_OFFSET_ASKED if carries else Decision.EPOCH_ASKED)
+        world.send(number, node.leader, EpochQuestion(node.leader_epoch, int(latest_epoch(node.epochs))))
+        return
+    sends_epoch = world.release.rules.follower is Follower.FETCH and node.epochs and world.rules.mutant != "M14"
+    last_epoch = int(latest_epoch(node.epochs)) if sends_epoch else None
+    broker_epoch = node.incarnation if world.rules.election.kraft else 0
+    world.send(number, node.leader, ReplicaFetch(node.leader_epoch, node.log_end_offset, last_epoch, broker_epoch))
+
+
+def take_epoch(world: World, number: int, source: int, reply: EpochReply) -> None:
+    """Truncate after the leader's answer to OffsetsForLeaderEpoch."""
+    node = world.nodes[number]
+    question = reply.question
+    if not _is_current(node, source, question.leader_epoch) or node.mode is not ReplicaMode.TRUNCATING:
+        world.decide(Decision.STALE_ANSWER)
+        return
+    if reply.error != Error.NONE.value:
+        return
+    end = EpochEndOffset(None if reply.epoch is None else Epoch(reply.epoch), Offset(reply.end_offset))
+    replica = as_replica(node)
+    branch, to, completed = offset_truncation_state(
+        replica, end, initial_offset=replica.high_watermark, release=world.release
+    )
+    to = Offset(min(to, replica.log_end_offset)) if branch is Branch.UNDEFINED else to
+    after = truncated(node, _cut(world, replica, to))
+    world.decide(Decision.TRUNCATED)
+    world.nodes[number] = after._replace(mode=ReplicaMode.FETCHING if completed else ReplicaMode.TRUNCATING)
+
+
+def _is_current(node: Node, source: int, leader_epoch: int) -> bool:
+    return node.mode is not ReplicaMode.LEADER and node.leader == source and node.leader_epoch == leader_epoch
+
+
+def take_fetched(world: World, number: int, source: int, answer: Fetched) -> None:
+    """Do what an answer to a fetch says: append, truncate, or start elsewhere."""
+    node, release = world.nodes[number], world.release
+    current = _is_current(node, source, answer.fetch.leader_epoch) and node.mode is ReplicaMode.FETCHING
+    matches = node.log_end_offset == answer.fetch.offset or world.rules.mutant == "M7"
+    if not (current and matches):
+        if answer.diverging is not None and release.truncates_removed_partitions:
+            world.decide(Decision.TRUNCATES_WITHOUT_FETCHER)
+            _diverge(world, number, answer)
+        else:
+            world.decide(Decision.STALE_ANSWER)
+    elif answer.error == "OFFSET_OUT_OF_RANGE":
+        _out_of_range(world, number, source)
+    elif answer.error != Error.NONE.value:
+        return
+    elif answer.diverging is not None:
+        _diverge(world, number, answer)
+    else:
+        _append(world, number, answer)
+
+
+def _diverge(world: World, number: int, answer: Fetched) -> None:
+    assert answer.diverging is not None
+    node, release = world.nodes[number], world.release
+    replica = as_replica(node)
+    if release.applies_diverging_fetches:
+        if answer.log_start_offset > replica.log_end_offset:
+            _fail(world, number)
+            return
+        replica = raise_log_start(replica, Offset(answer.log_start_offset), release)
+    epoch, end_offset = answer.diverging
+    reply = EpochEndOffset(Epoch(epoch), Offset(end_offset))
+    _, to, _ = offset_truncation_state(replica, reply, initial_offset=replica.log_end_offset, release=release)
+    world.decide(Decision.TRUNCATED)
+    after = truncated(node, _cut(world, replica, to))
+    if release.applies_diverging_fetches:
+        after = _with_high_watermark(after, answer.high_watermark)
+    world.nodes[number] = after
+
+
+def _append(world: World, number: int, answer: Fetched) -> None:
+    node = world.nodes[number]
+    after = appended(node, answer.batches, world.release)
+    if after is None or answer.log_start_offset > after.log_end_offset:
+        world.decide(Decision.UNEXPECTED_OFFSET)
+        _fail(world, number)
+        return
+    if answer.log_start_offset > after.log_start_offset:
+        replica = raise_log_start(as_replica(after), Offset(answer.log_start_offset), world.release)
+        after = truncated(after, replica)
+    world.decide(Decision.FOLLOWER_HIGH_WATERMARK)
+    world.nodes[number] = _with_high_watermark(after, answer.high_watermark)
+
+
+def _with_high_watermark(node: Node, high_watermark: int) -> Node:
+    return node._replace(
+        high_watermark=replication.follower_high_watermark(
+            high_watermark, log_start=node.log_start_offset, log_end=node.log_end_offset
+        )
+    )
+
+
+def _out_of_range(world: World, number: int, source: int) -> None:
+    """Ask the leader where its log starts and ends; the answer is not held."""
+    node, leader = world.nodes[number], world.nodes[source]
+    if not world.leads(source) or leader.leader_epoch != node.leader_epoch != NO_EPOCH:
+        return
+    if world.rules.mutant == "M14":
+        return
+    step, replica = handle_out_of_range(as_replica(node), as_leader(leader), world.release)
+    world.decide(Decision.OUT_OF_RANGE)
+    exits = world.release.exits_out_of_range_without_unclean_election and not world.rules.unclean
+    if step.action is OutOfRange.TO_LEADER_LOG_END and exits:
+        world.decide(Decision.EXITS)
+        world.nodes[number] = crashed(node)
+        return
+    world.nodes[number] = truncated(node, replica)
+
+
+def _fail(world: World, number: int) -> None:
+    world.nodes[number] = world.nodes[number]._replace(mode=ReplicaMode.FAILED)

@@ -1,0 +1,259 @@
+"""The state of a simulated partition. Brokers are numbered in the order of the assignment; every value hashes."""
+
+from enum import IntEnum
+from typing import NamedTuple
+
+from kcheck.core.election import ElectionRules, Seats
+from kcheck.core.replication import Remote
+from kcheck.model.cluster import NO_LEADER
+from kcheck.model.entries import EpochEntries
+from kcheck.model.release import Release
+
+NO_EPOCH = -1
+"""The leader epoch of a broker that has not been told of a leader."""
+CONTROLLER = -1
+"""The node of the controller."""
+
+
+class LogBatch(NamedTuple):
+    """Records of one append, in a log."""
+
+    base_offset: int
+    """The offset of the first record."""
+    end_offset: int
+    """The offset after the last record."""
+    epoch: int
+    """The leader epoch in the batch; -1 in a message format without epochs."""
+    append: int
+    """Which append wrote them, from 0 on: two batches with the same number hold the same records."""
+
+
+class ReplicaMode(IntEnum):
+    """What a replica does in its process."""
+
+    NONE = 0
+    """No leader is known to it."""
+    LEADER = 1
+    """It leads."""
+    TRUNCATING = 2
+    """It asks its leader where to truncate."""
+    FETCHING = 3
+    """It fetches records."""
+    FAILED = 4
+    """It refused an answer and fetches no more until it has another leader."""
+
+
+class LeaderState(NamedTuple):
+    """What a leader remembers in its process."""
+
+    epoch_start: int
+    """Its log end when it was elected."""
+    isr: tuple[int, ...]
+    """The ISR that the controller has confirmed."""
+    proposed: tuple[int, ...]
+    """The ISR that it has asked for; the same if no request is under way."""
+    remotes: tuple[Remote, ...]
+    """What it knows about each broker's log."""
+
+
+class Node(NamedTuple):
+    """A broker's replica: what is on its disk, and what its process knows."""
+
+    batches: tuple[LogBatch, ...] = ()
+    """Its log. Page cache and disk: what a killed process leaves."""
+    log_end_offset: int = 0
+    """The offset after its last record; beyond the last batch after a truncation inside of a batch."""
+    log_start_offset: int = 0
+    """Its first offset."""
+    epochs: EpochEntries = ()
+    """Its leader epochs, in the process and in leader-epoch-checkpoint."""
+    high_watermark: int = 0
+    """The high watermark of its process."""
+    checkpoint: int = 0
+    """The high watermark in replication-offset-checkpoint."""
+    flushed: int = 0
+    """The offset up to which its log is on disk, whatever happens to the machine."""
+    running: bool = True
+    """Whether its process runs."""
+    clean: bool = False
+    """Whether its last stop was a controlled shutdown."""
+    incarnation: int = 0
+    """How often its process has started."""
+    mode: ReplicaMode = ReplicaMode.NONE
+    """What it does."""
+    leader: int = NO_LEADER
+    """The leader that it knows."""
+    leader_epoch: int = NO_EPOCH
+    """The leader epoch that it knows."""
+    partition_epoch: int = -1
+    """The version of the partition's state that it knows (zkVersion, partition epoch)."""
+    controller_epoch: int = 0
+    """The controller that it obeys."""
+    lead: LeaderState | None = None
+    """What it remembers as the leader; None if it does not lead."""
+
+
+class Controller(NamedTuple):
+    """What the controller knows: the partition's state in ZooKeeper or in the metadata log."""
+
+    seats: Seats
+    """Replicas, ISR, ELR, and the leader."""
+    leader_epoch: int = 0
+    """The epoch of the last election."""
+    partition_epoch: int = 0
+    """It rises with every change of the state."""
+    epoch: int = 0
+    """The epoch of the controller itself."""
+    live: tuple[int, ...] = ()
+    """The brokers that are registered and not fenced."""
+    stopping: tuple[int, ...] = ()
+    """The brokers in controlled shutdown."""
+    broker_epochs: tuple[int, ...] = ()
+    """The epoch of each broker's registration: the incarnation that registered."""
+    target: tuple[int, ...] = ()
+    """The replicas that a reassignment will leave; empty if none is under way."""
+
+
+class ClusterState(NamedTuple):
+    """Everything: the same state does the same with the same event."""
+
+    nodes: tuple[Node, ...]
+    """The replicas, by broker."""
+    controller: Controller
+    """The controller."""
+    held: tuple["Held", ...] = ()
+    """Messages that are under way on links which hold them, oldest first."""
+    holding: frozenset[tuple[int, int]] = frozenset()
+    """The links, from and to, that hold what is sent."""
+    appends: tuple["Append", ...] = ()
+    """What producers have sent, by number."""
+    reads: frozenset[tuple[int, int]] = frozenset()
+    """What consumers have read: offset and append."""
+    now: int = 0
+    """Time in milliseconds."""
+
+
+class Acks(IntEnum):
+    """What a producer waits for."""
+
+    ALL = -1
+    NONE = 0
+    LEADER = 1
+
+
+class Append(NamedTuple):
+    """Records that a leader has taken from a producer."""
+
+    base_offset: int
+    """The offset of the first record."""
+    end_offset: int
+    """The offset after the last record."""
+    acks: Acks
+    """What its producer waits for."""
+    leader: int
+    """The broker that took them."""
+    leader_epoch: int
+    """The epoch in which it did."""
+    acked: bool | None = None
+    """Whether the producer was told that they are safe; None while it waits."""
+    replaced: bool = False
+    """Whether the controller already had another leader."""
+
+
+class PartitionState(NamedTuple):
+    """What the controller tells a broker (LeaderAndIsr, PartitionChangeRecord)."""
+
+    controller_epoch: int
+    leader: int
+    leader_epoch: int
+    isr: tuple[int, ...]
+    partition_epoch: int
+
+
+class AlterIsr(NamedTuple):
+    """A leader's request to change the ISR, or its write into ZooKeeper."""
+
+    leader_epoch: int
+    partition_epoch: int
+    isr: tuple[int, ...]
+    broker_epochs: tuple[int, ...]
+    """The broker epoch of each broker's fetches."""
+
+
+class EpochQuestion(NamedTuple):
+    """OffsetsForLeaderEpoch of a follower."""
+
+    leader_epoch: int
+    """The leader epoch that the follower knows."""
+    epoch: int
+    """Its latest epoch."""
+
+
+class EpochReply(NamedTuple):
+    """The leader's answer, with the question."""
+
+    question: EpochQuestion
+    error: str
+    epoch: int | None
+    end_offset: int
+
+
+class ReplicaFetch(NamedTuple):
+    """A follower's fetch."""
+
+    leader_epoch: int
+    """The leader epoch that the follower knows."""
+    offset: int
+    """Its log end offset."""
+    last_epoch: int | None
+    """Its latest epoch; None if the request does not carry one."""
+    broker_epoch: int
+    """Its broker epoch."""
+
+
+class Fetched(NamedTuple):
+    """The leader's answer to a fetch."""
+
+    fetch: ReplicaFetch
+    error: str
+    """NONE, or the name of Kafka's error."""
+    batches: tuple[LogBatch, ...] = ()
+    """The records."""
+    diverging: tuple[int, int] | None = None
+    """The diverging epoch and its end offset."""
+    high_watermark: int = 0
+    """The leader's high watermark."""
+    log_start_offset: int = 0
+    """The leader's log start offset."""
+
+
+NetworkMessage = PartitionState | AlterIsr | EpochQuestion | EpochReply | ReplicaFetch | Fetched
+
+
+class Held(NamedTuple):
+    """A message that is under way."""
+
+    source: int
+    target: int
+    message: NetworkMessage
+    incarnation: int
+    """Which start of the target's process it is for, where that matters; of the source otherwise."""
+
+
+class Rules(NamedTuple):
+    """What does not change while events happen."""
+
+    release: Release
+    """The Kafka of every broker."""
+    election: ElectionRules
+    """How the controller elects."""
+    min_isr: int = 1
+    """min.insync.replicas, at most the number of replicas."""
+    unclean: bool = False
+    """unclean.leader.election.enable."""
+    lag_time_max: int = 30_000
+    """replica.lag.time.max.ms."""
+    batch_epochs: bool = True
+    """Whether batches carry leader epochs: the message format decides."""
+    mutant: str | None = None
+    """The condition of Kafka that is switched off, to see whether a search finds out."""

@@ -1,0 +1,170 @@
+"""What a history has cost: acknowledged records lost, reads withdrawn, replicas that differ or are stuck."""
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from kcheck.model.cluster import NO_LEADER
+from kcheck.simulation.events import Event, EventKind, apply
+from kcheck.simulation.state import ClusterState, LogBatch, Node, ReplicaMode, Rules
+
+
+class Divergence(NamedTuple):
+    """Two replicas that run and differ below the end of the shorter log."""
+
+    replicas: tuple[int, int]
+    """The brokers."""
+    at: int
+    """The first offset where they differ."""
+    detected: bool
+    """Whether their next requests find it; otherwise nothing ever does."""
+
+
+class Verdict(NamedTuple):
+    """What a history has cost. Ranges are offsets, their ends exclusive."""
+
+    lost: tuple[tuple[int, int], ...] = ()
+    """Acknowledged records that no log has which leads or may lead."""
+    withdrawn: tuple[tuple[int, int], ...] = ()
+    """Records that a consumer has read, and that are gone or others now."""
+    diverged: tuple[Divergence, ...] = ()
+    """Replicas that differ."""
+    stuck: tuple[int, ...] = ()
+    """Followers that run and never reach their leader."""
+    offline: bool = False
+    """Whether the partition has no leader that runs."""
+
+    @property
+    def is_good(self) -> bool:
+        """Whether no promise is broken."""
+        return not (self.lost or self.withdrawn or self.stuck or any(not pair.detected for pair in self.diverged))
+
+
+def judge(state: ClusterState, rules: Rules) -> Verdict:
+    """Return what a history has cost, in the state where it ends."""
+    settled = settle(state, rules)
+    return Verdict(
+        lost=_ranges(lost_records(state)),
+        withdrawn=_ranges(withdrawn_records(state)),
+        diverged=tuple(_divergences(state, settled)),
+        stuck=tuple(stuck_replicas(settled)),
+        offline=is_offline(state),
+    )
+
+
+def settle(state: ClusterState, rules: Rules) -> ClusterState:
+    """Return the state after every follower has fetched until nothing changes, on a network without faults.
+
+    What links hold arrives, and the controller repeats what it said. Where no leader runs, all brokers start first.
+    """
+    links = sorted({(held.source, held.target) for held in state.held} | state.holding)
+    for source, target in links:
+        state = apply(state, Event(EventKind.DELIVER, source, target=target), rules).state
+    if is_offline(state):
+        for number in state.controller.seats.replicas:
+            state = apply(state, Event(EventKind.START, number), rules).state
+    state = apply(state, Event(EventKind.TELL), rules).state
+    return apply(state, Event(EventKind.FETCH_ALL), rules).state
+
+
+def is_offline(state: ClusterState) -> bool:
+    """Whether the partition has no leader that runs."""
+    leader = state.controller.seats.leader
+    return leader == NO_LEADER or not state.nodes[leader].running
+
+
+def leader_line(state: ClusterState) -> tuple[Node, ...]:
+    """Return the replicas whose logs decide what is lost: the leader's, without one that runs those that may lead."""
+    seats = state.controller.seats
+    if seats.leader != NO_LEADER and state.nodes[seats.leader].running:
+        return (state.nodes[seats.leader],)
+    able = {*seats.isr, *seats.elr} or {*seats.last_known} or {*seats.replicas}
+    return tuple(state.nodes[number] for number in sorted(able))
+
+
+def lost_records(state: ClusterState) -> list[int]:
+    """Return the offsets of acknowledged records that are gone."""
+    acked = (
+        (offset, number)
+        for number, append in enumerate(state.appends)
+        if append.acked
+        for offset in range(append.base_offset, append.end_offset)
+    )
+    return _missing(acked, leader_line(state))
+
+
+def withdrawn_records(state: ClusterState) -> list[int]:
+    """Return the offsets of records that were read and are gone."""
+    return _missing(sorted(state.reads), leader_line(state))
+
+
+def _missing(records: Iterable[tuple[int, int]], logs: Sequence[Node]) -> list[int]:
+    """Return the offsets of records that no log has, but for those that the logs have deleted since."""
+    start = min(node.log_start_offset for node in logs)
+    held = [{(batch.append, batch.base_offset): batch for batch in node.batches} for node in logs]
+    bases = {batch.append: batch for log in held for batch in log.values()}
+    return sorted(
+        {
+            offset
+            for offset, number in records
+            if offset >= start and not (number in bases and _holds(bases[number], offset))
+        }
+    )
+
+
+def _holds(batch: LogBatch, offset: int) -> bool:
+    return batch.base_offset <= offset < batch.end_offset
+
+
+def _ranges(offsets: Iterable[int]) -> tuple[tuple[int, int], ...]:
+    ranges: list[tuple[int, int]] = []
+    for offset in offsets:
+        if ranges and ranges[-1][1] == offset:
+            ranges[-1] = (ranges[-1][0], offset + 1)
+        else:
+            ranges.append((offset, offset + 1))
+    return tuple(ranges)
+
+
+def first_difference(one: Node, other: Node) -> int | None:
+    """Return the first offset where two logs differ, below the end of the shorter one and above both starts."""
+    start = max(one.log_start_offset, other.log_start_offset)
+    end = min(one.log_end_offset, other.log_end_offset)
+    edges = {start}
+    for node in (one, other):
+        edges.update(offset for batch in node.batches for offset in (batch.base_offset, batch.end_offset))
+    at = sorted(edge for edge in edges if start <= edge < end)
+    return next((offset for offset in at if record_at(one, offset) != record_at(other, offset)), None)
+
+
+def record_at(node: Node, offset: int) -> int | None:
+    """Return which append wrote the record at an offset of a log; None in a hole."""
+    return next((batch.append for batch in node.batches if _holds(batch, offset)), None)
+
+
+def _divergences(state: ClusterState, settled: ClusterState) -> Iterable[Divergence]:
+    running = [number for number, node in enumerate(state.nodes) if node.running]
+    for one, other in combinations(running, 2):
+        at = first_difference(state.nodes[one], state.nodes[other])
+        if at is not None:
+            after = (settled.nodes[one], settled.nodes[other])
+            failed = any(node.mode in (ReplicaMode.NONE, ReplicaMode.FAILED) for node in after)
+            yield Divergence((one, other), at, failed or first_difference(*after) != at)
+
+
+def stuck_replicas(settled: ClusterState) -> list[int]:
+    """Return the followers that run and do not reach their leader, although nothing fails any more."""
+    leader = settled.controller.seats.leader
+    if leader == NO_LEADER or settled.nodes[leader].mode is not ReplicaMode.LEADER:
+        return []
+    end = settled.nodes[leader].log_end_offset
+    return [
+        number
+        for number in settled.controller.seats.replicas
+        if (node := settled.nodes[number]).running
+        and number != leader
+        and (
+            node.mode in (ReplicaMode.FAILED, ReplicaMode.TRUNCATING)
+            or (node.mode is ReplicaMode.FETCHING and node.log_end_offset != end)
+        )
+    ]

@@ -1,0 +1,94 @@
+"""A partition while one event happens: nodes and controller change, messages travel, decisions are noted."""
+
+from kcheck.core.replication import Member
+from kcheck.model.cluster import NO_LEADER
+from kcheck.simulation.decisions import Decision
+from kcheck.simulation.state import (
+    CONTROLLER,
+    Append,
+    ClusterState,
+    Held,
+    NetworkMessage,
+    Node,
+    PartitionState,
+    ReplicaMode,
+    Rules,
+)
+
+
+class World:
+    """The state that an event changes; every value in it is immutable, and is replaced."""
+
+    def __init__(self, state: ClusterState, rules: Rules) -> None:
+        """Begin with a state."""
+        self.rules, self.release = rules, rules.release
+        self.nodes = list(state.nodes)
+        self.controller = state.controller
+        self.held = list(state.held)
+        self.holding = state.holding
+        self.appends = list(state.appends)
+        self.reads = state.reads
+        self.now = state.now
+        self.decided: list[Decision] = []
+        self.notes: list[str] = []
+        self.sent: list[tuple[int, int, NetworkMessage]] = []
+        self.inbox: list[Held] = []
+
+    def state(self) -> ClusterState:
+        """Return the state after the event."""
+        return ClusterState(
+            nodes=tuple(self.nodes),
+            controller=self.controller,
+            held=tuple(self.held),
+            holding=self.holding,
+            appends=tuple(self.appends),
+            reads=self.reads,
+            now=self.now,
+        )
+
+    def decide(self, decision: Decision, note: str | None = None) -> None:
+        """Note which rule decided, and what happened."""
+        if decision not in self.decided:
+            self.decided.append(decision)
+        if note is not None:
+            self.notes.append(note)
+
+    def send(self, source: int, target: int, message: NetworkMessage) -> None:
+        """Send a message: it arrives later in this event, unless its link holds it."""
+        self.sent.append((source, target, message))
+        incarnation = 0 if target == CONTROLLER else self.nodes[target].incarnation
+        held = Held(source, target, message, incarnation)
+        if (source, target) in self.holding:
+            if not (isinstance(message, PartitionState) and held in self.held):  # To be told twice changes nothing.
+                self.held.append(held)
+        else:
+            self.inbox.append(held)
+
+    def tell_producer(self, number: int, *, acked: bool) -> None:
+        """Tell a producer whether its records are safe."""
+        self.appends[number] = self.appends[number]._replace(acked=acked)
+
+    def waiting(self, leader: int) -> list[tuple[int, Append]]:
+        """Return the appends whose producers wait for this leader."""
+        return [
+            (number, append)
+            for number, append in enumerate(self.appends)
+            if append.acked is None and append.leader == leader
+        ]
+
+    def leads(self, number: int) -> bool:
+        """Whether a broker runs and takes itself for the leader."""
+        return self.nodes[number].running and self.nodes[number].mode is ReplicaMode.LEADER
+
+    def member(self, number: int, leader: Node) -> Member:
+        """Return a follower as its leader sees it; what it sees of the controller is up to date."""
+        assert leader.lead is not None
+        controller = self.controller
+        live = number in controller.live and number not in controller.stopping
+        return Member(leader.lead.remotes[number], live, controller.broker_epochs[number])
+
+    @property
+    def leader(self) -> int | None:
+        """The broker that the controller takes for the leader; None if there is none."""
+        number = self.controller.seats.leader
+        return None if number == NO_LEADER else number

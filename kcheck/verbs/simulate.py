@@ -1,0 +1,243 @@
+"""`kcheck simulate`: replays a history of one partition, under one release or all of them."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib.resources import files
+from itertools import pairwise
+from typing import NamedTuple
+
+from kcheck.core.releases import NEWEST_TESTED, lines
+from kcheck.disk.new_files import write_tree
+from kcheck.disk.read import read_whole
+from kcheck.documents.answer import Answer
+from kcheck.documents.simulation import releases_body, replay_body, search_body
+from kcheck.errors import UsageError
+from kcheck.model.report import Report, Row
+from kcheck.model.unreadable import UnreadableCause, UnreadableError
+from kcheck.simulation.directories import files_after
+from kcheck.simulation.event_text import event_text
+from kcheck.simulation.history import ShippedHistory, parse_history
+from kcheck.simulation.mutants import MUTANTS
+from kcheck.simulation.replay import Replay, replay
+from kcheck.simulation.script import parse
+from kcheck.simulation.search import DEPTH_MAX, PROMISES, STATES_MAX, Budget, Search, SearchEnd, silent
+from kcheck.simulation.search import search as find
+
+ALL = "all"
+"""`--kafka all`: a row for each line of releases."""
+_SIZE_MAX = 1 << 20
+_ENDING = ".history"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Simulation(Answer):
+    """A history under one release."""
+
+    replay: Replay
+
+    @property
+    def holds(self) -> bool:
+        """Whether every expectation of the history holds."""
+        return not self.replay.failed
+
+    def report(self) -> Report:
+        """Return the answer as rows."""
+        return Report(
+            verb="simulate",
+            kafka=self.replay.rules.release.name,
+            body=replay_body(self.replay),
+            table="steps",
+            kinds={"steps": "step", "failed_expectations": "failed-expectation"},
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleasesCompared(Answer):
+    """A history under every line of releases that can run it."""
+
+    replays: tuple[Replay, ...]
+
+    def report(self) -> Report:
+        """Return the answer as rows."""
+        return Report(
+            verb="simulate",
+            kafka=self.replays[-1].rules.release.name,
+            body=releases_body(self.replays, _changes(self.replays)),
+            table="releases",
+            kinds={"releases": "release"},
+        )
+
+
+def _changes(replays: tuple[Replay, ...]) -> Iterable[tuple[str, ...]]:
+    """Yield for each release by which rules its outcome differs from the release before: none if it does not."""
+    yield ()
+    for before, now in pairwise(replays):
+        if before.verdict == now.verdict:
+            yield ()
+            continue
+        old, new = _decisions(before), _decisions(now)
+        gone = (f"not {rule}" for rule in old if rule not in new)
+        yield (*(rule for rule in new if rule not in old), *gone)
+
+
+def _decisions(run: Replay) -> dict[str, None]:
+    return dict.fromkeys(str(decision) for step in run.steps for decision in step.decided_by)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryList(Answer):
+    """The histories that kcheck ships."""
+
+    histories: tuple[ShippedHistory, ...]
+
+    def report(self) -> Report:
+        """Return the answer as rows."""
+        return Report(
+            verb="simulate",
+            kafka=NEWEST_TESTED,
+            body={"histories": tuple(map(_history_row, self.histories))},
+            table="histories",
+            kinds={"histories": "history"},
+        )
+
+
+def _history_row(history: ShippedHistory) -> Row:
+    outcomes = tuple({"kafka": kafka, "outcome": outcome} for kafka, outcome in history.outcomes)
+    return {"name": history.name, "title": history.title, "page": history.page, "outcomes": outcomes}
+
+
+class Configuration(NamedTuple):
+    """The cluster that a search is about."""
+
+    brokers: int = 2
+    rf: int | None = None
+    min_isr: int = 1
+    acks: str = "all"
+    unclean: bool = False
+    elr: bool | None = None
+    kraft: bool | None = None
+
+    def beginning(self) -> str:
+        """Return how its histories begin."""
+        settings = {
+            "rf": self.rf,
+            "min.isr": self.min_isr,
+            "acks": self.acks,
+            "unclean": str(self.unclean).lower(),
+            "elr": None if self.elr is None else str(self.elr).lower(),
+            "mode": None if self.kraft is None else "kraft" if self.kraft else "zookeeper",
+        }
+        names = "ABCDEFGHI"[: self.brokers]
+        topic = " ".join(f"{name}={value}" for name, value in settings.items() if value is not None)
+        return f"brokers {' '.join(names)}\ntopic {topic}\nA leads\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Searched(Answer):
+    """What a search has found."""
+
+    kafka: str
+    found: SearchEnd
+    scenario: str | None
+    """The history that breaks a promise, as `kcheck simulate` reads it."""
+
+    def report(self) -> Report:
+        """Return the answer as rows."""
+        return Report(verb="simulate", kafka=self.kafka, body=search_body(self.found, self.scenario))
+
+
+class SearchBounds(NamedTuple):
+    """How far a search goes."""
+
+    budget: Budget = Budget()
+    depth_max: int = DEPTH_MAX
+    states_max: int = STATES_MAX
+
+
+def search(
+    beginning: str,
+    name: str,
+    bounds: SearchBounds,
+    *,
+    kafka: str | None = None,
+    mutant: str | None = None,
+    progress: Callable[[int, int], None] = silent,
+) -> Searched:
+    """Return the shortest way to break a promise of Kafka from where a history ends; it may have no event.
+
+    `name` is what errors call the history. UsageError for an unknown mutant, or a history that cannot be read.
+    """
+    if mutant is not None and mutant not in MUTANTS:
+        raise UsageError(f"--mutant {mutant} is not known; known are {', '.join(MUTANTS)}")
+    script = parse(beginning, name)
+    chosen = kafka or script.kafka or NEWEST_TESTED
+    begun = replay(script, chosen, mutant=mutant)
+    task = Search(
+        first=begun.steps[-1].state,
+        rules=begun.rules,
+        budget=bounds.budget,
+        acks=script.topic.acks,
+        depth_max=bounds.depth_max,
+        states_max=bounds.states_max,
+    )
+    found = find(task, progress)
+    scenario = None
+    if found.violation is not None:
+        events = [event_text(event, script.names) for event in found.violation.events]
+        title = f"# {PROMISES[found.violation.promise]}: Kafka {chosen}"
+        scenario = "\n".join([title, *beginning.rstrip().splitlines(), *events]) + "\n"
+    return Searched(kafka=chosen, found=found, scenario=scenario)
+
+
+def histories() -> tuple[ShippedHistory, ...]:
+    """Return the histories that kcheck ships, by name."""
+    shipped = sorted(files("kcheck.histories").iterdir(), key=lambda file: file.name)
+    return tuple(
+        parse_history(file.name.removesuffix(_ENDING), file.read_text("utf-8"))
+        for file in shipped
+        if file.name.endswith(_ENDING)
+    )
+
+
+def text_at(path: str) -> str:
+    """Return the text of a history: a file, or the shipped one of this name; UsageError if there is neither."""
+    try:
+        data = read_whole(path, follow=True, size_max=_SIZE_MAX)
+    except UnreadableError as error:
+        known = {history.name: history for history in histories()}
+        if path in known:
+            return known[path].text
+        if error.cause is UnreadableCause.MISSING:
+            raise UsageError(f"{path}: no such file, and no such history: kcheck simulate --list") from error
+        raise
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: not UTF-8 at position {error.start}") from error
+
+
+def write_directories(run: Replay, out: str, step: int | None = None) -> None:
+    """Write the log dirs of all brokers as they lie after `step` events of a history, by default after the last one.
+
+    UsageError: the history has fewer events; `out` is not an empty directory.
+    """
+    last = len(run.steps) - 1
+    if step is not None and not 0 <= step <= last:
+        raise UsageError(f"--step {step}: the history has {last} events; use 0 to {last}")
+    write_tree(out, files_after(run, last if step is None else step))
+
+
+def simulate(path: str, *, kafka: str | None = None, ibp: str | None = None) -> Simulation | ReleasesCompared:
+    """Return what a history does under a release; with `all` under every line of releases."""
+    script = parse(text_at(path), path)
+    if kafka != ALL:
+        return Simulation(replay=replay(script, kafka or script.kafka or NEWEST_TESTED, ibp=ibp))
+    replays = []
+    for line in lines():
+        try:
+            replays.append(replay(script, line))
+        except UsageError:
+            continue  # This release has no such mode or message format.
+    if not replays:
+        raise UsageError(f"{path}: no release has these settings")
+    return ReleasesCompared(replays=tuple(replays))

@@ -1,0 +1,35 @@
+"""Reads the names and sizes in a log dir's `remote-log-index-cache`."""
+
+from collections.abc import Iterator
+
+from kcheck.core.remote_index_cache import NOT_A_DIRECTORY, is_stranger_in_cache, read_cache
+from kcheck.disk.walk import Listing, file_size, join, list_directory
+from kcheck.model.names import REMOTE_INDEX_CACHE
+from kcheck.model.release import Release
+from kcheck.model.remote_index_cache import RemoteIndexCache
+from kcheck.model.unreadable import Unreadable, UnreadableCause, UnreadableError
+
+
+def remote_index_cache(path: str, log_dir: Listing, release: Release) -> RemoteIndexCache | Unreadable | None:
+    """Return the cache of the log dir at a path; None without one. A link out of the log dir is not followed."""
+    if REMOTE_INDEX_CACHE in log_dir.files:
+        return NOT_A_DIRECTORY
+    if REMOTE_INDEX_CACHE not in log_dir.directories:
+        return None
+    cache = join(path, REMOTE_INDEX_CACHE)
+    try:
+        listing = list_directory(cache, is_stranger_in_cache)
+        others = (*listing.directories, *listing.others)
+        return read_cache(_sizes(cache, listing.files), others, listing.strangers, release=release)
+    except UnreadableError as error:
+        return error.why
+
+
+def _sizes(cache: str, names: tuple[str, ...]) -> Iterator[tuple[str, int]]:
+    """Yield the files with their sizes, but those that a running broker has removed meanwhile."""
+    for name in names:
+        try:
+            yield name, file_size(join(cache, name))
+        except UnreadableError as error:
+            if error.cause is not UnreadableCause.MISSING:
+                raise

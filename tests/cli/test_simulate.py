@@ -1,0 +1,181 @@
+"""`kcheck simulate` as a shell runs it."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from kcheck import api
+from kcheck.simulation.search import Budget
+from kcheck.verbs.simulate import Configuration, SearchBounds
+from tests.cli.command import kcheck
+
+
+def test_exit_codes(tmp_path: Path) -> None:
+    """0 if every expectation holds, 1 if one does not, 2 for a history that cannot be read."""
+    path = tmp_path / "ticket"
+    path.write_text("brokers A B\nA leads\nappend 1\nfetch B\nexpect B leo 1\n", "utf-8")
+    assert 0 == kcheck("simulate", path).code
+    path.write_text("brokers A B\nA leads\nappend 1\nfetch B\nexpect B leo 2\n", "utf-8")
+    done = kcheck("simulate", path)
+    assert (1, "line 5: B leo is 1, expected 2") == (done.code, done.out.splitlines()[-1])
+    path.write_bytes(b"brokers A\xff\n")
+    assert f"kcheck: {path}: not UTF-8 at position 9\n" == kcheck("simulate", path).err
+    path.write_text("brokers A\x1b[31m\n", "utf-8")
+    assert "\x1b" not in kcheck("simulate", path).err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (("nowhere",), "nowhere: no such file, and no such history: kcheck simulate --list"),
+        ((), "name a history: a file, or a name from kcheck simulate --list"),
+        (("kip-841", "--kafka", "2.8"), "Kafka 2.8 has no KRaft mode"),
+        (("kip-101-1", "--kafka", "5.0"), "--kafka 5.0 is not a known release"),
+        (("--search", "--unclean", "maybe"), "invalid --unclean maybe; use true or false"),
+        (("--search", "--mode", "raft"), "invalid --mode raft; use kraft or zookeeper"),
+        (("--search", "--brokers", "10"), "--brokers"),
+        (("--search", "--mutant", "M1"), "--mutant M1 is not known"),
+        (("--search", "--fences", "-1"), "--fences"),
+        (("kip-966", "--step", "1"), "--step says what --write writes"),
+        (("kip-966", "--write", "new", "--kafka", "all"), "--write and --reproduce are for one release"),
+        (("kip-966", "--write", "new", "--step", "99"), "use 0 to"),
+    ],
+)
+def test_usage_errors(arguments: tuple[str, ...], error: str) -> None:
+    """One line, and exit code 2."""
+    done = kcheck("simulate", *arguments)
+    assert 2 == done.code
+    assert error in done.err
+
+
+def test_the_document_of_a_history() -> None:
+    """Steps, verdict and expectations, as scripts rely on them."""
+    done = kcheck("simulate", "kip-101-2", "--kafka", "0.10.2", "--format", "json")
+    document = json.loads(done.out)
+    assert "kcheck.simulate/1" == document["schema"]
+    assert {
+        "lost": [{"from": 1, "to": 2}], "withdrawn": [], "stuck": [], "offline": False,
+        "diverged": [{"replicas": ["A", "B"], "at": 1, "detected": False}],
+    } == document["verdict"]  # fmt: skip
+    first, last = document["steps"][0], document["steps"][-1]
+    assert (0, "A leads", "A", 0, ["A", "B"]) == tuple(
+        first[field] for field in ("line", "event", "leader", "leader_epoch", "isr")
+    )
+    assert {"log_end_offset", "high_watermark", "log_start_offset", "leader_epochs", "role", "running", "log"} == set(
+        last["replicas"]["A"]
+    )
+    assert "ReplicaFetcherThread.maybeTruncate: to the high watermark" in document["steps"][-2]["decided_by"]
+    assert [] == document["failed_expectations"]
+
+
+def test_all_releases() -> None:
+    """A row for each line of releases; what changed it is named."""
+    done = kcheck("simulate", "kip-101-2", "--kafka", "all", "--format", "json")
+    releases = json.loads(done.out)["releases"]
+    diverges = [row["kafka"] for row in releases if row["verdict"]["diverged"]]
+    assert ["0.8.2", "0.9.0", "0.10.0", "0.10.1", "0.10.2"] == diverges
+    assert 0 == kcheck("simulate", "kip-101-2", "--kafka", "all").code
+
+
+def test_the_api_gives_the_documents(tmp_path: Path) -> None:
+    """The same ones as the commands, for a history, all releases, a file to search from, and a configuration."""
+    for kafka in ("0.10.2", "all"):
+        done = kcheck("simulate", "kip-101-2", "--kafka", kafka, "--format", "json")
+        assert json.loads(done.out) == json.loads(json.dumps(api.simulate("kip-101-2", kafka=kafka).to_dict()))
+    ticket = tmp_path / "ticket"
+    configuration = Configuration(brokers=2, min_isr=2)
+    ticket.write_text(configuration.beginning(), "utf-8")
+    bounds = SearchBounds(Budget(records=2, fences=0))
+    searched = [api.search(begun, bounds, kafka="2.1").to_dict() for begun in (configuration, ticket)]
+    assert searched[0] == searched[1]
+    done = kcheck(
+        "simulate", "--search", "--min-isr", "2", "--records", "2", "--fences", "0", "--kafka", "2.1",
+        "--format", "json",
+    )  # fmt: skip
+    assert json.loads(done.out) == json.loads(json.dumps(searched[0]))
+
+
+def test_the_list() -> None:
+    done = kcheck("simulate", "--list")
+    assert "kip-101-1: A follower restarts before it learns the high watermark" in done.out
+    assert {"name", "title", "page", "outcomes"} == set(
+        json.loads(kcheck("simulate", "--list", "--format", "json").out)["histories"][0]
+    )
+
+
+def test_a_search() -> None:
+    """Exit code 1 with a history that can be replayed, 0 if there is none."""
+    found = kcheck("simulate", "--search", "--records", "1", "--format", "json")
+    document = json.loads(found.out)
+    assert (1, "lost") == (found.code, document["promise"])
+    assert document["found"].startswith("# an acknowledged record is lost: Kafka 4.3\nbrokers A B\n")
+    none = kcheck("simulate", "--search", "--records", "1", "--fences", "0", "--min-isr", "2")
+    assert 0 == none.code
+    assert "breaks no promise within the budget" in none.out
+    some = kcheck("simulate", "--search", "--min-isr", "2", "--states", "10")
+    assert "raise --states" in some.out.replace("\n", " ")
+
+
+def test_directories_are_written(tmp_path: Path) -> None:
+    """Those of the step that is named; what the history does is told as ever."""
+    done = kcheck("simulate", "kip-966", "--write", tmp_path / "left", "--step", "6")
+    assert (0, done.out) == (0, kcheck("simulate", "kip-966").out)
+    assert (tmp_path / "left" / "broker-1" / ".kafka_cleanshutdown").exists()
+    assert not (tmp_path / "left" / "broker-2" / ".kafka_cleanshutdown").exists()
+
+
+REPRODUCED = """brokers A B C
+topic unclean=true min.isr=2
+A leads
+append 2
+append 3 acks=1
+fetch B
+fetch all
+checkpoint A
+flush A
+delay controller->B
+elect C
+deliver controller->B
+drop controller->B
+delay A->B
+deliver A->B
+shrink B
+expand B
+read C 0..2
+trim C to 1
+wait 1500ms
+controller new
+reassign C A B
+crash B
+power-loss B
+fence B
+start B
+fence A
+start A
+power-loss A from 4
+stop C
+append 1
+elect A unclean
+tell
+"""
+
+
+@pytest.mark.parametrize("kafka", ["0.10.2", "2.0", "2.8", "3.9", "4.3"])
+def test_a_history_as_a_script(kafka: str, tmp_path: Path) -> None:
+    """A shell can read it; every event is there, with the tools of the release."""
+    path = tmp_path / "ticket"
+    path.write_text(REPRODUCED.replace("tell\n", ""), "utf-8")
+    done = kcheck("simulate", path, "--kafka", kafka, "--reproduce")
+    assert 0 == done.code
+    subprocess.run(["sh", "-n"], input=done.out, text=True, check=True)
+    assert all(f"\n# {line}\n" in done.out for line in REPRODUCED.splitlines()[2:-1])
+    assert ("kafka-preferred-replica-election" in done.out) == (kafka in ("0.10.2", "2.0"))
+    body = done.out.partition("# A leads")[2]
+    assert "pause 2\npause 3\nproduce 1 2 all &" in body
+    assert "resume 2\nfetched" in body
+    assert "elect 3,1,2" in body
+    assert "crash 2\n" in body
+    assert "cut 1 " in body
+    assert body.count("# not forced: ") > 5

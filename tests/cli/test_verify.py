@@ -1,0 +1,198 @@
+"""`kcheck verify`: a plan against directories, and files of a plan that somebody damaged."""
+
+import json
+import random
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kcheck.documents.saved_plan import parse_assignments, parse_plan, serialize
+from kcheck.errors import UsageError
+from tests.cli.command import kcheck
+from tests.test_brokers import BROKERS
+
+HERE = [f"{number}={BROKERS / '4.3.1' / 'diverged' / f'broker-{number}'}" for number in (1, 2)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a directory with a plan, and `saved` with the records that it gives up."""
+    path = tmp_path_factory.mktemp("plan")
+    assert kcheck("elect", *HERE, "--save-lost", path / "saved", "--out", path).code == 1
+    return path
+
+
+def document(*arguments: object) -> dict[str, Any]:
+    """Return the JSON answer of a command."""
+    return dict(json.loads(kcheck(*arguments, "--format", "json").out))
+
+
+def edited(folder: Path, to: Path, **partition: Any) -> Path:
+    """Return a directory with another plan of one partition: what the brokers of the fixture have done already."""
+    plan = json.loads((folder / "plan.json").read_bytes())
+    (row,) = (row for row in plan["partitions"] if row["topic"] == "diverged")
+    plan |= {"partitions": [row | {"epoch_floor": 2, "allowed_unclean": False, "followers": []} | partition]}
+    plan |= {"broker_epochs": [{"broker_id": number, "broker_epoch": 0} for number in (1, 2)]}
+    to.mkdir(exist_ok=True)
+    (to / "plan.json").write_text(json.dumps(plan))
+    return to
+
+
+def seen(report: dict[str, Any], kind: str) -> list[tuple[str, bool | None]]:
+    """Return what is seen of one kind."""
+    return [(step["seen"], step["ok"]) for step in report["steps"] if step["kind"] == kind]
+
+
+def test_before_anybody_started(folder: Path) -> None:
+    """Nothing has happened yet, and the verdict says so."""
+    report = document("verify", folder, *HERE)
+    assert report["schema"] == "kcheck.verify/1"
+    assert {"expected", "seen", "ok", "kind", "topic", "partition", "broker_id"} == report["steps"][0].keys()
+    assert seen(report, "broker") == [("not since the plan", False)] * 2
+    assert ("offsets 50-66 are not the leader's", False) in seen(report, "truncation")
+    assert ("0 are lost; 9 are back", False) in seen(report, "records")
+    done = kcheck("verify", folder, *HERE)
+    assert done.code == 1
+    assert done.out.splitlines()[1].startswith("10 of 25 steps are not as planned.")
+    assert max(map(len, done.out.splitlines())) <= 80
+    assert "--partition emptied-0 shows that partition" in done.out
+    assert len(kcheck("verify", folder, *HERE, "--format", "csv").out.splitlines()) == 26
+
+
+def test_as_planned(folder: Path, tmp_path: Path) -> None:
+    """Every step that is known is as planned: exit code 0."""
+    plan = edited(folder, tmp_path / "p") / "plan.json"
+    plan.write_text(plan.read_text().replace(str(folder / "saved"), "/nowhere"))
+    done = kcheck("verify", tmp_path / "p", *HERE)
+    assert (done.code, done.out.splitlines()[1]) == (0, "Nothing differs from the plan. 1 of 7 steps are not known.")
+    assert kcheck("verify", tmp_path / "p", *HERE, "--topic", "other").code == 2
+
+
+def test_what_is_left_to_do(folder: Path, tmp_path: Path) -> None:
+    """A stray directory, and the replicas of restore.json."""
+    plan = edited(folder, tmp_path / "p")
+    (plan / "restore.json").write_text('{"partitions": [{"topic": "diverged", "partition": 0, "replicas": [1, 2, 3]}]}')
+    shutil.copytree(HERE[0].partition("=")[2], tmp_path / "b1")
+    (stray,) = (path for path in (tmp_path / "b1").rglob("emptied-0"))
+    stray.rename(stray.with_name(f"diverged-0.{'a' * 32}-stray"))
+    report = document("verify", plan, f"1={tmp_path / 'b1'}", HERE[1])
+    assert seen(report, "replicas") == [("replicas 1,2", False)]
+    assert [ok for path, ok in seen(report, "stray") if path.endswith("-stray")] == [False]
+
+
+def test_evidence_that_is_not_at_hand(folder: Path, tmp_path: Path) -> None:
+    """Without the saved records, without the leader's log, without metadata: not known."""
+    lost = [{"broker_id": 1, "truncate_to": 50, "lost": {"from": 50, "to": 67}}]
+    plan = edited(folder, tmp_path / "p", followers=lost)
+    assert seen(document("verify", plan, *HERE), "records") == [("17 are lost", True), ("0 are missing", True)]
+    alone = document("verify", plan, HERE[0], "--metadata", HERE[1][2:])
+    assert seen(alone, "records") == [("? (a log cannot be read)", None)] * 2
+    (plan / "plan.json").write_text((plan / "plan.json").read_text().replace("saved", "gone"))
+    assert [ok for _, ok in seen(document("verify", plan, *HERE), "records")] == [None]
+    only = document("verify", plan, f"2={next(Path(HERE[1][2:]).rglob('diverged-0'))}")
+    assert seen(only, "leader-epoch")[0][1] is not None
+
+
+def test_saved_files_with_other_names(folder: Path, tmp_path: Path) -> None:
+    """They are no evidence."""
+    lost = [{"broker_id": 1, "truncate_to": 50, "lost": {"from": 50, "to": 67}}]
+    plan = edited(folder, tmp_path / "p", followers=lost)
+    shutil.copytree(folder / "saved", tmp_path / "saved")
+    (tmp_path / "saved" / "diverged-0" / "broker-1").rename(tmp_path / "saved" / "diverged-0" / "broker-one")
+    (tmp_path / "saved" / "diverged-0" / "broker-7").mkdir()
+    text = (plan / "plan.json").read_text().replace(str(folder / "saved"), str(tmp_path / "saved"))
+    (plan / "plan.json").write_text(text)
+    assert [ok for _, ok in seen(document("verify", plan, *HERE), "records")] == [None]
+
+
+def test_wrong_arguments(folder: Path, tmp_path: Path) -> None:
+    """Each is named."""
+    assert "no plan of kcheck elect --out" in kcheck("verify", tmp_path, *HERE).err
+    log = next(Path(HERE[1][2:]).rglob("*.log"))
+    assert kcheck("verify", folder, f"1={log}").code == 2
+    assert kcheck("verify", folder).code == 2
+
+
+def test_a_plan_that_is_read_is_the_one_that_was_written(folder: Path) -> None:
+    """Byte for byte."""
+    data = (folder / "plan.json").read_bytes()
+    assert serialize(parse_plan(data, "plan.json")).encode() == data
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"schema": "kcheck.plan/1"}, "p.schema: 'kcheck.plan/1'; must be kcheck.election-plan/1"),
+        ({"schema": None}, "p.schema: missing; must be a string"),
+        ({"start_order": [1, -1]}, "p.start_order[1]: out of range, 0 to 2147483647"),
+        ({"dead": [True]}, "p.dead[0]: True; must be an integer"),
+        ({"paths": {}}, "p.paths: an object; must be an array"),
+        ({"partitions": [7]}, "p.partitions[0]: an integer; must be an object"),
+        ({"partitions": [{"topic": "../x"}]}, "p.partitions[0].topic: '../x' is not a topic name"),
+        ({"broker_epochs": [{"broker_id": 1.5}]}, "p.broker_epochs[0].broker_id: 1.5; must be an integer"),
+    ],
+)
+def test_a_plan_that_somebody_edited(change: dict[str, Any], why: str, folder: Path) -> None:
+    """The place and what is wrong."""
+    plan = json.loads((folder / "plan.json").read_bytes()) | change
+    with pytest.raises(UsageError) as error:
+        parse_plan(json.dumps(plan).encode(), "p")
+    assert str(error.value) == why
+
+
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        ({"followers": [{"broker_id": 1, "lost": {"from": 5, "to": 5}}]}, ".followers[0].lost: 5 to 5 is no range"),
+        ({"followers": [{"broker_id": 1, "lost": 9}]}, ".followers[0].lost: an integer; must be an object"),
+        ({"allowed_unclean": "yes"}, ".allowed_unclean: 'yes'; must be true or false"),
+        ({"log_end_offset": 2**63}, ".log_end_offset: out of range, 0 to 9223372036854775807"),
+    ],
+)
+def test_a_partition_that_somebody_edited(row: dict[str, Any], why: str, folder: Path) -> None:
+    """Likewise."""
+    plan = json.loads((folder / "plan.json").read_bytes())
+    plan["partitions"][0] |= row
+    with pytest.raises(UsageError) as error:
+        parse_plan(json.dumps(plan).encode(), "p")
+    assert str(error.value) == f"p.partitions[0]{why}"
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\xff", b"[" * 100_000, b'{"schema": ' * 100_000, b"9" * 5000, b"NaN", b'"\\ud800"', b"[]", b"null"]
+)
+def test_a_file_that_is_no_plan(data: bytes) -> None:
+    """UsageError, whatever it is."""
+    for parse in (parse_plan, parse_assignments):
+        with pytest.raises(UsageError, match=r"^p: "):
+            parse(data, "p")
+
+
+def test_a_huge_file(folder: Path, tmp_path: Path) -> None:
+    """It is not read."""
+    shutil.copy(folder / "plan.json", tmp_path)
+    with (tmp_path / "plan.json").open("r+b") as file:
+        file.truncate(1 << 40)
+    assert kcheck("verify", tmp_path, *HERE).code == 2
+
+
+def test_flipped_bits(folder: Path, tmp_path: Path) -> None:
+    """A plan or a UsageError; what still is a plan is answered."""
+    data = (folder / "plan.json").read_bytes()
+    chance = random.Random(21)
+    plans = []
+    for _ in range(3000):
+        damaged = bytearray(data)
+        for _ in range(chance.choice((1, 1, 2, 9))):
+            damaged[chance.randrange(len(damaged))] ^= 1 << chance.randrange(8)
+        try:
+            parse_plan(bytes(damaged), "p")
+        except UsageError:
+            continue
+        plans.append(bytes(damaged))
+    assert len(plans) > 100
+    for plan in chance.sample(plans, 8):
+        (tmp_path / "plan.json").write_bytes(plan)
+        assert kcheck("verify", tmp_path, *HERE).code in {0, 1, 2}
