@@ -14,7 +14,8 @@ from tests.builders import log_dir, partition_dir, partition_metadata, run, writ
 
 SPARK = "tests/fleet/spark/"
 CLUSTERS = tuple(
-    f"tests/oracle/test_{name}.py" for name in ("live", "cluster", "strays", "truncation", "serve", "migration")
+    f"tests/oracle/test_{name}.py"
+    for name in ("operations", "live", "cluster", "strays", "truncation", "serve", "migration")
 )
 """They wait for brokers."""
 

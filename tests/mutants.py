@@ -34,6 +34,7 @@ PACKAGES = {"core": "core", "startup": "startup", "scan/start": "startup", "rule
 ORACLES = {
     "core": (
         "predict", "predict_metadata", "truncation", "epoch_caches", "hash_order", "leftovers", "producer_snapshots",
+        "controller_elections",
     ),
     "startup": (
         "predict", "predict_metadata", "repair", "producer_snapshots", "epoch_caches", "read_log", "file_names",

@@ -14,6 +14,7 @@ from kcheck.formats.partition_metadata import PartitionMetadata
 from kcheck.formats.producer_snapshot import Producer, ProducerSnapshot
 from kcheck.formats.time_index import TimeIndex
 from kcheck.formats.transaction_index import AbortedTxn
+from kcheck.model.cluster import QuorumState
 from kcheck.model.entries import Epoch, EpochEntries, EpochEntry, Offset, OffsetEntry
 from tests.builders import record
 
@@ -66,6 +67,13 @@ def meta_properties() -> SearchStrategy[MetaProperties]:
     comments = st.lists(st.text("abc :", max_size=5).map(lambda text: "#" + text), max_size=2).map(tuple)
     texts = st.text(st.characters(codec="utf-8"), max_size=8)
     return st.builds(MetaProperties, st.dictionaries(texts, texts, max_size=5), comments)
+
+
+def quorum_states() -> SearchStrategy[QuorumState]:
+    """Return what a quorum-state of either version says."""
+    nodes = st.integers(-1, 2**31 - 1)
+    old = st.builds(QuorumState, nodes, nodes, nodes, st.lists(nodes, max_size=3).map(tuple))
+    return old | st.builds(QuorumState, nodes, nodes, nodes, st.none(), uuids())
 
 
 def clean_shutdowns() -> SearchStrategy[CleanShutdown]:

@@ -114,11 +114,12 @@ def built(folder: Path) -> list[str]:
 
 
 def test_the_wheel_holds_all_of_kcheck_alone(tmp_path: Path) -> None:
-    """Every module, and the mark that it is typed; no test, no fixture, no page."""
+    """Every module, the histories, and the mark that it is typed; no test, no fixture, no page."""
     wheel = built(tmp_path)
     info = f"kcheck-{kcheck.__version__}.dist-info"
     assert {"kcheck", info} == {name.partition("/")[0] for name in wheel}
-    sources = {str(path.relative_to(ROOT)) for path in (ROOT / "kcheck").rglob("*.py")}
+    kept = (path for pattern in ("*.py", "*.tsv", "*.history") for path in (ROOT / "kcheck").rglob(pattern))
+    sources = {str(path.relative_to(ROOT)) for path in kept}
     assert sources | {"kcheck/py.typed"} == {name for name in wheel if name.startswith("kcheck/")}
 
 

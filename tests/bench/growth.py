@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -22,15 +23,27 @@ sys.path.insert(0, str(ROOT))
 
 import zstandard  # noqa: E402 - the path above comes first
 
-from kcheck.model.names import LEADER_EPOCHS, segment_prefix  # noqa: E402 - the same
+from kcheck.model.names import LEADER_EPOCHS, PARTITION_METADATA, segment_prefix  # noqa: E402 - the same
 from tests.bench.limits import ENVIRONMENT, kcheck  # noqa: E402 - the same
-from tests.builders import batch, broker, epochs, log_dir, partition_dir, readable_run, write  # noqa: E402 - the same
+from tests.builders import (  # noqa: E402 - the same
+    batch,
+    broker,
+    epochs,
+    log_dir,
+    partition_dir,
+    partition_metadata,
+    readable_run,
+    run,
+    write,
+)
 from tests.records import batch_of, record  # noqa: E402 - the same
 
 TINY = 1 / 50_000
 EPOCH_BYTES, EPOCH_BYTES_READ = 64 << 20, 2_000_000
 """The sizes of epoch files: kcheck refuses the former, and still reads the latter."""
 TORN = b"torn"
+PROPERTIES = "server.properties"
+"""Beside a log dir: what `preflight` takes."""
 PLACE = "{place}"
 """In the arguments of a command: a file that it may write."""
 
@@ -152,23 +165,47 @@ def torn_segments(path: Path, count: int) -> None:
 def metadata_log(path: Path, count: int) -> None:
     """Make a healthy partition of a KRaft broker whose cluster has so many partitions, a hundred of each topic."""
     broker(path, readable_run(0, 99))
+    cluster_metadata(path, count, brokers=50)
+
+
+def stopped_broker(path: Path, count: int) -> None:
+    """Make a KRaft broker that stopped cleanly, with so many healthy partitions, which its cluster places there."""
+    ids = {f"topic-{n // 100}-{n % 100}": urlsafe_b64encode(topic_id(n // 100))[:22].decode() for n in range(count)}
+    offsets = dict.fromkeys(ids, 300)
+    log_dir(path, recovery_point=offsets, high_watermark=offsets, log_start={})
+    segments = [run(0, 99), run(100, 199), run(200, 299, epoch=2)]
+    sample = partition_dir(path.parent / "sample-0", segments, epoch_entries=[(0, 0), (2, 200)])
+    files = {file.name: file.read_bytes() for file in sample.iterdir()}
+    files |= {name.replace(".index", ".timeindex"): bytes(12) for name in files if name.endswith(".index")}
+    for name, base64_id in ids.items():
+        write(path / name, {**files, PARTITION_METADATA: partition_metadata(base64_id)})
+    cluster_metadata(path, count, brokers=3)
+    write(path.parent, {PROPERTIES: f"node.id=1\nprocess.roles=broker\nlog.dirs={path}\n".encode()})
+
+
+def topic_id(topic: int) -> bytes:
+    """Return the id of a topic in the metadata of the cluster."""
+    return (topic + 1000).to_bytes(16, "big")
+
+
+def cluster_metadata(path: Path, count: int, *, brokers: int) -> None:
+    """Make the metadata log of a cluster of so many partitions, three replicas each, a hundred of each topic."""
     batches, offset = [], 0
     for topic in range(max(1, count // 100)):
-        topic_id = (topic + 1000).to_bytes(16, "big")
         name = b"topic-%d" % topic
-        values = [b"\1\2\0" + bytes([len(name) + 1]) + name + topic_id + b"\0"]
+        values = [b"\1\2\0" + bytes([len(name) + 1]) + name + topic_id(topic) + b"\0"]
         for number in range(min(count, 100)):
-            replicas = b"\4" + b"".join((1 + (topic + number + at) % 50).to_bytes(4, "big") for at in range(3))
+            replicas = b"\4" + b"".join((1 + (topic + number + at) % brokers).to_bytes(4, "big") for at in range(3))
             epochs_and_directories = bytes(8) + b"\4" + b"\7" * 48
             values.append(
-                b"\1\3\1" + number.to_bytes(4, "big") + topic_id + replicas * 2 + b"\1\1" + replicas[1:5]
+                b"\1\3\1" + number.to_bytes(4, "big") + topic_id(topic) + replicas * 2 + b"\1\1" + replicas[1:5]
                 + epochs_and_directories + b"\0"
             )  # fmt: skip
         body = b"".join(record(at, None, value) for at, value in enumerate(values))
         batches.append(batch_of(body, len(values), base_offset=offset))
         offset += len(values)
     write(path / "__cluster_metadata-0", {f"{segment_prefix(0)}.log": b"".join(batches)})
-    write(path, {"meta.properties": b"version=1\nnode.id=1\ncluster.id=c\ndirectory.id=d\n"})
+    write(path, {"meta.properties": b"version=1\nnode.id=1\ncluster.id=c\ndirectory.id=MkU3OEVBNTcwNTJENDM2Qg\n"})
 
 
 _WITH_RECORDS = (*_VERBS[:1], ("check", ()), ("check", ("--depth", "records")), *_VERBS[2:])
@@ -189,6 +226,12 @@ CASES = (
         metadata_log,
         (("cluster", ()), ("cluster", ("--history", "topic-0-0")), ("check", ()), ("predict", ())),
     ),
+    Case(
+        "partitions of a broker that stopped cleanly",
+        2_000,
+        stopped_broker,
+        (("check", ("--depth", "checkpoints")), ("predict", ()), ("preflight", ())),
+    ),
     Case("torn segments", 10_000, torn_segments, (*_VERBS, ("repair", ("--accept-loss", "-o", PLACE)))),
 )
 
@@ -203,8 +246,9 @@ def measure(case: Case, scale: float, output_format: str) -> None:
             case.make(path, count)
         for verb, options in case.verbs:
             arguments = ["--format", output_format, *(place if option is PLACE else option for option in options)]
+            targets = [path.parent / PROPERTIES if verb == "preflight" else path for path in paths]
             half, full = (
-                cost(kcheck(*([] if verb == "PATH" else [verb]), str(path), *arguments)) for path in paths
+                cost(kcheck(*([] if verb == "PATH" else [verb]), str(path), *arguments)) for path in targets
             )  # fmt: skip
             name = " ".join((verb, *(option for option in options if option not in (PLACE, "-o"))))
             growth = full.seconds / half.seconds, full.megabytes / half.megabytes

@@ -8,8 +8,10 @@ from tests.core.cluster_records import GONE, TOPIC, MetadataRecord, change, part
 
 def history(*records: MetadataRecord, snapshot: int = 0) -> list[tuple[str, int, int | None, str | None, int]]:
     """Return the changes of t-0; the first `snapshot` records come from a snapshot."""
-    collected = PartitionHistory("t", 0)
-    replay = MetadataReplay(lambda _, __, offset, timestamp: collected.observe(replay, offset, timestamp))
+    collected = PartitionHistory()
+    replay = MetadataReplay(
+        lambda _, __, offset, timestamp: collected.observe(replay.registration("t", 0), offset, timestamp)
+    )
     for offset, record in enumerate(records):
         replay.take(*record, FROM_SNAPSHOT if offset < snapshot else offset, 100 + offset)
     return [

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kcheck.core.predictions import LogDirPrediction, LostRecords, PartitionPrediction
-from kcheck.core.preflight import PreflightReason, ReasonKind, leaves_elr, reasons_against
+from kcheck.core.preflight import PreflightReason, ReasonKind, empty_replicas, leaves_elr, reasons_against
 from kcheck.core.startup import Mode, Outcome
 from kcheck.formats.clean_shutdown import CleanShutdown
 from kcheck.model.cluster import BrokerRegistration, ClusterImage, PartitionRegistration, TopicImage
@@ -85,7 +85,7 @@ def cluster(*elrs: tuple[int, ...], isr: tuple[int, ...] = ()) -> ClusterImage:
 
 def test_an_unclean_broker_leaves_the_elr() -> None:
     """Its shutdown was unclean, or its marker is of another registration, or a log dir has none."""
-    why = "its last shutdown was not clean, so it leaves the ELR of t-0, 1 of which then have no replica that may lead"
+    why = "its last shutdown was not clean, so it leaves the ELR of t-0, 1 of which then have no replica in sync"
     for unclean in (
         start(clean=False),
         start(view=marked(6)),
@@ -111,3 +111,17 @@ def test_of_many_partitions_the_first_are_named() -> None:
     reason = leaves_elr(cluster(*[(1,)] * 5, isr=(2,)), 1, [start(clean=False)])
     assert reason is not None
     assert reason.why.endswith("the ELR of t-0, t-1, t-2 and 2 more")
+
+
+def test_replicas_that_may_lead_have_no_directory() -> None:
+    """Nothing is said if a log dir cannot be read, or if the replica is not in sync."""
+    in_elr, in_isr = PartitionRegistration((1, 2), (), elr=(1,)), PartitionRegistration((1, 2), (1, 2))
+    last, other = PartitionRegistration((1, 2), (), last_known_elr=(1,)), PartitionRegistration((1, 2), (2,))
+    image = ClusterImage({"t": TopicImage("t", None, dict(enumerate((in_elr, in_isr, last, other))))})
+    here = start(partition(Outcome.OK))
+    assert here.partitions[0].dir == "t-0"
+    reason = empty_replicas(image, 1, [here])
+    assert reason is not None
+    assert (reason.kind, reason.why[:43]) == (ReasonKind.LOSS, "t-1, t-2 may lead by the metadata, but no d")
+    assert empty_replicas(image, 1, [here, start(unread=True)]) is None
+    assert empty_replicas(cluster((2,)), 1, [start()]) is None

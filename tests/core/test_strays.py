@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
+from kcheck.core.cluster_copies import MetadataCopy
 from kcheck.core.metadata_replay import MetadataReplay
 from kcheck.core.releases import release
-from kcheck.core.strays import Stray, becomes_of_strays, directory_of, stray
+from kcheck.core.startup import Outcome
+from kcheck.core.strays import Stray, StrayDetector, becomes_of_strays, directory_of, stray
 from kcheck.model.cluster import FROM_SNAPSHOT
 from tests.core.cluster_records import ABORT, BEGIN, END, GONE, TOPIC, MetadataRecord, change, partition, replayed
 
@@ -71,3 +73,18 @@ def test_the_log_dir_of_a_replica() -> None:
 )
 def test_up_to_3_6_strays_are_deleted(kafka: str, outcome: str) -> None:
     assert becomes_of_strays(release(kafka)) == outcome
+
+
+def test_what_becomes_of_a_stray_and_why() -> None:
+    """The reason names the copy, as far as it goes; of a replica of the cluster there is none."""
+    image = replayed(TOPIC, partition(2)).image()
+    copy = MetadataCopy("d/__cluster_metadata-0", 1, 0, 2, 0, frozenset({1}), image)
+    of_first, of_second = (StrayDetector(copy, number, own=True) for number in (1, 2))
+    why = "the cluster has no replica of it on broker 1, according to d/__cluster_metadata-0 up to offset 2"
+    assert of_first.outcome("T", 0, release("4.3")) == (
+        Outcome.STRAY, f"{why}: the broker renames the directory to -stray and does not serve it", None,
+    )  # fmt: skip
+    assert of_first.outcome("T", 0, release("3.5")) == (
+        Outcome.DELETED, f"{why}: the broker deletes the directory", None,
+    )  # fmt: skip
+    assert of_second.outcome("T", 0, release("4.3")) is None

@@ -1,8 +1,10 @@
 """Which znodes a server has after its start, by snapshots and transactions."""
 
+from collections.abc import Mapping
+
 import pytest
 
-from kcheck.core.znode_tree import chroots, replay, restore
+from kcheck.core.znode_tree import chroots, holds_the_first, replay, restore
 from kcheck.formats._zookeeper_log import transactions
 from kcheck.formats._zookeeper_snapshot import parse, zxid_of
 from kcheck.model.parsed import Defect, Parsed
@@ -52,6 +54,29 @@ def test_replay_of_what_a_fuzzy_snapshot_already_holds_changes_nothing() -> None
     made = ZookeeperSnapshot(1, {"/": Znode(b""), "/a": Znode(b"3", 2, 4, 2)})
     changes = (CreateNode("/a", b"1", 0), CreateNode("/b", b"", 0), DeleteNode("/b"), DeleteNode("/b"))
     assert replay(made, {1: _log(*changes, first=1)}).znodes == made.znodes
+
+
+def test_the_znodes_as_of_a_transaction() -> None:
+    """Of an observer, each call sees the znodes after one transaction; the first what the replay begins with."""
+    logs = {1: _log(CreateNode("/a", b"1", 0), SetNode("/a", b"2", 1), DeleteNode("/a"))}
+    seen: list[tuple[int | None, bytes | None]] = []
+
+    def observe(znodes: Mapping[str, Znode], transaction: ZookeeperTransaction | None) -> None:
+        seen.append((transaction and transaction.zxid, znodes["/a"].data if "/a" in znodes else None))
+
+    tree = replay(None, logs, 2, observe)
+    assert (tree.zxid, tree.znodes["/a"].data, tree.timestamp) == (2, b"2", 0)
+    assert seen == [(None, None), (1, b"1"), (2, b"2")]
+    assert replay(None, logs, 0).timestamp is None
+
+
+def test_the_first_transaction_of_all() -> None:
+    """A standalone server begins in epoch 0, an ensemble in epoch 1."""
+    epoch = 1 << 32
+    assert [holds_the_first([zxid]) for zxid in (1, 2, epoch + 1, epoch + 2, 2 * epoch + 1)] == [
+        True, False, True, False, False,
+    ]  # fmt: skip
+    assert not holds_the_first([])
 
 
 def test_a_log_that_no_server_reads_ends_the_replay() -> None:

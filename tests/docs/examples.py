@@ -1,8 +1,10 @@
 """The examples of the pages: a fenced block with a line `$ kcheck ...` and below it what the command prints.
 
 Every command runs from the root of the repository on a terminal of 80 columns, so that it prints the same everywhere.
+The commands of a page about an incident run one after the other in a folder of `tests/docs/incidents.py`.
 """
 
+import functools
 import os
 import re
 import shlex
@@ -12,9 +14,11 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.docs.incidents import INCIDENTS
+
 ROOT = Path(__file__).parents[2]
 
-GENERATED = ("docs/cli.md", "docs/releases.md", "docs/rules.md", "docs/tables.md")
+GENERATED = ("docs/cli.md", "docs/log-messages.md", "docs/releases.md", "docs/rules.md", "docs/tables.md")
 """Pages that are written whole."""
 
 START = "import sys; sys.argv[0] = 'kcheck'; from kcheck.cli.app import main; main()"
@@ -25,14 +29,15 @@ OUT = "/tmp/fleet"
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC")
 _FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
-_EXAMPLE = re.compile(r"^\$ (kcheck .*)\n((?:(?!\$ |```).*\n)*)", re.MULTILINE)
+_EXAMPLE = re.compile(r"^\$ ((?:kcheck|cp|mv) .*)\n((?:(?!\$ |```).*\n)*)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """A command as a page shows it, the lines shown below it, and the commands above it in its block."""
+    """A command of a page, counted from its top, the lines shown below it, and the commands above it in its block."""
 
     page: str
+    number: int
     command: str
     shown: str
     above: tuple[str, ...] = ()
@@ -47,12 +52,20 @@ def pages() -> list[str]:
 
 def examples(page: str) -> list[Example]:
     """Return the examples of a page, in its order."""
-    text = (ROOT / page).read_text("utf-8")
+    blocks = map(_EXAMPLE.findall, _FENCED.findall((ROOT / page).read_text("utf-8")))
+    placed = [(command, shown, pairs[:at]) for pairs in blocks for at, (command, shown) in enumerate(pairs)]
     return [
-        Example(page=page, command=command, shown=shown, above=tuple(above for above, _ in pairs[:number]))
-        for pairs in map(_EXAMPLE.findall, _FENCED.findall(text))
-        for number, (command, shown) in enumerate(pairs)
+        Example(page=page, number=number, command=command, shown=shown, above=tuple(line for line, _ in above))
+        for number, (command, shown, above) in enumerate(placed)
     ]
+
+
+def current(example: Example) -> str:
+    """Return what the command of an example prints."""
+    if example.page not in INCIDENTS:
+        return printed(example.command, example.above)
+    commands = tuple(other.command for other in examples(example.page))
+    return _printed_in_turn(example.page, commands)[example.number]
 
 
 def printed(command: str, above: tuple[str, ...] = ()) -> str:
@@ -62,31 +75,43 @@ def printed(command: str, above: tuple[str, ...] = ()) -> str:
     """
     with tempfile.TemporaryDirectory() as folder:
         for other in above if OUT in command else ():
-            _run(other, folder)
-        return _TIME.sub("2026-01-01 00:00:00 UTC", _run(command, folder).replace(folder, OUT))
+            run(other, folder, ROOT)
+        return _TIME.sub("2026-01-01 00:00:00 UTC", run(command, folder, ROOT).replace(folder, OUT))
 
 
-def _run(command: str, folder: str) -> str:
+@functools.cache
+def _printed_in_turn(page: str, commands: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what the commands of a page about an incident print."""
+    with tempfile.TemporaryDirectory() as folder:
+        INCIDENTS[page](Path(folder))
+        return tuple([_TIME.sub("2026-01-01 00:00:00 UTC", run(line, folder, Path(folder))) for line in commands])
+
+
+def run(command: str, folder: str, where: Path) -> str:
+    """Run a command in a folder; return what it prints on stdout. `folder` stands for OUT in it."""
     words = shlex.split(command)
-    assert words[0] == "kcheck"
+    if words[0] != "kcheck":
+        return subprocess.run(words, cwd=where, check=True, capture_output=True, text=True).stdout
     unseen = words[-2:] == [">", "/dev/null"]
     unwanted = {"FORCE_COLOR", "TTY_COMPATIBLE", "KCHECK_DEBUG"}
     kept = {name: value for name, value in os.environ.items() if name not in unwanted}
     done = subprocess.run(
         [sys.executable, "-c", START, *(word.replace(OUT, folder) for word in words[1 : -2 if unseen else None])],
-        cwd=ROOT, env={**kept, "COLUMNS": "80", "NO_COLOR": "1", "PYTHONUTF8": "1"}, stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, encoding="utf-8", check=False,
+        cwd=where,
+        env={**kept, "COLUMNS": "80", "NO_COLOR": "1", "PYTHONUTF8": "1", "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, encoding="utf-8", check=False,
     )  # fmt: skip
-    assert done.returncode in (0, 1), f"$ {command}\nexit {done.returncode}\n{done.stderr}"
+    unfinished = (3,) if where != ROOT else ()
+    assert done.returncode in (0, 1, *unfinished), f"$ {command}\nexit {done.returncode}\n{done.stderr}"
     return "" if unseen else done.stdout
 
 
-def with_current_output(text: str) -> str:
-    """Return a page with the output of its examples made anew."""
+def with_current_output(page: str) -> str:
+    """Return the text of a page with the output of its examples made anew."""
+    outputs = iter([current(example) for example in examples(page)])
+    text = (ROOT / page).read_text("utf-8")
 
     def block(fenced: re.Match[str]) -> str:
-        commands = tuple(command for command, _ in _EXAMPLE.findall(fenced[0]))
-        shown = (printed(command, commands[:number]) for number, command in enumerate(commands))
-        return _EXAMPLE.sub(lambda found: f"$ {found[1]}\n{next(shown)}", fenced[0])
+        return _EXAMPLE.sub(lambda found: f"$ {found[1]}\n{next(outputs)}", fenced[0])
 
     return _FENCED.sub(block, text)

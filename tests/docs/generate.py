@@ -1,7 +1,8 @@
 """Writes what is generated in the pages: `python -m tests.docs.generate`.
 
 docs/cli.md from the help of every command, docs/rules.md from the rules, docs/releases.md from the table of releases,
-docs/tables.md from the tables, the answers in docs/queries.md, and what stands below every `$ kcheck ...` in README.md
+docs/tables.md from the tables, docs/histories from the histories that kcheck ships, docs/log-messages.md from the
+catalogue of broker messages, the answers in docs/queries.md, and what stands below every `$ kcheck ...` in README.md
 (its help text too) and in the pages written by hand.
 """
 
@@ -13,8 +14,10 @@ from typer.main import get_command
 
 import kcheck.model.release
 from kcheck.cli.app import app
+from kcheck.core.log_catalogue import LogRule
 from kcheck.core.release_evidence import TABLE as EVIDENCE
 from kcheck.core.releases import NEWEST_TESTED, PROFILES, TABLE, TESTED, ReleaseRow, release
+from kcheck.disk.package_data import log_catalogue
 from kcheck.model.behaviour import Behaviour
 from kcheck.model.behaviours import BEHAVIOURS
 from kcheck.model.release import Follower, ProfileRules
@@ -22,6 +25,7 @@ from kcheck.registry import discover
 from kcheck.tables._contract import PLACE, Table
 from tests.docs import queries, test_rules_page
 from tests.docs.examples import ROOT, pages, printed, with_current_output
+from tests.docs.histories import history_pages
 
 COMMAND = "python -m tests.docs.generate"
 NOTICE = f"This page is written by `{COMMAND}`"
@@ -35,6 +39,15 @@ The brokers or classes of these lines answer in the tests: {", ".join(TESTED)}.
 
 {NOTICE} from `kcheck/core/releases.py`,
 `kcheck/model/release.py`, `kcheck/model/behaviours.py` and `kcheck/core/release_evidence.py`: change those, not this.
+"""
+
+LOG_MESSAGES_HEAD = f"""# Messages of brokers
+
+What the messages in a broker's log mean. [log-lines.md](log-lines.md) shows how to ask; `kcheck explain L008` shows
+every wording of one. Rules from L201 on say nothing about files: each says why.
+
+{NOTICE} from `kcheck/core/log_rules.tsv` and
+`kcheck/core/log_patterns.tsv`: change those, not this.
 """
 
 EVIDENCE_HEAD = f"""## Which release wrote the files
@@ -61,6 +74,11 @@ first line of a text answer says it, `kafka_evidence` in JSON:
   over what is absent: a file can be lost. An absent partition.metadata proves nothing: up to 3.9, brokers with an
   inter.broker.protocol.version below 2.8 write none. A partition directory or file outside of a log dir proves nothing
   by what is absent.
+- These names prove nothing, because every release above writes them: `recovery-point-offset-checkpoint`,
+  `replication-offset-checkpoint` and `cleaner-offset-checkpoint`, `.cleaned`, `.swap` and `.deleted` files of a
+  segment, the names of a broker's own log files (`server.log`, `controller.log`), and in a metadata log
+  `.checkpoint`, `.checkpoint.part` and `.checkpoint.deleted`. No release writes `-delete`, `-future` or `-stray`
+  without the 32 digits.
 - Where the range has several releases, `check`, `predict`, `kcheck PATH`, `truncation` and `end-offset` also answer
   for the lowest one and name what differs. Answers for more than 1000 partitions or segments are not compared, nor
   those for which more than 256 MiB are read: `differs_in` is then null. `other` is null where nothing is to compare.
@@ -182,6 +200,23 @@ def tables_page() -> str:
     return "\n".join(parts)
 
 
+def log_messages_page() -> str:
+    """Return docs/log-messages.md."""
+    catalogue = log_catalogue()
+    parts = [LOG_MESSAGES_HEAD]
+    for group in dict.fromkeys(rule.group for rule in catalogue.rules.values()):
+        parts.append(f"## {group.capitalize()}\n")
+        rules = (rule for rule in catalogue.rules.values() if rule.group == group)
+        parts.append(table(("Id", "Severity", "Since", "Meaning", "Kafka next", "On disk"), map(log_rule_row, rules)))
+    return "\n".join(parts)
+
+
+def log_rule_row(rule: LogRule) -> Sequence[str]:
+    """Return a line of a table of broker messages."""
+    since = log_catalogue().since.get(rule.id)
+    return [rule.id, rule.severity, cell(since), rule.means, rule.next, ", ".join(rule.findings)]
+
+
 def cell(value: object) -> str:
     """Return a value of a table."""
     if isinstance(value, bool):
@@ -225,18 +260,20 @@ def written() -> dict[str, str]:
     """Return what every page must hold, by its path from the root."""
     whole = {
         "docs/cli.md": cli_page(),
+        "docs/log-messages.md": log_messages_page(),
         "docs/releases.md": releases_page(),
         "docs/rules.md": test_rules_page.written(),
         "docs/tables.md": tables_page(),
     }
-    by_hand = {page: with_current_output((ROOT / page).read_text("utf-8")) for page in pages()}
+    by_hand = {page: with_current_output(page) for page in pages()}
     return whole | by_hand | {queries.PAGE: queries.with_current_answers(by_hand[queries.PAGE])}
 
 
 def main() -> None:
     """Write the pages that are not current."""
-    for page, text in written().items():
+    for page, text in (written() | history_pages()).items():
         path = ROOT / page
+        path.parent.mkdir(exist_ok=True)
         if not path.exists() or path.read_text("utf-8") != text:
             path.write_text(text, "utf-8", newline="\n")
             print(f"written: {page}")

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from tests.docs.examples import ROOT, Example, examples, pages, printed
+from tests.docs.examples import ROOT, Example, current, examples, pages
 from tests.docs.generate import COMMAND, commands
 
 README = (ROOT / "README.md").read_text("utf-8")
@@ -28,7 +28,7 @@ def two_lines() -> list[str]:
 def test_an_example_shows_what_comes_out(example: Example) -> None:
     """To the letter, on a terminal of 80 columns."""
     hint = f"$ {example.command}\nprints something else than {example.page} shows; write it anew: {COMMAND}"
-    assert example.shown == printed(example.command, example.above), hint
+    assert example.shown == current(example), hint
 
 
 def test_readme_shows_the_help_and_every_command() -> None:

@@ -228,6 +228,55 @@ def outlived(cluster: Cluster) -> None:
     quiet()
 
 
+OUTRUN: dict[str, object] = {"unclean.leader.election.enable": "false"}
+"""What `outrun` and `strayed` have on top of `config`: nothing is elected uncleanly unless somebody says so."""
+
+
+def outrun(cluster: Cluster) -> None:
+    """Kill the leader when the others are already down with shorter logs, and start those (4.0 and later).
+
+    Afterwards broker 1 is down, and brokers 2 and 3 run without a leader.
+    """
+    create(cluster, "orders", "1:2:3")
+    load(cluster, "send orders 0 0 20 none")
+    quiet()
+    cluster[3].kill()
+    load(cluster, "send orders 0 100 10 none")
+    quiet()
+    cluster[2].kill()
+    load(cluster, "send orders 0 200 5 none")
+    quiet()
+    cluster[1].kill()
+    cluster[3].start()
+    cluster[2].start()
+    quiet()  # before, broker 1 still leads for the controller
+
+
+def strayed(cluster: Cluster) -> None:
+    """After `outrun` let the shortest log lead; the longest comes back as a stray, then as a replica.
+
+    All brokers are stopped at the end, broker 1 last.
+    """
+    outrun(cluster)
+    replicas(cluster, "reassign orders 0 3:2", broker=3)
+    elect_uncleanly(cluster, "orders", 0, broker=3)
+    load(cluster, "send orders 0 300 4 none")
+    quiet()
+    cluster[1].start()
+    quiet()
+    replicas(cluster, "reassign orders 0 1:2:3", broker=3)
+    quiet()
+    for number in (3, 2, 1):
+        cluster[number].stop()
+
+
+def elect_uncleanly(cluster: Cluster, topic: str, partition: int, *, broker: int) -> None:
+    """Elect a leader that is not in sync, by Kafka's own tool and one broker."""
+    where = ["--bootstrap-server", f"127.0.0.1:{cluster[broker].port}", "--election-type", "unclean"]
+    what = ["--topic", topic, "--partition", str(partition)]
+    run_java(cluster.version, "org.apache.kafka.tools.LeaderElectionCommand", *where, *what)
+
+
 def replicas(cluster: Cluster, *lines: str, broker: int = 1) -> None:
     """Change topics and their replicas (see Replicas.java), by way of one broker."""
     where = f"127.0.0.1:{cluster[broker].port}"

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 CACHE = Path(os.environ.get("KAFKA_CACHE") or Path.home() / ".cache" / "kcheck-kafka")
@@ -49,18 +50,21 @@ def numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split("."))
 
 
-def classpath(version: str) -> str:
-    """Return the class path of a release's broker and tools. It is kept below `CACHE`; the jars are in Maven's own."""
+def classpath(version: str, *more: str) -> str:
+    """Return the class path of a release's broker and tools, and of `more` artifacts of it.
+
+    It is kept below `CACHE`; the jars are in Maven's own.
+    """
     for program in ("java", "mvn"):
         if shutil.which(program) is None:
             raise NoKafkaError(f"needs {program} on PATH")
-    kept = CACHE / f"{version}.classpath"
+    kept = CACHE / f"{'-'.join((version, *more))}.classpath"
     if not _usable(kept):
         CACHE.mkdir(parents=True, exist_ok=True)
         with (CACHE / ".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # two Mavens at once spoil each other's downloads
             if not _usable(kept):
-                _resolve(version, kept)
+                _resolve(version, kept, more)
     return kept.read_text()
 
 
@@ -88,9 +92,9 @@ def _usable(kept: Path) -> bool:
     return kept.exists() and all(Path(jar).exists() for jar in kept.read_text().split(":"))
 
 
-def _resolve(version: str, kept: Path) -> None:
+def _resolve(version: str, kept: Path, more: Iterable[str]) -> None:
     """Write the class path that Maven finds to `kept`, which appears complete or not at all."""
-    names = [f"kafka_{_scala(version)}", *(["kafka-tools"] if numbers(version) >= (0, 10) else [])]
+    names = [f"kafka_{_scala(version)}", *(["kafka-tools"] if numbers(version) >= (0, 10) else []), *more]
     wanted = [f"org.apache.kafka:{name}:{version}" for name in names]
     # One logging back end for all: old releases call log4j 1 itself, which reload4j is.
     wanted += ["org.slf4j:slf4j-api:1.7.36", "org.slf4j:slf4j-reload4j:1.7.36"]

@@ -2,6 +2,7 @@
 
 import fcntl
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -64,11 +65,17 @@ class Process:
         self.log = folder / "server.log"
         self.log_dirs: list[Path] = []
         self.rest_after_kill = 0.0
-        self._command = java_command(version, main_class, str(argument), log4j=folder.parent / "log4j.properties")
+        self._main_class, self._argument = main_class, argument
+        self.install(version)
         self._started = started
         self._log_start = 0
         self._rested = 0.0
         self._process: subprocess.Popen[bytes] | None = None
+
+    def install(self, version: str) -> None:
+        """Start the process with the software of a release from now on."""
+        log4j = self.dir.parent / "log4j.properties"
+        self._command = java_command(version, self._main_class, str(self._argument), log4j=log4j)
 
     def add_jvm_option(self, option: str) -> None:
         """Start the process with one more option of the JVM."""
@@ -122,6 +129,11 @@ class Process:
             self._rested = time.monotonic() + self.rest_after_kill
         self._signal(signal.SIGKILL)
 
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal, such as SIGSTOP, to a process that goes on."""
+        assert self._process is not None
+        self._process.send_signal(number)
+
     def _signal(self, number: signal.Signals) -> None:
         if self._process is not None and self.alive:
             self._process.send_signal(number)
@@ -141,7 +153,8 @@ class Cluster:
     is its own controller. ZooKeeper (`mode="zk"`): a server beside them. `log_dirs` is the number of log dirs of
     each broker, or of each id. `standalone`: a single broker whose voters stand in the metadata log (KIP-853, 3.9
     on). `combined`: every broker is a controller as well, and none is beside them. `dump_classes`: where a broker
-    that stops leaves what it loaded. Each process has a folder below `dir`: `broker-1/data1`, `broker-1/server.log`.
+    that stops leaves what it loaded. `begins_with`: a folder of processes whose log dirs are copied, instead of
+    formatted ones. Each process has a folder below `dir`: `broker-1/data1`, `broker-1/server.log`.
     """
 
     def __init__(
@@ -157,6 +170,7 @@ class Cluster:
         standalone: bool = False,
         combined: bool = False,
         dump_classes: Path | None = None,
+        begins_with: Path | None = None,
     ) -> None:
         self.version = version
         self.dump_classes = dump_classes
@@ -213,7 +227,20 @@ class Cluster:
             self.brokers[number] = self._broker(number, free_port(), count, common, controllers.get(number))
         if self.mode == "kraft":
             self.beside = self.brokers[1] if 1 in controllers else self._controller(side_port, common)
-            self._format({*self.brokers.values(), self.beside})
+        nodes = {*self.brokers.values(), self.beside}
+        if begins_with is not None:
+            self._begin_with(begins_with, nodes)
+        elif self.mode == "kraft":
+            self._format(nodes)
+
+    def _begin_with(self, folder: Path, nodes: set[Process]) -> None:
+        """Copy the data of all nodes; their configuration names ports of its own."""
+        for node in nodes:
+            for data in (path for path in (folder / node.dir.name).iterdir() if path.is_dir()):
+                shutil.copytree(data, node.dir / data.name)
+        if self.mode == "kraft":
+            properties = (self.brokers[1].log_dirs[0] / "meta.properties").read_text()
+            self.cluster_id = re.findall(r"(?m)^cluster\.id=(.+)$", properties)[0]
 
     def _broker(
         self, id: int, port: int, log_dirs: int, common: Mapping[str, object], controller_port: int | None

@@ -128,6 +128,7 @@ def _all_in_sync(answer: State) -> bool:
     return all({*row["replicas"]} == {*row["isr"]} and not row["adding"] for row in answer["partitions"])
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_controller(version: str, tmp_path: Path, start: Callable[..., Cluster], ask: Ask) -> None:
     """Topics made, deleted, made again and moved; brokers that stop and die, until partitions have no leader."""

@@ -12,6 +12,7 @@ from kcheck.model.cluster import PartitionRegistration
 from kcheck.views.log_dir import open_log_dir
 from kcheck.views.metadata_copy import read_copy
 from tests.oracle import histories
+from tests.oracle.ask import IS_WHOLE
 from tests.oracle.kafka import Cluster, Process, wait_for
 from tests.test_brokers import BROKERS
 
@@ -19,6 +20,8 @@ pytestmark = pytest.mark.oracle
 
 METADATA = "__cluster_metadata-0"
 STRANGE_EPOCH, REFUSED_MIN = 50, 20
+DOWNGRADES = (("3.9.2", "3.6.2", True), ("4.0.2", "3.9.2", False))
+"""A release, the one before it that is installed then, and whether that deletes strays."""
 
 
 def _registration(controller: Process, topic: str) -> PartitionRegistration:
@@ -30,6 +33,7 @@ def _epochs(broker: Process, name: str) -> list[int]:
     return [epoch for epoch, _ in histories.epoch_lines(histories.directories(broker)[name])]
 
 
+@pytest.mark.whole
 def test_a_broker_that_comes_back_after_a_crash(tmp_path: Path, start: Callable[..., Cluster]) -> None:
     """Its cluster went on without it, and somebody changed its files; 4.3.1 does what the findings say."""
     with start("4.3.1", 2, dir=tmp_path / "c", log_dirs={1: 2}, broker_config=histories.config("4.3.1")) as cluster:
@@ -82,5 +86,27 @@ def test_older_software_does_not_start_with_newer_metadata(tmp_path: Path, start
         (log_dir / "bootstrap.checkpoint").unlink()
     findings = kcheck.cluster(*node.log_dirs, kafka="3.9").to_dict()["findings"]
     assert [(row["id"], row["severity"]) for row in findings] == [("KC503", "fatal")]
+    rows = kcheck.predict(*node.log_dirs, kafka="3.9").to_dict()["log_dirs"]
+    assert [row["outcome"] for row in rows] == ["abort"] * 2
     with pytest.raises(RuntimeError, match="UnsupportedVersionException: Can't read version 4 of BrokerEndpoint"):
         node.start()
+
+
+@pytest.mark.parametrize(("version", "older", "deletes"), DOWNGRADES if IS_WHOLE else DOWNGRADES[:1])
+def test_a_broker_that_is_no_controller(
+    version: str, older: str, deletes: bool, tmp_path: Path, start: Callable[..., Cluster]
+) -> None:
+    """It stops as the controller refuses it; 3.6 has deleted by then what it takes for strays."""
+    config = {"initial.broker.registration.timeout.ms": 15000}
+    with start(version, 2, dir=tmp_path / "c", broker_config=config) as cluster:
+        broker = cluster[1]
+        histories.replicas(cluster, "create alone 1")
+        broker.stop()
+        (broker.log_dirs[0] / "bootstrap.checkpoint").unlink()
+        line = older.rpartition(".")[0]
+        (row,) = kcheck.predict(*broker.log_dirs, kafka=line).to_dict()["log_dirs"]
+        assert (row["outcome"], "DELETE" in row["reasons"][0]) == ("abort", deletes)
+        broker.install(older)
+        with pytest.raises(RuntimeError, match="broker-1 died"):
+            broker.start()
+        assert (broker.log_dirs[0] / "alone-0").exists() is not deletes

@@ -1,11 +1,12 @@
 """Real clusters, started here: what they answer and do against what kcheck says of their disks."""
 
+import contextlib
 import json
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ from kcheck.formats.partition_metadata import PartitionMetadata
 from kcheck.model.names import PARTITION_METADATA
 from tests.oracle import histories
 from tests.oracle.ask import IS_WHOLE
+from tests.oracle.jars import numbers
 from tests.oracle.kafka import Cluster, Process, wait_for
+from tests.oracle.scenes import FIXTURES, begun, recorded
 from tests.oracle.test_strays import MARKED
 
 pytestmark = pytest.mark.oracle
@@ -41,14 +44,27 @@ def answered(cluster: Cluster) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.mark.parametrize("version", ["4.3.1", "2.8.2", *(["1.1.1"] if IS_WHOLE else [])])
+@contextlib.contextmanager
+def diverged(version: str, mode: str | None, folder: Path, start: Callable[..., Cluster]) -> Iterator[Cluster]:
+    """Yield a cluster after `histories.diverge`: the recorded one where its metadata were recorded as well."""
+    settings, scene = histories.config(version), f"brokers/{version}/diverged"
+    if mode != "zk" and numbers(version) >= (3, 3) and (FIXTURES / scene).exists():
+        kept = recorded(scene, folder / "kept")
+        with begun(start(version, 2, dir=folder / "cluster", broker_config=settings, begins_with=kept), 2) as cluster:
+            yield cluster
+        return
+    with start(version, 2, dir=folder / "cluster", mode=mode, broker_config=settings) as cluster:
+        histories.diverge(cluster)
+        yield cluster
+
+
+@pytest.mark.parametrize("version", ["4.3.1", *(["2.8.2", "1.1.1"] if IS_WHOLE else [])])
 def test_a_cluster_does_what_was_predicted(version: str, tmp_path: Path, start: Callable[..., Cluster]) -> None:
     """An unclean election: where the old leader truncates, and what every leader answers for every epoch.
 
     kcheck is asked for the truncation before the old leader starts, and for the answers after all have stopped.
     """
-    with start(version, 2, dir=tmp_path / "cluster", broker_config=histories.config(version)) as cluster:
-        histories.diverge(cluster)
+    with diverged(version, None, tmp_path, start) as cluster:
         plans = {}
         for topic in ("diverged", "emptied", "behind"):
             epoch = histories.epoch_lines(histories.directories(cluster[2])[f"{topic}-0"])[-1][0]
@@ -84,8 +100,7 @@ KINDS = (
 @pytest.mark.parametrize(("version", "mode"), KINDS if IS_WHOLE else KINDS[:1])
 def test_a_replica_of_another_topic(version: str, mode: str, tmp_path: Path, start: Callable[..., Cluster]) -> None:
     """What an older topic of the name left on a broker: it follows nobody, or is truncated as any other by 2.8."""
-    with start(version, 2, dir=tmp_path / "cluster", mode=mode, broker_config=histories.config(version)) as cluster:
-        histories.diverge(cluster)
+    with diverged(version, mode, tmp_path, start) as cluster:
         left = histories.directories(cluster[1])["diverged-0"]
         metadata = partition_metadata.serialize(PartitionMetadata(0, histories.topic_id("older")))
         (left / PARTITION_METADATA).write_bytes(metadata)
@@ -124,6 +139,7 @@ def test_the_log_of_kraft(version: str, tmp_path: Path, start: Callable[..., Clu
         assert [follower["truncate_to"]] == histories.truncations(cluster[1], name)
 
 
+@pytest.mark.whole
 def test_a_follower_begins_behind_the_remote_log(tmp_path: Path, start: Callable[..., Cluster]) -> None:
     """One that is behind, and one that diverges before what its leader still has in its log dir."""
     version = "3.9.2"

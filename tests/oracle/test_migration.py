@@ -53,6 +53,7 @@ def never_formatted(version: str, broker: Process) -> list[str]:
     return [each.id for each in report.findings if each.severity is Severity.FATAL]
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_migration(version: str, tmp_path: Path, start: Callable[..., Cluster]) -> None:
     """As long as it runs with ZooKeeper that is predicted, then KRaft: a log that names no topic is set aside."""

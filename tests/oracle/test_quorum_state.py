@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from kcheck.core.releases import release
-from kcheck.formats._quorum_state import broker_reads
+from kcheck.formats.quorum_state import broker_reads
 from tests.oracle.ask import BAD_UTF8, IS_WHOLE, SEED, SWEEP, Ask, assert_equal, cuts, encoded, flips
 
 pytestmark = pytest.mark.oracle
@@ -28,7 +28,7 @@ def test_quorum_states(version: str, ask: Ask) -> None:
     answers = ask(version, "Readers.java", encoded(files), "quorum-state")
     chosen = release(version)
     reads = [broker_reads(file, chosen) for file in files]
-    ours = ["ends" if each.error else "removed" if each.value else "taken" for each in reads]
+    ours = ["ends" if read.value is None else "removed" if read.value.removed_because else "taken" for read in reads]
     ends = ("!",) if chosen.version >= (3, 8) else ("!RuntimeException", "!NumberFormat", "!NullPointer")
     theirs = ["ends" if each.startswith(ends) else "removed" if each[0] == "!" else "taken" for each in answers]
     assert_equal(files, ours, theirs)

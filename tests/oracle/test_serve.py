@@ -131,7 +131,7 @@ def moved(start: LogDirPrediction, to: Path, prefix: str) -> Iterator[str]:
     directory = meta_properties.parse((to / META_PROPERTIES).read_bytes()).value.properties["directory.id"]
     for topic, count in counts.items():
         for partition in range(count):
-            yield f"{topic} {topic_id(topic)} {partition} 1 {directory} {LEADER_EPOCH}\n"
+            yield f"{topic} {topic_id(topic)} {partition} 1 {directory} {LEADER_EPOCH} 1\n"
 
 
 def served(cluster: Cluster, asked: dict[tuple[str, int], Replica]) -> dict[tuple[str, int], tuple[int, int, Records]]:

@@ -16,21 +16,19 @@ import pytest
 
 from kcheck.core.leader_epochs import read_lines
 from kcheck.core.releases import release
-from kcheck.formats import meta_properties, partition_metadata
-from kcheck.formats.partition_metadata import PartitionMetadata
 from kcheck.model.entries import Epoch, EpochEntry, Offset
-from kcheck.model.names import META_PROPERTIES, PARTITION_METADATA, log_name
+from kcheck.model.names import log_name
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
 from kcheck.replicas.loss import batches_of
 from kcheck.replicas.replica import LogFile
 from kcheck.replicas.truncation import Election, truncation
-from tests.builders import write
 from tests.oracle.ask import IS_WHOLE, SEED
-from tests.oracle.histories import epoch_lines, topic_id
-from tests.oracle.jars import numbers, run_java
+from tests.oracle.histories import epoch_lines
+from tests.oracle.jars import numbers
 from tests.oracle.kafka import Cluster
-from tests.oracle.pairs import Log, Pair, pair, write_logs
+from tests.oracle.pairs import Log, pair, write_logs
+from tests.oracle.partitions import Led, make_known
 
 pytestmark = pytest.mark.oracle
 
@@ -44,7 +42,6 @@ FETCHERS = 60
 """A thread that dies takes its partitions along: so many, that few share one."""
 LOOP = 20
 """A follower that is cut more often is cut again and again."""
-TOPICS = Path(__file__).parent / "java" / "Topics.java"
 CONFIG: dict[str, object] = {
     "unclean.leader.election.enable": "true", "auto.leader.rebalance.enable": "false", "log.retention.ms": -1,
     "log.index.size.max.bytes": 4096, "num.replica.fetchers": FETCHERS, "replica.fetch.wait.max.ms": 100,
@@ -87,7 +84,7 @@ def test_a_follower_does_what_was_planned(version: str, tmp_path: Path, start: C
             shutil.rmtree(broker.log_dirs[0] / f"{topic}-0")
         del pairs[topic]
     try:
-        _lead(cluster, pairs)
+        make_known(cluster, {topic: Led((1, 2), each.leader_epoch) for topic, each in pairs.items()})
         for broker in cluster.brokers.values():
             broker.start()
             broker.wait_quiet()
@@ -117,33 +114,6 @@ def test_a_follower_does_what_was_planned(version: str, tmp_path: Path, start: C
             differ.append(f"{topic}: {ours}, not {theirs}\n{pairs[topic]}\n{row['steps']}")
     assert not differ, "\n".join(differ)
     assert len(known) > 0.7 * COUNT  # Before 2.3 a thread that dies leaves its other partitions untold.
-
-
-def _lead(cluster: Cluster, pairs: Mapping[str, Pair]) -> None:
-    """Make the partitions known: broker 1 leads each, and is alone in sync."""
-    if cluster.mode == "zk":
-        cluster.beside.start()
-        lines = ["create /brokers null", "create /brokers/topics null"]
-        for topic, each in pairs.items():
-            path = f"create /brokers/topics/{topic}"
-            state = f'{{"controller_epoch":0,"leader":1,"version":1,"leader_epoch":{each.leader_epoch},"isr":[1]}}'
-            lines.append(f'{path} {{"version":1,"partitions":{{"0":[1,2]}}}}')
-            lines += [f"{path}/partitions null", f"{path}/partitions/0 null", f"{path}/partitions/0/state {state}"]
-        server = f"127.0.0.1:{cluster.beside.port}"
-        run_java(
-            cluster.version, "org.apache.zookeeper.ZooKeeperMain", "-server", server, stdin="\n".join([*lines, ""])
-        )
-        return
-    logs = [cluster[number].log_dirs[0] for number in (1, 2)]
-    for log in logs:
-        for topic in pairs:
-            metadata = partition_metadata.serialize(PartitionMetadata(0, topic_id(topic)))
-            write(log / f"{topic}-0", {PARTITION_METADATA: metadata})
-    properties = [meta_properties.parse((log / META_PROPERTIES).read_bytes()).value.properties for log in logs]
-    ids = ",".join(each["directory.id"] for each in properties)
-    lines = [f"{topic} {topic_id(topic)} 0 1,2 {ids} {each.leader_epoch}\n" for topic, each in pairs.items()]
-    run_java(cluster.version, TOPICS, str(cluster.beside.log_dirs[0]), stdin="".join(lines))
-    cluster.beside.start()
 
 
 def _thread(topic: str) -> int:

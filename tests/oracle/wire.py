@@ -1,4 +1,7 @@
-"""The one request that the tests send themselves: OffsetForLeaderEpoch, which Kafka's own clients do not offer."""
+"""The requests that the tests send themselves.
+
+Kafka's own clients do not offer OffsetForLeaderEpoch, and cost a JVM to ask for Metadata.
+"""
 
 import socket
 import struct
@@ -6,6 +9,11 @@ import struct
 from tests.oracle.jars import numbers
 
 API_KEY = 23
+METADATA, METADATA_VERSION = 3, 7
+"""The newest version of Metadata that is not flexible: 2.1 and later know it."""
+
+States = dict[str, tuple[int, int, list[int], list[int]]]
+"""Of each partition the leader, its epoch, replicas and ISR."""
 
 
 def request_version(kafka: str) -> int:
@@ -31,9 +39,7 @@ def _ask(
     body = struct.pack(">ih", 1, len(name)) + name + struct.pack(">ii", 1, partition)
     body += struct.pack(">i", current_leader_epoch) if version >= 2 else b""
     body += struct.pack(">i", epoch)
-    head = struct.pack(">hhih", API_KEY, version, 1, 6) + b"kcheck"
-    connection.sendall(struct.pack(">i", len(head) + len(body)) + head + body)
-    reply = _exactly(connection, struct.unpack(">i", _exactly(connection, 4))[0])
+    reply = _reply(connection, API_KEY, version, body)
     at = 4 + (4 if version >= 2 else 0) + 4  # correlation id, throttle time, one topic
     at += 2 + struct.unpack_from(">h", reply, at)[0] + 4  # its name, one partition
     error, _ = struct.unpack_from(">hi", reply, at)
@@ -41,6 +47,45 @@ def _ask(
         return error, None, struct.unpack_from(">q", reply, at + 6)[0]
     answered, end = struct.unpack_from(">iq", reply, at + 6)
     return error, answered, end
+
+
+def states(port: int) -> States:
+    """Return what a broker says of all partitions."""
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+        reply = _reply(connection, METADATA, METADATA_VERSION, struct.pack(">i?", -1, False))
+    at = 8  # correlation id, throttle time
+
+    def read(layout: str) -> tuple[int, ...]:
+        nonlocal at
+        values = struct.unpack_from(f">{layout}", reply, at)
+        at += struct.calcsize(f">{layout}")
+        return values
+
+    def text() -> str:
+        nonlocal at
+        size = max(read("h")[0], 0)
+        at += size
+        return reply[at - size : at].decode()
+
+    for _ in range(read("i")[0]):
+        read("i"), text(), read("i"), text()
+    text(), read("i")
+    told: States = {}
+    for _ in range(read("i")[0]):
+        read("h")
+        topic = text()
+        read("?")
+        for _ in range(read("i")[0]):
+            _, number, leader, epoch = read("hiii")
+            replicas, isr, _ = (list(read(f"{read('i')[0]}i")) for _ in range(3))
+            told[f"{topic}-{number}"] = leader, epoch, replicas, isr
+    return told
+
+
+def _reply(connection: socket.socket, key: int, version: int, body: bytes) -> bytes:
+    head = struct.pack(">hhih", key, version, 1, 6) + b"kcheck"
+    connection.sendall(struct.pack(">i", len(head) + len(body)) + head + body)
+    return _exactly(connection, struct.unpack(">i", _exactly(connection, 4))[0])
 
 
 def _exactly(connection: socket.socket, size: int) -> bytes:

@@ -1,7 +1,7 @@
 // Makes topics part of the metadata with which a formatted controller of 4.x begins: no broker has to run for that.
 // The argument is the log dir of the metadata; each line of standard input is a partition:
-//   TOPIC TOPIC_ID PARTITION BROKER,... DIRECTORY_ID,... LEADER_EPOCH
-// The first broker leads, and is alone in sync.
+//   TOPIC TOPIC_ID PARTITION BROKER,... DIRECTORY_ID,... LEADER_EPOCH LEADER [NAME=VALUE,...]
+// The leader is alone in sync; the topic has these settings.
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.util.ArrayList;
@@ -10,6 +10,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.metadata.ConfigRecord;
 import org.apache.kafka.common.metadata.PartitionRecord;
 import org.apache.kafka.common.metadata.TopicRecord;
 import org.apache.kafka.metadata.bootstrap.BootstrapDirectory;
@@ -31,10 +32,14 @@ public class Topics {
                 records.add(new ApiMessageAndVersion(new TopicRecord().setName(words[0]).setTopicId(id), (short) 0));
             List<Integer> brokers = Arrays.stream(words[3].split(",")).map(Integer::valueOf).toList();
             List<Uuid> directories = Arrays.stream(words[4].split(",")).map(Uuid::fromString).toList();
+            Integer leader = Integer.valueOf(words[6]);
             PartitionRecord partition = new PartitionRecord().setTopicId(id)
-                .setPartitionId(Integer.parseInt(words[2])).setReplicas(brokers).setIsr(brokers.subList(0, 1))
-                .setLeader(brokers.get(0)).setDirectories(directories).setLeaderEpoch(Integer.parseInt(words[5]));
+                .setPartitionId(Integer.parseInt(words[2])).setReplicas(brokers).setIsr(List.of(leader))
+                .setLeader(leader).setDirectories(directories).setLeaderEpoch(Integer.parseInt(words[5]));
             records.add(new ApiMessageAndVersion(partition, WITH_DIRECTORIES));
+            for (String setting : words.length > 7 ? words[7].split(",") : new String[0])
+                records.add(new ApiMessageAndVersion(new ConfigRecord().setResourceType((byte) 2).setResourceName(words[0])
+                    .setName(setting.split("=")[0]).setValue(setting.split("=")[1]), (short) 0));
         }
         directory.writeBinaryFile(BootstrapMetadata.fromRecords(records, "the test"));
     }

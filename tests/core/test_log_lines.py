@@ -1,0 +1,365 @@
+"""What lines of brokers' logs say, in every layout and form."""
+
+import json
+import re
+
+import pytest
+
+from kcheck.core.log_catalogue import Wording
+from kcheck.core.log_frames import bare, frame, milliseconds, with_logger
+from kcheck.core.log_lines import LogEvent, match, pasted
+from kcheck.core.log_values import LogPlace, partition_of, path_place, typed
+from kcheck.registry import plug_names
+from tests.core.log_catalogue import CATALOGUE, filled, log_line, read
+
+FOREIGN = (
+    "org.apache.kafka.common.KafkaException: Found directory {}, 'backup' is not in the form of topic-partition or "
+    "topic-partition.uniqueId-delete (if marked for deletion)."
+)
+BELOW = "[UnifiedLog partition=t-0, dir=/data/a b] Truncating t-0 to offset 5 below high watermark 7"
+
+
+def only(text: str) -> LogEvent:
+    """Return the one message in a text that was pasted."""
+    (event,) = pasted(CATALOGUE, text)
+    return event
+
+
+@pytest.mark.parametrize("wording", CATALOGUE.wordings, ids=lambda one: f"{one.rule.id} {one.pattern[:40]}")
+def test_every_wording_has_its_own_rule_and_values(wording: Wording) -> None:
+    message, values = filled(wording)
+    matched = match(CATALOGUE, message, is_thrown=wording.is_thrown)
+    assert matched is not None
+    assert wording.rule is matched.wording.rule
+    if matched.wording is wording:
+        assert values == list(matched.values)
+
+
+def test_the_catalogue_is_complete() -> None:
+    """Each rule has a wording, known findings, and a command whose values it has a name for."""
+    rules = {name.partition("_")[0].upper() for name in plug_names("kcheck.rules")}
+    known = {name for wording in CATALOGUE.wordings for name in wording.names} | set(LogPlace._fields)
+    for rule in CATALOGUE.rules.values():
+        assert CATALOGUE.of_rule(rule) or rule.id == "L142", rule.id
+        assert set(rule.findings) <= rules
+        assert rule.severity in ("info", "warning", "error", "fatal")
+        assert rule.means.endswith((".", "?")), rule.id
+        assert not rule.look or rule.look.startswith("kcheck ")
+        assert set(re.findall(r"\{([a-z_]+)\}", rule.look)) <= known
+
+
+LAYOUTS = (
+    "[2026-11-23 01:02:03,456] WARN {} (kafka.log.UnifiedLog)",
+    "2026-11-23 01:02:03,456 WARN {} (kafka.log.UnifiedLog) [ReplicaFetcherThread-0-1]",
+    "2026-11-23T01:02:03.456Z WARN  [main] UnifiedLog:66 - {}",
+    "2026-11-23 01:02:03.456 [main] WARN  kafka.log.UnifiedLog - {}",
+    "2026-11-23 02:02:03,456+0100 WARN kafka.log.UnifiedLog: {}",
+    "[pod/kafka-0/kafka] [2026-11-23 01:02:03,456] WARN {} (kafka.log.UnifiedLog)",
+    "2026-11-23T01:02:04.1Z stdout F [2026-11-23 01:02:03,456] WARN {} (kafka.log.UnifiedLog)",
+    "Nov 23 01:02:03 host kafka-server-start.sh[12]: [2026-11-23 01:02:03,456] WARN {} (kafka.log.UnifiedLog)",
+    "kafka-1  | [2026-11-23 01:02:03,456] WARN {} (kafka.log.UnifiedLog)",
+    "server.log.1:77:[2026-11-23 01:02:03,456] WARN {} (kafka.log.UnifiedLog)",
+    "\x1b[33m[2026-11-23 01:02:03,456] WARN {} (kafka.log.UnifiedLog)\x1b[m",
+)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layouts(layout: str) -> None:
+    event = only(layout.format(BELOW))
+    assert event.rule is not None
+    assert ("L063", "WARN", {"partition": "t-0", "offset": 5, "high_watermark": 7}) == (
+        event.rule.id,
+        event.level,
+        event.values,
+    )
+    assert event.time is not None
+    assert event.time // 1000 == 1795395723
+    assert LogPlace("t", 0, "/data/a b") == event.place
+    assert event.logger is not None
+    assert event.logger.endswith("UnifiedLog")
+
+
+JSON_ROWS: tuple[dict[str, object], ...] = (
+    {"@timestamp": "2026-11-23T01:02:03.456Z", "level": "warning", "logger_name": "kafka.log.UnifiedLog"},
+    {"instant": {"epochSecond": 1795395723, "nanoOfSecond": 456000000}, "level": "WARN", "loggerName": "x.UnifiedLog"},
+    {"timeMillis": 1795395723456, "level": "WARN", "loggerName": "x.UnifiedLog"},
+    {"time": "2026-11-23 01:02:03,456", "log": {"level": "WARN", "logger": "x.UnifiedLog"}},
+)
+
+
+@pytest.mark.parametrize("row", JSON_ROWS)
+def test_json_layouts(row: dict[str, object]) -> None:
+    event = only(json.dumps({**row, "message": BELOW}))
+    assert event.rule is not None
+    assert ("L063", "WARN", 1795395723) == (event.rule.id, event.level, (event.time or 0) // 1000)
+
+
+def test_json_around_a_line() -> None:
+    """Docker keeps the line of the broker in a field; a message can be a line too."""
+    line = log_line(BELOW, level="WARN")
+    for name in ("log", "message"):
+        event = only(json.dumps({name: line + "\n" * (name == "log"), "stream": "stdout"}))
+        assert event.rule is not None
+        assert ("L063", "kafka.log.LogManager") == (event.rule.id, event.logger)
+    no_frame = only(json.dumps({"log": BELOW, "time": "2026-11-23T01:02:03.456789Z"}))
+    assert no_frame.rule is not None
+    assert 1795395723456 == no_frame.time
+
+
+@pytest.mark.parametrize("text", ["{", "{}", "[1]}", '{"a": {"b": 1}}', '{"message": {}}', "{" * 9000 + "}" * 9000])
+def test_what_is_no_json_of_a_log_is_no_frame(text: str) -> None:
+    assert frame(text) is None
+
+
+def test_exceptions_explain_the_message_above_them() -> None:
+    lines = (
+        log_line(
+            "Fatal error during KafkaServer startup. Prepare to shutdown",
+            level="ERROR",
+            logger="kafka.server.KafkaServer",
+        ),
+        FOREIGN.format("/data/backup"),
+        "\tat kafka.log.Log$.exception$1(Log.scala:2301)",
+        "\tat Caused by nothing",
+        "Caused by: java.lang.IllegalStateException",
+        "Caused by: java.lang.IllegalStateException: of no wording",
+        log_line("Something of no wording", level="ERROR"),
+        "java.io.IOException: No space left on device",
+        log_line("of no interest"),
+    )
+    events = read(*lines)
+    assert [(1, "L143"), (2, "L038"), (8, "L165")] == [(one.line, one.rule and one.rule.id) for one in events]
+    assert {"directory": "/data/backup", "name": "backup"} == events[1].values
+    assert "/data" == events[1].place.log_dir
+    assert ("ERROR", 1795395600123) == (events[2].level, events[2].time)
+    assert ["L165"] == [one.rule and one.rule.id for one in pasted(CATALOGUE, "\n".join(lines[6:8]))]
+
+
+def test_the_exception_in_a_message_is_its_cause() -> None:
+    failed = "There was an error in one of the threads during logs loading: "
+    found = "org.apache.kafka.common.KafkaException: Duplicate log directory found: /data/t-0"
+    events = read(log_line(failed + found, level="ERROR"), log_line(f"x {found}", level="ERROR"))
+    assert ["L037", "L006", "L037"] == [one.rule and one.rule.id for one in events]
+    assert ["L037", "L006"] == sorted(
+        (one.rule.id for one in pasted(CATALOGUE, failed + found) if one.rule), reverse=True
+    )
+
+
+def test_the_exception_of_a_json_layout() -> None:
+    thrown = {"name": "java.io.IOException", "message": "No space left on device", "extendedStackTrace": "a\nb"}
+    for fields in ({"thrown": thrown}, {"stack_trace": "java.io.IOException: No space left on device\n\tat x"}):
+        row = {"level": "ERROR", "message": "Error while loading log dir /data", **fields}
+        assert ["L005", "L165"] == [one.rule and one.rule.id for one in read(json.dumps(row))]
+        assert ["L165"] == [one.rule and one.rule.id for one in read(json.dumps({**row, "message": "?"}))]
+
+
+def test_the_configuration_names_the_broker() -> None:
+    events = read(
+        "\tbroker.id = 7", log_line("KafkaConfig values: "), "\tbroker.id = 7", "\tnode.id = 8", "\tother = 9"
+    )
+    assert [(3, 7), (4, 8)] == [(one.line, one.place.broker) for one in events]
+
+
+def test_pasted_texts() -> None:
+    """A line of no wording is an answer; a text without frames is one message."""
+    unknown = only(log_line("Nothing that a catalogue has"))
+    assert (None, "INFO") == (unknown.rule, unknown.level)
+    without = only("WARN Truncating t-0 to offset 5 below high watermark 7")
+    assert without.rule is not None
+    assert ("L063", "WARN") == (without.rule.id, without.level)
+    assert only("nothing\nat all").rule is None
+    trace = only("nothing\njava.io.IOException: Input/output error")
+    assert trace.rule is not None
+    assert "L165" == trace.rule.id
+    assert [] == [*pasted(CATALOGUE, " \n")]
+    two = [*pasted(CATALOGUE, f"{log_line('no wording', level='WARN')}\n{log_line(BELOW)}\n{log_line('the last')}")]
+    assert [None, "L063", None] == [one.rule and one.rule.id for one in two]
+
+
+def test_a_message_may_go_on() -> None:
+    """After a long text; a value that ends it takes the rest."""
+    event = only("Attempting recovery for all logs in /data since no clean shutdown file was found, of course")
+    assert event.rule is not None
+    assert "L002" == event.rule.id
+    assert only("Loading logs. And more").rule is None
+    assert only("Expected [3] entries in checkpoint file [/x], but found only [2] of them").rule is None
+
+
+def test_the_level_chooses_what_is_shown_without_a_rule() -> None:
+    assert ["WARN", "ERROR", "FATAL"] == [
+        one.level
+        for one in read(*(log_line("nothing", level=level) for level in ("DEBUG", "INFO", "WARN", "ERROR", "FATAL")))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("prefix", "place"),
+    [
+        ("[Log partition=t-0, dir=C:\\kafka data] ", LogPlace("t", 0, "C:\\kafka data")),
+        ("[LogLoader partition=a.b-c-12, dir=/data-1] ", LogPlace("a.b-c", 12, "/data-1")),
+        ("[RaftLog partition=__cluster_metadata-0, nodeId=3] ", LogPlace("__cluster_metadata", 0, None, 3)),
+        ("[ProducerStateManager partition=t-0] ", LogPlace("t", 0)),
+        ("[LeaderEpochCache t-0] ", LogPlace("t", 0)),
+        ("[Partition t-0 broker=2] ", LogPlace("t", 0, None, 2)),
+        ("Partition [t,0] on broker 2: ", LogPlace("t", 0, None, 2)),
+        ("[Replica Manager on Broker 4]: ", LogPlace(broker=4)),
+        ("[ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] ", LogPlace(None, None, None, 1, 2)),
+        ("[Kafka Server 5], ", LogPlace()),
+        ("[Partition not a partition broker=2] ", LogPlace(broker=2)),
+    ],
+)
+def test_prefixes(prefix: str, place: LogPlace) -> None:
+    event = only(f"{prefix}Truncating to offset -1")
+    assert event.rule is not None
+    assert ("L064", {"offset": -1}, place) == (event.rule.id, event.values, event.place)
+
+
+def test_prefixes_have_limits() -> None:
+    for text in ("[a] [b] [c] [d] Truncating to offset 1", "[unclosed Truncating to offset 1"):
+        assert only(text).rule is None
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("offset", "20", 20),
+        ("offset", "-1", -1),
+        ("offset", "20 [0 : 300]", 20),
+        ("offset", "(offset=20 segment=[0:300])", 20),
+        ("log_end_offset", "Some(7)", 7),
+        ("high_watermark", "OptionalLong[7]", 7),
+        ("offset", "unknown", "unknown"),
+        ("offset", "1.5", "1.5"),
+        ("base_offset", "LogSegment(baseOffset=42, size=1)", 42),
+        ("base_offset", "/data/t-0/00000000000000000042.log", 42),
+        ("base_offset", "?", "?"),
+        ("isr", "1", (1,)),
+        ("isr", "Set(1, 2)", (1, 2)),
+        ("isr", "[1,2]", (1, 2)),
+        ("isr", "", ()),
+        ("isr", "one", "one"),
+        ("partition", "t-0", "t-0"),
+    ],
+)
+def test_values(name: str, text: str, value: object) -> None:
+    assert {name: value} == typed((name,), (text,))
+
+
+def test_values_inside_of_values() -> None:
+    log = "Log(dir=/d/t-0, topic=t, partition=0, highWatermark=3, lastStableOffset=3, logStartOffset=1, logEndOffset=9)"
+    assert {"log": log, "high_watermark": 3, "log_start_offset": 1, "log_end_offset": 9} == typed(("log",), (log,))
+    segments = "LogSegment(baseOffset=5, size=1),LogSegment(baseOffset=9, size=1)"
+    assert (5, 9) == typed(("segments",), (segments,))["base_offsets"]
+    assert {"segments": "none"} == typed(("segments",), ("none",))
+
+
+@pytest.mark.parametrize(
+    ("text", "partition"),
+    [
+        ("t-0", ("t", 0)),
+        ("[t,0]", ("t", 0)),
+        ("AAAAAAAAAAAAAAAAAAAAAA:t-0", ("t", 0)),
+        ("Partition(topic=t, partition=0)", ("t", 0)),
+        ("'t-0'", ("t", 0)),
+        ("t", None),
+    ],
+)
+def test_partitions(text: str, partition: object) -> None:
+    assert partition == partition_of(text)
+
+
+@pytest.mark.parametrize(
+    ("path", "is_file", "place"),
+    [
+        ("/d/t-0", False, LogPlace("t", 0, "/d")),
+        ("/t-0", False, LogPlace("t", 0, "/")),
+        ("t-0", False, LogPlace("t", 0)),
+        ("/d/x", False, LogPlace()),
+        ("/d/t-0/00000000000000000000.log", True, LogPlace("t", 0, "/d")),
+        ("C:\\d\\t-0\\leader-epoch-checkpoint", True, LogPlace("t", 0, "C:\\d")),
+        ("/data-0/recovery-point-offset-checkpoint", True, LogPlace(log_dir="/data-0")),
+        ("/d/meta.properties", True, LogPlace(log_dir="/d")),
+        ("x", True, LogPlace()),
+    ],
+)
+def test_paths(path: str, is_file: bool, place: LogPlace) -> None:
+    assert place == path_place(path, is_file=is_file)
+
+
+def test_places_of_values() -> None:
+    log = "UnifiedLog(dir=/d/t-0, topicId=x, topic=t, partition=0)"
+    stray = f"Found stray log dir {log}: the topicId x does not exist in the metadata image."
+    assert LogPlace("t", 0, "/d") == only(stray).place
+    assert LogPlace(log_dir="/d") == only("Error while loading log dir /d").place
+    assert LogPlace() == only(FOREIGN.format("backup")).place._replace(log_dir=None)
+    assert LogPlace("t", 0) == only("Completed load of log t-0 with log end offset 5").place
+    assert LogPlace() == only("Completed load of log ? with log end offset 5").place
+
+
+@pytest.mark.parametrize(
+    ("text", "time"),
+    [
+        ("1795395723456", 1795395723456),
+        ("2026-11-23 01:02:03,456", 1795395723456),
+        ("2026-11-23T01:02:03.456789Z", 1795395723456),
+        ("2026-11-23T02:02:03+01:00", 1795395723000),
+        ("2026-11-22T20:02:03-0500", 1795395723000),
+        ("2026-11-23T01:02:03.4", 1795395723400),
+        ("2026-13-23 01:02:03", None),
+        ("2026-11-23 01:02:03 PM", None),
+        ("yesterday", None),
+        ("2026-11-23T01:02+01:00:00", None),
+    ],
+)
+def test_times(text: str, time: int | None) -> None:
+    assert time == milliseconds(text)
+
+
+def test_loggers() -> None:
+    assert ("x", "a.b") == with_logger(bare("x (a.b)"))[0::3]
+    assert ("x (y z)", None) == with_logger(bare("x (y z)"))[0::3]
+    assert ("Found: x", None) == with_logger(bare("Found: x"))[0::3]
+    event = only(log_line("Epoch of producer 1 at offset 2 in t-0 is 3, which is below the last seen epoch 4 (TV2)"))
+    assert event.rule is not None
+    assert "L158" == event.rule.id
+
+
+def test_the_releases_of_a_wording() -> None:
+    wording = next(one for one in CATALOGUE.wordings if one.releases == "1.0-2.8,3.2-4.3")
+    assert [False, True, True, False, True] == [wording.has(line) for line in ("0.11.0", "1.0", "2.8", "3.0", "4.3")]
+
+
+def test_prefixes_of_collectors_before_a_stack_trace() -> None:
+    pod, full = "[pod/kafka-0/kafka] ", "java.io.IOException: No space left on device"
+    events = read(pod + log_line("no wording", level="ERROR"), f"{pod}\x1b[31m{full}")
+    assert [(2, "L165")] == [(one.line, one.rule and one.rule.id) for one in events]
+    alone = only(full)
+    assert alone.rule is not None
+    assert "L165" == alone.rule.id
+    assert [] == read(full)
+
+
+def test_an_exception_in_a_message_of_no_wording() -> None:
+    """It must be of a wording; another wording's text is no exception."""
+    assert [None] == [one.rule for one in read(log_line("x java.io.IOException: y", level="WARN"))]
+    assert [None] == [one.rule for one in read(log_line("x java.io.IOException: Loading logs.", level="WARN"))]
+
+
+def test_an_exception_alone() -> None:
+    denied = only("java.io.FileNotFoundException: /d/t-0/00000000000000000000.log (Permission denied)")
+    assert denied.rule is not None
+    assert ("L165", LogPlace("t", 0, "/d")) == (denied.rule.id, denied.place)
+
+
+def test_hostile_values_take_linear_time() -> None:
+    """Nothing is tried twice: each of these would take longer than the universe is old."""
+    assert isinstance(typed(("isr",), ("1" * 60_000 + "x",))["isr"], str)
+    assert isinstance(typed(("isr",), ("1, " * 20_000,))["isr"], str)
+    for text in (
+        "a" * 60_000 + "Exception: x",
+        "[" * 60_000,
+        "Exception: " * 6_000,
+        "topic=" * 10_000,
+        "{" * 60_000 + "}",
+    ):
+        assert all(event.rule is None for event in read(log_line(text, level="ERROR"), text))

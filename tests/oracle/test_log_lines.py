@@ -1,0 +1,69 @@
+"""What real brokers write about damaged and diverged directories is explained, with the right numbers."""
+
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+
+from kcheck.core.log_lines import LogEvent, events
+from kcheck.disk.package_data import log_catalogue
+from tests.oracle import broker_logs, histories
+from tests.oracle.ask import IS_WHOLE
+from tests.oracle.kafka import Cluster
+
+pytestmark = pytest.mark.oracle
+
+VERSION = "4.3.1"
+MODES = {
+    "0.10.2.2": None, "1.1.1": None, "2.0.1": None, "2.4.1": None, "2.8.2": None, "3.3.2": "zk", "3.6.2": "zk",
+    "3.9.2": None, "4.0.2": None, "4.3.1": None,
+}  # fmt: skip
+"""Releases and modes; KRaft elects no unclean leader by itself before 3.9."""
+
+NUMBERS = {
+    "L003": (r"logStartOffset=(?P<log_start_offset>-?\d+), logEndOffset=(?P<log_end_offset>-?\d+)\)",),
+    "L008": (r"truncating to offset (?P<offset>\d+)",),
+    "L010": (r"at byte offset (?P<position>\d+)",),
+    "L034": (r"initial high watermark (?P<high_watermark>\d+)",),
+    "L064": (r"Truncating to offset (?P<offset>\d+)", r"TruncationState\(offset=(?P<offset>\d+)"),
+    "L088": (r"at leader epoch (?P<epoch>\d+) from offset (?P<offset>\d+)",),
+    "L101": (r"with broker epoch (?P<broker_epoch>\d+)",),
+}
+PREFIX = re.compile(r"\[(?:Unified|Local)?Log(?:Loader)? partition=([^,]+)-(\d+), dir=([^\]]+)\]")
+
+
+def wrong_values(found: Iterable[LogEvent]) -> list[object]:
+    """Return the messages from which other numbers were taken than these patterns take, or another place."""
+    wrong: list[object] = []
+    for event in found:
+        for pattern in NUMBERS.get(event.rule.id if event.rule else "", ()):
+            taken = re.search(pattern, event.message)
+            if taken and any(event.values.get(name) != int(number) for name, number in taken.groupdict().items()):
+                wrong.append(event)
+        prefix = PREFIX.match(event.message)
+        if prefix and (prefix[1], int(prefix[2]), prefix[3]) != event.place[:3]:
+            wrong.append(event)
+    return wrong
+
+
+def check(logs: Iterable[Path]) -> set[str]:
+    """Hold the logs against the catalogue; return the rules that they show."""
+    shown: set[str] = set()
+    for log in logs:
+        found = [*events(log_catalogue(), enumerate(log.read_text(errors="replace").splitlines(), 1))]
+        assert [event.message for event in found if event.rule is None] == []
+        assert wrong_values(found) == []
+        shown |= {event.rule.id for event in found if event.rule}
+    return shown
+
+
+@pytest.mark.parametrize("version", MODES if IS_WHOLE else (VERSION,))
+def test_every_warning_of_a_broker_is_explained(version: str, tmp_path: Path, start: Callable[..., Cluster]) -> None:
+    """Of one broker with damaged files; in a sweep of two that diverged, too, one of whose disks fails."""
+    count = 2 if IS_WHOLE else 1
+    history = broker_logs.damaged if IS_WHOLE else broker_logs.damaged_alone
+    config = {**histories.config(version), **broker_logs.CONFIG}
+    mode = MODES[version] if IS_WHOLE else None
+    with start(version, count, dir=tmp_path / "c", log_dirs=2, mode=mode, broker_config=config) as cluster:
+        assert {"L003", "L010", "L038", "L140"} <= check(history(cluster))
