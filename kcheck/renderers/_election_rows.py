@@ -161,6 +161,13 @@ def log_lines(row: Any, best: Any) -> list[LogLine]:
     return lines
 
 
+def offsets(start: int, end: int) -> str:
+    """Return in words the offsets from `start` up to, and without, `end`."""
+    if end <= start:
+        return f"empty at {start}"
+    return f"{start}–{end - 1}" if end - start > 1 else f"{start}"
+
+
 def extent(lines: list[LogLine]) -> tuple[int, int]:
     """Return the lowest log start offset and the highest log end offset."""
     return min(line.start for line in lines), max(line.end for line in lines)

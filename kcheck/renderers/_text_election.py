@@ -14,6 +14,7 @@ from kcheck.renderers._election_rows import (
     harm,
     is_at_stake,
     log_lines,
+    offsets,
     partition_cells,
     scenario_cells,
     warnings,
@@ -104,7 +105,7 @@ def _picture(row: Any, best: Any, page: Page) -> None:
             first = start + column * (end - start) // _PICTURE_WIDTH
             last = max(first, start + (column + 1) * (end - start) // _PICTURE_WIDTH - 1)
             marks += next((_MARKS[part.kind] for part in log.parts if part.covers(first, last)), " ")
-        page.line(f"  {f'broker {log.broker_id}':<10} |{marks}| {log.start}-{log.end}")
+        page.line(f"  {f'broker {log.broker_id}':<10} |{marks}| {offsets(log.start, log.end)}")
 
 
 def _elected(broker: object) -> str:

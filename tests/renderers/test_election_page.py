@@ -39,7 +39,7 @@ def test_the_logs_are_drawn_with_words(diverged: str) -> None:
         ("fetched", "98.53"), ("clean", "0.00"), ("error", "73.53"), ("clean", "0.00"),
     ]  # fmt: skip
     assert re.findall(r'<span class="said">(.+?)</span>', figure) == [
-        "log start 0, log end 67; loses 50–66; fetches 67", "log start 0, log end 68",
+        "holds 0–66; loses 50–66; fetches 67", "holds 0–67",
     ]  # fmt: skip
 
 

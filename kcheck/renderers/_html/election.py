@@ -15,12 +15,13 @@ from kcheck.renderers._election_rows import (
     harm,
     is_at_stake,
     log_lines,
+    offsets,
     partition_cells,
     scenario_cells,
     warnings,
 )
 from kcheck.renderers._html.head import foot, head
-from kcheck.renderers._html.parts import Html, caption, number, plain, table, text
+from kcheck.renderers._html.parts import Html, caption, plain, table, text
 from kcheck.renderers._html.script import SCRIPT
 from kcheck.renderers._html.style import STYLE
 from kcheck.renderers._page import cell
@@ -88,11 +89,10 @@ def _picture(title: str, logs: list[LogLine]) -> Html:
 
 
 def _line(log: LogLine, start: int, length: int) -> Html:
-    said = f"log start {number(log.start)}, log end {number(log.end)}"
+    said = f"holds {offsets(log.start, log.end)}" if log.end > log.start else offsets(log.start, log.end)
     for part in log.parts:
         if part.kind != "kept":
-            last = f"\u2013{number(part.end - 1)}" if part.end - part.start > 1 else ""
-            said += f"; {_WORDS[part.kind]} {number(part.start)}{last}"
+            said += f"; {_WORDS[part.kind]} {offsets(part.start, part.end)}"
     pieces = "".join(
         f'<rect class="{_VERDICTS[part.kind]}" x="{100 * (part.start - start) / length:.2f}" y="0"'
         f' width="{max(100 * (part.end - part.start) / length, 0.6):.2f}" height="10"/>'
