@@ -34,9 +34,14 @@ TOPICS: Mapping[str, tuple[tuple[tuple[int, ...], ...], Mapping[str, object]]] =
     "txn": (ROTATIONS, {}),
     "compacted": (ROTATIONS, {"cleanup_policy": "compact", "segment_ms": 400, "min_cleanable_dirty_ratio": 0.01}),
     "removed": (((2, 1, 3), (3, 2, 1)), {}),
+    "untiered": (
+        ROTATIONS,
+        {"remote_storage_enable": "true", "local_retention_bytes": 1, "segment_ms": 300, "retention_ms": -1},
+    ),
 }
 """The replicas of each partition, and the configuration of the topic."""
-PARTITIONS = tuple((topic, number) for topic, (rows, _) in TOPICS.items() for number in range(len(rows)))
+TIERS_FROM = (3, 9)
+"""The first release whose KRaft brokers let a topic leave remote storage (KIP-950): it has the topic `untiered`."""
 REMOVED = (2, 3)
 """The brokers whose directories of `removed` are lost, by partition."""
 STAYS = 2
@@ -70,14 +75,52 @@ def config(version: str) -> dict[str, object]:
     }
 
 
+def first_config(version: str, mode: str | None, remote: Path) -> dict[str, object]:
+    """Return the configuration while the brokers write: with a remote storage in a folder where `untiered` needs it."""
+    return {**config(version), **(histories.tiered_storage(version, remote) if tiers(version, mode) else {})}
+
+
+def tiers(version: str, mode: str | None) -> bool:
+    """Whether a topic can leave remote storage."""
+    return mode != "zk" and numbers(version) >= TIERS_FROM
+
+
+def topics(cluster: Cluster) -> tuple[str, ...]:
+    """Return the topics of a cluster."""
+    return tuple(topic for topic in TOPICS if topic != "untiered" or tiers(cluster.version, cluster.mode))
+
+
+def partitions(cluster: Cluster) -> tuple[tuple[str, int], ...]:
+    """Return the partitions of these topics."""
+    return tuple((topic, number) for topic in topics(cluster) for number in range(len(TOPICS[topic][0])))
+
+
+def _leave_remote_storage(cluster: Cluster, topic: str) -> None:
+    """Write a few segments, let brokers keep the last one alone, then delete the others and copy none any more."""
+    numbered = range(len(TOPICS[topic][0]))
+    for first in range(0, 40, 10):
+        histories.load(cluster, *(f"send {topic} {number} {9000 + first} 10 none" for number in numbered))
+    data = [broker.log_dirs[0] for broker in cluster.brokers.values()]
+    logs = [path / f"{topic}-{number}" for path in data for number in numbered]
+    wait_for("local retention", lambda: all(len([*log.glob("*.log")]) == 1 for log in logs))
+    off = "remote.storage.enable=false,remote.log.delete.on.disable=true"
+    where = ("--bootstrap-server", cluster.bootstrap, "--alter", "--topic", topic, "--add-config", off)
+    run_java(cluster.version, class_of("kafka-configs", cluster.version), *where)
+    (remote,) = re.findall(r"(?m)^rsm\.config\.dir=(.+)$", (cluster[1].dir / "server.properties").read_text())
+    wait_for("an empty remote storage", lambda: not any(Path(remote).rglob("*.log")))
+
+
 def diverge(cluster: Cluster) -> None:
     """Let the brokers write together, then fewer and fewer, then each of the others alone; damage some files.
 
     Broker 1 is killed, broker 2 stops cleanly, and broker 3 and the controllers are killed at once: by the metadata of
     KRaft it still runs.
     """
-    for topic, (rows, settings) in TOPICS.items():
+    for topic in topics(cluster):
+        rows, settings = TOPICS[topic]
         histories.create(cluster, topic, ",".join(":".join(map(str, row)) for row in rows), **settings)
+    if "untiered" in topics(cluster):
+        _leave_remote_storage(cluster, "untiered")
     _write(cluster, 0, 20, "commit a{} txn {} 0 5", "abort b{} txn {} 50 4")
     histories.quiet()
     cluster[3].kill()
@@ -101,7 +144,7 @@ def diverge(cluster: Cluster) -> None:
 def _write(cluster: Cluster, first: int, count: int, *transactions: str) -> None:
     """Write to every partition."""
     lines = []
-    for topic, number in PARTITIONS:
+    for topic, number in partitions(cluster):
         kind = f"keyed compacted {number} {first} {count} 7" if topic == "compacted" else ""
         lines.append(kind or f"send {topic} {number} {first} {count} none")
         if topic == "txn":
@@ -226,7 +269,7 @@ def contents(cluster: Cluster) -> dict[tuple[str, int], dict[int, Replica]]:
         (topic, partition): {
             number: _replica(broker.log_dirs[0] / f"{topic}-{partition}") for number, broker in cluster.brokers.items()
         }
-        for topic, partition in PARTITIONS
+        for topic, partition in partitions(cluster)
     }
 
 
@@ -264,7 +307,7 @@ def ends(cluster: Cluster) -> dict[tuple[str, int], dict[int, int]]:
         (topic, partition): {
             number: _end(broker.log_dirs[0] / f"{topic}-{partition}") for number, broker in cluster.brokers.items()
         }
-        for topic, partition in PARTITIONS
+        for topic, partition in partitions(cluster)
     }
 
 

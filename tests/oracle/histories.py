@@ -232,21 +232,21 @@ OUTRUN: dict[str, object] = {"unclean.leader.election.enable": "false"}
 """What `outrun` and `strayed` have on top of `config`: nothing is elected uncleanly unless somebody says so."""
 
 
+def fall_behind(cluster: Cluster, topic: str) -> None:
+    """Write 20, 10 and 5 records with acks=all; after each part kill a broker: 3, then 2, then 1, the leader."""
+    create(cluster, topic, "1:2:3", min_insync_replicas=1)
+    for first, count, number in ((0, 20, 3), (100, 10, 2), (200, 5, 1)):
+        load(cluster, f"send {topic} 0 {first} {count} none")
+        quiet()
+        cluster[number].kill()
+
+
 def outrun(cluster: Cluster) -> None:
     """Kill the leader when the others are already down with shorter logs, and start those (4.0 and later).
 
     Afterwards broker 1 is down, and brokers 2 and 3 run without a leader.
     """
-    create(cluster, "orders", "1:2:3")
-    load(cluster, "send orders 0 0 20 none")
-    quiet()
-    cluster[3].kill()
-    load(cluster, "send orders 0 100 10 none")
-    quiet()
-    cluster[2].kill()
-    load(cluster, "send orders 0 200 5 none")
-    quiet()
-    cluster[1].kill()
+    fall_behind(cluster, "orders")
     cluster[3].start()
     cluster[2].start()
     quiet()  # before, broker 1 still leads for the controller
