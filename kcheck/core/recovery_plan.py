@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from kcheck.core.dialogue import Status
 from kcheck.core.election import BrokerStart, first_leader
 from kcheck.core.election_plans import PartitionElection
-from kcheck.core.truncation_plans import OffsetRange, TruncationPlan
+from kcheck.core.truncation_plans import FollowerPlan, OffsetRange, TruncationPlan
 from kcheck.model.cluster import UNCLEAN, ClusterImage
 from kcheck.model.entries import UNDEFINED_EPOCH, Epoch, Offset
 from kcheck.model.release import Release
@@ -80,6 +81,17 @@ class Recovery(NamedTuple):
                 early.append((partition, elected.broker_id))
         return tuple(early)
 
+    @property
+    def stuck(self) -> tuple[tuple[PartitionElection, int], ...]:
+        """The replicas that get no records from the recommended leader, by partition and broker."""
+        plans = [(part, part.recommended.plan) for part in self.partitions if part.recommended is not None]
+        return tuple(
+            (part, follower.broker_id)
+            for part, plan in plans
+            for follower in (() if plan is None else plan.followers)
+            if follower.broker_id is not None and not gets_records(follower)
+        )
+
 
 class PlannedFollower(NamedTuple):
     """What is expected of a replica that follows."""
@@ -90,6 +102,8 @@ class PlannedFollower(NamedTuple):
     """The offset it truncates to; None if it keeps its log, or if that is not known."""
     lost: OffsetRange | None
     """The offsets whose records it loses; None if it loses none, or if that is not known."""
+    follows: bool = True
+    """Whether it gets the leader's records; a replica that does not needs an operator."""
 
 
 class PlannedPartition(NamedTuple):
@@ -172,12 +186,18 @@ def _planned(partition: PartitionElection, image: ClusterImage | None) -> Planne
     )
 
 
+def gets_records(follower: FollowerPlan) -> bool:
+    """Whether a follower gets the leader's records, as far as is known."""
+    return follower.dialogue is None or follower.dialogue.status in {Status.OK, Status.UNFINISHED}
+
+
 def _followers(plan: TruncationPlan) -> tuple[PlannedFollower, ...]:
     return tuple(
         PlannedFollower(
             follower.broker_id,
             follower.truncate_to,
             None if follower.lost is None else OffsetRange(follower.lost.start, follower.lost.end),
+            follows=gets_records(follower),
         )
         for follower in plan.followers
         if follower.broker_id is not None

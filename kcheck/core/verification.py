@@ -68,7 +68,7 @@ class SavedEvidence(NamedTuple):
     missing: int | None
     """Those of them that the leader's log lacks."""
     others: int | None
-    """Those that the plan keeps, and the leader's log lacks."""
+    """Those that neither the plan gives up nor a replica has that cannot follow, and the leader's log lacks."""
     others_committed: int | None
     """How many of these were acknowledged: they lie below the high watermark."""
 
@@ -172,11 +172,14 @@ def _log_end(planned: PlannedPartition, now: PartitionNow) -> PlanStep:
 
 def _truncation(follower: PlannedFollower, now: PartitionNow) -> PlanStep:
     number = follower.broker_id
+    seen, ok = _follows(number, now)
+    if not follower.follows:
+        expected = f"broker {number} cannot follow: its log differs from the leader's"
+        return PlanStep(StepKind.TRUNCATION, expected, seen, None if ok is None else not ok, broker_id=number)
     if follower.truncate_to is None:
         expected = f"broker {number} keeps its log and follows"
     else:
         expected = f"broker {number} truncates to {follower.truncate_to} and follows"
-    seen, ok = _follows(number, now)
     return PlanStep(StepKind.TRUNCATION, expected, seen, ok, broker_id=number)
 
 
@@ -192,7 +195,7 @@ def _follows(number: int, now: PartitionNow) -> tuple[str, bool | None]:
     if state.diverges_silently_at is not None:
         return f"its log differs from the leader's from {state.diverges_silently_at} on", False
     if state.lost is not None:
-        return f"offsets {state.lost.start}-{state.lost.end - 1} are not the leader's", False
+        return f"offsets {state.lost.start}–{state.lost.end - 1} are not the leader's", False
     return f"its log is the leader's up to {state.log_end_offset_before}", True
 
 
@@ -200,7 +203,7 @@ def _records(planned: PlannedPartition, now: PartitionNow) -> Iterator[PlanStep]
     lost = [follower.lost for follower in planned.followers if follower.lost is not None]
     if now.evidence is None:
         if lost:
-            ranges = ", ".join(f"{start}-{end - 1}" for start, end in lost)
+            ranges = ", ".join(f"{start}–{end - 1}" for start, end in lost)
             yield PlanStep(StepKind.RECORDS, f"followers lose offsets {ranges}", _NOT_SAVED, None)
         return
     expected, missing, others, committed = now.evidence
@@ -247,11 +250,14 @@ def _in_sync(
     if now.registration is None or not planned.replicas:
         return
     isr = now.registration.isr
-    behind = [number for number in now.registration.replicas if number not in isr and number not in plan.dead]
+    stuck = {follower.broker_id for follower in planned.followers if not follower.follows} - {*isr}
+    left_out = stuck | {*plan.dead, *isr}
+    behind = [number for number in now.registration.replicas if number not in left_out]
     stopped = [number for number in behind if number not in brokers or brokers[number].fenced]
     seen = f"ISR {_ids(isr)}" + (f"; {_ids(stopped)} stopped" if stopped else "")
     ok = False if len(behind) > len(stopped) else (None if stopped else True)
-    yield PlanStep(StepKind.ISR, "every replica in sync", seen, ok)
+    but = f" but {_ids(sorted(stuck))}, which cannot follow" if stuck else ""
+    yield PlanStep(StepKind.ISR, f"every replica in sync{but}", seen, ok)
 
 
 def _left_over(planned: PlannedPartition, now: PartitionNow) -> Iterator[PlanStep]:

@@ -22,6 +22,7 @@ def guide(recovery: Recovery, files: Collection[str], resets: Sequence[GroupRese
         _starts(recovery),
         _elections(recovery, files),
         _groups(recovery, resets),
+        _stuck(recovery),
         _checks(recovery),
         _restore(recovery, files),
     ]
@@ -111,8 +112,11 @@ def _starts(recovery: Recovery) -> list[str]:
         ),
         _code([_describe(recovery, "--under-replicated-partitions")]),
         order,
-        "After the last start, this prints the partitions without a leader: "
-        + (f"{_counted(recovery.unclean)} in election.json." if recovery.unclean else "it prints nothing."),
+        (
+            f"After the last start, this prints {_counted(recovery.unclean)}, those of election.json:"
+            if recovery.unclean
+            else "After the last start, this prints nothing: every partition has a leader."
+        ),
         _code([_describe(recovery, "--unavailable-partitions")]),
     ]
 
@@ -183,6 +187,24 @@ def _groups(recovery: Recovery, resets: Sequence[GroupReset]) -> list[str]:
         head = f"bin/kafka-consumer-groups.sh {_BOOTSTRAP} --reset-offsets \\"
         lines.append(_code([head, *groups, f"  --from-file {_file(recovery, reset.file)} --execute"]))
     return [*lines, "It prints a line with the new offset for each group and partition."]
+
+
+def _stuck(recovery: Recovery) -> list[str]:
+    """Return what to do with replicas that cannot follow the recommended leaders."""
+    rows = [*recovery.stuck]
+    if not rows:
+        return []
+    shown = [f"- broker {number}: `{_name(partition)}`" for partition, number in rows[:_SHOWN]]
+    more = [f"- {len(rows) - _SHOWN} more; plan.json has `follows: false` there"] if len(rows) > _SHOWN else []
+    return [
+        "## Replicas that cannot follow",
+        "The logs of these replicas differ from the leader's, and no broker truncates them:",
+        "\n".join((*shown, *more)),
+        (
+            "Once the partition has a leader, stop the broker, move the directory out of its log dir and start the"
+            " broker again. It fetches the replica from the leader. Keep the directory if you need its records."
+        ),
+    ]
 
 
 def _checks(recovery: Recovery) -> list[str]:

@@ -43,6 +43,7 @@ def _partition_row(partition: PlannedPartition) -> Row:
             "broker_id": follower.broker_id,
             "truncate_to": follower.truncate_to,
             "lost": None if follower.lost is None else {"from": follower.lost.start, "to": follower.lost.end},
+            "follows": follower.follows,
         }
         for follower in partition.followers
     ]
@@ -106,7 +107,9 @@ def _follower(row: "_Object") -> PlannedFollower:
         if end <= start:
             raise UsageError(f"{place.place}: {start} to {end} is no range")
         lost = OffsetRange(start, end)
-    return PlannedFollower(row.number("broker_id", INT_MAX), row.offset("truncate_to"), lost)
+    return PlannedFollower(
+        row.number("broker_id", INT_MAX), row.offset("truncate_to"), lost, row.flag("follows") is not False
+    )
 
 
 class _Object:

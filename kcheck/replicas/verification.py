@@ -209,7 +209,9 @@ def _evidence(planned: PlannedPartition, leading: ReplicaState | None, saved: st
     if leading is not None and leading.problem is None and leading.log_end_offset is not None:
         here = [LostRange(leading.logs, start, leading.log_end_offset)]
         missing = distinct(lost, [*here, *own], planned.high_watermark)
-        others = distinct(everything, [*here, *lost], planned.high_watermark)
+        apart = [follower.broker_id for follower in planned.followers if not follower.follows]
+        kept = [LostRange(logs[number], start, Offset(LONG_MAX)) for number in apart if number in logs]
+        others = distinct(everything, [*here, *lost, *kept], planned.high_watermark)
     return SavedEvidence(expected.records, missing.records, others.records, others.committed)
 
 

@@ -51,7 +51,7 @@ def test_before_anybody_started(folder: Path) -> None:
     assert report["schema"] == "kcheck.verify/1"
     assert {"expected", "seen", "ok", "kind", "topic", "partition", "broker_id"} == report["steps"][0].keys()
     assert seen(report, "broker") == [("not since the plan", False)] * 2
-    assert ("offsets 50-66 are not the leader's", False) in seen(report, "truncation")
+    assert ("offsets 50–66 are not the leader's", False) in seen(report, "truncation")
     assert ("0 are lost; 9 are back", False) in seen(report, "records")
     done = kcheck("verify", folder, *HERE)
     assert done.code == 1

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from kcheck.core.dialogue import Dialogue, Replica, Status
 from kcheck.core.election import Seats
 from kcheck.core.election_plans import Amounts, Candidate, CopyState, PartitionElection
 from kcheck.core.recovery_plan import PlannedFollower, PlannedPartition, Recovery, SavedPlan, saved_plan
@@ -55,6 +56,21 @@ def test_where_the_order_makes_another_broker_lead() -> None:
     assert recovery(election(candidate(1)), WAITS, without, dear._replace(best=None)).unwanted == ()
     nobody = dear._replace(seats=Seats((1, 2), (9,)), kafka_now=1)
     assert recovery(nobody).unwanted == ()
+
+
+def test_a_replica_that_cannot_follow() -> None:
+    """Its fetches fail, or its truncation never ends."""
+    after = Replica((), Offset(0), Offset(9), Offset(9))
+    ways = [Dialogue(steps=(), after=after, status=status) for status in Status]
+    parts = [FollowerPlan(number, None, None)._replace(dialogue=way) for number, way in enumerate(ways, 2)]
+    partition = election(candidate(1, plan=plan(1, *parts, FollowerPlan(None, None, None))))
+    answer = recovery(partition, WAITS._replace(best=None))
+    expected = [
+        number for number, way in enumerate(ways, 2) if way.status in {Status.NEVER_COMPLETES, Status.FETCH_FAILS}
+    ]
+    assert answer.stuck == tuple((partition, number) for number in expected)
+    (planned,) = saved_plan(answer).partitions
+    assert [part.broker_id for part in planned.followers if not part.follows] == expected
 
 
 def test_what_is_expected() -> None:

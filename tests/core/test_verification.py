@@ -102,6 +102,21 @@ def test_leader_epoch(now: PartitionNow, ok: bool | None) -> None:
     assert [row[2] for row in steps(StepKind.EPOCH, now)] == [ok]
 
 
+def test_a_replica_that_cannot_follow() -> None:
+    """It differs from its leader, as planned, and is not in sync; the plan is wrong if it follows all the same."""
+    apart = PLANNED._replace(followers=(PlannedFollower(3, None, None, follows=False),))
+    differs = NOW._replace(followers={3: state(3, diverges_silently_at=Offset(4))})
+    expected = "broker 3 cannot follow: its log differs from the leader's"
+    assert [row[2] for row in steps(StepKind.TRUNCATION, differs, apart)] == [True]
+    assert [row[::2] for row in steps(StepKind.TRUNCATION, NOW, apart)] == [(expected, False)]
+    assert [row[2] for row in steps(StepKind.TRUNCATION, NOW._replace(followers={}), apart)] == [None]
+    alone = registered(isr=(1, 2))
+    words = "every replica in sync but 3, which cannot follow"
+    assert steps(StepKind.ISR, alone, apart) == [(words, "ISR 1,2", True)]
+    assert steps(StepKind.ISR, alone) == [("every replica in sync", "ISR 1,2", False)]
+    assert steps(StepKind.ISR, NOW, apart) == [("every replica in sync", "ISR 1,2,3", True)]
+
+
 def test_log_end() -> None:
     """The leader's log may grow, not shrink."""
     ends: list[Offset | None] = [Offset(8), Offset(9), Offset(90), None]
@@ -115,7 +130,7 @@ def test_log_end() -> None:
     ("now", "seen", "ok"),
     [
         (NOW, "its log is the leader's up to 9", True),
-        (NOW._replace(followers={2: state(2, lost=LOST)}), "offsets 5-7 are not the leader's", False),
+        (NOW._replace(followers={2: state(2, lost=LOST)}), "offsets 5–7 are not the leader's", False),
         (
             NOW._replace(followers={2: state(2, diverges_silently_at=Offset(6))}),
             "its log differs from the leader's from 6 on", False,

@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
+from kcheck.core.dialogue import Dialogue, Replica, Status
 from kcheck.core.election_plans import Amounts, PartitionElection
 from kcheck.core.releases import release
+from kcheck.core.truncation_plans import FollowerPlan
 from kcheck.documents.election_files import files_of
 from kcheck.model.entries import Offset
-from tests.core.test_election_plans import candidate, election
+from tests.core.test_election_plans import candidate, election, plan
 from tests.core.test_recovery_plan import recovery
 
 ALWAYS = {"plan.json", "plan.md", "start-order.txt"}
@@ -65,6 +67,19 @@ def test_a_reassignment_that_was_under_way() -> None:
     plan = recovery(waiting("a", (9, 2, 3), removing=(2, 3)), dead=frozenset((9,)))
     (row,) = partitions(files_of(plan)["restore.json"])
     assert row["replicas"] == [9]
+
+
+def test_replicas_that_cannot_follow() -> None:
+    """The plan names them, and says how they get the leader's records."""
+    after = Replica((), Offset(0), Offset(9), Offset(9))
+    stuck = Dialogue(steps=(), after=after, status=Status.FETCH_FAILS)
+    parts = [FollowerPlan(number, Offset(9), None)._replace(dialogue=stuck) for number in (2, 3, 4, 5)]
+    text = files_of(recovery(election(candidate(1, plan=plan(1, *parts)))))["plan.md"]
+    section = text.partition("## Replicas that cannot follow\n\n")[2].partition("\n## ")[0]
+    assert "\n- broker 2: `t-0`\n" in section
+    assert "- 1 more; plan.json has `follows: false` there\n" in section
+    assert "move the directory out of its log dir" in section
+    assert "cannot follow" not in files_of(recovery(election(candidate(1, plan=plan(1)))))["plan.md"]
 
 
 def test_the_order_of_starts_is_a_file() -> None:

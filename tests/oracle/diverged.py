@@ -77,7 +77,10 @@ def config(version: str) -> dict[str, object]:
 
 def first_config(version: str, mode: str | None, remote: Path) -> dict[str, object]:
     """Return the configuration while the brokers write: with a remote storage in a folder where `untiered` needs it."""
-    return {**config(version), **(histories.tiered_storage(version, remote) if tiers(version, mode) else {})}
+    if not tiers(version, mode):
+        return config(version)
+    everywhere = {"rlmm.config.remote.log.metadata.topic.replication.factor": 3}
+    return {**config(version), **histories.tiered_storage(version, remote), **everywhere}
 
 
 def tiers(version: str, mode: str | None) -> bool:
