@@ -59,11 +59,13 @@ def elect(
         within("--dead", number, 0, INT_MAX)
     partitions, fail_on = common.wanted(), parse_severity(common.judging.fail_on)
     if run is not None:
-        other = {"BROKER=PATH": brokers, "--metadata": metadata, "--save-lost": save_lost, "--out": out}
+        other = {"BROKER=PATH": brokers, "--metadata": metadata}
         name = next((name for name, value in other.items() if value), None)
         if name is not None:
             raise UsageError(f"{name} is not for --from: a run holds no batches, and names its brokers")
-        of_run = _of_run(run, cluster, dead or [], partitions, engine, master, incomplete_ok=incomplete_ok)
+        if save_lost is not None:
+            raise _logs_wanted(run, cluster)
+        of_run = _of_run(run, cluster, dead or [], partitions, engine, master, out, incomplete_ok=incomplete_ok)
         common.write_answer(of_run.report(), failed=lambda: not of_run.is_safe and fail_on.rank <= Severity.ERROR.rank)
         return
     if not brokers or cluster is not None or (engine, master) != ("local", None):
@@ -82,9 +84,15 @@ def elect(
     common.write_answer(answer.report(), failed=lambda: not answer.is_safe and fail_on.rank <= Severity.ERROR.rank)
 
 
+def _logs_wanted(run: str, cluster: str | None) -> UsageError:
+    from kcheck.fleet.run_plans import logs_wanted
+
+    return logs_wanted(run, cluster)
+
+
 def _of_run(
     run: str, cluster: str | None, dead: list[int], wanted: "PartitionFilter", engine: str, master: str | None,
-    *, incomplete_ok: bool,
+    out: str | None, *, incomplete_ok: bool,
 ) -> "RunElection":  # fmt: skip
     """Return the answer for a run, by this process or by Spark."""
     from kcheck.replicas.elections import ElectionQuestion
@@ -96,9 +104,9 @@ def _of_run(
         spark_version()
         from kcheck.fleet.spark.elections import elect_run as by_spark
 
-        return by_spark(run, cluster, question, wanted=wanted, session=session(master))
+        return by_spark(run, cluster, question, wanted=wanted, session=session(master), out=out)
     if engine != "local" or master is not None:
         raise UsageError(f"--engine {engine}: use local, or spark [--master URL]")
     from kcheck.fleet.elections import elect_run
 
-    return elect_run(run, cluster, question, wanted=wanted)
+    return elect_run(run, cluster, question, wanted=wanted, out=out)

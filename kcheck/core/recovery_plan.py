@@ -36,6 +36,9 @@ class Recovery(NamedTuple):
     saved: str | None = None
     """The directory that holds the records which the elections remove; None if they were not saved."""
 
+    by_run: bool = False
+    """Whether tables of a fleet decided, without the logs."""
+
     @property
     def live(self) -> tuple[int, ...]:
         """The brokers that start, the first one first."""

@@ -52,6 +52,11 @@ def _missing(recovery: Recovery) -> Iterator[str]:
             "No metadata of the cluster are at hand: who is in sync is not known. Add `--metadata PATH` to `kcheck "
             "elect`. Without it there are no files for elections."
         )
+    if recovery.by_run:
+        yield (
+            "Tables of `kcheck fleet scan` decided this, not the logs: it does not say which consumer groups committed "
+            "offsets beyond the new log ends, nor which transactions stay open."
+        )
     unknown = [number for partition in recovery.partitions for number in partition.unknown_replicas]
     for number in sorted(set(unknown)):
         yield (

@@ -35,6 +35,7 @@ from kcheck.documents.election import election_body
 from kcheck.errors import UsageError
 from kcheck.fleet.run import FleetRun, open_run
 from kcheck.fleet.run_cluster import RunCluster, registration_of, run_cluster, with_partition
+from kcheck.fleet.run_plans import require_metadata, write_plan_of_run
 from kcheck.fleet.run_replicas import FIELDS, copies_of
 from kcheck.model.report import PartitionFilter, Report
 from kcheck.replicas.election import ClusterHere, election_of
@@ -53,6 +54,7 @@ COUNTS = (
 )  # fmt: skip
 PARTITIONS = (
     "topic_id", "leader", "leader_epoch", "partition_epoch", "replicas", "isr", "elr", "last_known_elr", "directories",
+    "removing",
 )  # fmt: skip
 
 
@@ -94,6 +96,8 @@ class RunElection(Answer):
     """Replicas whose next start depends on batches that the scan has not read."""
     is_safe: bool
     """Whether every partition has a recommended leader under which no committed record is lost, as is known."""
+    written: tuple[str, ...] = ()
+    """The files of the plan."""
 
     def report(self) -> Report:
         """Return the answer as rows."""
@@ -112,27 +116,32 @@ class RunElection(Answer):
                 "left_out": self.left_out,
                 "unread_replicas": self.unread,
                 "saved": (),
-                "written": (),
+                "written": self.written,
             },
             kinds={"scenarios": "scenario", "partitions": "partition", "gaps": "gap"},
             checked=(self.run.path,),
         )  # fmt: skip
 
 
-def elect_run(path: str, cluster: str | None, question: ElectionQuestion, *, wanted: PartitionFilter) -> RunElection:
-    """Return who should lead the partitions of a cluster of a run.
+def elect_run(
+    path: str, cluster: str | None, question: ElectionQuestion, *, wanted: PartitionFilter, out: str | None = None
+) -> RunElection:
+    """Return who should lead the partitions of a cluster of a run; write the plan into the directory `out`.
 
-    UsageError: the run has several clusters and none is named, or was written without the tables that this needs.
+    UsageError: the run has several clusters and none is named, or was written without the tables that this needs; it
+    has no metadata to plan by; a file of the plan exists already or cannot be written.
     """
-    run, known, here = prepared(path, cluster, question)
-    chosen = Elections()
+    run, known, here = prepared(path, cluster, question, is_planned=out is not None)
+    chosen = Elections(is_planned=out is not None)
     with scratch() as folder:
         for rows in partition_rows(run, known.name, wanted, folder):
             chosen.add(*elected(rows, here))
-    return concluded(run, known, here, chosen)
+    return concluded(run, known, here, chosen, out)
 
 
-def prepared(path: str, cluster: str | None, question: ElectionQuestion) -> tuple[FleetRun, RunCluster, ClusterHere]:
+def prepared(
+    path: str, cluster: str | None, question: ElectionQuestion, *, is_planned: bool = False
+) -> tuple[FleetRun, RunCluster, ClusterHere]:
     """Return a run, its cluster, and what decides the elections of every partition; see `elect_run`."""
     run = open_run(path)
     for table in ("replicas", "cluster_partitions"):
@@ -142,6 +151,8 @@ def prepared(path: str, cluster: str | None, question: ElectionQuestion) -> tupl
     both = sorted(known.brokers.keys() & set(question.dead))
     if both:
         raise UsageError(f"--dead {both[0]}: the run has broker {both[0]}")
+    if is_planned:
+        require_metadata(run, known)
     return run, known, here_of(known, question)
 
 
@@ -213,10 +224,11 @@ def _counter(rows: Sequence[Mapping[str, Any]]) -> Callable[[TruncationPlan], Tr
 
 
 class Elections:
-    """The elections of a cluster: all of them lean, the worst in full."""
+    """The elections of a cluster: all of them lean, the worst in full. For a plan every one has its best leader's."""
 
-    def __init__(self) -> None:
-        """Begin."""
+    def __init__(self, *, is_planned: bool = False) -> None:
+        """Begin; `is_planned`: files are to be written for what is recommended."""
+        self._is_planned = is_planned
         self.lean: list[PartitionElection] = []
         self.unread = 0
         self.at_stake = 0
@@ -229,10 +241,13 @@ class Elections:
             return
         self.unread += unread
         self.at_stake += is_at_stake(election)
-        self._keep(lean(election))
+        self._keep(_with_best_plan(election) if self._is_planned else lean(election))
         self._keep_worst(election)
 
     def _keep(self, small: PartitionElection) -> None:
+        if self._is_planned:
+            self.lean.append(small)
+            return
         shared = (small.registration, small.seats, small.rules, small.candidates)
         registration, seats, rules, candidates = self._alike.setdefault(shared, shared)
         topic = sys.intern(small.topic)
@@ -263,6 +278,15 @@ class Elections:
         return tuple(sorted((election for *_, election in self._worst), key=lambda row: (row.topic, row.partition)))
 
 
+def _with_best_plan(election: PartitionElection) -> PartitionElection:
+    """Return an election with what its followers do under the recommended leader, and no other."""
+    best = election.recommended
+    candidates = tuple(
+        candidate if candidate is best else candidate._replace(plan=None) for candidate in election.candidates
+    )
+    return election._replace(candidates=candidates)
+
+
 class _Reversed(NamedTuple):
     """Sorts the least first that would come last."""
 
@@ -273,7 +297,9 @@ class _Reversed(NamedTuple):
         return bool(self.key > other[0])
 
 
-def concluded(run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Elections) -> RunElection:
+def concluded(
+    run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Elections, out: str | None = None
+) -> RunElection:
     """Return the answer: the order of starts, what each way to go on costs, and the worst partitions."""
     elections, shown = sorted(chosen.lean, key=itemgetter(0, 1)), chosen.shown
     order = order_of_starts(elections, here.starts)
@@ -290,6 +316,7 @@ def concluded(run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Ele
         left_out=max(0, chosen.at_stake - len(shown)),
         unread=chosen.unread,
         is_safe=is_safe(elections),
+        written=() if out is None else write_plan_of_run(run, cluster, here, elections, order, out),
     )
 
 

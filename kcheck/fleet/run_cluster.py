@@ -147,14 +147,14 @@ def _start(row: Mapping[str, Any], start: Mapping[str, Any] | None) -> LogDirPre
 
 def registration_of(row: Mapping[str, Any]) -> PartitionRegistration:
     """Return what a row of `cluster_partitions` says; KcheckError if it is damaged."""
-    names = ("replicas", "isr", "elr", "last_known_elr", "directories")
+    names = ("replicas", "isr", "elr", "last_known_elr", "directories", "removing")
     try:
-        replicas, isr, elr, last_known, directories = (tuple(json.loads(row[name])) for name in names)
+        replicas, isr, elr, last_known, directories, removing = (tuple(json.loads(row[name] or "[]")) for name in names)
     except (ValueError, TypeError) as error:
         raise KcheckError(f"invalid row of the table cluster_partitions: {error}") from error
     return PartitionRegistration(
         replicas, isr, row["leader"], row["leader_epoch"], row["partition_epoch"], elr=elr, last_known_elr=last_known,
-        directories=directories,
+        removing=removing, directories=directories,
     )  # fmt: skip
 
 

@@ -48,9 +48,12 @@ def elect(report: Report, page: Page) -> None:
     if body["written"]:
         page.line()
         page.wrapped(f"Written: {', '.join(map(cell, body['written']))}. Read plan.md first.", hanging="  ")
-    if len(rows) == 1:
+    if len(rows) == 1 and not body.get("left_out"):
         page.line()
         _whole(rows[0], page)
+        if not body["written"]:
+            page.line()
+            page.wrapped("--out DIR writes a plan: the commands to type, and files for Kafka's tools.")
         return
     at_stake = sorted(filter(is_at_stake, rows), key=harm)
     if not at_stake:
@@ -64,8 +67,8 @@ def elect(report: Report, page: Page) -> None:
     rest += body.get("left_out", 0)
     more = f"{plural(rest, 'more partition')} can lose records; --all lists them. " if rest else ""
     page.line()
-    plan = "" if "run" in body else "; --out DIR writes a plan"
-    page.wrapped(f"{more}kcheck elect ... --partition {partition_name(shown[0])} shows one in full{plan}.")
+    plan = "" if body["written"] else " --out DIR writes a plan: the commands to type."
+    page.wrapped(f"{more}kcheck elect ... --partition {partition_name(shown[0])} shows one in full.{plan}")
 
 
 def _whole(row: Any, page: Page) -> None:

@@ -125,13 +125,7 @@ class ClusterElection(Answer):
             folder=out,
             saved=self.saved_in,
         )
-        texts = files_of(recovery)
-        with NewFiles(out, (), apart_from=self.checked) as files:
-            written = []
-            for name, text in texts.items():
-                written.append(files.begin(name))
-                files.write(text.encode(errors="backslashreplace"))
-        return replace(self, written=tuple(written))
+        return replace(self, written=write_plan(recovery, apart_from=self.checked))
 
     def with_saved(self, out: str) -> Self:
         """Return the answer once what the election of any candidate would cut is saved below a directory.
@@ -253,6 +247,17 @@ def elect(
         checked=paths_of(targets),
         arguments=tuple(arguments),
     )
+
+
+def write_plan(recovery: Recovery, *, apart_from: Iterable[str]) -> tuple[str, ...]:
+    """Write the files of a plan into its directory; return their paths. UsageError as `ClusterElection.with_plan`."""
+    texts = files_of(recovery)
+    with NewFiles(recovery.folder, (), apart_from=apart_from) as files:
+        written = []
+        for name, text in texts.items():
+            written.append(files.begin(name))
+            files.write(text.encode(errors="backslashreplace"))
+    return tuple(written)
 
 
 def _wanted_partitions(

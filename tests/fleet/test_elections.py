@@ -1,6 +1,7 @@
 """`kcheck elect --from RUN`: what it says of a partition is what `kcheck elect` says on the directories."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -182,7 +183,47 @@ def test_only_the_worst_of_many_are_listed(tmp_path: Path, monkeypatch: pytest.M
     assert ["diverged"] == [row.topic for row in answer.partitions]
     assert (2, 3) == (answer.left_out, answer.partition_count)
     done = kcheck("elect", "--from", tmp_path / "out", "--all")
-    assert "--out DIR" not in done.out
+    assert "--out DIR writes a plan" in " ".join(done.out.split())
+
+
+@pytest.mark.parametrize(("scene", "dead"), [("outrun", (1,)), ("strayed", ()), ("outlived", ())])
+def test_the_plan_of_a_run_is_that_of_the_directories(scene: str, dead: tuple[int, ...], tmp_path: Path) -> None:
+    """The files for Kafka's tools are the same; so are the steps for verify, where the run knows them."""
+    path = FIXTURES / "clusters" / "4.3.1" / scene
+    data = tmp_path / "data"
+    data.mkdir()
+    for broker in path.glob("broker-*"):
+        if int(broker.name[-1]) not in dead:
+            shutil.copytree(broker, data / broker.name)
+    scanned(tmp_path, data / "{broker}" / "{log_dir}", depth="crc")
+    arguments = [f"{broker.name[-1]}={broker}" for broker in sorted(data.iterdir())]
+    question = ElectionQuestion(dead=dead)
+    expected = elect(arguments, question, wanted=PartitionFilter(), release=release("4.3"))
+    planned = expected.with_plan(str(tmp_path / "expected")).written
+    done = elect_run(str(tmp_path / "out"), None, question, wanted=PartitionFilter(), out=str(tmp_path / "plan"))
+    assert document(done)["written"] == [*done.written]
+    theirs, ours = ({Path(name).name: Path(name).read_text() for name in names} for names in (planned, done.written))
+    assert theirs.keys() == ours.keys()
+    for name in theirs.keys() - {"plan.json", "plan.md"}:
+        assert theirs[name] == ours[name]
+    mine, other = (json.loads(files["plan.json"]) for files in (ours, theirs))
+    assert {**mine, "paths": []} == {**other, "paths": []}
+    assert "which consumer groups committed" in ours["plan.md"]
+    assert f"kcheck verify {tmp_path}/plan {mine['paths'][0]} " in ours["plan.md"]
+    assert [f"{text}/data1" for text in arguments] == mine["paths"]
+
+
+def test_a_plan_needs_metadata_and_saved_records_need_logs(tmp_path: Path) -> None:
+    """Both are refused in one line that says what to do instead."""
+    forged(tmp_path, log_dirs=[{"cluster": "c", "broker": "1", "broker_id": 1, "log_dir": "/d", "mode": "kraft"}],
+           replicas=[{"cluster": "c", "topic": "t", "partition": 0, "broker_id": 1, "broker": "1", "log_dir": "/d",
+                      "dir": "t-0", "state": "current"}])  # fmt: skip
+    done = kcheck("elect", "--from", tmp_path, "--out", tmp_path / "plan")
+    assert (2, True) == (done.code, "scan a log dir with __cluster_metadata-0 too" in " ".join(done.err.split()))
+    assert not (tmp_path / "plan").exists()
+    done = kcheck("elect", "--from", tmp_path, "--save-lost", tmp_path / "lost")
+    said = " ".join(done.err.split())
+    assert (2, True) == (done.code, said.endswith("where these log dirs are: broker 1 /d"))
 
 
 def test_tables_that_are_damaged_or_missing_are_refused(tmp_path: Path) -> None:
@@ -213,7 +254,7 @@ def test_tables_that_are_damaged_or_missing_are_refused(tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (("--from", "x", "1=y"), "BROKER=PATH is not for --from"),
-        (("--from", "x", "--out", "y"), "--out is not for --from"),
+        (("--from", "x", "--metadata", "y"), "--metadata is not for --from"),
         (("--cluster", "x", "1=y"), "or a run with --from RUN"),
         ((), "or a run with --from RUN"),
     ],

@@ -50,17 +50,20 @@ def elect_run(
     *,
     wanted: PartitionFilter,
     session: AbstractContextManager["SparkSession"],
+    out: str | None = None,
 ) -> RunElection:
     """Return what `kcheck.fleet.elections.elect_run` returns; every host sees the run below the same path."""
     if is_url(path):
         raise UsageError(f"{path}: --engine spark reads runs on a disk")
-    run, known, here = prepared(path, cluster, question)
+    run, known, here = prepared(path, cluster, question, is_planned=out is not None)
     with session as spark, in_a_line():
         frame = _partitions(spark, run, known.name)
-        decided = frame.mapInArrow(partial(decide_all, here=here, wanted=wanted), ddl(_CHOSEN)).toArrow()
+        task = partial(decide_all, here=here, wanted=wanted, is_planned=out is not None)
+        decided = frame.mapInArrow(task, ddl(_CHOSEN)).toArrow()
         # Pickled by the executors of this session, as Spark itself does with rows of Python.
         parts = (pickle.loads(data) for data in decided.column("chosen").to_pylist())  # noqa: S301
-        return concluded(run, known, here, reduce(Elections.with_other, parts, Elections()))
+        chosen = reduce(Elections.with_other, parts, Elections(is_planned=out is not None))
+        return concluded(run, known, here, chosen, out)
 
 
 def _partitions(spark: "SparkSession", run: FleetRun, cluster: str | None) -> "DataFrame":
@@ -78,9 +81,11 @@ def _partitions(spark: "SparkSession", run: FleetRun, cluster: str | None) -> "D
     return every.repartitionByRange(slices, "topic", "partition").sortWithinPartitions("topic", "partition", "kind")
 
 
-def decide_all(batches: "Batches", here: ClusterHere, wanted: PartitionFilter) -> "Batches":
+def decide_all(
+    batches: "Batches", here: ClusterHere, wanted: PartitionFilter, *, is_planned: bool = False
+) -> "Batches":
     """Yield the elections of the partitions of one task, in one row."""
-    chosen = Elections()
+    chosen = Elections(is_planned=is_planned)
     for key, rows in groupby(_rows(batches), key=itemgetter("topic", "partition")):
         topic, number = key
         if wanted.has(topic, number):

@@ -34,6 +34,12 @@ def test_the_answer_is_that_of_one_machine(
             there = by_spark.elect_run(str(path), cluster, question, wanted=wanted, session=nullcontext(spark))
             assert document(here) == document(there)
             assert here.partitions
+    plans = [tmp_path / name for name in ("here", "there")]
+    run, every = str(tmp_path / "many"), PartitionFilter()
+    elections.elect_run(run, None, ElectionQuestion(), wanted=every, out=str(plans[0]))
+    by_spark.elect_run(run, None, ElectionQuestion(), wanted=every, session=nullcontext(spark), out=str(plans[1]))
+    ours, theirs = ({file.name: file.read_text() for file in plan.iterdir()} for plan in plans)
+    assert ours == {name: text.replace(str(plans[1]), str(plans[0])) for name, text in theirs.items()}
     monkeypatch.setattr(elections, "SHOWN_MAX", 7)
     here = from_run(tmp_path / "many")
     there = by_spark.elect_run(
