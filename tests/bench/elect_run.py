@@ -3,6 +3,8 @@
 A run is made without a scan: so many partitions with three replicas each on twelve brokers, of which every tenth is
 behind on one broker. Then two brokers hold nothing but a copy of the metadata of such a cluster, and are scanned.
 Printed are the CPU time of each command and the largest memory of a process. `--partitions N` takes another size.
+`--spark` measures `kcheck elect --from RUN` alone: by one machine, also with the plan that `--out` writes, and by Spark
+on two cores. Printed are the time and the largest memory of each kind of process.
 Nothing is asserted: the figures stand in docs/performance.md. `--tiny` does all that once with next to nothing: the
 tests do, so that it goes on to work.
 """
@@ -12,6 +14,7 @@ import json
 import struct
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,7 +23,8 @@ from uuid import UUID
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tests.bench.growth import cost  # noqa: E402 - the path above comes first
+from tests.bench.fleet import peaks  # noqa: E402 - the path above comes first
+from tests.bench.growth import cost  # noqa: E402 - the same
 from tests.bench.limits import kcheck  # noqa: E402 - the same
 from tests.builders import Made, batch_of, log_dir, partition_dir, record  # noqa: E402 - the same
 from tests.fleets import forged  # noqa: E402 - the same
@@ -145,12 +149,35 @@ def measure(count: int, runs: int) -> None:
             print(f"{'fleet scan':13} two copies of {count}: {taken.seconds:.1f} s, {taken.megabytes:.0f} MB")
 
 
+def compare(count: int) -> None:
+    """Print what the answer for a run takes by one machine and by Spark."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        make_run(folder / "out", count)
+        asked = ("elect", "--from", f"{folder}/out", "--fail-on", "fatal")
+        ways = {
+            "local": (),
+            "local, --out": ("--out", f"{folder}/plan"),
+            "spark": ("--engine", "spark", "--master", "local[2]"),
+        }
+        for label, options in ways.items():
+            start = time.perf_counter()
+            memory = peaks(kcheck(*asked, *options))
+            wall = time.perf_counter() - start
+            held = ", ".join(f"{kind} {size >> 10} MB" for kind, size in sorted(memory.items()))
+            print(f"{label:13} {count} partitions: {wall:.1f} s; {held}", flush=True)
+
+
 def main() -> None:
     """Measure what the arguments say."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--partitions", type=int, default=160_000)
     parser.add_argument("--tiny", action="store_true")
+    parser.add_argument("--spark", action="store_true")
     arguments = parser.parse_args()
+    if arguments.spark:
+        compare(arguments.partitions)
+        return
     measure(10 if arguments.tiny else arguments.partitions, 1 if arguments.tiny else 2)
 
 
