@@ -24,10 +24,11 @@ def _incomplete(partitions: Sequence[PartitionElection]) -> Iterator[str]:
     """Yield which disks to bring."""
     without = [row for row in partitions if row.best is None and row.unknown_replicas]
     if without:
-        brokers = listed(sorted({number for row in without for number in row.unknown_replicas}))
+        brokers = sorted({number for row in without for number in row.unknown_replicas})
+        name, them = ("broker", "it") if len(brokers) == 1 else ("brokers", "them")
         yield (
-            f"kcheck recommends no leader for {counted(len(without), 'partition')}: bring the log dirs of broker"
-            f" {brokers}, or give it up with --dead."
+            f"Start no broker yet: kcheck recommends no leader for {counted(len(without), 'partition')}. Bring the log"
+            f" dirs of {name} {listed(brokers)}, or give {them} up with --dead. If you have to go on without {them}:"
         )
 
 
@@ -87,7 +88,11 @@ def lost_words(lost: Amounts) -> str:
     verb = "is" if lost.records == 1 else "are"
     if lost.committed is None:
         return f"{records} {verb} lost"
-    return f"{records} {verb} lost, {lost.committed} of them below the highest high watermark"
+    if lost.records == lost.committed:
+        share = "which was" if lost.records == 1 else "all of them"
+    else:
+        share = f"{lost.committed or 'none'} of them"
+    return f"{records} {verb} lost, {share} committed"
 
 
 def counted(number: int, noun: str) -> str:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from kcheck.core.election import BrokerStart, ElectionRules, Seats
 from kcheck.core.election_plans import (
     Amounts,
@@ -215,7 +217,7 @@ def test_the_verdict() -> None:
     assert said(in_elr, starts={1: BrokerStart(1, clean=True)}).startswith(
         "Start broker 1 first: it is in the ELR of t-0. Every partition then gets a leader"
     )
-    assert said(ISR_LOSES).endswith("and 5 records are lost, 2 of them below the highest high watermark.")
+    assert said(ISR_LOSES).endswith("and 5 records are lost, 2 of them committed.")
     assert said(election(candidate(1)), starts={}) == "No broker here starts."
 
 
@@ -236,9 +238,11 @@ def test_the_verdict_on_partitions_without_a_leader() -> None:
 def test_the_verdict_on_an_incomplete_picture() -> None:
     """Which disks to bring."""
     one, other = (election(candidate(1), unknown_replicas=numbers) for numbers in ((4,), (5, 4)))
-    assert said(one).startswith("kcheck recommends no leader for 1 partition: bring the log dirs of broker 4, or")
+    assert said(one).startswith(
+        "Start no broker yet: kcheck recommends no leader for 1 partition. Bring the log dirs of broker 4, or"
+    )
     assert said(one, other).startswith(
-        "kcheck recommends no leader for 2 partitions: bring the log dirs of broker 4 and 5,"
+        "Start no broker yet: kcheck recommends no leader for 2 partitions. Bring the log dirs of brokers 4 and 5,"
     )
     assert "Under the best leaders" not in said(election(candidate(2), isr=(9,), unknown_replicas=(4,)))
 
@@ -246,3 +250,15 @@ def test_the_verdict_on_an_incomplete_picture() -> None:
 def test_an_unknown_loss_in_words() -> None:
     """A number that is not known is not zero."""
     assert lost_words(UNKNOWN) == "an unknown number of records are lost"
+
+
+@pytest.mark.parametrize(
+    ("lost", "words"),
+    [
+        (Amounts(1, 1, 5), "1 record is lost, which was committed"),
+        (Amounts(3, 3, 5), "3 records are lost, all of them committed"),
+        (Amounts(3, 0, 5), "3 records are lost, none of them committed"),
+    ],
+)
+def test_how_much_of_a_loss_was_committed(lost: Amounts, words: str) -> None:
+    assert lost_words(lost) == words
