@@ -84,7 +84,7 @@ def test_nothing_is_recommended_where_a_replica_is_not_known() -> None:
     said = answer(OUTRUN, "orders", 2, 3)
     (partition,) = said["partitions"]
     assert (partition["best"], partition["unknown_replicas"]) == (None, [1])
-    assert "bring the log dirs of broker 1, or give it up with --dead." in said["verdict"]
+    assert "Bring the log dirs of broker 1, or give it up with --dead." in said["verdict"]
     assert said["gaps"] == [{"broker_id": 1, "replicas": 1, "why": None}]
     assert answer(OUTRUN, "orders", 2, 3, incomplete_ok=True)["partitions"][0]["best"] == 2
     dead = answer(OUTRUN, "orders", 2, 3, dead=[1])
