@@ -54,7 +54,8 @@ def make_follower(world: World, number: int, told: PartitionState) -> None:
             world.decide(Decision.FOLLOWER_KEPT)
         return
     world.decide(Decision.MADE_FOLLOWER)
-    if begins_at_high_watermark(node.epochs, world.release):
+    old = world.rules.mutant == "to-high-watermark"
+    if old or begins_at_high_watermark(node.epochs, world.release):
         after = told_node._replace(mode=ReplicaMode.FETCHING)
         if world.rules.mutant != "M14":
             replica = as_replica(node)
@@ -67,7 +68,8 @@ def make_follower(world: World, number: int, told: PartitionState) -> None:
 
 
 def _cut(world: World, replica: Replica, offset: int) -> Replica:
-    return truncate_to(replica, Offset(offset), release=world.release)
+    after = truncate_to(replica, Offset(offset), release=world.release)
+    return after._replace(cache=replica.cache) if world.rules.mutant == "epochs-kept" else after
 
 
 def ask(world: World, number: int) -> None:
@@ -147,7 +149,7 @@ def _diverge(world: World, number: int, answer: Fetched) -> None:
     world.decide(Decision.TRUNCATED)
     after = truncated(node, _cut(world, replica, to))
     if release.applies_diverging_fetches:
-        after = _with_high_watermark(after, answer.high_watermark)
+        after = _with_high_watermark(world, after, answer.high_watermark)
     world.nodes[number] = after
 
 
@@ -162,10 +164,12 @@ def _append(world: World, number: int, answer: Fetched) -> None:
         replica = raise_log_start(as_replica(after), Offset(answer.log_start_offset), world.release)
         after = truncated(after, replica)
     world.decide(Decision.FOLLOWER_HIGH_WATERMARK)
-    world.nodes[number] = _with_high_watermark(after, answer.high_watermark)
+    world.nodes[number] = _with_high_watermark(world, after, answer.high_watermark)
 
 
-def _with_high_watermark(node: Node, high_watermark: int) -> Node:
+def _with_high_watermark(world: World, node: Node, high_watermark: int) -> Node:
+    if world.rules.mutant == "high-watermark-unbounded":
+        return node._replace(high_watermark=high_watermark)
     return node._replace(
         high_watermark=replication.follower_high_watermark(
             high_watermark, log_start=node.log_start_offset, log_end=node.log_end_offset
