@@ -13,22 +13,22 @@ _END_SECONDS = 10
 
 
 class SharedWork:
-    """The objects that `make` returns for 0, 1, ...: in this process if `count` is 1, else one in each of so many.
+    """So many objects that `make` returns: one in this process if `count` is 1, else one in each of `count` others.
 
     A context; it ends all its processes.
     """
 
-    def __init__(self, count: int, make: Callable[[int], Any]) -> None:
+    def __init__(self, count: int, make: Callable[[], Any]) -> None:
         self._count, self._make = count, make
         self._processes: list[_Process] = []
 
     def __enter__(self) -> "SharedWork":
         """Start the processes."""
-        self._local = [self._make(0)] if self._count == 1 else []
+        self._local = [self._make()] if self._count == 1 else []
         try:
             while not self._local and len(self._processes) < self._count:
                 others = [process.connection for process in self._processes]
-                self._processes.append(_Process(self._make, len(self._processes), others))
+                self._processes.append(_Process(self._make, others))
         except OSError as error:
             self.__exit__()
             raise KcheckError(f"cannot start {self._count} processes: {error.strerror}") from error
@@ -58,13 +58,13 @@ class SharedWork:
 class _Process:
     """A process and the way to talk to it."""
 
-    def __init__(self, make: Callable[[int], Any], number: int, others: list[Any]) -> None:
+    def __init__(self, make: Callable[[], Any], others: list[Any]) -> None:
         import multiprocessing  # only for several processes
 
         context = multiprocessing.get_context("fork")
         self.connection, theirs = context.Pipe()
         self._process = context.Process(
-            target=_serve, args=(make, number, theirs, [*others, self.connection]), daemon=True
+            target=_serve, args=(make, theirs, [*others, self.connection]), daemon=True
         )
         try:
             self._process.start()
@@ -78,14 +78,14 @@ class _Process:
         self.connection.close()
 
 
-def _serve(make: Callable[[int], Any], number: int, connection: Any, others: list[Any]) -> None:
+def _serve(make: Callable[[], Any], connection: Any, others: list[Any]) -> None:
     """Do what arrives until the parent closes the connection; ^C is the parent's."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for other in others:
         other.close()
     let_go_sockets(connection.fileno())
     gc.disable()  # Nothing here makes a cycle of references.
-    part = make(number)
+    part = make()
     try:
         while True:
             method, given = connection.recv()

@@ -21,6 +21,8 @@ __all__ = ["BUDGET_MAX", "DEPTH_MAX", "PROMISES", "STATES_MAX", "Budget", "Part"
 
 DEPTH_MAX = 100
 STATES_MAX = 2_000_000
+SHARE = 100
+"""A level is divided among the parts when it has so many states for each of them."""
 BLOCK = 4096
 """How many states are looked at before the parts agree on which successors are new: this bounds memory."""
 
@@ -99,11 +101,11 @@ class Parts(Protocol):
 class Part:
     """Some of the states of a level, in this process."""
 
-    def __init__(self, task: Search, *, has_first: bool) -> None:
+    def __init__(self, task: Search) -> None:
         self._task = task
         self._choices = task.choices
         self._is_symmetric = task.symmetry and task.rules.mutant is None
-        self._frontier = deque([(0, with_reads(task.first), task.budget)] if has_first else [])
+        self._frontier = deque([(0, with_reads(task.first), task.budget)])
         self._made: list[tuple[ClusterState, Budget]] = []
         self._packed: dict[Budget, int] = {}
 
@@ -122,6 +124,10 @@ class Part:
                 add_budget(self._packed.get(left) or self._pack(left))
                 self._made.append((after, left))
         return found
+
+    def keep(self, number: int, count: int) -> None:
+        """Keep one of `count` shares of the states; the other parts keep the others."""
+        self._frontier = deque(each for each in self._frontier if each[0] % count == number)
 
     def _pack(self, budget: Budget) -> int:
         number = self._packed[budget] = packed(budget)
@@ -193,13 +199,16 @@ def search(
 ) -> SearchEnd:
     """Return the shortest history that breaks a promise, or that there is none; the answer is always the same.
 
-    `parts` share the work; one of them begins with the first state.
+    `parts` share the work: all of them do the same until a level has enough states to be divided.
     """
     visited = _Visited(task)
-    depth, begin, end = 0, 0, 1
+    depth, begin, end, divided = 0, 0, 1, False
     while begin < end and depth < task.depth_max:
+        if not divided and end - begin >= SHARE * len(parts):
+            divided = True
+            parts.call("keep", [(number, len(parts)) for number in range(len(parts))])
         for upto in (*range(begin + BLOCK, end, BLOCK), end):
-            found = _advance(task, visited, parts, upto)
+            found = _advance(task, visited, parts, upto, divided=divided)
             if found is not None:
                 place, promise = found
                 violation = Violation(promise, visited.history(task, place))
@@ -212,9 +221,10 @@ def search(
     return SearchEnd(None, len(visited.parents), depth, complete=begin == end)
 
 
-def _advance(task: Search, visited: _Visited, parts: Parts, end: int) -> tuple[int, str] | None:
+def _advance(task: Search, visited: _Visited, parts: Parts, end: int, *, divided: bool) -> tuple[int, str] | None:
     """Visit what follows the states up to a place; return the first that breaks a promise."""
     found: list[Successors] = parts.call("expand", [(end,)] * len(parts))
+    found = found if divided else found[:1]
     rows: list[list[int]] = [[] for _ in found]
     places: list[list[int]] = [[] for _ in found]
     for parent, step, part, row, number, budget in merge(*(_rows(at, rows_) for at, rows_ in enumerate(found))):
@@ -223,7 +233,8 @@ def _advance(task: Search, visited: _Visited, parts: Parts, end: int) -> tuple[i
         if visited.is_new(number, budget):
             rows[part].append(row)
             places[part].append(visited.add(parent, step))
-    violations = parts.call("accept", [*zip(rows, places, strict=True)])
+    kept = [*zip(rows, places, strict=True)]
+    violations = parts.call("accept", kept if divided else kept * len(parts))
     return min((violation for each in violations for violation in each), default=None)
 
 

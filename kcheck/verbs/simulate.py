@@ -187,7 +187,7 @@ def search(
         states_max=bounds.states_max,
         promises=tuple(promise for promise in PROMISES if promise in bounds.promises),
     )
-    with SharedWork(bounds.jobs, lambda number: Part(task, has_first=number == 0)) as parts:
+    with SharedWork(bounds.jobs, lambda: Part(task)) as parts:
         found = find(task, parts, progress)
     scenario = None
     if found.violation is not None:
