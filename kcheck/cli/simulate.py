@@ -41,7 +41,6 @@ Delays = Annotated[int, typer.Option("--delays", metavar="N", help="Search: link
 Overtakes = Annotated[
     int, typer.Option("--overtakes", metavar="N", help="Search: late messages of a controller that uses ZooKeeper.")
 ]
-Controllers = Annotated[int, typer.Option("--controllers", metavar="N", help="Search: new controllers.")]
 Promise = Annotated[
     str | None,
     typer.Option("--promise", metavar="NAME,...", help="Search: only what breaks these, such as lost,leaders."),
@@ -84,7 +83,6 @@ def simulate(  # one for each option
     shrinks: Shrinks = 0,
     delays: Delays = 0,
     overtakes: Overtakes = 0,
-    controllers: Controllers = 0,
     promise: Promise = None,
     jobs: Jobs = 1,
     depth: DepthMax = None,
@@ -107,7 +105,6 @@ def simulate(  # one for each option
         bounded = {
             "--records": records, "--crashes": crashes, "--lossy-crashes": lossy, "--fences": fences,
             "--moves": moves, "--shrinks": shrinks, "--delays": delays, "--overtakes": overtakes,
-            "--controllers": controllers,
         }  # fmt: skip
         for option, number in bounded.items():
             within(option, number, 0, BUDGET_MAX)
@@ -124,7 +121,7 @@ def simulate(  # one for each option
             configuration.beginning() if file is None else verb.text_at(file),
             "the options" if file is None else file,
             verb.SearchBounds(
-                Budget(records, crashes, lossy, fences, moves, shrinks, delays, overtakes, controllers),
+                Budget(records, crashes, lossy, fences, moves, shrinks, delays, overtakes),
                 DEPTH_MAX if depth is None else depth,
                 STATES_MAX if states is None else states,
                 WATCHED if promise is None else tuple(promise.split(",")),

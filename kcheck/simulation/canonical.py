@@ -51,7 +51,7 @@ def _interchangeable(state: ClusterState, budget: Budget) -> tuple[int, ...]:
     """Return the followers that can change places: an election would look at the order of the assignment."""
     controller = state.controller
     leader = controller.seats.leader
-    if budget.crashes or budget.lossy or budget.fences or budget.moves or budget.controllers or controller.target:
+    if budget.crashes or budget.lossy or budget.fences or budget.moves or controller.target:
         return ()
     if leader == NO_LEADER or not state.nodes[leader].running or leader not in controller.live:
         return ()

@@ -21,8 +21,6 @@ def event_text(event: Event, names: Sequence[str]) -> str:
             return f"{event.kind} {broker}->{names_of([event.target], names)[0]}"
         case EventKind.ELECT:
             return f"elect {broker}" + (" unclean" if event.unclean else "")
-        case EventKind.CONTROLLER:
-            return str(event.kind)
         case _:
             return f"{event.kind} {broker}"
 

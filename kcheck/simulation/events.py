@@ -133,7 +133,7 @@ def _receive(world: World, held: Held) -> None:
 def _told(world: World, number: int, told: PartitionState) -> None:
     """Become leader or follower as the controller says (ReplicaManager.becomeLeaderOrFollower, applyDelta)."""
     node = world.nodes[number]
-    if told.controller_epoch < node.controller_epoch and world.rules.mutant != "old-controller":
+    if told.controller_epoch < node.controller_epoch:
         world.decide(Decision.OLD_CONTROLLER)
         return
     node = world.nodes[number] = node._replace(controller_epoch=told.controller_epoch)

@@ -149,7 +149,7 @@ def _diverge(world: World, number: int, answer: Fetched) -> None:
     world.decide(Decision.TRUNCATED)
     after = truncated(node, _cut(world, replica, to))
     if release.applies_diverging_fetches:
-        after = _with_high_watermark(world, after, answer.high_watermark)
+        after = _with_high_watermark(after, answer.high_watermark)
     world.nodes[number] = after
 
 
@@ -164,12 +164,10 @@ def _append(world: World, number: int, answer: Fetched) -> None:
         replica = raise_log_start(as_replica(after), Offset(answer.log_start_offset), world.release)
         after = truncated(after, replica)
     world.decide(Decision.FOLLOWER_HIGH_WATERMARK)
-    world.nodes[number] = _with_high_watermark(world, after, answer.high_watermark)
+    world.nodes[number] = _with_high_watermark(after, answer.high_watermark)
 
 
-def _with_high_watermark(world: World, node: Node, high_watermark: int) -> Node:
-    if world.rules.mutant == "high-watermark-unbounded":
-        return node._replace(high_watermark=high_watermark)
+def _with_high_watermark(node: Node, high_watermark: int) -> Node:
     return node._replace(
         high_watermark=replication.follower_high_watermark(
             high_watermark, log_start=node.log_start_offset, log_end=node.log_end_offset

@@ -84,8 +84,7 @@ def produce(world: World, number: int, count: int, acks: Acks) -> None:
     world.nodes[number] = after
     acked = {Acks.ALL: None, Acks.LEADER: True, Acks.NONE: False}[acks]
     acked = True if world.rules.mutant == "acks-early" else acked
-    replaced = world.leader not in (None, number)
-    world.appends.append(Append(base, base + count, acks, number, node.leader_epoch, acked, replaced))
+    world.appends.append(Append(base, base + count, acks, number, node.leader_epoch, acked, world.is_replaced(number)))
     world.decide(Decision.APPENDED)
     advance(world, number)
 
@@ -240,6 +239,9 @@ def shrink(world: World, number: int, member: int) -> None:
         world.decide(Decision.STAYS_IN_ISR, "refused: its log ends where the leader's does")
     else:
         world.decide(Decision.LEAVES_ISR)
+        remotes = list(lead.remotes)
+        remotes[member] = remotes[member]._replace(caught_up_at=replication.NEVER)  # It has been slow for so long.
+        world.nodes[number] = node._replace(lead=lead._replace(remotes=tuple(remotes)))
         _ask_for_isr(world, number, tuple(other for other in lead.isr if other != member))
 
 

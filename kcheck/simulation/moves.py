@@ -29,8 +29,6 @@ class Budget(NamedTuple):
     """Links that hold what is sent."""
     overtakes: int = 0
     """What a ZooKeeper-era controller has sent to a broker, and what it sends later arrives first."""
-    controllers: int = 0
-    """New controllers."""
 
 
 BUDGET_MAX = 63
@@ -128,8 +126,6 @@ def _may_ask(state: ClusterState, number: int, choices: Choices) -> bool:
 
 def _faults(state: ClusterState, budget: Budget) -> Iterator[tuple[Event, Budget]]:
     seats = state.controller.seats
-    if budget.controllers:
-        yield Event(EventKind.CONTROLLER), budget._replace(controllers=budget.controllers - 1)
     for number in seats.replicas:
         node = state.nodes[number]
         if node.running and budget.crashes:

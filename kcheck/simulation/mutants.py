@@ -23,12 +23,10 @@ MUTANTS = {
     "epochs-kept": "a truncation leaves the leader epochs as they are",
     "high-watermark-alone": "the high watermark advances without the followers",
     "high-watermark-at-end": "a broker starts with its log end as the high watermark",
-    "high-watermark-unbounded": "a follower takes its leader's high watermark beyond its own log end",
     "isr-unconfirmed": "a leader takes a smaller ISR before the controller has confirmed it (KIP-497)",
     "leader-truncates": "a new leader truncates to its high watermark",
     "min-isr-ignored": "a leader takes and acknowledges acks=all below min.insync.replicas",
     "no-fencing": "a leader does not compare the leader epoch of a request (KIP-320, the first try)",
-    "old-controller": "a broker obeys a controller that has been replaced",
     "old-epoch": "a broker obeys a leader epoch older than its own",
     "to-high-watermark": "a follower truncates to its high watermark (before KIP-101)",
 }
