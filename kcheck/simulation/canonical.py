@@ -1,10 +1,8 @@
 """States that differ in nothing that a rule looks at have one number, the same in every process.
 
 A form is made of numbers alone. Epochs of partition and registrations count only by how far a broker is behind. As long
-as nothing can unseat the leader its followers can change places; then the least number of all orders counts.
+as nothing can unseat the leader its followers can change places, and count in the order of what is known about each.
 """
-
-from itertools import permutations
 
 from kcheck.core.replication import NEVER
 from kcheck.model.cluster import NO_LEADER
@@ -14,104 +12,121 @@ from kcheck.simulation.state import (
     AlterIsr,
     Append,
     ClusterState,
-    Controller,
     EpochQuestion,
     EpochReply,
     Fetched,
     Held,
     LeaderState,
-    NetworkMessage,
     Node,
     PartitionState,
     ReplicaFetch,
-    ReplicaMode,
 )
 
 Form = tuple[object, ...]
 _MESSAGES = (PartitionState, AlterIsr, EpochQuestion, EpochReply, ReplicaFetch, Fetched)
 _NONE = -9
 """Stands for None: the hash of None differs between processes."""
+_LEADER = -8
+"""Stands for the leader in what is known about a follower."""
 
 
 def number_of(state: ClusterState) -> int:
     """Return the hash of a state in its canonical form."""
-    return hash(_form(state))
-
-
-def least_number_of(state: ClusterState, budget: Budget) -> int:
-    """Return the least `number_of` of all states that differ only in which follower is which."""
-    followers = _interchangeable(state, budget)
-    if len(followers) < 2:
-        return number_of(state)
-    orders = permutations(followers)
-    return min(number_of(_renumbered(state, dict(zip(followers, order, strict=True)))) for order in orders)
-
-
-def _interchangeable(state: ClusterState, budget: Budget) -> tuple[int, ...]:
-    """Return the followers that can change places: an election would look at the order of the assignment."""
-    controller = state.controller
-    leader = controller.seats.leader
-    if budget.crashes or budget.lossy or budget.fences or budget.moves or controller.target:
-        return ()
-    if leader == NO_LEADER or not state.nodes[leader].running or leader not in controller.live:
-        return ()
-    if controller.stopping or leader not in controller.seats.isr:
-        return ()
-    return tuple(number for number in controller.seats.replicas if number != leader)
-
-
-def _form(state: ClusterState) -> Form:
-    controller = state.controller
+    controller, seats = state.controller, state.controller.seats
     latest, starts = controller.partition_epoch, [node.incarnation for node in state.nodes]
+    held: Form = ()
+    expecting = set()
     if state.held:
         expecting = {held.target for held in state.held}
-        held: Form = tuple(_held_form(message, latest, starts) for message in sorted(state.held, key=_link))
-    else:
-        expecting, held = set(), ()
+        held = tuple(_held_form(message, latest, starts) for message in sorted(state.held, key=_link))
     nodes = tuple(
-        _node_form(node, latest, starts, hears=number in expecting) for number, node in enumerate(state.nodes)
+        (*_node_form(node, latest, hears=number in expecting), node.leader, _lead_form(node.lead, starts))
+        for number, node in enumerate(state.nodes)
     )
-    appends = tuple(map(_append_form, state.appends))
-    return (nodes, _controller_form(controller, starts), held, state.holding, appends, state.reads, state.now)
-
-
-def _controller_form(controller: Controller, starts: list[int]) -> Form:
-    seats = controller.seats
-    registered = tuple(map(int.__sub__, starts, controller.broker_epochs))
-    return (
+    elected = (
         seats.replicas, frozenset(seats.isr), frozenset(seats.elr), seats.last_known, seats.leader,
-        controller.leader_epoch, controller.epoch, controller.live, controller.stopping, registered, controller.target,
+        controller.leader_epoch, controller.epoch, controller.live, controller.stopping, controller.target,
+        tuple(map(int.__sub__, starts, controller.broker_epochs)),
     )  # fmt: skip
+    return hash((nodes, elected, held, state.holding, tuple(map(_append_form, state.appends)), state.reads, state.now))
+
+
+def number_by_roles(state: ClusterState, budget: Budget) -> int:
+    """Return the number of a state; the same for all that differ only in which follower is which.
+
+    An election looks at the order of the assignment, so that no fault may be left that can unseat the leader.
+    """
+    if budget.crashes or budget.lossy or budget.fences or budget.moves:
+        return number_of(state)
+    followers = _interchangeable(state)
+    if len(followers) < 2:
+        return number_of(state)
+    controller, seats = state.controller, state.controller.seats
+    leader = state.nodes[seats.leader]
+    lead = leader.lead
+    assert lead is not None
+    latest = controller.partition_epoch
+    known = sorted(
+        (
+            _node_form(node, latest, hears=False), _LEADER if node.leader == seats.leader else node.leader,
+            _remote_form(lead, number, node.incarnation), number in lead.isr, number in lead.proposed,
+            number in seats.isr, number in seats.elr, number in controller.live,
+            node.incarnation - controller.broker_epochs[number],
+        )
+        for number in followers if (node := state.nodes[number])
+    )  # fmt: skip
+    leading = (
+        _node_form(leader, latest, hears=False), lead.epoch_start, seats.leader, seats.replicas,
+        seats.leader in lead.isr, leader.incarnation - controller.broker_epochs[seats.leader],
+        controller.leader_epoch, controller.epoch,
+    )  # fmt: skip
+    return hash((tuple(known), leading, tuple(map(_append_form, state.appends)), state.reads, state.now))
+
+
+def _interchangeable(state: ClusterState) -> tuple[int, ...]:
+    """Return the followers that can change places: their leader stays, and no message or leader names one of them."""
+    controller, seats = state.controller, state.controller.seats
+    leader = seats.leader
+    if state.held or state.holding or controller.target or controller.stopping or seats.last_known:
+        return ()
+    if leader == NO_LEADER or leader not in controller.live or leader not in seats.isr:
+        return ()
+    if state.nodes[leader].lead is None or not state.nodes[leader].running or len(seats.replicas) < len(state.nodes):
+        return ()
+    followers = tuple(number for number in seats.replicas if number != leader)
+    is_plain = all(
+        state.nodes[number].lead is None and state.nodes[number].leader in (leader, NO_LEADER) for number in followers
+    )
+    return followers if is_plain else ()
 
 
 def _append_form(append: Append) -> Form:
-    acked = _NONE if append.acked is None else append.acked
-    return (*append[:2], append.acks.value, *append[3:5], acked, append.replaced)
+    """Return an append; who took it counts while its producer waits."""
+    if append.acked is None:
+        return (append.base_offset, append.end_offset, int(append.acks), append.leader, append.replaced)
+    return (append.base_offset, append.end_offset, append.acked and 1 + append.replaced)
 
 
-def _node_form(node: Node, latest: int, starts: list[int], *, hears: bool) -> Form:
+def _node_form(node: Node, latest: int, *, hears: bool) -> Form:
     """Return a replica without what no rule looks at. One that expects no message hears of no older state either."""
-    lead = node.lead
-    behind = 0 if lead is None and not hears else latest - node.partition_epoch
+    behind = 0 if node.lead is None and not hears else latest - node.partition_epoch
     return (
         node.batches, node.log_end_offset, node.log_start_offset, node.epochs, node.high_watermark, node.checkpoint,
-        node.flushed, node.running, node.clean, node.mode.value, node.leader, node.leader_epoch, behind,
-        node.controller_epoch, _NONE if lead is None else _lead_form(lead, starts),
+        node.flushed, node.running, node.clean, int(node.mode), node.leader_epoch, behind, node.controller_epoch,
     )  # fmt: skip
 
 
-def _lead_form(lead: LeaderState, starts: list[int]) -> Form:
-    return (
-        lead.epoch_start,
-        frozenset(lead.isr),
-        frozenset(lead.proposed),
-        tuple(
-            (end, caught_up_at, leader_end if caught_up_at == NEVER else 0, fetched_at, start - broker_epoch)
-            for (end, caught_up_at, leader_end, fetched_at, broker_epoch), start in zip(
-                lead.remotes, starts, strict=True
-            )
-        ),
-    )
+def _lead_form(lead: LeaderState | None, starts: list[int]) -> object:
+    if lead is None:
+        return _NONE
+    remotes = tuple(_remote_form(lead, number, start) for number, start in enumerate(starts))
+    return lead.epoch_start, frozenset(lead.isr), frozenset(lead.proposed), remotes
+
+
+def _remote_form(lead: LeaderState, number: int, start: int) -> Form:
+    """Return what a leader knows about a follower."""
+    end, caught_up_at, leader_end, fetched_at, broker_epoch = lead.remotes[number]
+    return (end, caught_up_at, leader_end if caught_up_at == NEVER else 0, fetched_at, start - broker_epoch)
 
 
 def _link(held: Held) -> tuple[int, int]:
@@ -133,52 +148,3 @@ def _plain(value: object) -> object:
     if isinstance(value, str):
         return int.from_bytes(value.encode(), "big")
     return tuple(map(_plain, value)) if isinstance(value, tuple) else value
-
-
-def _renumbered(state: ClusterState, places: dict[int, int]) -> ClusterState:
-    """Return a state in which brokers have changed places."""
-    count = len(state.nodes)
-    to = {number: places.get(number, number) for number in (*range(count), CONTROLLER, NO_LEADER)}
-    origin = {new: old for old, new in to.items()}
-    order = [origin[number] for number in range(count)]
-    controller, seats = state.controller, state.controller.seats
-    return ClusterState(
-        nodes=tuple(_renumbered_node(state.nodes[old], to, order) for old in order),
-        controller=controller._replace(
-            seats=seats._replace(
-                replicas=(),  # Nothing asks for their order any more.
-                isr=_set(seats.isr, to),
-                elr=_set(seats.elr, to),
-                last_known=_set(seats.last_known, to),
-            ),
-            live=_set(controller.live, to),
-            broker_epochs=tuple(controller.broker_epochs[old] for old in order),
-        ),
-        held=tuple(_renumbered_held(held, to, order) for held in state.held),
-        holding=frozenset((to[source], to[target]) for source, target in state.holding),
-        appends=tuple(append._replace(leader=to[append.leader]) for append in state.appends),
-        reads=state.reads,
-        now=state.now,
-    )
-
-
-def _set(numbers: tuple[int, ...], to: dict[int, int]) -> tuple[int, ...]:
-    return tuple(sorted(to[number] for number in numbers))
-
-
-def _renumbered_node(node: Node, to: dict[int, int], order: list[int]) -> Node:
-    lead = node.lead
-    if lead is not None:
-        remotes = tuple(lead.remotes[old] for old in order)
-        lead = LeaderState(lead.epoch_start, _set(lead.isr, to), _set(lead.proposed, to), remotes)
-    return node._replace(leader=to[node.leader], lead=lead)
-
-
-def _renumbered_held(held: Held, to: dict[int, int], order: list[int]) -> Held:
-    message: NetworkMessage = held.message
-    if isinstance(message, PartitionState):
-        message = message._replace(leader=to[message.leader], isr=_set(message.isr, to))
-    elif isinstance(message, AlterIsr):
-        epochs = tuple(message.broker_epochs[old] for old in order)
-        message = message._replace(isr=_set(message.isr, to), broker_epochs=epochs)
-    return held._replace(source=to[held.source], target=to[held.target], message=message)

@@ -136,13 +136,15 @@ def _told(world: World, number: int, told: PartitionState) -> None:
     if told.controller_epoch < node.controller_epoch:
         world.decide(Decision.OLD_CONTROLLER)
         return
-    node = world.nodes[number] = node._replace(controller_epoch=told.controller_epoch)
+    if told.controller_epoch != node.controller_epoch:
+        node = world.nodes[number] = node._replace(controller_epoch=told.controller_epoch)
     older = told.leader_epoch < node.leader_epoch or told.partition_epoch < node.partition_epoch
     if older and world.rules.mutant != "old-epoch":
         world.decide(Decision.OLD_EPOCH)
         return
     if told.leader_epoch == node.leader_epoch and node.mode is not ReplicaMode.LEADER:
-        world.nodes[number] = node._replace(partition_epoch=told.partition_epoch)
+        if told.partition_epoch != node.partition_epoch:
+            world.nodes[number] = node._replace(partition_epoch=told.partition_epoch)
         return
     if told.leader == number:
         leaders.make_leader(world, number, told)

@@ -94,9 +94,10 @@ def advance(world: World, number: int) -> None:
     node, release, rules = world.nodes[number], world.release, world.rules
     lead = node.lead
     assert lead is not None
+    min_isr = _min_isr(world, "M12", "min-isr-ignored")
     bounds = []
     for other in world.controller.seats.replicas:
-        if other == number:
+        if other == number or node.high_watermark >= node.log_end_offset:
             continue
         member = world.member(other, node)
         counts = replication.bounds_high_watermark(
@@ -110,7 +111,6 @@ def advance(world: World, number: int) -> None:
         if counts:
             bounds.append(member.remote.log_end_offset)
     bounds = [] if rules.mutant == "high-watermark-alone" else bounds
-    min_isr = _min_isr(world, "M12", "min-isr-ignored")
     high_watermark = replication.high_watermark(
         node.high_watermark,
         leader_end=node.log_end_offset,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from heapq import merge
 from typing import Any, NamedTuple, Protocol
 
-from kcheck.simulation.canonical import least_number_of, number_of
+from kcheck.simulation.canonical import number_by_roles, number_of
 from kcheck.simulation.events import Event
 from kcheck.simulation.moves import BUDGET_MAX, Budget, Choices, covers, packed, steps
 from kcheck.simulation.promises import PROMISES, WATCHED, broken, with_reads
@@ -120,7 +120,7 @@ class Part:
             for step, (_, after, left) in enumerate(steps(state, budget, self._choices)):
                 add_parent(place)
                 add_step(step)
-                add_number(least_number_of(after, left) if self._is_symmetric else number_of(after))
+                add_number(number_by_roles(after, left) if self._is_symmetric else number_of(after))
                 add_budget(self._packed.get(left) or self._pack(left))
                 self._made.append((after, left))
         return found
@@ -152,7 +152,7 @@ class _Visited:
     def __init__(self, task: Search) -> None:
         self.parents, self.steps = array("q", [-1]), array("H", [0])
         first = with_reads(task.first)
-        number = least_number_of(first, task.budget) if task.symmetry and task.rules.mutant is None else number_of(first)
+        number = number_by_roles(first, task.budget) if task.symmetry and task.rules.mutant is None else number_of(first)
         self._known: dict[int, int | tuple[int, ...]] = {number: packed(task.budget)}
 
     def is_new(self, number: int, budget: int) -> bool:
