@@ -3,7 +3,7 @@
 import gc
 import signal
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Self
 
 from kcheck.disk.descriptors import let_go_sockets
 from kcheck.errors import KcheckError
@@ -22,7 +22,7 @@ class SharedWork:
         self._count, self._make = count, make
         self._processes: list[_Process] = []
 
-    def __enter__(self) -> "SharedWork":
+    def __enter__(self) -> Self:
         """Start the processes."""
         self._local = [self._make()] if self._count == 1 else []
         try:
@@ -63,9 +63,7 @@ class _Process:
 
         context = multiprocessing.get_context("fork")
         self.connection, theirs = context.Pipe()
-        self._process = context.Process(
-            target=_serve, args=(make, theirs, [*others, self.connection]), daemon=True
-        )
+        self._process = context.Process(target=_serve, args=(make, theirs, [*others, self.connection]), daemon=True)
         try:
             self._process.start()
         finally:

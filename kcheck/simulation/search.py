@@ -17,7 +17,19 @@ from kcheck.simulation.moves import BUDGET_MAX, Budget, Choices, covers, packed,
 from kcheck.simulation.promises import PROMISES, WATCHED, broken, with_reads
 from kcheck.simulation.state import Acks, ClusterState, Rules
 
-__all__ = ["BUDGET_MAX", "DEPTH_MAX", "PROMISES", "STATES_MAX", "Budget", "Part", "Search", "SearchEnd", "Violation", "search", "silent"]
+__all__ = [
+    "BUDGET_MAX",
+    "DEPTH_MAX",
+    "PROMISES",
+    "STATES_MAX",
+    "Budget",
+    "Part",
+    "Search",
+    "SearchEnd",
+    "Violation",
+    "search",
+    "silent",
+]
 
 DEPTH_MAX = 100
 STATES_MAX = 2_000_000
@@ -152,7 +164,9 @@ class _Visited:
     def __init__(self, task: Search) -> None:
         self.parents, self.steps = array("q", [-1]), array("H", [0])
         first = with_reads(task.first)
-        number = number_by_roles(first, task.budget) if task.symmetry and task.rules.mutant is None else number_of(first)
+        number = (
+            number_by_roles(first, task.budget) if task.symmetry and task.rules.mutant is None else number_of(first)
+        )
         self._known: dict[int, int | tuple[int, ...]] = {number: packed(task.budget)}
 
     def is_new(self, number: int, budget: int) -> bool:
@@ -194,9 +208,7 @@ def silent(depth: int, states: int) -> None:
     del depth, states
 
 
-def search(
-    task: Search, parts: Parts, progress: Callable[[int, int], None] = silent
-) -> SearchEnd:
+def search(task: Search, parts: Parts, progress: Callable[[int, int], None] = silent) -> SearchEnd:
     """Return the shortest history that breaks a promise, or that there is none; the answer is always the same.
 
     `parts` share the work: all of them do the same until a level has enough states to be divided.

@@ -18,9 +18,9 @@ from kcheck.model.unreadable import UnreadableCause, UnreadableError
 from kcheck.simulation.directories import files_after
 from kcheck.simulation.event_text import event_text
 from kcheck.simulation.history import ShippedHistory, parse_history
+from kcheck.simulation.promises import PROMISES, WATCHED
 from kcheck.simulation.replay import Replay, replay
 from kcheck.simulation.script import parse
-from kcheck.simulation.promises import PROMISES, WATCHED
 from kcheck.simulation.search import DEPTH_MAX, STATES_MAX, Budget, Part, Search, SearchEnd, silent
 from kcheck.simulation.search import search as find
 

@@ -74,7 +74,10 @@ def test_a_mutant_is_found(mutant: str, beginning: str, budget: Budget, promise:
 def test_every_mutant_is_tried() -> None:
     """Each has its row above; of the releases' rows a few stand for all."""
     assert [*MUTANTS] == [row[0] for row in FOUND if row[0] not in rows()]
-    with pytest.raises(UsageError, match=r"--mutant M1 is not known; known are M4, M5.*, such as caught_up_replicas_bound_high_watermark"):
+    with pytest.raises(
+        UsageError,
+        match=r"--mutant M1 is not known; known are M4, M5.*, such as caught_up_replicas_bound_high_watermark",
+    ):
         search(TWO, "f", SearchBounds(), mutant="M1")
 
 
