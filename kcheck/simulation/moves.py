@@ -50,7 +50,7 @@ def covers(one: int, other: int) -> bool:
     return ((one | _GUARDS) - other) & _GUARDS == _GUARDS
 
 
-class Choices(NamedTuple):
+class SearchChoices(NamedTuple):
     """What decides which events are tried, apart from state and budget."""
 
     rules: Rules
@@ -59,11 +59,11 @@ class Choices(NamedTuple):
     """What producers wait for."""
 
 
-Step = tuple[tuple[Event, ...], ClusterState, Budget]
+SearchStep = tuple[tuple[Event, ...], ClusterState, Budget]
 """What happens, the state after it, and what is left of the budget."""
 
 
-def steps(state: ClusterState, budget: Budget, choices: Choices) -> Iterator[Step]:
+def steps(state: ClusterState, budget: Budget, choices: SearchChoices) -> Iterator[SearchStep]:
     """Yield what can happen next: an event, and the same with one link that holds what it sends."""
     rules = choices.rules
     for event, left in _possible(state, budget, choices):
@@ -77,7 +77,7 @@ def steps(state: ClusterState, budget: Budget, choices: Choices) -> Iterator[Ste
                 yield (delay, event), with_reads(held), less
 
 
-def _possible(state: ClusterState, budget: Budget, choices: Choices) -> Iterator[tuple[Event, Budget]]:
+def _possible(state: ClusterState, budget: Budget, choices: SearchChoices) -> Iterator[tuple[Event, Budget]]:
     """Yield every event that can change something, with what is left of the budget after it."""
     if budget.records:
         less = budget._replace(records=budget.records - 1)
@@ -107,7 +107,7 @@ def _possible(state: ClusterState, budget: Budget, choices: Choices) -> Iterator
             yield Event(EventKind.CHECKPOINT, number), budget
 
 
-def _network(state: ClusterState, budget: Budget, choices: Choices) -> Iterator[tuple[Event, Budget]]:
+def _network(state: ClusterState, budget: Budget, choices: SearchChoices) -> Iterator[tuple[Event, Budget]]:
     for source, target in sorted({(held.source, held.target) for held in state.held} | state.holding):
         yield Event(EventKind.DELIVER, source, target=target), budget
     if budget.overtakes and not choices.rules.election.kraft:  # KRaft brokers replay a log, in order.
@@ -117,7 +117,7 @@ def _network(state: ClusterState, budget: Budget, choices: Choices) -> Iterator[
                 yield Event(EventKind.OVERTAKE, source, target=target), less
 
 
-def _may_ask(state: ClusterState, number: int, choices: Choices) -> bool:
+def _may_ask(state: ClusterState, number: int, choices: SearchChoices) -> bool:
     """Whether a follower has no request under way; the mutant that mixes up answers may have two."""
     ends = {number, state.nodes[number].leader}
     under_way = sum({held.source, held.target} == ends for held in state.held)

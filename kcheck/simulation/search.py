@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 from kcheck.simulation.canonical import number_by_roles, number_of
 from kcheck.simulation.events import Event
-from kcheck.simulation.moves import BUDGET_MAX, Budget, Choices, covers, packed, steps
+from kcheck.simulation.moves import BUDGET_MAX, Budget, SearchChoices, covers, packed, steps
 from kcheck.simulation.promises import PROMISES, WATCHED, broken, with_reads
 from kcheck.simulation.state import Acks, ClusterState, Rules
 
@@ -23,9 +23,9 @@ __all__ = [
     "PROMISES",
     "STATES_MAX",
     "Budget",
-    "Part",
     "Search",
     "SearchEnd",
+    "SearchPart",
     "Violation",
     "search",
     "silent",
@@ -82,9 +82,9 @@ class Search(NamedTuple):
     """Whether followers that can change places are one."""
 
     @property
-    def choices(self) -> Choices:
+    def choices(self) -> SearchChoices:
         """Return what decides which events are tried."""
-        return Choices(self.rules, self.acks)
+        return SearchChoices(self.rules, self.acks)
 
 
 class Successors(NamedTuple):
@@ -98,7 +98,7 @@ class Successors(NamedTuple):
     """What is left, packed."""
 
 
-class Parts(Protocol):
+class SearchParts(Protocol):
     """The parts among which a search is divided."""
 
     def __len__(self) -> int:
@@ -110,7 +110,7 @@ class Parts(Protocol):
         ...
 
 
-class Part:
+class SearchPart:
     """Some of the states of a level, in this process."""
 
     def __init__(self, task: Search) -> None:
@@ -208,7 +208,7 @@ def silent(depth: int, states: int) -> None:
     del depth, states
 
 
-def search(task: Search, parts: Parts, progress: Callable[[int, int], None] = silent) -> SearchEnd:
+def search(task: Search, parts: SearchParts, progress: Callable[[int, int], None] = silent) -> SearchEnd:
     """Return the shortest history that breaks a promise, or that there is none; the answer is always the same.
 
     `parts` share the work: all of them do the same until a level has enough states to be divided.
@@ -233,7 +233,7 @@ def search(task: Search, parts: Parts, progress: Callable[[int, int], None] = si
     return SearchEnd(None, len(visited.parents), depth, complete=begin == end)
 
 
-def _advance(task: Search, visited: _Visited, parts: Parts, end: int, *, divided: bool) -> tuple[int, str] | None:
+def _advance(task: Search, visited: _Visited, parts: SearchParts, end: int, *, divided: bool) -> tuple[int, str] | None:
     """Visit what follows the states up to a place; return the first that breaks a promise."""
     found: list[Successors] = parts.call("expand", [(end,)] * len(parts))
     found = found if divided else found[:1]

@@ -21,7 +21,7 @@ from kcheck.simulation.history import ShippedHistory, parse_history
 from kcheck.simulation.promises import PROMISES, WATCHED
 from kcheck.simulation.replay import Replay, replay
 from kcheck.simulation.script import parse
-from kcheck.simulation.search import DEPTH_MAX, STATES_MAX, Budget, Part, Search, SearchEnd, silent
+from kcheck.simulation.search import DEPTH_MAX, STATES_MAX, Budget, Search, SearchEnd, SearchPart, silent
 from kcheck.simulation.search import search as find
 
 ALL = "all"
@@ -187,7 +187,7 @@ def search(
         states_max=bounds.states_max,
         promises=tuple(promise for promise in PROMISES if promise in bounds.promises),
     )
-    with SharedWork(bounds.jobs, lambda: Part(task)) as parts:
+    with SharedWork(bounds.jobs, lambda: SearchPart(task)) as parts:
         found = find(task, parts, progress)
     scenario = None
     if found.violation is not None:

@@ -11,7 +11,7 @@ from kcheck.simulation.canonical import number_by_roles, number_of
 from kcheck.simulation.moves import BUDGET_MAX, Budget, covers, packed
 from kcheck.simulation.replay import replay
 from kcheck.simulation.script import parse
-from kcheck.simulation.search import Part, Search, SearchEnd
+from kcheck.simulation.search import Search, SearchEnd, SearchPart
 from kcheck.verbs.simulate import Configuration, SearchBounds, search
 from tests.oracle.ask import SEED
 
@@ -34,7 +34,7 @@ def end_of(configuration: Configuration, kafka: str, budget: Budget, *, symmetry
     """Search up to a depth, where a small budget has no more states or many."""
     begun = replay(parse(configuration.beginning(), "f"), kafka)
     task = Search(begun.steps[-1].state, begun.rules, budget, depth_max=7, symmetry=symmetry)
-    with SharedWork(1, lambda: Part(task)) as parts:
+    with SharedWork(1, lambda: SearchPart(task)) as parts:
         return searching.search(task, parts)
 
 
