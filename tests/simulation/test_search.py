@@ -1,7 +1,5 @@
 """A search finds what each condition of Kafka is for once it is switched off, and nothing while it holds."""
 
-from pathlib import Path
-
 import pytest
 
 from kcheck.errors import UsageError
