@@ -1,7 +1,7 @@
 """A slow, obvious twin of the simulator: one partition in dicts and lists, a record at a time, no message is ever late.
 
-It knows three Kafkas: `high_watermark` is 0.10.2 with ZooKeeper, `epochs` is 2.4 with ZooKeeper, `fetch` is 3.9 with
-KRaft. Nothing of kcheck is imported.
+It knows four Kafkas: `high_watermark` is 0.10.2, `kip101` is 1.1 and `epochs` is 2.4, all with ZooKeeper; `fetch` is
+3.9 with KRaft. Nothing of kcheck is imported.
 """
 
 from typing import Any
@@ -15,6 +15,7 @@ class PlainCluster:
     def __init__(self, count: int, min_isr: int, family: str) -> None:
         self.family, self.min_isr = family, min_isr
         self.old, self.kraft = family == "high_watermark", family == "fetch"
+        self.early = family in ("high_watermark", "kip101")
         self.leader, self.epoch, self.isr, self.live = 0, 0, list(range(count)), set(range(count))
         self.acked: list[bool | None] = []
         self.brokers: list[dict[str, Any]] = [
@@ -88,7 +89,7 @@ class PlainCluster:
                         broker["epochs"].append((epoch, offset))
             broker.update(up=True, flushed=end, hw=min(broker["file"], end))
         if number in self.live:
-            if self.old:  # Nobody has noticed.
+            if self.early:  # Nobody has noticed.
                 self.tell(number)
                 return
             self.remove(number)
@@ -120,18 +121,18 @@ class PlainCluster:
         self.give_up(number)
         if self.leader == NOBODY:
             broker["role"] = "none"
-        elif not (self.old and same):
-            if self.old or not broker["epochs"]:
+        elif not (self.early and same):
+            if self.old or (not broker["epochs"] and not self.early):
                 self.cut(broker, min(broker["hw"], len(broker["log"])))
                 broker["role"] = "fetching"
             else:
-                broker["role"] = "truncating" if self.family == "epochs" else "fetching"
+                broker["role"] = "fetching" if self.kraft else "truncating"
 
     def lead(self, number: int, *, again: bool) -> None:
         """Begin to lead in a new epoch."""
         broker = self.brokers[number]
         end = len(broker["log"])
-        if not self.old:
+        if not self.early:
             self.note_epoch(broker, self.epoch, end)
         ends = broker["ends"] if again else dict.fromkeys(range(len(self.brokers)), -1)
         broker.update(
@@ -148,10 +149,12 @@ class PlainCluster:
 
     takers: dict[int, int]
 
-    @staticmethod
-    def note_epoch(broker: dict[str, Any], epoch: int, offset: int) -> None:
-        """Write where an epoch begins; what contradicts it goes."""
-        if not broker["epochs"] or broker["epochs"][-1][0] != epoch:
+    def note_epoch(self, broker: dict[str, Any], epoch: int, offset: int) -> None:
+        """Write where an epoch begins; what contradicts it goes, or up to 2.0.0 comes too late."""
+        if self.early:
+            if not broker["epochs"] or (epoch > broker["epochs"][-1][0] and offset >= broker["epochs"][-1][1]):
+                broker["epochs"].append((epoch, offset))
+        elif not broker["epochs"] or broker["epochs"][-1][0] != epoch:
             broker["epochs"] = [entry for entry in broker["epochs"] if entry[0] < epoch and entry[1] < offset]
             broker["epochs"].append((epoch, offset))
 
@@ -164,7 +167,7 @@ class PlainCluster:
         del broker["log"][to:]
         broker["epochs"] = [entry for entry in broker["epochs"] if entry[1] < to]
         broker["flushed"] = min(broker["flushed"], to)
-        if not self.old:
+        if not self.early:
             broker["hw"] = min(broker["hw"], to)
 
     # What leaders do.
@@ -209,7 +212,7 @@ class PlainCluster:
         broker = self.brokers[self.leader]
         if broker["role"] != "leader" or member == self.leader or member not in broker["isr"]:
             return
-        if not self.old and broker["ends"][member] == len(broker["log"]):
+        if not self.early and broker["ends"][member] == len(broker["log"]):
             return
         broker["caught"][member] = False
         self.isr = [other for other in self.isr if other != member]
@@ -223,7 +226,7 @@ class PlainCluster:
         if not broker["up"] or broker["role"] not in ("fetching", "truncating"):
             return
         leader = self.brokers[broker["leader"]]
-        if not leader["up"] or leader["role"] != "leader" or (not self.old and leader["epoch"] != broker["epoch"]):
+        if not leader["up"] or leader["role"] != "leader" or (not self.early and leader["epoch"] != broker["epoch"]):
             return
         if broker["role"] == "truncating":
             self.ask(broker, leader)
@@ -245,7 +248,7 @@ class PlainCluster:
     def out_of_range(self, number: int, broker: dict[str, Any], end: int) -> None:
         """Truncate to the leader's end; the oldest brokers exit."""
         if end < len(broker["log"]):
-            if self.old:
+            if self.early:
                 self.crash(number)
             else:
                 self.cut(broker, end)
@@ -256,7 +259,7 @@ class PlainCluster:
         if offset >= end or (offset >= leader["seen"][number] and leader["fetched"][number]):
             leader["caught"][number] = True
         leader["ends"][number], leader["seen"][number] = offset, end
-        joins = number not in leader["isr"] and offset >= before and (self.old or offset >= leader["began"])
+        joins = number not in leader["isr"] and offset >= before and (self.early or offset >= leader["began"])
         joins = joins and (not self.kraft or number in self.live)
         if joins and not self.kraft:
             self.isr.append(number)
@@ -274,9 +277,15 @@ class PlainCluster:
 
     def ask(self, broker: dict[str, Any], leader: dict[str, Any]) -> None:
         """Ask where the latest epoch ends, and truncate."""
-        found = self.end_of(leader, broker["epochs"][-1][0] if broker["epochs"] else -1)
+        last = broker["epochs"][-1][0] if broker["epochs"] else -1
+        found = self.end_of(leader, last)
+        if found is not None and self.early and last < leader["epochs"][0][0]:
+            found = None  # Below all epochs that it knows, a leader knew nothing.
         if found is None:
             self.cut(broker, min(broker["hw"], len(broker["log"])))
+            broker["role"] = "fetching"
+        elif self.early:
+            self.cut(broker, found[1])
             broker["role"] = "fetching"
         elif self.cut_by(broker, found):
             broker["role"] = "fetching"
