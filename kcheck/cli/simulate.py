@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from kcheck.cli.long_commands import Jobs, parse_jobs
 from kcheck.cli.options import with_output_options, within
 from kcheck.cli.report_output import OutputOptions, end, write_answer
 from kcheck.errors import UsageError
@@ -37,6 +38,13 @@ Fences = Annotated[int, typer.Option("--fences", metavar="N", help="Search: sess
 Moves = Annotated[int, typer.Option("--moves", metavar="N", help="Search: elections of another replica in sync.")]
 Shrinks = Annotated[int, typer.Option("--shrinks", metavar="N", help="Search: slow followers that leave the ISR.")]
 Delays = Annotated[int, typer.Option("--delays", metavar="N", help="Search: links that hold what is sent.")]
+Overtakes = Annotated[
+    int, typer.Option("--overtakes", metavar="N", help="Search: late messages of a controller that uses ZooKeeper.")
+]
+Promise = Annotated[
+    str | None,
+    typer.Option("--promise", metavar="NAME,...", help="Search: only what breaks these, such as lost,leaders."),
+]
 DepthMax = Annotated[int | None, typer.Option("--depth", metavar="N", help="Search: most events of a history.")]
 States = Annotated[int | None, typer.Option("--states", metavar="N", help="Search: most states to visit.")]
 Mutant = Annotated[
@@ -50,8 +58,6 @@ Reproduce = Annotated[bool, typer.Option("--reproduce", help="Print a shell scri
 WrittenStep = Annotated[
     int | None, typer.Option("--step", metavar="N", help="With --write: after N events; default: all.")
 ]
-
-_BUDGET_MAX = 100
 
 
 @with_output_options
@@ -76,6 +82,9 @@ def simulate(  # one for each option
     moves: Moves = 0,
     shrinks: Shrinks = 0,
     delays: Delays = 0,
+    overtakes: Overtakes = 0,
+    promise: Promise = None,
+    jobs: Jobs = 1,
     depth: DepthMax = None,
     states: States = None,
     mutant: Mutant = None,
@@ -84,7 +93,8 @@ def simulate(  # one for each option
     reproduce: Reproduce = False,
 ) -> None:
     """Replay a history of one partition, in any release."""
-    from kcheck.simulation.search import DEPTH_MAX, STATES_MAX, Budget
+    from kcheck.simulation.promises import WATCHED
+    from kcheck.simulation.search import BUDGET_MAX, DEPTH_MAX, STATES_MAX, Budget
     from kcheck.verbs import simulate as verb
 
     if listed:
@@ -94,10 +104,10 @@ def simulate(  # one for each option
         within("--brokers", brokers, 1, 9)
         bounded = {
             "--records": records, "--crashes": crashes, "--lossy-crashes": lossy, "--fences": fences,
-            "--moves": moves, "--shrinks": shrinks, "--delays": delays,
+            "--moves": moves, "--shrinks": shrinks, "--delays": delays, "--overtakes": overtakes,
         }  # fmt: skip
         for option, number in bounded.items():
-            within(option, number, 0, _BUDGET_MAX)
+            within(option, number, 0, BUDGET_MAX)
         configuration = verb.Configuration(
             brokers=brokers,
             rf=rf,
@@ -111,9 +121,11 @@ def simulate(  # one for each option
             configuration.beginning() if file is None else verb.text_at(file),
             "the options" if file is None else file,
             verb.SearchBounds(
-                Budget(records, crashes, lossy, fences, moves, shrinks, delays),
+                Budget(records, crashes, lossy, fences, moves, shrinks, delays, overtakes),
                 DEPTH_MAX if depth is None else depth,
                 STATES_MAX if states is None else states,
+                WATCHED if promise is None else tuple(promise.split(",")),
+                parse_jobs(jobs),
             ),
             kafka=kafka,
             mutant=mutant,

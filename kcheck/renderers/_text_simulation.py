@@ -4,6 +4,7 @@ from typing import Any
 
 from kcheck.model.report import Report
 from kcheck.renderers._page import Page
+from kcheck.simulation.promises import PROMISES
 
 UNCHANGED = "\u00b7"
 
@@ -24,7 +25,8 @@ def simulate(report: Report, page: Page) -> None:
 def _found(report: Report, body: Any, page: Page) -> None:
     visited = f"{body['states']} states, {body['depth']} events deep"
     if body["found"] is not None:
-        page.wrapped(f"{_BROKEN[body['promise']]}, after {visited}. The shortest history:", style="bold")
+        promise = PROMISES[body["promise"]]
+        page.wrapped(f"{promise[0].upper()}{promise[1:]}, after {visited}. The shortest history:", style="bold")
         page.line()
         for line in body["found"].splitlines():
             page.line(line)
@@ -33,15 +35,6 @@ def _found(report: Report, body: Any, page: Page) -> None:
     page.wrapped(f"Kafka {report.kafka} breaks no promise {scope}: {visited}.", style="bold")
     if not body["complete"]:
         page.wrapped("The search ended before every state was visited: raise --states or --depth, or lower the budget.")
-
-
-_BROKEN = {
-    "lost": "An acknowledged record is lost",
-    "withdrawn": "A record that was read is withdrawn",
-    "diverged": "Replicas differ and nothing notices",
-    "stuck": "A follower never reaches its leader",
-    "leaders": "A leader that was replaced acknowledges a record of acks=all",
-}
 
 
 def _histories(histories: list[Any], page: Page) -> None:

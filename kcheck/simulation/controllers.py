@@ -28,7 +28,7 @@ def _change(world: World, seats: Seats, *, new_epoch: bool = False) -> None:
         return
     shrinks = bool(set(before.isr) - set(seats.isr))
     bumps = shrinks and world.rules.election.kraft and world.release.isr_shrink_bumps_leader_epoch
-    bumps = bumps or new_epoch or seats.leader != before.leader
+    bumps = (bumps or new_epoch or seats.leader != before.leader) and world.rules.mutant != "epoch-kept"
     world.controller = controller._replace(
         seats=seats,
         leader_epoch=controller.leader_epoch + bumps,
@@ -101,7 +101,8 @@ def register(world: World, number: int, *, clean: bool) -> None:
     world.decide(Decision.REGISTERED)
     rules, controller = world.rules.election, world.controller
     if number in controller.live:
-        if not rules.kraft and not world.release.notices_bounced_brokers:
+        unnoticed = not rules.kraft and not world.release.notices_bounced_brokers
+        if unnoticed or world.rules.mutant == "bounce-unnoticed":
             world.decide(Decision.BOUNCE_MISSED)
             tell(world, [number])
             return
@@ -223,6 +224,23 @@ def alter_isr(world: World, source: int, asked: AlterIsr) -> None:
         _change(world, seats._replace(isr=asked.isr))
     complete_reassignment(world)
     tell(world)
+
+
+def write_isr(world: World, source: int, asked: AlterIsr) -> None:
+    """Write the ISR into ZooKeeper for a leader, which learns at once whether it did (Partition.updateIsr)."""
+    world.sent.append((source, CONTROLLER, asked))
+    node = world.nodes[source]
+    assert node.lead is not None
+    if (source, CONTROLLER) in world.holding:
+        world.decide(Decision.ISR_WRITE_REFUSED, "ZooKeeper does not answer")
+        world.nodes[source] = node._replace(lead=node.lead._replace(proposed=node.lead.isr))
+        return
+    alter_isr(world, source, asked)
+    node = world.nodes[source]
+    assert node.lead is not None
+    if node.lead.proposed == asked.isr:
+        lead = node.lead._replace(isr=asked.isr)
+        world.nodes[source] = node._replace(lead=lead, partition_epoch=world.controller.partition_epoch)
 
 
 def complete_reassignment(world: World) -> None:

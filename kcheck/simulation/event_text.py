@@ -17,7 +17,7 @@ def event_text(event: Event, names: Sequence[str]) -> str:
             return f"fetch {broker}" + (f" x{event.amount}" if event.amount > 1 else "")
         case EventKind.POWER_LOSS:
             return f"power-loss {broker}" + ("" if event.offset is None else f" from {event.offset}")
-        case EventKind.DELAY | EventKind.DELIVER | EventKind.DROP:
+        case EventKind.DELAY | EventKind.DELIVER | EventKind.DROP | EventKind.OVERTAKE:
             return f"{event.kind} {broker}->{names_of([event.target], names)[0]}"
         case EventKind.ELECT:
             return f"elect {broker}" + (" unclean" if event.unclean else "")

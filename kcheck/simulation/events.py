@@ -49,6 +49,7 @@ class EventKind(StrEnum):
     DELAY = "delay"
     DELIVER = "deliver"
     DROP = "drop"
+    OVERTAKE = "overtake"
     WAIT = "wait"
     READ = "read"
     REASSIGN = "reassign"
@@ -135,12 +136,15 @@ def _told(world: World, number: int, told: PartitionState) -> None:
     if told.controller_epoch < node.controller_epoch:
         world.decide(Decision.OLD_CONTROLLER)
         return
-    node = world.nodes[number] = node._replace(controller_epoch=told.controller_epoch)
-    if told.leader_epoch < node.leader_epoch or told.partition_epoch < node.partition_epoch:
+    if told.controller_epoch != node.controller_epoch:
+        node = world.nodes[number] = node._replace(controller_epoch=told.controller_epoch)
+    older = told.leader_epoch < node.leader_epoch or told.partition_epoch < node.partition_epoch
+    if older and world.rules.mutant != "old-epoch":
         world.decide(Decision.OLD_EPOCH)
         return
     if told.leader_epoch == node.leader_epoch and node.mode is not ReplicaMode.LEADER:
-        world.nodes[number] = node._replace(partition_epoch=told.partition_epoch)
+        if told.partition_epoch != node.partition_epoch:
+            world.nodes[number] = node._replace(partition_epoch=told.partition_epoch)
         return
     if told.leader == number:
         leaders.make_leader(world, number, told)
@@ -230,7 +234,9 @@ def _start(world: World, event: Event) -> None:
     clean = node.clean or node.running
     if not node.running:
         world.decide(Decision.LOADED)
-        world.nodes[number] = started(node, world.release)
+        node = world.nodes[number] = started(node, world.release)
+        if world.rules.mutant == "high-watermark-at-end":
+            world.nodes[number] = node._replace(high_watermark=node.log_end_offset)
     controllers.register(world, number, clean=clean)
 
 
@@ -283,6 +289,11 @@ def _drop(world: World, event: Event) -> None:
     """Lose what a link holds; it works again."""
     world.holding -= {_link(event)}
     world.held = [held for held in world.held if (held.source, held.target) != _link(event)]
+
+
+def _overtake(world: World, event: Event) -> None:
+    """Let a link work again for what is sent from now on; what it holds arrives later, with `deliver`."""
+    world.holding -= {_link(event)}
 
 
 def _wait(world: World, event: Event) -> None:
@@ -345,6 +356,7 @@ _EVENTS = {
     EventKind.DELAY: _delay,
     EventKind.DELIVER: _deliver,
     EventKind.DROP: _drop,
+    EventKind.OVERTAKE: _overtake,
     EventKind.WAIT: _wait,
     EventKind.READ: _read,
     EventKind.REASSIGN: _reassign,

@@ -54,7 +54,8 @@ def make_follower(world: World, number: int, told: PartitionState) -> None:
             world.decide(Decision.FOLLOWER_KEPT)
         return
     world.decide(Decision.MADE_FOLLOWER)
-    if begins_at_high_watermark(node.epochs, world.release):
+    old = world.rules.mutant == "to-high-watermark"
+    if old or begins_at_high_watermark(node.epochs, world.release):
         after = told_node._replace(mode=ReplicaMode.FETCHING)
         if world.rules.mutant != "M14":
             replica = as_replica(node)
@@ -67,7 +68,8 @@ def make_follower(world: World, number: int, told: PartitionState) -> None:
 
 
 def _cut(world: World, replica: Replica, offset: int) -> Replica:
-    return truncate_to(replica, Offset(offset), release=world.release)
+    after = truncate_to(replica, Offset(offset), release=world.release)
+    return after._replace(cache=replica.cache) if world.rules.mutant == "epochs-kept" else after
 
 
 def ask(world: World, number: int) -> None:

@@ -3,10 +3,11 @@
 from kcheck.core import replication
 from kcheck.core.dialogue import FetchAnswer
 from kcheck.core.offsets_for_leader_epoch import Error, Hosted, refusal
-from kcheck.core.truncation import elected, fetch_check, leader_epoch_reply
-from kcheck.model.entries import Epoch, EpochEndOffset, Offset
+from kcheck.core.truncation import elected, fetch_check, leader_epoch_reply, truncate_to
+from kcheck.model.entries import UNDEFINED_EPOCH, Epoch, EpochEndOffset, Offset
+from kcheck.simulation.controllers import write_isr
 from kcheck.simulation.decisions import Decision
-from kcheck.simulation.logs import appended, as_leader, sent_from
+from kcheck.simulation.logs import appended, as_leader, as_replica, sent_from, truncated
 from kcheck.simulation.state import (
     CONTROLLER,
     NO_EPOCH,
@@ -28,6 +29,9 @@ from kcheck.simulation.world import World
 def make_leader(world: World, number: int, told: PartitionState) -> None:
     """Make a broker the leader, or take over a new epoch or ISR (Partition.makeLeader)."""
     node = world.nodes[number]
+    if world.rules.mutant == "leader-truncates" and node.mode is not ReplicaMode.LEADER:
+        to = Offset(min(node.high_watermark, node.log_end_offset))
+        node = truncated(node, truncate_to(as_replica(node), to, release=world.release))
     was = node.lead if node.mode is ReplicaMode.LEADER else None
     if was is not None and told.leader_epoch == node.leader_epoch:
         lead = was._replace(isr=told.isr, proposed=told.isr)
@@ -69,7 +73,7 @@ def produce(world: World, number: int, count: int, acks: Acks) -> None:
         world.decide(Decision.NOT_LEADER, "refused: it does not lead")
         return
     assert node.lead is not None
-    if acks is Acks.ALL and len(node.lead.isr) < world.rules.min_isr:
+    if acks is Acks.ALL and len(node.lead.isr) < _min_isr(world, "min-isr-ignored"):
         world.decide(Decision.TOO_FEW_IN_SYNC, "refused: the ISR is below min.insync.replicas")
         return
     base = node.log_end_offset
@@ -79,8 +83,8 @@ def produce(world: World, number: int, count: int, acks: Acks) -> None:
     assert after is not None
     world.nodes[number] = after
     acked = {Acks.ALL: None, Acks.LEADER: True, Acks.NONE: False}[acks]
-    replaced = world.leader not in (None, number)
-    world.appends.append(Append(base, base + count, acks, number, node.leader_epoch, acked, replaced))
+    acked = True if world.rules.mutant == "acks-early" else acked
+    world.appends.append(Append(base, base + count, acks, number, node.leader_epoch, acked, world.is_replaced(number)))
     world.decide(Decision.APPENDED)
     advance(world, number)
 
@@ -90,9 +94,10 @@ def advance(world: World, number: int) -> None:
     node, release, rules = world.nodes[number], world.release, world.rules
     lead = node.lead
     assert lead is not None
+    min_isr = _min_isr(world, "M12", "min-isr-ignored")
     bounds = []
     for other in world.controller.seats.replicas:
-        if other == number:
+        if other == number or node.high_watermark >= node.log_end_offset:
             continue
         member = world.member(other, node)
         counts = replication.bounds_high_watermark(
@@ -105,7 +110,7 @@ def advance(world: World, number: int) -> None:
         )
         if counts:
             bounds.append(member.remote.log_end_offset)
-    min_isr = 1 if rules.mutant == "M12" else rules.min_isr
+    bounds = [] if rules.mutant == "high-watermark-alone" else bounds
     high_watermark = replication.high_watermark(
         node.high_watermark,
         leader_end=node.log_end_offset,
@@ -121,9 +126,13 @@ def advance(world: World, number: int) -> None:
         world.decide(Decision.HIGH_WATERMARK_WAITS_FOR_MIN_ISR)
     for at, append in world.waiting(number):
         if append.end_offset <= high_watermark:
-            safe = len(lead.isr) >= rules.min_isr
+            safe = len(lead.isr) >= _min_isr(world, "min-isr-ignored")
             world.tell_producer(at, acked=safe)
             world.decide(Decision.ACKED if safe else Decision.TOO_FEW_AFTER_APPEND)
+
+
+def _min_isr(world: World, *mutants: str) -> int:
+    return 1 if world.rules.mutant in mutants else world.rules.min_isr
 
 
 def answer_epoch(world: World, number: int, source: int, question: EpochQuestion) -> None:
@@ -138,10 +147,11 @@ def answer_epoch(world: World, number: int, source: int, question: EpochQuestion
 
 def _refusal(world: World, number: int, leader_epoch: int) -> Error:
     node = world.nodes[number]
+    fenced = world.rules.mutant != "no-fencing"
     error = refusal(
         hosted=Hosted.LEADER if node.mode is ReplicaMode.LEADER else Hosted.FOLLOWER,
         leader_epoch=Epoch(node.leader_epoch),
-        current_leader_epoch=Epoch(leader_epoch),
+        current_leader_epoch=Epoch(leader_epoch) if fenced else UNDEFINED_EPOCH,
         release=world.release,
     )
     if error is not Error.NONE:
@@ -229,6 +239,9 @@ def shrink(world: World, number: int, member: int) -> None:
         world.decide(Decision.STAYS_IN_ISR, "refused: its log ends where the leader's does")
     else:
         world.decide(Decision.LEAVES_ISR)
+        remotes = list(lead.remotes)
+        remotes[member] = remotes[member]._replace(caught_up_at=replication.NEVER)  # It has been slow for so long.
+        world.nodes[number] = node._replace(lead=lead._replace(remotes=tuple(remotes)))
         _ask_for_isr(world, number, tuple(other for other in lead.isr if other != member))
 
 
@@ -236,11 +249,21 @@ def _ask_for_isr(world: World, number: int, isr: tuple[int, ...]) -> None:
     node = world.nodes[number]
     lead = node.lead
     assert lead is not None
-    world.nodes[number] = node._replace(lead=lead._replace(proposed=isr))
+    lead = lead._replace(proposed=isr)
+    if world.rules.mutant == "isr-unconfirmed" and len(isr) < len(lead.isr):
+        lead = lead._replace(isr=isr)
+    world.nodes[number] = node._replace(lead=lead)
     epochs = tuple(
         node.incarnation if other == number else remote.broker_epoch for other, remote in enumerate(lead.remotes)
     )
-    world.send(number, CONTROLLER, AlterIsr(node.leader_epoch, node.partition_epoch, isr, epochs))
+    asked = AlterIsr(node.leader_epoch, node.partition_epoch, isr, epochs)
+    if world.release.has_alter_partition:
+        world.send(number, CONTROLLER, asked)
+        if world.rules.mutant == "isr-unconfirmed":
+            advance(world, number)
+    else:  # A leader writes into ZooKeeper and waits: nothing happens before the write has succeeded or failed.
+        write_isr(world, number, asked)
+        advance(world, number)
 
 
 def resign(world: World, number: int) -> None:

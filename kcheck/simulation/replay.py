@@ -11,6 +11,7 @@ from kcheck.simulation import controllers
 from kcheck.simulation.decisions import Decision
 from kcheck.simulation.event_text import names_of
 from kcheck.simulation.events import Event, EventOutcome, apply, deliver_all
+from kcheck.simulation.mutants import mutated
 from kcheck.simulation.script import Expected, Script, ScriptLine
 from kcheck.simulation.state import ClusterState, Controller, NetworkMessage, Node, ReplicaMode, Rules
 from kcheck.simulation.verdict import Verdict, judge
@@ -54,7 +55,7 @@ class Replay(NamedTuple):
 def rules_of(script: Script, kafka: str, ibp: str | None = None, mutant: str | None = None) -> Rules:
     """Return the rules of a release for a history; UsageError where the release knows no such setting."""
     topic = script.topic
-    release = release_of(kafka, ibp=ibp, message_format=topic.message_format)
+    release = mutated(release_of(kafka, ibp=ibp, message_format=topic.message_format), mutant)
     kraft = release.kraft_is_production_ready if topic.kraft is None else topic.kraft
     if (kraft and not release.has_kraft) or (not kraft and release.is_kraft_only):
         raise UsageError(f"Kafka {kafka} has no {'KRaft' if kraft else 'ZooKeeper'} mode")
@@ -65,7 +66,7 @@ def rules_of(script: Script, kafka: str, ibp: str | None = None, mutant: str | N
         kraft=kraft,
         eligible_leader_replicas=elr and kraft and release.has_eligible_leader_replicas,
         min_isr=min_isr,
-        unclean=unclean and (not kraft or release.kraft_obeys_unclean_election),
+        unclean=(unclean and (not kraft or release.kraft_obeys_unclean_election)) or mutant == "elects-outside-isr",
     )
     lag_time_max = 30_000 if release.has_long_replica_lag_time else 10_000
     return Rules(

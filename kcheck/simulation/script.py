@@ -29,7 +29,7 @@ _ONE_BROKER = {
     "shrink": EventKind.SHRINK,
     "expand": EventKind.EXPAND,
 }
-_LINKS = {"delay": EventKind.DELAY, "deliver": EventKind.DELIVER, "drop": EventKind.DROP}
+_LINKS = {kind.value: kind for kind in (EventKind.DELAY, EventKind.DELIVER, EventKind.DROP, EventKind.OVERTAKE)}
 
 
 class TopicSettings(NamedTuple):

@@ -157,7 +157,7 @@ class Append(NamedTuple):
     acked: bool | None = None
     """Whether the producer was told that they are safe; None while it waits."""
     replaced: bool = False
-    """Whether the controller already had another leader."""
+    """Whether another broker led in a later epoch when it took them, and still when it told the producer."""
 
 
 class PartitionState(NamedTuple):

@@ -155,8 +155,10 @@ def _divergences(state: ClusterState, settled: ClusterState) -> Iterable[Diverge
 def stuck_replicas(settled: ClusterState) -> list[int]:
     """Return the followers that run and do not reach their leader, although nothing fails any more."""
     leader = settled.controller.seats.leader
-    if leader == NO_LEADER or settled.nodes[leader].mode is not ReplicaMode.LEADER:
+    if leader == NO_LEADER:
         return []
+    if settled.nodes[leader].mode is not ReplicaMode.LEADER:
+        return [leader] if settled.nodes[leader].running else []  # It has been told, and does not lead.
     end = settled.nodes[leader].log_end_offset
     return [
         number

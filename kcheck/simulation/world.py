@@ -66,7 +66,14 @@ class World:
 
     def tell_producer(self, number: int, *, acked: bool) -> None:
         """Tell a producer whether its records are safe."""
-        self.appends[number] = self.appends[number]._replace(acked=acked)
+        append = self.appends[number]
+        replaced = append.replaced and self.is_replaced(append.leader)  # Not if it leads again.
+        self.appends[number] = append._replace(acked=acked, replaced=replaced)
+
+    def is_replaced(self, leader: int) -> bool:
+        """Whether another broker leads in a later epoch than this leader knows."""
+        epoch = self.nodes[leader].leader_epoch
+        return any(self.leads(number) and node.leader_epoch > epoch for number, node in enumerate(self.nodes))
 
     def waiting(self, leader: int) -> list[tuple[int, Append]]:
         """Return the appends whose producers wait for this leader."""

@@ -12,15 +12,16 @@ from kcheck.disk.read import read_whole
 from kcheck.documents.answer import Answer
 from kcheck.documents.simulation import releases_body, replay_body, search_body
 from kcheck.errors import UsageError
+from kcheck.jobs.shared_work import SharedWork
 from kcheck.model.report import Report, Row
 from kcheck.model.unreadable import UnreadableCause, UnreadableError
 from kcheck.simulation.directories import files_after
 from kcheck.simulation.event_text import event_text
 from kcheck.simulation.history import ShippedHistory, parse_history
-from kcheck.simulation.mutants import MUTANTS
+from kcheck.simulation.promises import PROMISES, WATCHED
 from kcheck.simulation.replay import Replay, replay
 from kcheck.simulation.script import parse
-from kcheck.simulation.search import DEPTH_MAX, PROMISES, STATES_MAX, Budget, Search, SearchEnd, silent
+from kcheck.simulation.search import DEPTH_MAX, STATES_MAX, Budget, Search, SearchEnd, SearchPart, silent
 from kcheck.simulation.search import search as find
 
 ALL = "all"
@@ -152,6 +153,10 @@ class SearchBounds(NamedTuple):
     budget: Budget = Budget()
     depth_max: int = DEPTH_MAX
     states_max: int = STATES_MAX
+    promises: tuple[str, ...] = WATCHED
+    """Which promises count; keys of PROMISES."""
+    jobs: int = 1
+    """How many processes share the work; the answer is the same."""
 
 
 def search(
@@ -165,10 +170,11 @@ def search(
 ) -> Searched:
     """Return the shortest way to break a promise of Kafka from where a history ends; it may have no event.
 
-    `name` is what errors call the history. UsageError for an unknown mutant, or a history that cannot be read.
+    `name` is what errors call the history. UsageError for an unknown promise or mutant, or an unreadable history.
     """
-    if mutant is not None and mutant not in MUTANTS:
-        raise UsageError(f"--mutant {mutant} is not known; known are {', '.join(MUTANTS)}")
+    for promise in bounds.promises:
+        if promise not in PROMISES:
+            raise UsageError(f"no promise is called {promise[:40]!r}; use {', '.join(PROMISES)}")
     script = parse(beginning, name)
     chosen = kafka or script.kafka or NEWEST_TESTED
     begun = replay(script, chosen, mutant=mutant)
@@ -179,8 +185,10 @@ def search(
         acks=script.topic.acks,
         depth_max=bounds.depth_max,
         states_max=bounds.states_max,
+        promises=tuple(promise for promise in PROMISES if promise in bounds.promises),
     )
-    found = find(task, progress)
+    with SharedWork(bounds.jobs, lambda: SearchPart(task)) as parts:
+        found = find(task, parts, progress)
     scenario = None
     if found.violation is not None:
         events = [event_text(event, script.names) for event in found.violation.events]

@@ -108,5 +108,5 @@ def test_every_state_is_one_that_can_be(kafka: str) -> None:
             error.add_note("\n".join(written))
             raise
         kinds.update(line.split()[0] for line in written[3:])
-    rare = {"controller new", "fetch all", "read", "reassign", "step down", "tell", "trim"}
+    rare = {"controller new", "fetch all", "overtake", "read", "reassign", "step down", "tell", "trim"}
     assert {kind.value for kind in EventKind} - kinds <= rare

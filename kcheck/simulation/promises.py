@@ -1,0 +1,102 @@
+"""What a history must not break: the promises of Kafka that a search watches."""
+
+from kcheck.model.cluster import NO_LEADER
+from kcheck.simulation.state import Acks, ClusterState, Node, ReplicaMode, Rules
+from kcheck.simulation.verdict import (
+    first_difference,
+    is_offline,
+    judge,
+    lost_records,
+    record_at,
+    withdrawn_records,
+)
+
+PROMISES = {
+    "lost": "an acknowledged record is lost",
+    "withdrawn": "a record that was read is withdrawn",
+    "leaders": "a leader that was replaced acknowledges a record of acks=all",
+    "diverged": "replicas differ and nothing notices",
+    "stuck": "a follower never reaches its leader",
+    "isr": "a replica in sync lacks a record below a leader's high watermark",
+}
+"""What a history can break, and what that means. The first that a state breaks is its name."""
+WATCHED = tuple(promise for promise in PROMISES if promise != "isr")
+"""What a search watches unless it is told otherwise: `isr` alone costs nobody a record yet."""
+
+
+def with_reads(state: ClusterState) -> ClusterState:
+    """Let a consumer read all that each leader shows it."""
+    seen = state.reads
+    for node in state.nodes:
+        if node.running and node.mode is ReplicaMode.LEADER:
+            for batch in node.batches:
+                for offset in range(batch.base_offset, min(batch.end_offset, node.high_watermark)):
+                    if (offset, batch.append) not in seen:
+                        seen |= {(offset, batch.append)}
+    return state if seen is state.reads else state._replace(reads=seen)
+
+
+def broken(before: ClusterState, state: ClusterState, rules: Rules, watched: tuple[str, ...]) -> str | None:
+    """Return the first promise that a state breaks; None if it keeps those that are watched."""
+    has_leader = not is_offline(state)  # Without one, who starts first decides: that is another event.
+    if has_leader and "lost" in watched and lost_records(state):
+        return "lost"
+    if has_leader and "withdrawn" in watched and withdrawn_records(state):
+        return "withdrawn"
+    if "leaders" in watched and _acked_by_old_leader(before, state):
+        return "leaders"
+    if ("diverged" in watched or "stuck" in watched) and _is_suspicious(state):
+        verdict = judge(state, rules)
+        if "diverged" in watched and any(not pair.detected for pair in verdict.diverged):
+            return "diverged"
+        if "stuck" in watched and verdict.stuck:
+            return "stuck"
+    return "isr" if "isr" in watched and _isr_lacks_a_record(state) else None
+
+
+def _acked_by_old_leader(before: ClusterState, state: ClusterState) -> bool:
+    """Whether a producer of acks=all is told that records are safe which a leader took after it had been replaced."""
+    if state.appends is before.appends:
+        return False
+    return any(
+        new.acked and new.replaced and new.acks is Acks.ALL and not (old is not None and old.acked)
+        for new, old in zip(state.appends, (*before.appends, None), strict=False)
+    )
+
+
+def _is_suspicious(state: ClusterState) -> bool:
+    """Whether it is worth while to let the cluster settle and look."""
+    leader = state.controller.seats.leader
+    if leader != NO_LEADER and state.nodes[leader].running and state.nodes[leader].mode is not ReplicaMode.LEADER:
+        return True
+    return any(node.running and _may_be_stuck(node, state) for node in state.nodes) or _differ(state)
+
+
+def _may_be_stuck(node: Node, state: ClusterState) -> bool:
+    if node.mode in (ReplicaMode.FAILED, ReplicaMode.TRUNCATING):
+        return True
+    return node.mode is ReplicaMode.FETCHING and node.log_end_offset > state.nodes[node.leader].log_end_offset
+
+
+def _differ(state: ClusterState) -> bool:
+    running = [node for node in state.nodes if node.running and node.batches]
+    return any(
+        running[at].batches != other.batches and first_difference(running[at], other) is not None
+        for at in range(len(running))
+        for other in running[at + 1 :]
+    )
+
+
+def _isr_lacks_a_record(state: ClusterState) -> bool:
+    """StrongIsr of the TLA+ models of Kafka's replication, for every broker that takes itself for the leader."""
+    members = [state.nodes[number] for number in state.controller.seats.isr]
+    for leader in state.nodes:
+        if leader.running and leader.mode is ReplicaMode.LEADER:
+            shown = range(leader.log_start_offset, min(leader.high_watermark, leader.log_end_offset))
+            for member in members:
+                if any(
+                    offset >= member.log_start_offset and record_at(member, offset) != record_at(leader, offset)
+                    for offset in shown
+                ):
+                    return True
+    return False
