@@ -41,5 +41,5 @@ The states of a follower, in order (`truncation.plan_truncation`):
 4. Its offset is out of the leader's range: it truncates to the leader's log end, starts again at the leader's log
    start, or keeps its log. Then it fetches again.
 5. The leader sends records: the truncation ends with `Status.OK`. It ends with `NEVER_COMPLETES` when a state comes
-   back, with `FETCH_FAILS` when the follower refuses an answer.
+   back, with `FETCH_FAILS` when the follower refuses an answer, with `TRUNCATION_FAILS` when it fails as it truncates.
 """

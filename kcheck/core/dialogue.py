@@ -32,6 +32,8 @@ class Replica(NamedTuple):
     """Its first offset."""
     first_segment: Offset = Offset(0)
     """Base offset of its oldest segment."""
+    first_unstable: Offset | None = None
+    """Where the first transaction begins that counts as open after a start; None if none does."""
 
 
 class Branch(StrEnum):
@@ -134,6 +136,8 @@ class Status(StrEnum):
     """kcheck stopped after `truncation.ROUND_COUNT_MAX` requests."""
     FETCH_FAILS = "fetch_fails"
     """The follower refuses an answer: up to 2.2 its fetcher thread ends, from 2.3 it marks the partition failed."""
+    TRUNCATION_FAILS = "truncation_fails"
+    """The follower cuts its log and fails then: it fetches no more until its broker restarts, and follows then."""
 
 
 class Dialogue(NamedTuple):

@@ -102,6 +102,11 @@ class LoadedLog(NamedTuple):
     """How many bytes the start reads to recover it."""
     reasons: tuple[str, ...] = ()
     """Why the start changes it, in words."""
+    first_unstable: Offset | None = None
+    """Where the first of the transactions begins that are open, or that end at the high watermark or above.
+
+    None if there is none, and for a release that never looks it up in a log that it cuts.
+    """
 
 
 class LostRecords(NamedTuple):

@@ -135,7 +135,7 @@ class ProducerStates:
         self.release = release
         self.entries: dict[int, Entry] = {}
         self.ongoing: dict[int, int] = {}
-        self.decided: set[int] = set()
+        self.decided: dict[int, int] = {}
         for entry in entries:
             self.entries[entry.producer_id] = entry
             if entry.current_txn_first_offset is not None:
@@ -145,6 +145,14 @@ class ProducerStates:
     def first_unstable_offset(self) -> int | None:
         """The first offset of the earliest transaction that is open or that a replayed marker has ended."""
         return min((*self.ongoing, *self.decided), default=None)
+
+    def first_unstable_from(self, high_watermark: int) -> int | None:
+        """Return the first offset of the earliest transaction that is open, or ended at this high watermark or above.
+
+        ProducerStateManager.onHighWatermarkUpdated forgets the others.
+        """
+        ended = (first for first, last in self.decided.items() if last >= high_watermark)
+        return min((*self.ongoing, *ended), default=None)
 
     def snapshot(self) -> list[Entry]:
         """Return the producers in the order of a snapshot."""
@@ -181,7 +189,7 @@ class ProducerStates:
                 f"IllegalArgumentException: the marker at offset {marker.offset} ends the transaction from offset"
                 f" {first} of producer {marker.producer_id}, which never started"
             )
-        self.decided.add(first)
+        self.decided[first] = marker.offset
         return Completed(marker.producer_id, first, marker.offset, stable, marker.aborts)
 
 

@@ -1,6 +1,6 @@
 """What `elect` recommends for a cluster: which partitions need which step, and what each is to look like afterwards."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from kcheck.core.dialogue import Status
@@ -87,13 +87,21 @@ class Recovery(NamedTuple):
     @property
     def stuck(self) -> tuple[tuple[PartitionElection, int], ...]:
         """The replicas that get no records from the recommended leader, by partition and broker."""
-        plans = [(part, part.recommended.plan) for part in self.partitions if part.recommended is not None]
+        return tuple((part, number) for part, number, follower in self._followers() if not gets_records(follower))
+
+    @property
+    def restarted(self) -> tuple[tuple[PartitionElection, int], ...]:
+        """The replicas that follow the recommended leader only after one more restart, by partition and broker."""
         return tuple(
-            (part, follower.broker_id)
-            for part, plan in plans
-            for follower in (() if plan is None else plan.followers)
-            if follower.broker_id is not None and not gets_records(follower)
+            (part, number) for part, number, follower in self._followers() if follower.status == Status.TRUNCATION_FAILS
         )
+
+    def _followers(self) -> Iterator[tuple[PartitionElection, int, FollowerPlan]]:
+        plans = [(part, part.recommended.plan) for part in self.partitions if part.recommended is not None]
+        for part, plan in plans:
+            for follower in () if plan is None else plan.followers:
+                if follower.broker_id is not None:
+                    yield part, follower.broker_id, follower
 
 
 class PlannedFollower(NamedTuple):
@@ -190,8 +198,9 @@ def _planned(partition: PartitionElection, image: ClusterImage | None) -> Planne
 
 
 def gets_records(follower: FollowerPlan) -> bool:
-    """Whether a follower gets the leader's records, as far as is known."""
-    return follower.dialogue is None or follower.dialogue.status in {Status.OK, Status.UNFINISHED}
+    """Whether a follower gets the leader's records, at the latest after a restart, as far as is known."""
+    gets = {Status.OK, Status.UNFINISHED, Status.TRUNCATION_FAILS}
+    return follower.dialogue is None or follower.dialogue.status in gets
 
 
 def _followers(plan: TruncationPlan) -> tuple[PlannedFollower, ...]:

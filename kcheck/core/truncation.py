@@ -159,6 +159,8 @@ def plan_truncation(follower: Replica, leader: Leader, *, release: Release) -> D
         to = Offset(min(follower.high_watermark, follower.log_end_offset))
         after = truncate_to(follower, to, release=release)
         steps: tuple[DialogueStep, ...] = (TruncateToHighWatermark(to),)
+        if fails_to_truncate(follower, to, release):
+            return Dialogue(steps=steps, after=after._replace(cache=follower.cache), status=Status.TRUNCATION_FAILS)
         return fetch_until_records(steps, after, leader, release)
     if release.rules.follower is Follower.FETCH:
         return fetch_until_records((), follower, leader, release)
@@ -182,11 +184,30 @@ def _ask_for_epoch_ends(follower: Replica, leader: Leader, release: Release) -> 
         to = Offset(min(to, now.log_end_offset)) if branch is Branch.UNDEFINED else to
         steps.append(EpochRequest(sent, reply, branch, to, completed))
         before, now, initial_offset = now, truncate_to(now, to, release=release), to
+        if fails_to_truncate(before, to, release):
+            after = now._replace(cache=before.cache)
+            return Dialogue(steps=tuple(steps), after=after, status=Status.TRUNCATION_FAILS)
         if completed:
             return fetch_until_records(tuple(steps), now, leader, release)
         if now == before:
             return Dialogue(steps=tuple(steps), after=now, status=Status.NEVER_COMPLETES)
     return Dialogue(steps=tuple(steps), after=now, status=Status.UNFINISHED)
+
+
+def fails_to_truncate(replica: Replica, to: Offset, release: Release) -> bool:
+    """Whether the follower fails after it has cut its log here, before it cuts its leader epochs.
+
+    Log.truncateTo 2.4.0 to 2.7.0 lowers the high watermark to the new log end (updateLogEndOffset) and then looks up
+    the first unstable offset in the log (maybeIncrementFirstUnstableOffset), which can lie in what it has cut.
+    """
+    unstable = replica.first_unstable
+    return (
+        release.looks_up_cut_transactions
+        and unstable is not None
+        and to < unstable
+        and to < replica.log_end_offset
+        and to <= replica.high_watermark
+    )
 
 
 def leader_epoch_reply(leader: Leader, epoch: Epoch, release: Release) -> EpochEndOffset:

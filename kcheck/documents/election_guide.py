@@ -22,6 +22,7 @@ def guide(recovery: Recovery, files: Collection[str], resets: Sequence[GroupRese
         _starts(recovery),
         _elections(recovery, files),
         _groups(recovery, resets),
+        _restarts(recovery),
         _stuck(recovery),
         _checks(recovery),
         _restore(recovery, files),
@@ -192,6 +193,24 @@ def _groups(recovery: Recovery, resets: Sequence[GroupReset]) -> list[str]:
         head = f"bin/kafka-consumer-groups.sh {_BOOTSTRAP} --reset-offsets \\"
         lines.append(_code([head, *groups, f"  --from-file {_file(recovery, reset.file)} --execute"]))
     return [*lines, "It prints a line with the new offset for each group and partition."]
+
+
+def _restarts(recovery: Recovery) -> list[str]:
+    """Return which brokers fail to truncate a replica, and follow after one more restart."""
+    rows = recovery.restarted
+    if not rows:
+        return []
+    brokers = [*dict.fromkeys(number for _, number in rows)]
+    partitions = [*dict.fromkeys(f"`{_name(partition)}`" for partition, _ in rows)]
+    more = "" if len(partitions) <= _SHOWN else f" and {len(partitions) - _SHOWN} more"
+    names = ", ".join(partitions[:_SHOWN]) + more
+    return [
+        "## Restart once more",
+        (
+            f"A broker of this release fails as it truncates a log below an open transaction: {names}."
+            f" Once these partitions have a leader, restart {_brokers(brokers)}: the replicas follow then."
+        ),
+    ]
 
 
 def _stuck(recovery: Recovery) -> list[str]:

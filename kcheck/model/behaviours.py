@@ -383,6 +383,12 @@ class Behaviours(ReplicationBehaviours, ToolBehaviours):
     refuses_transactions_behind_log_end = Behaviour(
         "Startup aborts if a transaction begins after the log end.", since="2.4", until="3.8"
     )
+    looks_up_cut_transactions = Behaviour(
+        "A follower that truncates below its high watermark and below all its open transactions fails, and fetches no"
+        " more until its broker restarts.",
+        since="2.4",
+        until="2.7.1",
+    )
     own_transactions_are_unstable = Behaviour(
         "Another open transaction of the same producer also bounds the last stable offset.", until="2.2.1"
     )

@@ -165,6 +165,9 @@ def follower(follower: Row, page: Page) -> None:
     elif follower["status"] == "fetch_fails":
         text = f"The follower cannot append the leader's records from offset {cell(after)} on; it stops fetching."
         page.wrapped(text, indent="    ", style="red")
+    elif follower["status"] == "truncation_fails":
+        text = "The follower fails as it truncates below an open transaction: it fetches no more until it restarts."
+        page.wrapped(text, indent="    ", style="red")
     _outcome(follower, page)
 
 

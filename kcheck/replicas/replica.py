@@ -33,7 +33,8 @@ class ReplicaState(NamedTuple):
     `problem` says why the replica cannot take part (its broker aborts, or its log dir goes offline); the other values
     then hold what could be read. `high_watermark` is None if unknown. `latest_epoch` is the highest epoch in its
     checkpoint or batches. `lineage` comes from all its batches, None if they were not read. `lost` are the records that
-    the start loses, in `logs_before`, the segments before it; `snapshots` are those of the KRaft log.
+    the start loses, in `logs_before`, the segments before it; `snapshots` are those of the KRaft log. `first_unstable`
+    is where the first transaction begins that counts as open after the start, for the releases that look it up.
     """
 
     broker_id: int | None
@@ -52,6 +53,7 @@ class ReplicaState(NamedTuple):
     problem: str | None = None
     topic_id: str | None = None
     snapshots: tuple[tuple[Offset, Epoch], ...] = ()
+    first_unstable: Offset | None = None
 
 
 def as_it_lies(view: PartitionView, log_dir: LogDirView | None, release: Release) -> ReplicaState:
@@ -112,6 +114,7 @@ def after_start(
         first_segment=Offset(log.bases[0]), logs=_left_logs(view, start) if reads else (), lost=start.lost,
         logs_before=logs_of(view) if reads and start.lost else (),
         high_watermark=start.high_watermark if _knows_high_watermark(view) else None,
+        first_unstable=log.first_unstable,
     )  # fmt: skip
 
 

@@ -271,6 +271,7 @@ def _dialogue(state: ReplicaState, leader: Leader, release: Release) -> Dialogue
         replica = Replica(
             cache=state.cache, log_end_offset=state.log_end_offset, high_watermark=offset,
             log_start_offset=state.log_start_offset, first_segment=state.first_segment,
+            first_unstable=state.first_unstable,
         )  # fmt: skip
         return plan_truncation(replica, leader, release=release)
 

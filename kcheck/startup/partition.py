@@ -59,6 +59,9 @@ def start_folder(
             recovery_point=inputs.recovery_point, deleted=name.endswith("-delete"),
         )  # fmt: skip
         log = loader.load()
+        if context.release.looks_up_cut_transactions:
+            unstable_from = loader.producers.states.first_unstable_from(inputs.high_watermark or 0)
+            log = log._replace(first_unstable=None if unstable_from is None else Offset(unstable_from))
         topic_id = _topic_id(folder, context.release)
         if is_metadata:
             log = start_metadata.finish(loader, log, topic_id)

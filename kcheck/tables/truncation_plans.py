@@ -18,7 +18,7 @@ TABLE = Table(
         Column(
             "status",
             "string",
-            "ok, never_completes, unfinished or fetch_fails; unknown if the follower cannot take part.",
+            "ok, never_completes, unfinished, fetch_fails or truncation_fails; unknown if it cannot take part.",
         ),
         Column("problem", "string", "Why the follower cannot take part."),
         Column("log_end_offset_before", "int64", "Its log end offset after a start."),

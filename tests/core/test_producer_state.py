@@ -34,7 +34,8 @@ def test_a_transaction_begins_and_ends() -> None:
     assert states.first_unstable_offset == 10
     assert Completed(1, 10, 14, 15, True) == states.append(marker(14, aborts=True))
     assert {} == states.ongoing
-    assert states.first_unstable_offset == 10
+    assert states.first_unstable_offset == states.first_unstable_from(14) == 10
+    assert states.first_unstable_from(15) is None
     assert Entry(1, 0, 5, 13, 1, 2000, 3) == states.entries[1]
 
 

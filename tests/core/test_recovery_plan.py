@@ -69,6 +69,7 @@ def test_a_replica_that_cannot_follow() -> None:
         number for number, way in enumerate(ways, 2) if way.status in {Status.NEVER_COMPLETES, Status.FETCH_FAILS}
     ]
     assert answer.stuck == tuple((partition, number) for number in expected)
+    assert [ways[number - 2].status for _, number in answer.restarted] == [Status.TRUNCATION_FAILS]
     (planned,) = saved_plan(answer).partitions
     assert [part.broker_id for part in planned.followers if not part.follows] == expected
 

@@ -126,6 +126,34 @@ def test_a_leader_whose_log_starts_above_its_end(kafka: str, status: Status) -> 
     assert status == plan_truncation(follows, leads, release=release(kafka)).status
 
 
+@pytest.mark.parametrize(
+    ("kafka", "first_unstable", "high_watermark", "fails"),
+    [
+        ("2.4.1", 41, 40, True), ("2.7.0", 41, 40, True), ("2.4.1", 40, 40, False), ("2.4.1", 41, 39, False),
+        ("2.4.1", None, 40, False), ("2.3.1", 41, 40, False), ("2.7.1", 41, 40, False),
+    ],
+)  # fmt: skip
+def test_a_follower_looks_up_a_transaction_that_it_has_cut(
+    kafka: str, first_unstable: int | None, high_watermark: int, *, fails: bool
+) -> None:
+    """2.4.0 to 2.7.0 fail if the high watermark falls and all open transactions are gone; the epochs stay then."""
+    unstable = None if first_unstable is None else Offset(first_unstable)
+    known = (EpochEntry(Epoch(0), Offset(0)), EpochEntry(Epoch(1), Offset(40)))
+    follower = Replica(known, Offset(60), Offset(high_watermark), first_unstable=unstable)
+    dialogue = plan_truncation(
+        follower, Leader((known[0], EpochEntry(Epoch(2), Offset(40))), Offset(70)), release=release(kafka)
+    )
+    assert (dialogue.after.log_end_offset, dialogue.after.cache) == (40, known if fails else known[:1])
+    assert dialogue.status is (Status.TRUNCATION_FAILS if fails else Status.OK)
+
+
+def test_a_follower_without_epochs_looks_it_up_too() -> None:
+    """It truncates to its high watermark."""
+    follower = Replica((), Offset(60), Offset(40), first_unstable=Offset(41))
+    dialogue = plan_truncation(follower, Leader((), Offset(70)), release=release("2.4.1"))
+    assert (dialogue.status, dialogue.after.log_end_offset) == (Status.TRUNCATION_FAILS, 40)
+
+
 def test_a_dialogue_is_given_up_after_many_rounds() -> None:
     """A cache with more epochs than ROUND_COUNT_MAX ends as UNFINISHED."""
     count = 2 * ROUND_COUNT_MAX

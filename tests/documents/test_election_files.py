@@ -69,6 +69,19 @@ def test_a_reassignment_that_was_under_way() -> None:
     assert row["replicas"] == [9]
 
 
+def test_replicas_that_follow_after_a_restart() -> None:
+    """The plan names them, and the brokers to restart."""
+    after = Replica((), Offset(0), Offset(9), Offset(9))
+    fails = Dialogue(steps=(), after=after, status=Status.TRUNCATION_FAILS)
+    parts = [FollowerPlan(number, Offset(9), None)._replace(dialogue=fails) for number in (2, 3, 4, 5)]
+    row = election(candidate(1, plan=plan(1, *parts)))
+    text = files_of(recovery(*(row._replace(partition=number) for number in range(4))))["plan.md"]
+    section = " ".join(text.partition("## Restart once more\n\n")[2].partition("\n## ")[0].split())
+    assert "`t-0`, `t-1`, `t-2` and 1 more. Once" in section
+    assert "restart brokers 2, 3, 4, 5: the replicas follow then." in section
+    assert "cannot follow" not in text
+
+
 def test_replicas_that_cannot_follow() -> None:
     """The plan names them, and says how they get the leader's records."""
     after = Replica((), Offset(0), Offset(9), Offset(9))
@@ -79,6 +92,7 @@ def test_replicas_that_cannot_follow() -> None:
     assert "\n- broker 2: `t-0`\n" in section
     assert "- 1 more; plan.json has `follows: false` there\n" in section
     assert "move the directory out of its log dir" in section
+    assert "Restart once more" not in text
     assert "cannot follow" not in files_of(recovery(election(candidate(1, plan=plan(1)))))["plan.md"]
 
 

@@ -35,8 +35,6 @@ RELEASES = (
     ("2.4.1", "zk", False), ("1.1.1", "zk", False),
 )  # fmt: skip
 """Release, mode, and whether there is an ELR."""
-GIVES_UP_UNTIL = (2, 7)
-"""Before, and from 2.4 on, a follower gives a partition up that it truncates below an open transaction."""
 
 
 class Course(NamedTuple):
@@ -166,20 +164,14 @@ def expected(answer: ClusterElection, row: PartitionElection, course: Course) ->
     followers = {part.broker_id: part for part in candidate.plan.followers if part.broker_id is not None}
     ends = {number: end_of(part, candidate) for number, part in followers.items()}
     ends[leader] = candidate.log_end_offset
-    if row.topic == "txn" and (2, 4) <= answer.release.version < GIVES_UP_UNTIL:
-        ends |= {number: part.truncate_to for number, part in followers.items() if cuts_open_transaction(part)}
     cuts = {number: part.truncate_to for number, part in followers.items() if part.truncate_to is not None}
     return Outcome(leader, dict(sorted(ends.items())), candidate.lost[:2], cuts)
 
 
-def cuts_open_transaction(follower: FollowerPlan) -> bool:
-    """Whether a follower truncates below a transaction that is open: 2.4 to 2.6 then fail, and fetch no more."""
-    before, after = follower.log_end_offset_before, follower.truncate_to
-    return before is not None and after is not None and after < diverged.OPEN_FROM < before
-
-
 def end_of(follower: FollowerPlan, leader: Candidate) -> int | None:
     """Return where the files of a follower end: a broker removes whole batches, and remembers the offset."""
+    if follower.status == "truncation_fails":
+        return follower.truncate_to
     fetches = follower.status == "ok" and follower.log_end_offset_after != leader.log_end_offset
     if fetches or (follower.status == "ok" and follower.cut is None):
         return leader.log_end_offset
