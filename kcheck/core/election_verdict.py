@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from kcheck.core.early_elections import Displaced, by_broker, displaced
 from kcheck.core.election import BrokerStart
 from kcheck.core.election_plans import Amounts, PartitionElection, after_order, total
 from kcheck.core.start_order import StartOrder
+from kcheck.model.release import Release
 
 _NAMED = 3
 
@@ -13,11 +15,15 @@ def verdict(
     partitions: Sequence[PartitionElection],
     starts: Mapping[int, BrokerStart],
     order: StartOrder,
+    release: Release,
 ) -> str:
     """Return what to do, and what that costs, for a person."""
     if not partitions:
         return "There are no partitions in these paths."
-    return " ".join((*_incomplete(partitions), *_starts(partitions, starts, order), *_elections(partitions)))
+    early = by_broker(displaced(partitions, order.brokers, starts, release))
+    return " ".join(
+        (*_incomplete(partitions), *_starts(partitions, starts, order), *_early(early), *_elections(partitions))
+    )
 
 
 def _incomplete(partitions: Sequence[PartitionElection]) -> Iterator[str]:
@@ -48,6 +54,18 @@ def _starts(
         whose = "Every partition" if led == len(partitions) else counted(led, "partition")
         verb = "gets" if led in (1, len(partitions)) else "get"
         yield f"{whose} then {verb} a leader, and {lost_words(scenario.lost)}."
+
+
+def _early(early: Mapping[int, Sequence[Displaced]]) -> Iterator[str]:
+    """Yield what elections save that come before the start of a broker."""
+    for number, rows in early.items():
+        worse = total(row.partition.leaders[row.leader].lost for row in rows).records
+        better = total(row.partition.recommended and row.partition.recommended.lost for row in rows).records
+        saved = "records" if worse is None or better is None else counted(worse - better, "record")
+        yield (
+            f"An unclean election of {counted(len(rows), 'partition')} before broker {number} starts saves {saved}: "
+            "plan.md of --out has the command."
+        )
 
 
 def _why_first(partitions: Sequence[PartitionElection], first: int) -> str:

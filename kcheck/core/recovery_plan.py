@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from kcheck.core.dialogue import Status
-from kcheck.core.election import BrokerStart, first_leader
+from kcheck.core.early_elections import Displaced, displaced
+from kcheck.core.election import BrokerStart
 from kcheck.core.election_plans import PartitionElection
 from kcheck.core.truncation_plans import FollowerPlan, OffsetRange, TruncationPlan
 from kcheck.model.cluster import UNCLEAN, ClusterImage
@@ -72,17 +73,9 @@ class Recovery(NamedTuple):
         return tuple(partition for partition in self.partitions if partition.best is None)
 
     @property
-    def unwanted(self) -> tuple[tuple[PartitionElection, int], ...]:
-        """The partitions in which the order of the starts makes another broker lead than recommended, and which."""
-        early = []
-        for partition in self.partitions:
-            if partition.seats is None or partition.best is None or partition.needs_unclean:
-                continue
-            starts = [self.starts[number] for number in self.live]
-            elected = first_leader(partition.seats, starts, partition.leaders, partition.rules)
-            if elected is not None and elected.broker_id != partition.best:
-                early.append((partition, elected.broker_id))
-        return tuple(early)
+    def displaced(self) -> tuple[Displaced, ...]:
+        """The partitions in which the order of the starts makes another broker lead than recommended."""
+        return tuple(displaced(self.partitions, self.order, self.starts, self.release))
 
     @property
     def stuck(self) -> tuple[tuple[PartitionElection, int], ...]:

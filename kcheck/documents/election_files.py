@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from kcheck.core.early_elections import by_broker
 from kcheck.core.recovery_plan import Recovery, saved_plan
 from kcheck.documents.election_guide import guide
 from kcheck.documents.group_resets import resets_of
@@ -28,9 +29,13 @@ class Assignment(NamedTuple):
 def files_of(recovery: Recovery) -> Mapping[str, str]:
     """Return the texts by file name. A file that would hold nothing is left out: the tools refuse an empty list."""
     files = {}
-    elections = [{"topic": part.topic, "partition": part.partition} for part in recovery.unclean]
-    if elections:
-        files[ELECTION] = f"{{{_listed(elections)}}}\n"
+    elections = {ELECTION: recovery.unclean}
+    for number, rows in by_broker(recovery.displaced).items():
+        elections[f"election-before-{number}.json"] = tuple(row.partition for row in rows)
+    for name, parts in elections.items():
+        if parts:
+            keys = ({"topic": part.topic, "partition": part.partition} for part in parts)
+            files[name] = f"{{{_listed(keys)}}}\n"
     for name, assignments in _assignments(recovery).items():
         if assignments:
             files[name] = f'{{"version": 1, {_listed(assignment._asdict() for assignment in assignments)}}}\n'

@@ -3,7 +3,8 @@
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from kcheck.core.election_plans import PartitionElection, total
+from kcheck.core.early_elections import Displaced, by_broker
+from kcheck.core.election_plans import Candidate, PartitionElection, total
 from kcheck.core.recovery_plan import Recovery
 from kcheck.documents.group_resets import GroupReset
 from kcheck.model.cluster import UNCLEAN
@@ -14,12 +15,16 @@ _BOOTSTRAP, _ZOOKEEPER = '--bootstrap-server "$BOOTSTRAP"', '--zookeeper "$ZOOKE
 
 def guide(recovery: Recovery, files: Collection[str], resets: Sequence[GroupReset]) -> str:
     """Return the text of plan.md; `files` are the other files of the directory."""
+    displaced = recovery.displaced
+    early = by_broker(displaced)
+    unwanted = [row for row in displaced if row.before is None]
     parts = [
         ["# Recovery plan", f"For Kafka {recovery.release.name}. Read all of it before you start a broker."],
-        _gaps(recovery),
-        _costs(recovery),
+        _gaps(recovery, unwanted),
+        _costs(recovery, unwanted),
         _settings(recovery),
-        _starts(recovery),
+        _starts(recovery, early),
+        *(_early(recovery, number, rows) for number, rows in early.items()),
         _elections(recovery, files),
         _groups(recovery, resets),
         _restarts(recovery),
@@ -30,20 +35,21 @@ def guide(recovery: Recovery, files: Collection[str], resets: Sequence[GroupRese
     return "\n\n".join(line for part in parts for line in part) + "\n"
 
 
-def _gaps(recovery: Recovery) -> list[str]:
+def _gaps(recovery: Recovery, unwanted: Sequence[Displaced]) -> list[str]:
     """Return what the plan does not know: it comes first."""
     gaps = [*_missing(recovery)]
     if recovery.undecided:
         gaps.append(f"{_counted(recovery.undecided)}: no leader is recommended, so this plan leaves them as they are.")
     aborting = [number for number in recovery.order if number not in recovery.starts]
     gaps += [f"Broker {number} is here, but it does not start: `kcheck predict` says why." for number in aborting]
-    for partition, leader in recovery.unwanted[:_SHOWN]:
+    for partition, leader, _ in unwanted[:_SHOWN]:
         gaps.append(
             f"{_name(partition)}: the controller elects broker {leader} as soon as it starts, although broker "
-            f"{partition.best} costs less. Start broker {partition.best} alone first if this partition matters most."
+            f"{partition.best} costs less. If this partition matters most, start broker {partition.best} alone first, "
+            "and make it lead before the others start."
         )
-    if len(recovery.unwanted) > _SHOWN:
-        gaps.append(f"{len(recovery.unwanted) - _SHOWN} more partitions are like that.")
+    if len(unwanted) > _SHOWN:
+        gaps.append(f"{len(unwanted) - _SHOWN} more partitions are like that.")
     return ["## What this plan does not cover", "\n".join(f"- {gap}" for gap in gaps)] if gaps else []
 
 
@@ -68,10 +74,15 @@ def _missing(recovery: Recovery) -> Iterator[str]:
         yield f"Broker {number} is given up: records that only it has are lost."
 
 
-def _costs(recovery: Recovery) -> list[str]:
-    chosen = [part.recommended for part in recovery.partitions if part.recommended is not None]
-    lost = total(leader.lost for leader in chosen)
-    losing = [part for part in recovery.partitions if part.recommended is not None and _loses(part)]
+def _costs(recovery: Recovery, unwanted: Sequence[Displaced]) -> list[str]:
+    instead = {(row.partition.topic, row.partition.partition): row.partition.leaders[row.leader] for row in unwanted}
+    chosen = [
+        (part, instead.get((part.topic, part.partition), part.recommended))
+        for part in recovery.partitions
+        if part.recommended is not None
+    ]
+    lost = total(leader and leader.lost for _, leader in chosen)
+    losing = [part for part, leader in chosen if leader is None or _loses(leader)]
     text = "With this plan no partition loses a record that is here."
     if losing:
         records = "an unknown number of records" if lost.records is None else _plural(lost.records, "record")
@@ -81,9 +92,8 @@ def _costs(recovery: Recovery) -> list[str]:
     return ["## What it costs", text + kept]
 
 
-def _loses(partition: PartitionElection) -> bool:
-    lost = None if partition.recommended is None else partition.recommended.lost
-    return lost is None or lost.records != 0
+def _loses(leader: Candidate) -> bool:
+    return leader.lost is None or leader.lost.records != 0
 
 
 def _settings(recovery: Recovery) -> list[str]:
@@ -107,9 +117,14 @@ def _address(recovery: Recovery) -> str:
     return shell_word(endpoints[0].rpartition("//")[2]) if endpoints else "localhost:9092"
 
 
-def _starts(recovery: Recovery) -> list[str]:
+def _starts(recovery: Recovery, early: Collection[int]) -> list[str]:
     started = "KafkaRaftServer" if recovery.kraft else "KafkaServer"
-    order = "\n".join(f"{place}. Start broker {number}." for place, number in enumerate(recovery.live, start=1))
+    steps = []
+    for number in recovery.live:
+        if number in early:
+            steps.append(f'Elect, as "Before broker {number} starts" says below.')
+        steps.append(f"Start broker {number}.")
+    order = "\n".join(f"{place}. {step}" for place, step in enumerate(steps, start=1))
     return [
         "## Start the brokers, in this order",
         (
@@ -127,6 +142,35 @@ def _starts(recovery: Recovery) -> list[str]:
     ]
 
 
+def _early(recovery: Recovery, number: int, rows: Sequence[Displaced]) -> list[str]:
+    """Return how to elect the leaders that cost less before a broker starts, and what that saves."""
+    parts = [row.partition for row in rows]
+    better = total(part.recommended and part.recommended.lost for part in parts)
+    worse = total(row.partition.leaders[row.leader].lost for row in rows)
+    saved, lost = ("?" if amount.records is None else str(amount.records) for amount in (better, worse))
+    return [
+        f"## Before broker {number} starts",
+        (
+            f"As soon as its broker starts, the controller elects a replica in sync for {_counted(parts)}, although a "
+            f"broker that runs by now has records that this one lacks. After an unclean election here {saved} records "
+            f"are lost, without it {lost}:"
+        ),
+        *_elect(recovery, f"election-before-{number}.json"),
+    ]
+
+
+def _elect(recovery: Recovery, name: str) -> list[str]:
+    """Return the command that elects the partitions of a file uncleanly, and what it prints."""
+    option = f"--election-type UNCLEAN --path-to-json-file {_file(recovery, name)}"
+    return [
+        _code([f"bin/kafka-leader-election.sh {_BOOTSTRAP} {option}"]),
+        (
+            "It prints `Successfully completed leader election (UNCLEAN) for partitions ...`. "
+            "`Valid replica already elected` means that a partition has a leader already."
+        ),
+    ]
+
+
 def _elections(recovery: Recovery, files: Collection[str]) -> list[str]:
     if not recovery.unclean:
         return []
@@ -141,15 +185,7 @@ def _elections(recovery: Recovery, files: Collection[str]) -> list[str]:
             ),
         ]
     if recovery.release.has_leader_election_tool:
-        option = f"--election-type UNCLEAN --path-to-json-file {_file(recovery, 'election.json')}"
-        lines += [
-            "Elect:",
-            _code([f"bin/kafka-leader-election.sh {_BOOTSTRAP} {option}"]),
-            (
-                "It prints `Successfully completed leader election (UNCLEAN) for partitions ...`. "
-                "`Valid replica already elected` means that a partition has a leader already."
-            ),
-        ]
+        lines += ["Elect:", *_elect(recovery, "election.json")]
         if recovery.kraft and not recovery.release.kraft_obeys_unclean_election:
             lines.append(f"Do not set `{UNCLEAN}`: KRaft controllers of this release ignore it.")
         return lines

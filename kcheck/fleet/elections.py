@@ -307,7 +307,7 @@ def concluded(
         run=run,
         cluster=cluster,
         fenced=here.fenced,
-        verdict=verdict(elections, here.starts, order),
+        verdict=verdict(elections, here.starts, order, here.release),
         gaps=tuple(gaps_of(elections, here)),
         order=order,
         scenarios=scenarios(elections, here.starts, order.brokers),

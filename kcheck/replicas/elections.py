@@ -237,7 +237,7 @@ def elect(
         question=question,
         starts=cluster.starts,
         fenced=cluster.fenced,
-        verdict=verdict(elections, cluster.starts, order),
+        verdict=verdict(elections, cluster.starts, order, cluster.release),
         gaps=tuple(gaps_of(elections, cluster)),
         order=order,
         scenarios=rows,

@@ -26,6 +26,7 @@ from kcheck.core.election_plans import (
     total,
 )
 from kcheck.core.election_verdict import lost_words, verdict
+from kcheck.core.releases import release
 from kcheck.core.start_order import StartOrder
 from kcheck.core.truncation_plans import FollowerPlan, TruncatedRecords, TruncationPlan
 from kcheck.model.cluster import PartitionRegistration
@@ -175,7 +176,7 @@ def test_what_any_election_would_cut() -> None:
 
 def said(*partitions: PartitionElection, starts: dict[int, BrokerStart] = STARTS) -> str:
     """Return the verdict on partitions."""
-    return verdict(partitions, starts, order_of_starts(partitions, starts))
+    return verdict(partitions, starts, order_of_starts(partitions, starts), release("4.3"))
 
 
 def test_the_worst_partitions() -> None:
@@ -201,9 +202,8 @@ def test_a_lean_partition_decides_as_the_whole_one() -> None:
     order = (2, 1, 3)
     assert scenarios([whole], STARTS, order) == scenarios(small[:1], STARTS, order)
     assert order_of_starts([whole, other], STARTS) == order_of_starts(small, STARTS)
-    assert verdict([whole], STARTS, StartOrder(order, is_proven=True)) == verdict(
-        small[:1], STARTS, StartOrder(order, is_proven=True)
-    )
+    proven = StartOrder(order, is_proven=True)
+    assert verdict([whole], STARTS, proven, release("4.3")) == verdict(small[:1], STARTS, proven, release("4.3"))
 
 
 def test_the_verdict() -> None:
@@ -217,7 +217,7 @@ def test_the_verdict() -> None:
     assert said(in_elr, starts={1: BrokerStart(1, clean=True)}).startswith(
         "Start broker 1 first: it is in the ELR of t-0. Every partition then gets a leader"
     )
-    assert said(ISR_LOSES).endswith("and 5 records are lost, 2 of them committed.")
+    assert "and 5 records are lost, 2 of them committed. An unclean election of 1 partition" in said(ISR_LOSES)
     assert said(election(candidate(1)), starts={}) == "No broker here starts."
 
 

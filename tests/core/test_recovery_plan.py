@@ -3,6 +3,7 @@
 from typing import Any
 
 from kcheck.core.dialogue import Dialogue, Replica, Status
+from kcheck.core.early_elections import Displaced
 from kcheck.core.election import Seats
 from kcheck.core.election_plans import Amounts, Candidate, CopyState, PartitionElection
 from kcheck.core.recovery_plan import PlannedFollower, PlannedPartition, Recovery, SavedPlan, saved_plan
@@ -51,11 +52,11 @@ def test_what_must_be_reassigned_before() -> None:
 def test_where_the_order_makes_another_broker_lead() -> None:
     """It is told: the order of starts serves all partitions together."""
     dear = election(candidate(1, Amounts(5, 5, 5)), candidate(2))
-    assert recovery(dear).unwanted == ((dear, 1),)
+    assert recovery(dear).displaced == (Displaced(dear, 1, None),)
     without = election(candidate(1), isr=None)
-    assert recovery(election(candidate(1)), WAITS, without, dear._replace(best=None)).unwanted == ()
+    assert recovery(election(candidate(1)), WAITS, without, dear._replace(best=None)).displaced == ()
     nobody = dear._replace(seats=Seats((1, 2), (9,)), kafka_now=1)
-    assert recovery(nobody).unwanted == ()
+    assert recovery(nobody).displaced == ()
 
 
 def test_a_replica_that_cannot_follow() -> None:

@@ -233,16 +233,16 @@ def class_of(tool: str, version: str) -> str:
     }[tool]
 
 
-def run_plan(cluster: Cluster, folder: Path, broker: int) -> str:
-    """Run the commands of plan.md that elect leaders, as they are written, in a shell; return what they print."""
-    (folder / "bin").mkdir()
+def run_plan(cluster: Cluster, folder: Path, broker: int, section: str = "Elect leaders") -> str:
+    """Run the commands of a section of plan.md, as they are written, in a shell; return what they print."""
+    (folder / "bin").mkdir(exist_ok=True)
     for tool in ("leader-election", "reassign-partitions", "topics", "configs"):
         _script(cluster, folder, f"kafka-{tool}")
     _script(cluster, folder, "zookeeper-shell")
-    section = (folder / "plan.md").read_text().partition("## Elect leaders")[2].partition("\n## ")[0]
+    text = (folder / "plan.md").read_text().partition(f"## {section}\n")[2].partition("\n## ")[0]
     addresses = f"BOOTSTRAP=127.0.0.1:{cluster[broker].port}\nZOOKEEPER=127.0.0.1:{cluster.beside.port}\n"
     printed = ""
-    for block in re.findall(r"```sh\n(.*?)```", section, re.DOTALL):
+    for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL):
         waits = "--unavailable-partitions" in block
 
         def run(block: str = block) -> str:

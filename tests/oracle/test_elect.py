@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import kcheck
+from kcheck.core.early_elections import displaced
 from kcheck.core.election import first_leader, leader_of_all
 from kcheck.core.election_plans import Candidate, PartitionElection
 from kcheck.core.truncation_plans import FollowerPlan
@@ -55,7 +56,7 @@ class Course(NamedTuple):
 COURSES = (
     *(Course(order) for order in diverged.PERMUTATIONS),
     Course((1, 2, 3), unclean=False), Course((1, 2), unclean=False, by="plan"),
-    Course((2, 1), unclean=False, by="tool"),
+    Course((2, 3), unclean=False, by="plan"), Course((2, 1), unclean=False, by="tool"),
 )  # fmt: skip
 
 
@@ -141,6 +142,8 @@ def verified(
 def elected(answer: ClusterElection, row: PartitionElection, course: Course, count: int | None = None) -> int | None:
     """Return who leads first if the first `count` brokers of a course have started, None: all, and the tools asked."""
     assert row.seats is not None
+    if course.by == "plan" and early(answer, row, course) in course.brokers[:count]:
+        return row.best
     obeys = answer.release.kraft_obeys_unclean_election or not answer.kraft
     rules = row.rules._replace(unclean=row.rules.unclean or (course.unclean and obeys))
     starts = [answer.starts[number] for number in course.brokers[:count]]
@@ -151,6 +154,12 @@ def elected(answer: ClusterElection, row: PartitionElection, course: Course, cou
         assert row.needs_unclean
         return row.best
     return None if leader is None else leader.broker_id
+
+
+def early(answer: ClusterElection, row: PartitionElection, course: Course) -> int | None:
+    """Return the broker before whose start the plan elects the best leader of a partition; None if it does not."""
+    rows = displaced((row,), course.brokers, answer.starts, answer.release)
+    return next((found.before for found in rows), None)
 
 
 def expected(answer: ClusterElection, row: PartitionElection, course: Course) -> Outcome:
@@ -189,6 +198,8 @@ def gone_through(cluster: Cluster, course: Course, plan: Path) -> list[str]:
     try:
         diverged.begin(cluster)
         for count, number in enumerate(course.brokers, 1):
+            if course.by == "plan" and (plan / f"election-before-{number}.json").exists():
+                diverged.run_plan(cluster, plan, course.brokers[0], f"Before broker {number} starts")
             cluster[number].start()
             now = {key: elected(answer, row, course, count) for key, row in rows.items()}
             if not diverged.settled(lambda now=now: diverged.leaders(cluster) == now):  # type: ignore[misc]
