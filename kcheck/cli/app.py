@@ -31,7 +31,7 @@ _GROUPS = {
     "Plan": ("predict", "preflight", "end-offset", "truncation", "elect", "verify", "repair"),
     "Act": ("apply", "undo"),
     "Fleet": ("fleet",),
-    "Learn": ("simulate",),
+    "Learn": ("simulate", "demo"),
 }
 _TOGETHER: dict[tuple[str, ...], str] = {
     ("dump", "capture"): "Show a file; pack evidence without records.",

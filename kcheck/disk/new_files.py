@@ -31,7 +31,7 @@ class NewFiles:
         assert all(name not in ("", ".", "..") and "/" not in name for name in self._names)
         if is_url(out):
             raise UsageError(f"{out}: kcheck saves records to this machine only")
-        around = _log_dir_around(self._out)
+        around = log_dir_around(self._out)
         inside = [path for path in apart_from if f"{self._out}/".startswith(f"{os.path.realpath(path)}/")]
         if around is not None or inside:
             raise UsageError(f"{out} is inside of {around or inside[0]}: choose a directory outside of every log dir")
@@ -129,7 +129,7 @@ def write_tree(out: str, files: Mapping[str, bytes]) -> None:
                 written.write(data)
 
 
-def _log_dir_around(path: str) -> str | None:
+def log_dir_around(path: str) -> str | None:
     """Return the log dir that a path is in, or is; None if it is in none."""
     while True:
         if any(os.path.lexists(os.path.join(path, name)) for name in _OF_A_LOG_DIR):

@@ -1,9 +1,9 @@
 """Writes what is generated in the pages: `python -m tests.docs.generate`.
 
 docs/cli.md from the help of every command, docs/rules.md from the rules, docs/releases.md from the table of releases,
-docs/tables.md from the tables, docs/histories from the histories that kcheck ships, docs/log-messages.md from the
-catalogue of broker messages, the answers in docs/queries.md, and what stands below every `$ kcheck ...` in README.md
-(its help text too) and in the pages written by hand.
+docs/tables.md from the tables, docs/demo.md from a run, docs/histories from the histories that kcheck ships,
+docs/log-messages.md from the catalogue of broker messages, the answers in docs/queries.md, and what stands below every
+`$ kcheck ...` in README.md (its help text too) and in the pages written by hand.
 """
 
 import ast
@@ -39,6 +39,16 @@ The brokers or classes of these lines answer in the tests: {", ".join(TESTED)}.
 
 {NOTICE} from `kcheck/core/releases.py`,
 `kcheck/model/release.py`, `kcheck/model/behaviours.py` and `kcheck/core/release_evidence.py`: change those, not this.
+"""
+
+DEMO_HEAD = f"""# Two minutes: kcheck demo
+
+`kcheck demo` writes the log dirs of three simulated brokers into a temporary folder, breaks one of them, and walks
+through look, plan and act. Each step is a command that you can type; what stands below it is what it prints. On a
+terminal it waits for Enter after each step; `--no-pause` does not. The folder goes at the end, after ^C too;
+`--keep DIR` builds it in `DIR` and leaves it there.
+
+{NOTICE} from a run: change `kcheck/cli/demo.py`, not this.
 """
 
 LOG_MESSAGES_HEAD = f"""# Messages of brokers
@@ -256,10 +266,16 @@ def value_of(name: str, member: str) -> str:
     return str(getattr(kcheck.model.release, name)[member])
 
 
+def demo_page() -> str:
+    """Return docs/demo.md."""
+    return f"{DEMO_HEAD}\n```text\n$ kcheck demo --no-pause\n{printed('kcheck demo --no-pause')}```\n"
+
+
 def written() -> dict[str, str]:
     """Return what every page must hold, by its path from the root."""
     whole = {
         "docs/cli.md": cli_page(),
+        "docs/demo.md": demo_page(),
         "docs/log-messages.md": log_messages_page(),
         "docs/releases.md": releases_page(),
         "docs/rules.md": test_rules_page.written(),

@@ -3,11 +3,21 @@
 import pytest
 
 from tests.docs.examples import GENERATED, ROOT
-from tests.docs.generate import COMMAND, cli_page, commands, log_messages_page, releases_page, table, tables_page
+from tests.docs.generate import (
+    COMMAND,
+    cli_page,
+    commands,
+    demo_page,
+    log_messages_page,
+    releases_page,
+    table,
+    tables_page,
+)
 from tests.docs.test_rules_page import written as rules_page
 
 WRITTEN = {
     "docs/cli.md": cli_page,
+    "docs/demo.md": demo_page,
     "docs/log-messages.md": log_messages_page,
     "docs/releases.md": releases_page,
     "docs/rules.md": rules_page,

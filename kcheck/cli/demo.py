@@ -1,0 +1,139 @@
+"""`kcheck demo`: builds broken directories, and walks a newcomer through look, plan and act."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from textwrap import fill
+from typing import Annotated, NamedTuple
+
+import typer
+
+from kcheck.errors import UsageError
+from kcheck.renderers._printable import printable
+
+_WIDTH = 80
+_FILE = "brokers/broker-3/simulated-0/leader-epoch-checkpoint"
+_BROKERS = "1=brokers/broker-1 2=brokers/broker-2 3=brokers/broker-3"
+
+
+class DemoStep(NamedTuple):
+    """A command, and what a newcomer needs to know before it."""
+
+    title: str
+    """What the step is about."""
+    words: str
+    """Why the command is typed."""
+    command: str
+    """What follows `kcheck`."""
+    zeroed: str | None = None
+    """The file that the demo fills with zeros before."""
+
+
+STEPS = (
+    DemoStep(
+        "A cluster loses power",
+        "Three simulated brokers hold one partition. One after the other dies, and each log ends elsewhere. This plays"
+        " the story, and writes the log dirs as they lie on the disks when all are down, after line 20:",
+        "simulate unclean-shortest --kafka 4.3 --write brokers --step 11",
+    ),
+    DemoStep(
+        "Look: what is wrong?",
+        f"The power loss has left zeros in {_FILE}: this demo has just written them. A path alone is the first thing to"
+        " type at 3 am:",
+        "brokers/broker-3",
+        zeroed=_FILE,
+    ),
+    DemoStep(
+        "Plan: what can be repaired?",
+        "Nothing is changed yet. A plan says each step, the proof for it, and what the next start does with it:",
+        "repair brokers/broker-3 -o plan.json",
+    ),
+    DemoStep(
+        "Act: apply the plan",
+        "Only `apply` and `undo` write to log dirs. The backup takes it back:",
+        "apply plan.json --backup backup --yes",
+    ),
+    DemoStep("Plan: does the broker start now?", "What the next start does:", "predict brokers/broker-3"),
+    DemoStep(
+        "Plan: who should lead?",
+        "Kafka compares no logs when it elects a leader. This says what each choice costs, and in which order to start"
+        " the brokers:",
+        f"elect {_BROKERS}",
+    ),
+    DemoStep("Act: take it back", "The file is as it was, byte for byte:", "undo backup"),
+)
+
+
+def demo(
+    pause: Annotated[bool, typer.Option("--pause/--no-pause", help="Wait for Enter after each step.")] = True,
+    keep: Annotated[
+        str | None, typer.Option("--keep", metavar="DIR", help="Build it in DIR, new or empty, and leave it there.")
+    ] = None,
+) -> None:
+    """Break a cluster in a temporary folder, and mend it."""
+    waits = pause and sys.stdin.isatty() and sys.stdout.isatty()
+    with _folder(keep) as folder:
+        for number, step in enumerate(STEPS, start=1):
+            _print(f"{number}. {step.title}\n\n{_filled(step.words)}\n\n$ kcheck {step.command}")
+            if step.zeroed is not None:
+                path = folder / step.zeroed
+                path.write_bytes(bytes(path.stat().st_size))
+            if _run(step.command.split(), folder) and number == 1:
+                raise UsageError(f"cannot build the directories in {folder}")
+            _print("")
+            if waits and number < len(STEPS):
+                input("Enter goes on, ^C ends. ")
+                _print("")
+    rest = "The folder is gone again" if keep is None else f"The folder stays: {printable(str(folder))}"
+    _print(_filled(f"{rest}. Go on with your own: kcheck PATH, kcheck --help, kcheck simulate --list."))
+
+
+@contextmanager
+def _folder(keep: str | None) -> Iterator[Path]:
+    """Yield a new directory; a temporary one is gone afterwards, ^C or not."""
+    if keep is None:
+        with tempfile.TemporaryDirectory(prefix="kcheck-demo-") as name:
+            yield Path(name)
+        return
+    from kcheck.disk.new_files import log_dir_around
+
+    folder = Path(keep)
+    around = log_dir_around(os.path.realpath(keep))
+    if around is not None:
+        raise UsageError(f"{keep} is inside of {around}: choose a directory outside of every log dir")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        is_empty = next(folder.iterdir(), None) is None
+    except OSError as error:
+        raise UsageError(f"cannot write {keep}: {error.strerror}") from error
+    if not is_empty:
+        raise UsageError(f"{keep} is not empty: choose a new directory")
+    yield folder
+
+
+def _filled(words: str) -> str:
+    return fill(words, _WIDTH, break_on_hyphens=False)
+
+
+def _print(text: str) -> None:
+    print(text, flush=True)
+
+
+def _run(arguments: list[str], folder: Path) -> int:
+    """Run kcheck in the folder, as a shell would, and return its exit code; it is shown unless it is 0."""
+    command = [sys.executable, "-m", "kcheck", *arguments]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, map(os.path.abspath, sys.path)))}
+    shown = None if sys.stdout.isatty() else subprocess.PIPE
+    done = subprocess.run(
+        command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=shown, stderr=subprocess.STDOUT,
+        text=True, encoding="utf-8", check=False,
+    )  # fmt: skip
+    if done.stdout:
+        print(done.stdout, end="")
+    if done.returncode:
+        _print(f"(exit {done.returncode})")
+    return done.returncode
