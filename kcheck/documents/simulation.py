@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from kcheck.model.cluster import NO_LEADER
 from kcheck.model.entries import EpochEntries
 from kcheck.model.report import Row
+from kcheck.simulation.decisions import Decision, rule_of
 from kcheck.simulation.event_text import names_of
 from kcheck.simulation.replay import HistoryStep, Replay
 from kcheck.simulation.search import SearchEnd
@@ -93,6 +94,7 @@ def _step_row(step: HistoryStep, names: Sequence[str]) -> Row:
         "line": step.line,
         "event": step.event,
         "decided_by": tuple(str(decision) for decision in step.decided_by),
+        "rules": tuple(map(_rule_row, step.decided_by)),
         "notes": step.notes,
         "replicas": {name: _replica_row(node) for name, node in zip(names, step.state.nodes, strict=True)},
         "leader": None if leader == NO_LEADER else names[leader],
@@ -101,6 +103,11 @@ def _step_row(step: HistoryStep, names: Sequence[str]) -> Row:
         "elr": tuple(names_of(controller.seats.elr, names)),
         "messages": tuple(_message_row(*sent, names) for sent in step.messages),
     }
+
+
+def _rule_row(decision: Decision) -> Row:
+    rule = rule_of(decision)
+    return {"rule": str(decision), "methods": rule.methods, "reference": rule.reference, "link": rule.link}
 
 
 def _replica_row(node: Node) -> Row:

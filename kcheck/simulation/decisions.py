@@ -1,6 +1,8 @@
-"""Which rule of Kafka decided a step: class and method, and the proposal or issue where there is one."""
+"""Which rule of Kafka decided a step: class and method, the proposal or issue where there is one, and a link."""
 
+import re
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class Decision(StrEnum):
@@ -52,3 +54,67 @@ class Decision(StrEnum):
     LOADED = "LogLoader.load"
     READ = "Partition.fetchRecords: up to the high watermark"
     REASSIGNED = "PartitionReassignmentReplicas.maybeCompleteReassignment (KIP-455)"
+
+
+class KafkaRule(NamedTuple):
+    """Where a rule of Kafka stands."""
+
+    methods: tuple[str, ...]
+    """`Class.method` in Kafka's source; the first is the one of most releases."""
+    reference: str | None
+    """Kafka's issue or proposal (KAFKA-, KIP-); None if the rule is older than both."""
+    link: str
+    """A page of Kafka's about it."""
+
+
+_METHOD = re.compile(r"[A-Z]\w+\.[a-z]\w+")
+_REFERENCE = re.compile(r"(?:KIP|KAFKA)-[0-9]+")
+_OTHER_METHODS = {
+    Decision.EPOCH_ASKED: ("ReplicaFetcherThread.fetchEpochsFromLeader",),
+    Decision.EPOCH_AND_OFFSET_ASKED: ("AbstractFetcherThread.truncateToEpochEndOffsets",),
+    Decision.BOUNCE_MISSED: ("BrokerChangeListener.doHandleChildChange", "KafkaController.processBrokerChange"),
+}
+_OTHER_REFERENCES = {
+    Decision.TOO_FEW_IN_SYNC: "KAFKA-1555",
+    Decision.TOO_FEW_AFTER_APPEND: "KAFKA-1555",
+    Decision.LEADER_HIGH_WATERMARK: "KAFKA-4485",
+    Decision.TRUNCATED: "KIP-279",
+    Decision.EXITS: "KAFKA-3410",
+    Decision.OUT_OF_RANGE: "KAFKA-2143",
+    Decision.JOINS_ISR: "KAFKA-7128",
+    Decision.LEAVES_ISR: "KAFKA-1546",
+    Decision.STAYS_OUTSIDE_ISR: "KIP-841",
+    Decision.ISR_REFUSED: "KIP-903",
+    Decision.CLEAN_ELECTION: "KIP-966",
+    Decision.UNCLEAN_ELECTION: "KIP-106",
+    Decision.FENCED_BROKER: "KIP-631",
+    Decision.REGISTERED: "KIP-631",
+}
+_PROPOSALS = {
+    "KIP-101": "KIP-101+-+Alter+Replication+Protocol+to+use+Leader+Epoch+rather+than+High+Watermark+for+Truncation",
+    "KIP-106": "KIP-106+-+Change+Default+unclean.leader.election.enabled+from+True+to+False",
+    "KIP-279": "KIP-279%3A+Fix+log+divergence+between+leader+and+follower+after+fast+leader+fail+over",
+    "KIP-320": "KIP-320%3A+Allow+fetchers+to+detect+and+handle+log+truncation",
+    "KIP-455": "KIP-455%3A+Create+an+Administrative+Replica+Reassignment+API",
+    "KIP-497": "KIP-497%3A+Add+inter-broker+API+to+alter+ISR",
+    "KIP-595": "KIP-595%3A+A+Raft+Protocol+for+the+Metadata+Quorum",
+    "KIP-631": "KIP-631%3A+The+Quorum-based+Kafka+Controller",
+    "KIP-841": "KIP-841%3A+Fenced+replicas+should+not+be+allowed+to+join+the+ISR+in+KRaft",
+    "KIP-903": "KIP-903%3A+Replicas+with+stale+broker+epoch+should+not+be+allowed+to+join+the+ISR",
+    "KIP-966": "KIP-966%3A+Eligible+Leader+Replicas",
+}
+_REPLICATION = "https://kafka.apache.org/documentation/#replication"
+
+
+def rule_of(decision: Decision) -> KafkaRule:
+    """Return where the rule of a decision stands."""
+    named = _REFERENCE.search(decision)
+    reference = named[0] if named else _OTHER_REFERENCES.get(decision)
+    if reference is None:
+        link = _REPLICATION
+    elif reference in _PROPOSALS:
+        link = f"https://cwiki.apache.org/confluence/display/KAFKA/{_PROPOSALS[reference]}"
+    else:
+        link = f"https://issues.apache.org/jira/browse/{reference}"
+    methods = _OTHER_METHODS.get(decision) or tuple(_METHOD.findall(decision))
+    return KafkaRule(methods, reference, link)

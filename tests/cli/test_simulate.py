@@ -67,6 +67,11 @@ def test_the_document_of_a_history() -> None:
         last["replicas"]["A"]
     )
     assert "ReplicaFetcherThread.maybeTruncate: to the high watermark" in document["steps"][-2]["decided_by"]
+    assert {
+        "rule": "ReplicaFetcherThread.maybeTruncate: to the high watermark",
+        "methods": ["ReplicaFetcherThread.maybeTruncate"], "reference": None,
+        "link": "https://kafka.apache.org/documentation/#replication",
+    } in document["steps"][-2]["rules"]  # fmt: skip
     assert [] == document["failed_expectations"]
 
 

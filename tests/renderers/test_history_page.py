@@ -74,6 +74,7 @@ def test_every_step_is_read_without_javascript_and_on_paper(chromium: Browser, p
     written = page.read_text("utf-8")
     for said in ("✗ 1 to 1 dropped, lost", "ReplicaFetcherThread.maybeTruncate: to the high watermark", "A (changed)"):
         assert said in written
+    assert '(<a href="https://kafka.apache.org/documentation/#replication">documentation</a>)' in written
     chromium.tell("Emulation.setScriptExecutionDisabled", value=True)
     chromium.open(f"file://{page}")
     chromium.tell("Emulation.setScriptExecutionDisabled", value=False)

@@ -93,7 +93,7 @@ def _step(moment: Moment) -> Html:
         f"{text(', eligible ' + ', '.join(step['elr']) if step['elr'] else '')}.</p>\n"
         '<table class="data static"><thead><tr><th>Replica</th><th>Role</th><th>Log</th><th>High watermark</th>'
         f"<th>Epochs</th></tr></thead><tbody>{rows}</tbody></table>\n"
-        f"{_list('Messages', sent)}{_list('Decided by', map(text, step['decided_by']))}"
+        f"{_list('Messages', sent)}{_list('Decided by', map(_rule, step['rules']))}"
         f"{_list('Notes', map(text, step['notes']))}</li>\n"
     )
 
@@ -112,6 +112,11 @@ def _replica(name: str, replica: Any, moment: Moment) -> Html:
     name_cell = f'<th scope="row">{text(name)}{" (changed)" if changed else ""}</th>'
     row = '<tr class="changed">' if changed else "<tr>"
     return f"{row}{name_cell}{said}</tr>"
+
+
+def _rule(rule: Any) -> Html:
+    """Return a rule with a link to Kafka's page about it; the page itself loads nothing."""
+    return f'{text(rule["rule"])} (<a href="{text(rule["link"])}">{text(rule["reference"] or "documentation")}</a>)'
 
 
 def _list(title: str, items: Any) -> Html:
