@@ -8,6 +8,7 @@ decided here about Kafka, and this is the only package that imports typer. One m
 - `long_commands`: the options of long runs: worker processes, time span, priority, progress.
 - `report_output`: how a report is written, and how a command ends.
 - `overview`: `kcheck PATH` without a command.
+- `command_tree`, `man_pages`, `completions`: the help as values, as man pages, as completion of shells.
 - `fleet`, `fleet_report`: the commands below `kcheck fleet`.
 - `progress`, `priority`, `arrow`: the progress line, nice values, start of pyarrow.
 

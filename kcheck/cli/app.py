@@ -40,10 +40,11 @@ _TOGETHER: dict[tuple[str, ...], str] = {
     ("apply", "undo"): "Apply a plan; take it back.",
 }
 """Commands that share a line of the help, and what it says."""
-_OVERVIEW = "overview"
+PATH_COMMAND = "overview"
 """The hidden command that runs when the first argument is a path."""
+_HIDDEN = (PATH_COMMAND, "manual")
 _NAMES_OF_COMMANDS = frozenset(itertools.chain.from_iterable(_GROUPS.values()))
-_NAMES = (*itertools.chain.from_iterable(_GROUPS.values()), _OVERVIEW)
+_NAMES = (*itertools.chain.from_iterable(_GROUPS.values()), *_HIDDEN)
 
 
 def _help_rows(names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -65,7 +66,7 @@ class _Commands(Mapping[str, Any]):
         commands = getattr(module, "app", None)
         if commands is None:
             commands = typer.Typer(rich_markup_mode=None, add_completion=False)
-            commands.command(name, hidden=name == _OVERVIEW)(getattr(module, word))
+            commands.command(name, hidden=name in _HIDDEN)(getattr(module, word))
         return typer.main.get_command(commands)
 
     def __iter__(self) -> Iterator[str]:
@@ -107,7 +108,7 @@ class _Grouped(TyperGroup):
         """Take `kcheck --kafka 2.8 PATH` for `kcheck PATH --kafka 2.8`: only a command has such options."""
         own = {option for parameter in self.get_params(ctx) for option in parameter.opts}
         if args and args[0].startswith("-") and args[0] not in own and _NAMES_OF_COMMANDS.isdisjoint(args):
-            args = [_OVERVIEW, *args]
+            args = [PATH_COMMAND, *args]
         return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -116,7 +117,7 @@ class _Grouped(TyperGroup):
             from kcheck.cli.overview import names_path
 
             if names_path(args[0]):
-                return _OVERVIEW, self.commands[_OVERVIEW], args
+                return PATH_COMMAND, self.commands[PATH_COMMAND], args
             if os.sep in args[0]:
                 raise UsageError(f"{args[0]}: no such file or directory")
         return super().resolve_command(ctx, args)

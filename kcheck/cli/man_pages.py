@@ -1,0 +1,76 @@
+"""Man pages from the help of the commands, by the path of each below `share`."""
+
+from collections.abc import Iterable, Iterator
+
+from kcheck import __version__
+from kcheck.cli.command_tree import Command, Option, command_tree
+from kcheck.core.releases import AS_OF
+
+
+def pages() -> dict[str, str]:
+    """Return the pages in roff: kcheck.1, and one for each command, such as kcheck-fleet-scan.1."""
+    root, by_path = command_tree()
+    return {f"man/man1/{_title(command)}.1": _page(command, root, by_path) for command in root.walk()}
+
+
+def _title(command: Command) -> str:
+    return "-".join(command.path)
+
+
+def _page(command: Command, root: Command, by_path: Command) -> str:
+    name, is_root = _title(command), command is root
+    lines = [
+        f'.TH "{_text(name.upper())}" "1" "{AS_OF}" "kcheck {__version__}" "kcheck"',
+        ".SH NAME",
+        f"{_text(name)} \\- {_text(command.short.rstrip('.'))}",
+        ".SH SYNOPSIS",
+        *_synopsis(command),
+        *([".br", *_synopsis(by_path, "kcheck")] if is_root else []),
+        ".SH DESCRIPTION",
+        *_paragraphs(command.words),
+    ]
+    if is_root:
+        lines += [".PP", *_paragraphs(f"With a path instead of a command: {by_path.words}")]
+    if command.commands:
+        lines += [".SH COMMANDS"]
+        for below in command.commands:
+            lines += [".TP", f"\\fB{_text(' '.join(below.path[1:]))}\\fR", _line(below.short)]
+    lines += [*_section("ARGUMENTS", command.arguments), *_section("OPTIONS", command.options)]
+    if is_root:
+        lines += _section("OPTIONS WITH A PATH", by_path.options)
+    above = () if is_root else tuple(one for one in root.walk() if command in one.commands)
+    others = (*above, *command.commands)
+    lines += [".SH SEE ALSO", *_references(_title(other) for other in others)]
+    return "\n".join(lines) + "\n"
+
+
+def _synopsis(command: Command, typed: str = "") -> Iterator[str]:
+    yield f"\\fB{_text(typed or ' '.join(command.path))}\\fR {_text(command.usage)}"
+
+
+def _section(title: str, options: Iterable[Option]) -> list[str]:
+    lines = [part for option in options for part in (".TP", f"\\fB{_text(option.shown)}\\fR", _line(option.words))]
+    return [f".SH {title}", *lines] if lines else []
+
+
+def _references(names: Iterable[str]) -> Iterator[str]:
+    found = list(names)
+    for number, name in enumerate(found, start=1):
+        yield f".BR {_text(name)} (1){',' if number < len(found) else ''}"
+
+
+def _paragraphs(words: str) -> Iterator[str]:
+    for number, paragraph in enumerate(words.split("\n\n")):
+        if number:
+            yield ".PP"
+        yield _line(" ".join(paragraph.split()))
+
+
+def _line(words: str) -> str:
+    """Return text as one line that is no request, whatever it begins with."""
+    text = _text(words) or "\\&"
+    return f"\\&{text}" if text[0] in ".'" else text
+
+
+def _text(words: str) -> str:
+    return words.replace("\\", "\\e").replace("-", "\\-")
