@@ -33,6 +33,10 @@ TimeLimit = Annotated[
 SinceRun = Annotated[
     str | None, typer.Option("--since", metavar="RUN", help="Scan only what changed since RUN (made with --remember).")
 ]
+BrokerLogs = Annotated[
+    list[str] | None,
+    typer.Option("--logs", metavar="LAYOUT", help="Broker logs, such as '/logs/{cluster}/{broker}/server.log*'."),
+]
 Resume = Annotated[
     str | None, typer.Option("--resume", metavar="ID", help="Continue a stopped run (made with --remember).")
 ]
@@ -60,6 +64,7 @@ def scan(
     roots: Roots,
     common: Common,
     out: Annotated[str, typer.Option("--out", metavar="DIR", help="Write the run's tables below DIR.")],
+    logs: BrokerLogs = None,
     depth: Annotated[
         str, typer.Option("--depth", metavar="checkpoints|headers|crc|records", help="How much to read.")
     ] = "checkpoints",
@@ -113,14 +118,14 @@ def scan(
     how = ScanOptions(depth=level, wanted=common.wanted(), release=common.release(), auto=auto)
     options = storage_options(storage_option)
     jobs = None if jobs is None else parse_jobs(jobs)
-    with mounted([*roots, out, since or ""], options):
+    with mounted([*roots, *(logs or ()), out, since or ""], options):
         if remember or since is not None or resume is not None:
             run, how = _remembering(how, out, run, since, resume)
         name = _name(_now()) if run is None else run
         with at_length(progress, nice=nice, quiet=common.output_options.quiet) as showing:
             scan_run = ScanRun(
                 name, out, how, jobs=jobs, seconds=time_limit, now=_now, shown=shown, fails=fails, tell=showing.tell,
-                options=options,
+                options=options, logs=tuple(logs or ()),
             )  # fmt: skip
             report, failed = _scan(engine, master, roots, scan_run)
         written = [str(report.body["path"])]

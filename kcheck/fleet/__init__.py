@@ -4,8 +4,8 @@ In: folders, URLs or inventories of log dirs. Out: a run, a directory of tables 
 `diff` read it back. A run takes the steps of `steps`, each a function of small values and Arrow batches, so that any
 process on any machine can run it:
 
-1. `inventory`, `identify`: which log dirs are there, and whose are they? `cluster_steps`, `cluster_metadata`: what do
-   the metadata of their clusters say?
+1. `inventory`, `layouts`, `identify`: which log dirs are there, and whose are they? `broker_logs`: what did the brokers
+   write in their logs? `cluster_steps`, `cluster_metadata`: what do the metadata of their clusters say?
 2. `local_engine` or `spark/engine`: runs the steps, with `retry` for directories whose batch failed.
 3. `scan_rows`, `predictions`: what is in a partition directory, and what does its next start do?
 4. `replica_groups`: brings the replicas of each partition together in bounded memory.

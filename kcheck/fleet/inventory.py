@@ -2,29 +2,24 @@
 
 import csv
 import io
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from kcheck.core.releases import release as release_of
 from kcheck.disk.read import read_whole
 from kcheck.disk.refusals import Refusals
 from kcheck.disk.remote import mount
-from kcheck.disk.walk import exists, is_directory, is_link, is_remote, join, list_directory, real, split
+from kcheck.disk.walk import exists, is_directory, is_remote, join, real, split
 from kcheck.errors import KcheckError, NotALogDirError, UsageError
-from kcheck.jobs.workers import Limits, Task, Workers
+from kcheck.fleet.layouts import Disks, layout_of, matching_directories
+from kcheck.jobs.workers import Limits, Workers
 from kcheck.model.finding import Finding, Location
-from kcheck.model.names import LOST_FOUND
 from kcheck.model.unreadable import Unreadable, UnreadableCause, UnreadableError
 from kcheck.rules import kc001_unreadable
 from kcheck.views.targets import TargetKind, targets
 
-T = TypeVar("T")
-
 _NAMES = ("cluster", "broker", "log_dir")
 _COLUMNS = (*_NAMES, "kafka")
-_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
 class FleetLogDir(NamedTuple):
@@ -63,7 +58,7 @@ def inventory(roots: Sequence[str], limits: Limits | None = None) -> Inventory:
     findings: list[Finding] = []
     by_path: dict[str, FleetLogDir] = {}
     with Workers(1, limits=None if any(map(is_remote, roots)) else limits) as workers:
-        disks = _Disks(workers, findings)
+        disks = Disks(workers, findings)
         for root in roots:
             count = len(findings)
             of_root = [*_of(root, disks, findings)]
@@ -78,20 +73,6 @@ def inventory(roots: Sequence[str], limits: Limits | None = None) -> Inventory:
     return Inventory(tuple(log_dir for log_dir, _ in in_order), tuple(findings), tuple(path for _, path in in_order))
 
 
-class _Disks:
-    """Reads from disks that may not answer; failures become findings."""
-
-    def __init__(self, workers: Workers, findings: list[Finding]) -> None:
-        self._workers, self._findings = workers, findings
-
-    def ask(self, read: Callable[[str], T | Finding], paths: Sequence[str]) -> list[T | None]:
-        """Return the result of `read` for each path; None if it fails."""
-        tasks = ((path, (Task(partial(read, path), Location(log_dir=path), 0),)) for path in paths)
-        answers = [answer for _, (answer,) in self._workers.run(tasks)]
-        self._findings.extend(answer for answer in answers if isinstance(answer, Finding))
-        return [None if isinstance(answer, Finding) else answer for answer in answers]
-
-
 def is_inventory(root: str) -> bool:
     """Whether a ROOT is the name of an inventory file."""
     return root.endswith((".csv", ".parquet"))
@@ -102,7 +83,7 @@ def _told(log_dir: FleetLogDir) -> str:
     return " and ".join(f"{name} {value}" for name, value in names if value is not None) or "no broker"
 
 
-def _of(root: str, disks: _Disks, findings: list[Finding]) -> Iterator[FleetLogDir]:
+def _of(root: str, disks: Disks, findings: list[Finding]) -> Iterator[FleetLogDir]:
     count = len(findings)
     (named,) = disks.ask(_named, [root])
     if isinstance(named, KcheckError):
@@ -116,10 +97,11 @@ def _of(root: str, disks: _Disks, findings: list[Finding]) -> Iterator[FleetLogD
             raise UsageError(f"{root}: there is no such file")
         yield from _of_file(root, findings)
     elif "{" in root:
-        start, layout = _layout(root)
-        if not is_directory(start):
-            raise UsageError(f"{root}: {start} is not a directory")
-        yield from _matching(start, layout, disks)
+        layout = layout_of(root, _NAMES)
+        if not is_directory(layout.start):
+            raise UsageError(f"{root}: {layout.start} is not a directory")
+        for path, known in matching_directories(layout, disks):
+            yield FleetLogDir(path, known.get("cluster"), known.get("broker"))
     else:
         example = "/mnt/{broker}/{log_dir}"
         raise UsageError(f"{root} is not a directory, a layout such as {example}, or a .csv or .parquet file")
@@ -141,64 +123,6 @@ def _named(root: str) -> tuple[FleetLogDir, ...] | KcheckError | None:
     if any(target.kind is not TargetKind.LOG_DIR for target in named):
         return UsageError(f"{root} is one partition: name its log dir")
     return tuple(FleetLogDir(target.path, folder=target.folder) for target in named)
-
-
-def _layout(root: str) -> tuple[str, tuple[re.Pattern[str], ...]]:
-    """Return the directory in which the layout begins, and a pattern for each name below it."""
-    before, inside, behind = root.partition("{")
-    start, _, first = before.rpartition("/")
-    parts = [part for part in (first + inside + behind).split("/") if part not in ("", ".")]
-    named = [name for part in parts for name in _PLACEHOLDER.findall(part)]
-    for name in named:
-        if name not in _NAMES:
-            raise UsageError(f"{root}: {{{name}}} is not known; known are {', '.join(f'{{{n}}}' for n in _NAMES)}")
-    if len(set(named)) < len(named):
-        raise UsageError(f"{root}: it has the same name twice")
-    patterns = []
-    for part in parts:
-        pieces = _PLACEHOLDER.split(part)
-        if len(pieces) > 3 or part == ".." or "{" in "".join(pieces[::2]) or "}" in "".join(pieces[::2]):
-            raise UsageError(f"{root}: {part} is not understood; a name in a path has one {{...}} at most")
-        words = [f"(?P<{piece}>.+)" if number % 2 else re.escape(piece) for number, piece in enumerate(pieces)]
-        patterns.append(re.compile("".join(words), re.DOTALL))
-    return start or ("/" if root.startswith("/") else "."), tuple(patterns)
-
-
-def _matching(start: str, layout: Sequence[re.Pattern[str]], disks: _Disks) -> Iterator[FleetLogDir]:
-    """Yield the directories that a layout matches, level by level: so one that does not answer hides no other."""
-    level: list[tuple[str, Mapping[str, str]]] = [(start, {})]
-    for depth, pattern in enumerate(layout):
-        answers = disks.ask(partial(_below, pattern, follow=depth == 0), [folder for folder, _ in level])
-        level = [
-            (path, {**values, **more})
-            for (_, values), below in zip(level, answers, strict=True)
-            for path, more in below or ()
-        ]
-    links = disks.ask(is_link, [path for path, _ in level])
-    for (path, known), link in zip(level, links, strict=True):
-        if link is False:
-            yield FleetLogDir(path, known.get("cluster"), known.get("broker"))
-
-
-def _below(
-    pattern: re.Pattern[str], folder: str, *, follow: bool
-) -> tuple[tuple[str, Mapping[str, str]], ...] | Finding:
-    """Return the directories in a folder that a pattern matches, with the values of its placeholders.
-
-    Hidden names and lost+found are skipped. Links are resolved one by one, later: a mount that does not answer then
-    costs only its own log dir.
-    """
-    if not follow and is_link(folder):
-        return ()
-    try:
-        names = list_directory(folder).directories
-    except UnreadableError as error:
-        return kc001_unreadable.finding(Location(log_dir=folder), error.why)
-    hidden = not pattern.pattern.startswith(re.escape("."))
-    matched = ((name, pattern.fullmatch(name)) for name in names if name != LOST_FOUND)
-    return tuple(
-        (join(folder, name), match.groupdict()) for name, match in matched if match and not (hidden and name[0] == ".")
-    )
 
 
 def _of_file(path: str, findings: list[Finding]) -> Iterator[FleetLogDir]:

@@ -10,6 +10,7 @@ from kcheck.disk.output import beside
 from kcheck.disk.remote import is_url, mounted
 from kcheck.disk.walk import drop_listing, join, real
 from kcheck.errors import UsageError
+from kcheck.fleet.broker_logs import FleetLog, FoundLogs, find_logs, in_tasks, looked_at, with_brokers, written
 from kcheck.fleet.identify import Identified, ScanOptions, identify
 from kcheck.fleet.inventory import FleetLogDir, Inventory, inventory
 from kcheck.fleet.releases import counted, kafka_of, with_releases
@@ -25,7 +26,7 @@ from kcheck.jobs.workers import Limits, Task, Workers
 from kcheck.model.finding import Chosen, Finding, Location, Severity
 from kcheck.model.report import Report
 from kcheck.tables import runs
-from kcheck.tables._arrow import batch_of, to_bytes
+from kcheck.tables._arrow import batch_of, from_bytes, to_bytes
 from kcheck.views.coverage import Coverage
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ _LISTED = 4
 """Half the number of log dirs that are listed ahead, at most."""
 _AHEAD = 16
 """Batches of directories that are held for each process, at most."""
+_LOGS = "_logs"
+"""The temporary directory in which files of the table log_events are written."""
 _REPLICAS = "_replicas"
 """The temporary directory in which replicas are grouped."""
 
@@ -47,7 +50,7 @@ class ScanRun(NamedTuple):
     `jobs` are processes, or threads where a log dir is in a store: PROCESSES or THREADS where it is None. `options` are
     those of the file system that a URL needs. A directory that takes more than `seconds` becomes a finding. The
     findings that are `shown` are written; `tell` gets the progress a few times a second. A finding for which `fails`
-    is true fails the run.
+    is true fails the run. `logs` are the patterns of the logs of brokers.
     """
 
     name: str
@@ -60,6 +63,7 @@ class ScanRun(NamedTuple):
     fails: Chosen
     tell: Callable[[Coverage], None]
     options: Mapping[str, object] = {}
+    logs: tuple[str, ...] = ()
 
 
 def scan(roots: Sequence[str], run: ScanRun) -> tuple[Report, bool]:
@@ -70,7 +74,7 @@ def scan(roots: Sequence[str], run: ScanRun) -> tuple[Report, bool]:
     import pyarrow  # noqa: F401, ICN001 - the processes that are started below have it then
 
     started = run.now()
-    with mounted([*roots, run.out], run.options):
+    with mounted([*roots, *run.logs, run.out], run.options):
         return _scan(roots, run, started)
 
 
@@ -79,7 +83,10 @@ def _scan(roots: Sequence[str], run: ScanRun, started: int) -> tuple[Report, boo
 
     inventoried = inventory(roots, Limits(run.seconds, MEMORY_MAX))
     outside(run.out, inventoried)
-    in_threads = any(is_url(log_dir.path) for log_dir in inventoried.log_dirs)
+    logs = find_logs(run.logs, Limits(run.seconds, MEMORY_MAX))
+    in_threads = any(
+        map(is_url, (*(log_dir.path for log_dir in inventoried.log_dirs), *(log.path for log in logs.logs)))
+    )
     run = run._replace(jobs=run.jobs or (THREADS if in_threads else PROCESSES))
     coverage = Coverage()
     with (
@@ -90,7 +97,7 @@ def _scan(roots: Sequence[str], run: ScanRun, started: int) -> tuple[Report, boo
     ):
         engine = _Engine(run, workers, output, coverage, notes)
         with beside(output.working) as folder, Groups(join(folder, _REPLICAS)) as groups:
-            engine.look(inventoried, groups.add)
+            engine.look(inventoried, logs, groups.add)
             engine.compare(groups.batches())
         memory.end()
         report = conclude(run, roots, started, output, engine.judged, notes.carried, engine.releases)
@@ -193,14 +200,17 @@ class _Engine:
         self._coverage = coverage
         self._notes = notes
 
-    def look(self, inventoried: Inventory, keep: "Callable[[pa.RecordBatch], None]") -> None:
+    def look(self, inventoried: Inventory, found: FoundLogs, keep: "Callable[[pa.RecordBatch], None]") -> None:
         """Look at all of it and `keep` the replicas; what was seen is held for one broker at a time."""
-        self._tell((None, None), inventoried.findings)
+        self._tell((None, None), (*inventoried.findings, *found.findings))
+        readable = [*self._readable(found.logs)]
         log_dirs = sorted(self._identified(inventoried.log_dirs), key=lambda log_dir: (log_dir.group, log_dir.path))
+        logs, log_dirs = with_brokers(readable, log_dirs)
         log_dirs, how = with_releases(log_dirs, self._run.how)
         self.releases = counted(log_dirs, how)
         self._retry = Retry(self._workers, how)
         log_dirs = self._retry.with_metadata(log_dirs, self._write)
+        self._read(logs)
         of_broker: list[tuple[Identified, list[bytes]]] = []
         of_log_dir: list[bytes] = []
         steps = self._steps(log_dirs)
@@ -226,6 +236,25 @@ class _Engine:
                 for log_dir, _ in of_broker:
                     drop_listing(log_dir.path)
                 of_broker = []
+
+    def _readable(self, logs: Iterable[FleetLog]) -> Iterator[FleetLog]:
+        for log in looked_at(self._workers, logs):
+            if isinstance(log, Finding):
+                self._tell((None, None), (log,))
+            else:
+                yield log
+
+    def _read(self, logs: Sequence[FleetLog]) -> None:
+        """Write the messages in the logs of brokers."""
+        if not logs:
+            return
+        folder = self._output.folder(_LOGS)
+        for rows in written(self._workers, in_tasks(logs), folder, self._output.about):
+            self._output.take_over("log_events", rows.parts)
+            for data in rows.findings:
+                for batch in from_bytes(data):
+                    self._write("findings", batch)
+        self._output.drop(_LOGS)
 
     def compare(self, groups: "Iterable[pa.RecordBatch]") -> None:
         """Compare the replicas of partitions on several brokers."""

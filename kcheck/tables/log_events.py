@@ -1,7 +1,7 @@
 """What brokers wrote in their logs about logs, checkpoints, replicas and metadata."""
 
 from kcheck.model.report import Column
-from kcheck.tables._contract import Table
+from kcheck.tables._contract import PLACE, Table
 
 TABLE = Table(
     "log_events",
@@ -27,4 +27,5 @@ TABLE = Table(
         Column("since", "string", "The first line of releases that writes a message of this meaning."),
         Column("message", "string", "The message, at most 500 characters of it."),
     ),
+    in_run=PLACE,
 )

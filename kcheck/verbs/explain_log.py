@@ -69,34 +69,42 @@ class LogReading:
     def messages(self) -> Iterator[tuple[int, LogEvent]]:
         """Yield each message with the number of its log."""
         for number, log in enumerate(self._logs):
-            for event in self._of_log(log):
+            for event in messages_of(log, self.collected):
                 if self._since is not None and (event.time is None or event.time < self._since):
                     continue
-                if log.facts.broker_id is not None and event.place.broker is None:
-                    event = event._replace(place=event.place._replace(broker=log.facts.broker_id))  # noqa: PLW2901
                 self.timeline.add(event, number)
                 if self._compares:
                     self.statements.add(event)
                 yield number, event
 
-    def _of_log(self, log: BrokerLog) -> Iterator[LogEvent]:
-        if log.path is None:
-            yield from pasted(log_catalogue(), log.text)
-            return
-        try:
-            if log.path == STDIN:
-                yield from self._of_text(log.path, LogText(log.parts))
-                return
-            with opened(log.path, follow=True) as source:
-                yield from self._of_text(log.path, text_of(source))
-        except UnreadableError as error:
-            self.collected.append(kc001_unreadable.finding(Location(file=log.path), error.why))
 
-    def _of_text(self, path: str, text: LogText) -> Iterator[LogEvent]:
-        yield from events(log_catalogue(), text.lines())
-        if text.problem is not None:
-            why = Unreadable(UnreadableCause.REFUSED, text.problem)
-            self.collected.append(kc001_unreadable.finding(Location(file=path), why))
+def messages_of(log: BrokerLog, collected: list[Finding]) -> Iterator[LogEvent]:
+    """Yield the messages of a log; `collected` gets a finding where it cannot be read to its end."""
+    for event in _events_of(log, collected):
+        if log.facts.broker_id is not None and event.place.broker is None:
+            event = event._replace(place=event.place._replace(broker=log.facts.broker_id))  # noqa: PLW2901
+        yield event
+
+
+def _events_of(log: BrokerLog, collected: list[Finding]) -> Iterator[LogEvent]:
+    if log.path is None:
+        yield from pasted(log_catalogue(), log.text)
+        return
+    try:
+        if log.path == STDIN:
+            yield from _of_text(log.path, LogText(log.parts), collected)
+            return
+        with opened(log.path, follow=True) as source:
+            yield from _of_text(log.path, text_of(source), collected)
+    except UnreadableError as error:
+        collected.append(kc001_unreadable.finding(Location(file=log.path), error.why))
+
+
+def _of_text(path: str, text: LogText, collected: list[Finding]) -> Iterator[LogEvent]:
+    yield from events(log_catalogue(), text.lines())
+    if text.problem is not None:
+        why = Unreadable(UnreadableCause.REFUSED, text.problem)
+        collected.append(kc001_unreadable.finding(Location(file=path), why))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,13 +198,18 @@ def _looked_at(path: str, collected: list[Finding]) -> BrokerLog | None:
     if path == STDIN:
         return _stdin(collected)
     try:
-        facts = broker_log_facts(path)
-        with opened(path, follow=True) as source:
-            first = events(log_catalogue(), islice(text_of(source).lines(), _PEEKED))
-            begin = next((event.time for event in first if event.time is not None), 0)
+        return broker_log(path)
     except UnreadableError as error:
         collected.append(kc001_unreadable.finding(Location(file=path), error.why))
         return None
+
+
+def broker_log(path: str) -> BrokerLog:
+    """Return a log with what it says of its broker; UnreadableError if it cannot be read."""
+    facts = broker_log_facts(path)
+    with opened(path, follow=True) as source:
+        first = events(log_catalogue(), islice(text_of(source).lines(), _PEEKED))
+        begin = next((event.time for event in first if event.time is not None), 0)
     return BrokerLog(path, facts=facts, begin=begin)
 
 

@@ -12,7 +12,7 @@ from pyarrow import csv, parquet
 from kcheck.disk.remote import mounted
 from kcheck.disk.walk import Listing, list_directory
 from kcheck.errors import UsageError
-from kcheck.fleet import inventory as fleet_inventory
+from kcheck.fleet import layouts
 from kcheck.fleet.inventory import FleetLogDir, inventory
 from kcheck.jobs.workers import Limits
 from kcheck.model.unreadable import UnreadableError
@@ -178,7 +178,7 @@ def test_what_cannot_be_listed_is_a_finding(fleet: Path, monkeypatch: pytest.Mon
             raise UnreadableError("Input/output error")
         return list_directory(path)
 
-    monkeypatch.setattr(fleet_inventory, "list_directory", refuse)
+    monkeypatch.setattr(layouts, "list_directory", refuse)
     whole = inventory([f"{fleet}/{{cluster}}/{{broker}}/{{log_dir}}"])
     assert [f"{fleet}/east/b1", f"{fleet}/west/b1"] == [finding.where.log_dir for finding in whole.findings]
     assert [f"{fleet}/east/b2/d1"] == [each.path for each in whole.log_dirs]

@@ -70,7 +70,7 @@ def test_every_table_is_written_by_a_command() -> None:
     tests/fleet/test_history.py write them.
     """
     assert {*COMMANDS, "files", "changes", "finding_history", *RUN} == set(TABLES)
-    assert {"findings", "cluster_brokers", "cluster_partitions"} == set(COMMANDS) & set(RUN)
+    assert {"findings", "cluster_brokers", "cluster_partitions", "log_events"} == set(COMMANDS) & set(RUN)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

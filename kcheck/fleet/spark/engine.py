@@ -10,7 +10,8 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kcheck.disk.remote import is_url, mounted
-from kcheck.disk.walk import real
+from kcheck.disk.walk import absolute, real
+from kcheck.fleet.broker_logs import FleetLog, FoundLogs, find_logs, in_tasks, with_brokers
 from kcheck.fleet.cluster_metadata import ClusterFacts
 from kcheck.fleet.cluster_steps import clusters_of, informed
 from kcheck.fleet.identify import Identified
@@ -24,6 +25,7 @@ from kcheck.fleet.run_output import RunOutput, WrittenFile, run_tables
 from kcheck.fleet.scan_rows import findings_batch
 from kcheck.fleet.spark import executor_steps as stages
 from kcheck.fleet.spark.executor_steps import ExecutorOptions, for_every_host, stores_of
+from kcheck.fleet.spark.log_steps import look_at_logs, read_all_logs
 from kcheck.fleet.spark.progress import SparkProgress
 from kcheck.fleet.spark.session import in_a_line
 from kcheck.fleet.spark.table_writer import WRITTEN, write_all
@@ -79,7 +81,7 @@ def scan(roots: Sequence[str], run: ScanRun, session: AbstractContextManager["Sp
     stopped before what a dead run has left is removed.
     """
     started = run.now()
-    with mounted([*roots, run.out, run.how.since or ""], run.options):
+    with mounted([*roots, *run.logs, run.out, run.how.since or ""], run.options):
         return _scan(roots, run, started, session)
 
 
@@ -88,6 +90,7 @@ def _scan(
 ) -> tuple[Report, bool]:
     inventoried = for_every_host(inventory(roots, Limits(run.seconds, MEMORY_MAX)))
     outside(run.out, inventoried)
+    found = find_logs([absolute(pattern) for pattern in run.logs], Limits(run.seconds, MEMORY_MAX))
     since = None if run.how.since is None else real(run.how.since)
     options = ExecutorOptions(
         run.how._replace(since=since),
@@ -106,7 +109,7 @@ def _scan(
         folder = None if memory.folder is None else real(memory.folder)
         shared = None if is_url(run.out) else real(output.folder("runs"))  # Spark makes others, this one it does not.
         engine = _SparkEngine(run, options._replace(memory=folder, shared=shared), spark, output, held)
-        engine.look(inventoried)
+        engine.look(inventoried, found)
         memory.end()
         report = conclude(run, roots, started, output, engine.judged, engine.carried, engine.releases)
     return report, engine.judged.failed
@@ -132,18 +135,20 @@ class _SparkEngine:
         self._progress = SparkProgress(spark, Coverage(), run.tell)
         self._held = held
 
-    def look(self, inventoried: Inventory) -> None:
+    def look(self, inventoried: Inventory, found: FoundLogs) -> None:
         """Look at all of it, and write every table but that of the run."""
         with self._progress.phase("cores"):
             cores = self._cores()
+        place = to_bytes(findings_batch((None, None), (*inventoried.findings, *found.findings)))
+        readable, unreadable = self._readable(found.logs, cores)
         log_dirs, failed = self._identified(inventoried.log_dirs, cores)
+        logs, log_dirs = with_brokers(readable, log_dirs)
         log_dirs, how = with_releases(log_dirs, self._options.how)
         self.releases = counted(log_dirs, how)
         self._options = self._options._replace(how=how)
-        place = to_bytes(findings_batch((None, None), inventoried.findings))
         with self._progress.phase("metadata"):
             log_dirs, of_clusters, unread = self._with_metadata(log_dirs, cores)
-        before = [place, *failed, *unread]
+        before = [place, *unreadable, *failed, *unread, *self._read(logs)]
         with self._progress.phase("list"):
             listed, counts = self._listed(log_dirs, cores)
         with self._progress.phase("scan"):
@@ -170,14 +175,46 @@ class _SparkEngine:
         (row,) = ranges.agg(functions.max("number")).collect()
         return int(row[0]) + 1
 
+    def _readable(self, logs: Sequence[FleetLog], cores: int) -> tuple[list[FleetLog], list[bytes]]:
+        """Return the logs with what they say of their brokers, and findings of those that cannot be read."""
+        if not logs:
+            return [], []
+        slices = min(cores, len(logs))
+        frame = _dealt(
+            self._frame([(at, json.dumps(log)) for at, log in enumerate(logs)], NAMED), slices, f"at % {slices}"
+        )
+        with self._progress.phase("logs"):
+            answers = self._in_order(frame, look_at_logs)
+        known = [FleetLog(*json.loads(row["told"])) for row in answers if row["told"] is not None]
+        return known, [row["findings"] for row in answers if row["findings"] is not None]
+
+    def _read(self, logs: Sequence[FleetLog]) -> list[bytes]:
+        """Write the messages in the logs of brokers, a task for a few of them, and return findings."""
+        rows = [(at, json.dumps(some)) for at, some in enumerate(in_tasks(logs))]
+        if not rows:
+            return []
+        folder = real(self._output.folder(f"{_STAGING}/logs"))
+        read = partial(read_all_logs, folder=folder, about=self._output.about)
+        slices = min(len(rows), _SLICES_MAX)
+        with self._progress.phase("logs"):
+            answers = self._in_order(_dealt(self._frame(rows, NAMED), slices, f"at % {slices}"), read)
+        for row in answers:
+            parts = () if row["told"] is None else json.loads(row["told"])
+            self._output.take_over("log_events", (WrittenFile(*part) for part in parts))
+        return [row["findings"] for row in answers if row["findings"] is not None]
+
+    def _in_order(self, frame: "DataFrame", stage: Any) -> list[dict[str, Any]]:
+        """Return the answers of a step, in the order of what it was given."""
+        answers: list[dict[str, Any]] = self._mapped(frame, stage, IDENTIFIED).toArrow().to_pylist()
+        return sorted(answers, key=itemgetter("at"))
+
     def _identified(self, log_dirs: Sequence[FleetLogDir], cores: int) -> tuple[list[Identified], list[bytes]]:
         """Return the log dirs in the order of the rows, and findings of those that could not be identified."""
         rows = [(at, stages.as_text(log_dir)) for at, log_dir in enumerate(log_dirs)]
         slices = min(cores, max(len(rows), 1))
         frame = _dealt(self._frame(rows, NAMED), slices, f"at % {slices}")
         with self._progress.phase("identify"):
-            answers = self._mapped(frame, stages.identify_all, IDENTIFIED).toArrow().to_pylist()
-        answers.sort(key=lambda row: row["at"])
+            answers = self._in_order(frame, stages.identify_all)
         identified = [stages.identified(row["told"]) for row in answers if row["told"] is not None]
         failed = [row["findings"] for row in answers if row["findings"] is not None]
         return sorted(identified, key=lambda log_dir: (log_dir.group, log_dir.path)), failed

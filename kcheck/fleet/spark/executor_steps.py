@@ -104,8 +104,8 @@ def identified_of(
     """Yield the broker of each log dir, or a finding if it is unknown, in the order of the log dirs."""
     log_dirs = [*log_dirs]
     for log_dir in log_dirs:
-        _require(log_dir.path, is_there=log_dir.is_there)
-    with _workers(options) as workers:
+        require(log_dir.path, is_there=log_dir.is_there)
+    with workers_of(options) as workers:
         retry = Retry(workers, options.how)
         groups = ((log_dir, (retry.task(identify, log_dir, Location(log_dir=log_dir.path)),)) for log_dir in log_dirs)
         for log_dir, (answer,) in workers.run(groups, ahead=_ahead(options)):
@@ -119,14 +119,14 @@ def informed_of(
     """Return log dirs with what the metadata of their clusters mean for them, and rows of tables."""
     rows: list[tuple[str, pa.RecordBatch]] = []
     log_dirs, how = with_releases(log_dirs, options.how)
-    with _workers(options) as workers:
+    with workers_of(options) as workers:
         known = Retry(workers, how).with_metadata(log_dirs, lambda name, batch: rows.append((name, batch)))
     return known, rows
 
 
 def identify_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
     """Yield the broker of each log dir, or a finding if it is unknown."""
-    named = [*_rows(batches)]
+    named = [*rows_of(batches)]
     log_dirs = (FleetLogDir(*json.loads(row["told"])) for row in named)
     rows: list[tuple[Any, ...]] = []
     for row, (log_dir, answer) in zip(named, identified_of(log_dirs, options), strict=True):
@@ -141,7 +141,7 @@ def read_copies(batches: "Batches", options: ExecutorOptions) -> "Batches":
     """Yield the copies of the metadata in log dirs."""
     named = _seen_here(batches)
     rows: list[tuple[Any, ...]] = []
-    with _workers(options) as workers:
+    with workers_of(options) as workers:
         for (row, log_dir), copy in Retry(workers, options.how).copies(named):
             failed = findings_batch((log_dir.cluster, log_dir.broker), (copy,)) if isinstance(copy, Finding) else None
             rows.append((row["at"], None if failed else copy, None if failed is None else to_bytes(failed)))
@@ -150,10 +150,10 @@ def read_copies(batches: "Batches", options: ExecutorOptions) -> "Batches":
 
 def look_at_clusters(batches: "Batches", options: ExecutorOptions) -> "Batches":
     """Yield what the metadata of each cluster mean for its log dirs, and rows of tables."""
-    with _workers(options) as workers:
+    with workers_of(options) as workers:
 
         def rows() -> Iterator[tuple[Any, ...]]:
-            clusters = ((row, ClusterCopies(*json.loads(row["told"]))) for row in _rows(batches))
+            clusters = ((row, ClusterCopies(*json.loads(row["told"]))) for row in rows_of(batches))
             for (row, _), facts, found in Retry(workers, options.how).clusters(clusters):
                 yield (-1, 1, row["at"], 0, None if facts is None else json.dumps(facts), *as_bytes({}, CLUSTERED))
                 for piece, (name, batch) in enumerate(found, start=1):
@@ -165,7 +165,7 @@ def look_at_clusters(batches: "Batches", options: ExecutorOptions) -> "Batches":
 def list_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
     """Yield the directories of each log dir in parts; the first row of a listed log dir has its name."""
     named = _seen_here(batches)
-    with _workers(options) as workers:
+    with workers_of(options) as workers:
         retry = Retry(workers, options.how)
         groups = ((named_row, (retry.task(list_items, named_row[1], where(named_row[1])),)) for named_row in named)
         for (row, log_dir), (answer,) in workers.run(groups, ahead=_ahead(options)):
@@ -185,16 +185,16 @@ def list_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
 
 def scan_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
     """Yield what was found in the directories of each part: rows of tables, and what the look at its broker needs."""
-    with _workers(options) as workers, Notes(options.memory, str(_task_number())) as notes:
+    with workers_of(options) as workers, Notes(options.memory, str(_task_number())) as notes:
         retry = Retry(workers, options.how)
 
         def tasks() -> Iterator[tuple[Mapping[str, Any], Any]]:
-            for row in _rows(batches):
+            for row in rows_of(batches):
                 if row["items"] is None:
                     yield row, ()
                     continue
                 log_dir = log_dir_of(row["items"])
-                _require(log_dir, is_there=True)  # It was listed.
+                require(log_dir, is_there=True)  # It was listed.
                 with suppress(UnreadableError):  # The next listing reports the error.
                     hold_listing(log_dir)
                 yield row, (retry.task(scan_items, row["items"], Location()),)
@@ -231,11 +231,11 @@ def _task_number() -> int:
 
 def look_at_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
     """Yield rows of tables for each broker; what was listed and seen of one comes in the order of its keys."""
-    with _workers(options) as workers:
+    with workers_of(options) as workers:
         retry = Retry(workers, options.how)
 
         def rows() -> Iterator[tuple[Any, ...]]:
-            for broker, seen in groupby(_rows(batches), key=itemgetter("broker")):
+            for broker, seen in groupby(rows_of(batches), key=itemgetter("broker")):
                 log_dirs: list[tuple[Identified, list[bytes]]] = []
                 for row in seen:
                     if row["told"] is not None:
@@ -253,8 +253,8 @@ def compare_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
     from kcheck.fleet.replica_groups import grouped  # worth its import where partitions are compared
 
     number = _task_number()
-    import_module("kcheck.fleet.comparison")  # as in `_workers`
-    with _workers(options) as workers:
+    import_module("kcheck.fleet.comparison")  # as in `workers_of`
+    with workers_of(options) as workers:
         retry = Retry(workers, options.how)
 
         def rows() -> Iterator[tuple[Any, ...]]:
@@ -270,16 +270,16 @@ def compare_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
 
 def _seen_here(batches: "Batches") -> Iterator[tuple[dict[str, Any], Identified]]:
     """Yield rows with their log dirs, which this host sees if that of the driver does."""
-    return ((row, _seen(row)) for row in _rows(batches))
+    return ((row, _seen(row)) for row in rows_of(batches))
 
 
 def _seen(row: Mapping[str, Any]) -> Identified:
     log_dir = identified(row["told"])
-    _require(log_dir.path, is_there=log_dir.is_there)
+    require(log_dir.path, is_there=log_dir.is_there)
     return log_dir
 
 
-def _require(path: str, *, is_there: bool) -> None:
+def require(path: str, *, is_there: bool) -> None:
     """Raise KcheckError where a log dir is not mounted on this host: Spark then tries another one."""
     if is_there and not is_url(path) and not is_directory(path):
         raise KcheckError(f"{gethostname()} does not see {path}: mount it on every host under this path")
@@ -290,8 +290,8 @@ def broker_rows(
 ) -> "Iterator[tuple[str, pa.RecordBatch]]":
     """Yield table names and rows for log dirs of one broker, and last the rows of the broker if `ends_broker`."""
     for log_dir in log_dirs:
-        _require(log_dir.path, is_there=log_dir.is_there)
-    with _workers(options) as workers:
+        require(log_dir.path, is_there=log_dir.is_there)
+    with workers_of(options) as workers:
         retry = Retry(workers, options.how)
         seen_by_log_dir: list[tuple[Identified, list[bytes]]] = []
         groups = (
@@ -319,7 +319,7 @@ def _ahead(options: ExecutorOptions) -> int:
 
 
 @contextmanager
-def _workers(options: ExecutorOptions) -> Iterator[Workers | Threads]:
+def workers_of(options: ExecutorOptions) -> Iterator[Workers | Threads]:
     """Give what runs the steps inside of one task: a process that may end, or threads that wait for a store.
 
     The process is forked for each task. It has what was imported before: this process stays for the next task.
@@ -342,6 +342,7 @@ def _workers(options: ExecutorOptions) -> Iterator[Workers | Threads]:
             yield workers
 
 
-def _rows(batches: "Batches") -> Iterator[dict[str, Any]]:
+def rows_of(batches: "Batches") -> Iterator[dict[str, Any]]:
+    """Yield the rows of batches."""
     for batch in batches:
         yield from batch.to_pylist()

@@ -74,6 +74,13 @@ def brokers(folder: Path) -> Iterator[Path]:
     yield FIXTURES / "clusters" / "4.3.1" / LAYOUT
 
 
+def broken_log(folder: Path) -> Path:
+    """Write a log that cannot be unpacked."""
+    path = folder / "server.log.gz"
+    path.write_bytes(b"\x1f\x8b not gzip")
+    return path
+
+
 def cases() -> Iterator[Path]:
     """Yield the damaged copies that have a log dir."""
     for path in map(shared_copy, FOUND):
@@ -95,7 +102,8 @@ def test_every_broker_has_the_rows_of_one_machine(
     """
     monkeypatch.setattr(by_spark, "_OF_FILE", 400)
     monkeypatch.setattr(by_spark, "_OF_SLICE", 300)
-    _, rows = both(spark, tmp_path, [*brokers(tmp_path)], auto=ReleaseOptions())
+    logs = (str(ROOT / "fixtures" / "logs" / "*" / "server.log*"), str(broken_log(tmp_path)))
+    _, rows = both(spark, tmp_path, [*brokers(tmp_path)], auto=ReleaseOptions(), logs=logs)
     assert len([*json.loads(rows["runs"][0]["releases"])]) > 4
     assert len([*tmp_path.glob("run=there/partitions/*")]) > 1
     assert all(rows.values())

@@ -1,0 +1,57 @@
+"""The logs of brokers by Spark: executors look at them, read them, and write files of the table log_events."""
+
+import json
+from collections.abc import Iterator, Mapping
+from os.path import dirname
+from typing import TYPE_CHECKING
+
+from kcheck.disk.remote import mounted
+from kcheck.disk.walk import join
+from kcheck.fleet.broker_logs import FleetLog, looked_at, written
+from kcheck.fleet.scan_rows import findings_batch
+from kcheck.fleet.spark.executor_steps import ExecutorOptions, require, rows_of, workers_of
+from kcheck.fleet.spark.transport import IDENTIFIED
+from kcheck.model.finding import Finding
+from kcheck.tables._arrow import batch_of, to_bytes
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    Batches = Iterator[pa.RecordBatch]
+
+
+def look_at_logs(batches: "Batches", options: ExecutorOptions) -> "Batches":
+    """Yield each log with what it says of its broker, or a finding."""
+    named = [(row["at"], FleetLog(*json.loads(row["told"]))) for row in rows_of(batches)]
+    for _, log in named:
+        require(dirname(log.path) or ".", is_there=True)
+    with mounted([log.path for _, log in named], dict(options.options)), workers_of(options) as workers:
+        answers = looked_at(workers, (log for _, log in named))
+        yield batch_of([(at, *_answer(log)) for (at, _), log in zip(named, answers, strict=True)], IDENTIFIED)
+
+
+def _answer(log: FleetLog | Finding) -> tuple[str | None, bytes | None]:
+    if isinstance(log, Finding):
+        return None, to_bytes(findings_batch((None, None), (log,)))
+    return json.dumps(log), None
+
+
+def read_all_logs(batches: "Batches", options: ExecutorOptions, folder: str, about: Mapping[str, str]) -> "Batches":
+    """Yield the files that were written of the logs in each row, and findings.
+
+    Every attempt writes into a folder of its own: only the files of a successful one are reported.
+    """
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    assert context is not None
+    own = join(folder, f"{context.partitionId()}-{context.taskAttemptId()}")
+    for row in rows_of(batches):
+        logs = [FleetLog(*log) for log in json.loads(row["told"])]
+        for log in logs:
+            require(dirname(log.path) or ".", is_there=True)
+        paths = [folder, *(log.path for log in logs)]
+        with mounted(paths, dict(options.options)), workers_of(options) as workers:
+            for rows in written(workers, [logs], join(own, str(row["at"])), about):
+                found = [(row["at"], None, data) for data in rows.findings]
+                yield batch_of([(row["at"], json.dumps(rows.parts), None), *found], IDENTIFIED)
