@@ -32,6 +32,9 @@ class Decision(StrEnum):
     EXITS = "ReplicaFetcherThread.handleOffsetOutOfRange: the process exits, unclean election is off"
     FENCED = "Partition.checkCurrentLeaderEpoch (KIP-320)"
     UNEXPECTED_OFFSET = "UnifiedLog.append: UnexpectedAppendOffsetException"
+    BEGINS_WITH_BATCH = (
+        "Partition.appendRecordsToFollowerOrFutureReplica: the empty log begins with the batch (KAFKA-6975)"
+    )
     STALE_ANSWER = "AbstractFetcherThread.processFetchRequest: the answer is of an older state"
     TRUNCATES_WITHOUT_FETCHER = "AbstractFetcherThread.truncateOnFetchResponse (KAFKA-13207)"
     JOINS_ISR = "Partition.maybeExpandIsr"

@@ -9,6 +9,7 @@ from kcheck.core.truncation import (
     handle_out_of_range,
     offset_truncation_state,
     raise_log_start,
+    truncate_fully_and_start_at,
     truncate_to,
 )
 from kcheck.model.cluster import NO_LEADER
@@ -154,14 +155,18 @@ def _diverge(world: World, number: int, answer: Fetched) -> None:
 
 
 def _append(world: World, number: int, answer: Fetched) -> None:
-    node = world.nodes[number]
-    after = appended(node, answer.batches, world.release)
+    node, release = world.nodes[number], world.release
+    first = answer.batches[0].base_offset if answer.batches else node.log_end_offset
+    if first < node.log_end_offset == node.log_start_offset and release.begins_empty_log_with_batch:
+        world.decide(Decision.BEGINS_WITH_BATCH)
+        node = truncated(node, truncate_fully_and_start_at(as_replica(node), Offset(first)))
+    after = appended(node, answer.batches, release)
     if after is None or answer.log_start_offset > after.log_end_offset:
         world.decide(Decision.UNEXPECTED_OFFSET)
         _fail(world, number)
         return
     if answer.log_start_offset > after.log_start_offset:
-        replica = raise_log_start(as_replica(after), Offset(answer.log_start_offset), world.release)
+        replica = raise_log_start(as_replica(after), Offset(answer.log_start_offset), release)
         after = truncated(after, replica)
     world.decide(Decision.FOLLOWER_HIGH_WATERMARK)
     world.nodes[number] = _with_high_watermark(after, answer.high_watermark)

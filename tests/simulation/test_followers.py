@@ -1,0 +1,54 @@
+"""What a follower does with an answer that only some releases can take."""
+
+import pytest
+
+from kcheck.simulation.decisions import Decision
+from kcheck.simulation.replay import in_words, replay
+from kcheck.simulation.script import parse
+
+IN_A_BATCH = """
+brokers A B
+topic mode=zookeeper
+A leads
+append 2
+append 2
+fetch all
+crash B
+fence B
+append 3
+trim A to 6
+start B
+fetch all
+"""
+
+
+@pytest.mark.parametrize(
+    ("kafka", "end"),
+    [
+        ("0.10.2.2", "nothing lost, nothing diverged"),
+        ("0.11.0.3", "B is stuck"),
+        ("1.0.2", "nothing lost, nothing diverged"),
+        ("1.1.0", "B is stuck"),
+        ("1.1.1", "nothing lost, nothing diverged"),
+        ("3.9.2", "nothing lost, nothing diverged"),
+    ],
+)
+def test_an_empty_log_begins_with_a_batch_that_begins_below_it(kafka: str, end: str) -> None:
+    """The leader's log start lies in a batch. A follower that begins there gets the batch (KAFKA-6975)."""
+    script = parse(IN_A_BATCH, "test")
+    run = replay(script, kafka)
+    assert end == in_words(run.verdict, script.names)
+
+
+def test_such_a_log_starts_where_that_of_its_leader_starts() -> None:
+    """It has the batch, its epoch from the log start on, and says which rule decided."""
+    run = replay(parse(IN_A_BATCH, "test"), "3.9.2")
+    leader, follower = run.steps[-1].state.nodes
+    assert (6, 7, ((1, 6),), 4) == (
+        follower.log_start_offset,
+        follower.log_end_offset,
+        follower.epochs,
+        follower.batches[0].base_offset,
+    )
+    assert leader.epochs == follower.epochs
+    assert Decision.BEGINS_WITH_BATCH in run.steps[-1].decided_by
