@@ -282,7 +282,9 @@ class Cluster:
         config = f"dataDir={folder}\nclientPort={port}\nclientPortAddress=127.0.0.1\ntickTime=500\nmaxClientCnxns=0\n"
         (folder / "zoo.cfg").write_text(f"{config}admin.enableServer=false\n")
         name = "org.apache.zookeeper.server.ZooKeeperServerMain"
-        return Process(self.version, folder, name, folder / "zoo.cfg", ZOOKEEPER_STARTED, port)
+        server = Process(self.version, folder, name, folder / "zoo.cfg", ZOOKEEPER_STARTED, port)
+        server.add_jvm_option("-Dzookeeper.preAllocSize=64")  # KiB, not MiB: the tests read the log again and again
+        return server
 
     def _format(self, nodes: set[Process]) -> None:
         """Format the storage of all nodes at once: one after the other takes a second each."""

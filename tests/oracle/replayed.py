@@ -1,10 +1,11 @@
-"""Plays a history of `kcheck simulate` on a real cluster, and tells where the two differ in the end."""
+"""Plays histories of `kcheck simulate` on a real cluster, and tells where the two differ in the end."""
 
+import json
 import signal
 import socket
 import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,14 @@ from kcheck.formats.offset_checkpoint import OffsetCheckpoint
 from kcheck.model.cluster import PartitionRegistration
 from kcheck.model.names import REPLICATION_OFFSET
 from kcheck.segments.batches import Walk
-from kcheck.simulation.directories import PARTITION, TOPIC, broker_id, magic_of
+from kcheck.simulation.directories import TOPIC, broker_id, magic_of
 from kcheck.simulation.events import Event, EventKind
 from kcheck.simulation.replay import HistoryStep, Replay
 from kcheck.simulation.state import CONTROLLER as CONTROLLER_NODE
 from kcheck.simulation.state import Node, ReplicaMode
 from kcheck.views.metadata_copy import read_copy
 from kcheck.views.zookeeper_copy import zookeeper_copy
+from tests.oracle.admin_requests import create_topic, delete_records, delete_topic, elect, reorder
 from tests.oracle.histories import epoch_lines
 from tests.oracle.jars import numbers, run_java
 from tests.oracle.kafka import CONTROLLER_ID, Cluster, Process, wait_for
@@ -30,6 +32,7 @@ from tests.oracle.partitions import Led, make_known
 
 CONFIG: dict[str, object] = {
     "auto.leader.rebalance.enable": "false",
+    "delete.topic.enable": "true",
     "replica.lag.time.max.ms": 3_600_000,
     "replica.fetch.wait.max.ms": 100,
     "replica.fetch.backoff.ms": 100,
@@ -43,110 +46,157 @@ SHORT_LAG = 4000
 """replica.lag.time.max.ms where a slow follower leaves the ISR."""
 LEADER_EPOCH = 50
 PRODUCE = 0
+ADMIN_ELECTIONS = (2, 4)
+"""The first release that elects and reorders replicas at an admin's request; before, a tool tells ZooKeeper."""
 APPENDS = 4
 """How often a producer tries."""
 
 
 class Stage:
-    """A cluster that plays one history."""
+    """A cluster that plays histories one after the other, each with a topic of its own."""
 
-    def __init__(self, run: Replay, begin: Callable[..., Cluster], folder: Path, version: str) -> None:
-        self._run, self._links = run, Links()
-        kraft = run.rules.election.kraft
-        count = len(run.script.names)
-        settings = {
-            "unclean.leader.election.enable": str(run.rules.unclean).lower(),
-            "min.insync.replicas": run.rules.min_isr,
-        }
-        old = {"log.message.format.version": run.script.topic.message_format} if run.script.topic.message_format else {}
-        shrinks = any(
-            isinstance(line.action, Event) and line.action.kind is EventKind.SHRINK for line in run.script.lines
-        )
-        slow = {"replica.lag.time.max.ms": SHORT_LAG} if shrinks else {}
+    def __init__(self, runs: Sequence[Replay], begin: Callable[..., Cluster], folder: Path, version: str) -> None:
+        """Make the cluster; all histories have one controller mode, and `can_share` where there are several."""
+        self._runs, self._run, self._links, self._topic = runs, runs[0], Links(), TOPIC
+        kraft = self._run.rules.election.kraft
+        self._count = max(len(run.script.names) for run in runs)
+        message_format = self._run.script.topic.message_format
         broker_config = {
             **CONFIG,
-            **slow,
-            **old,
-            **({"controller.quorum.request.timeout.ms": 600_000} if kraft else settings),
+            **({"replica.lag.time.max.ms": SHORT_LAG} if _shrinks(self._run) else {}),
+            **({"log.message.format.version": message_format} if message_format else {}),
+            **({"controller.quorum.request.timeout.ms": 600_000} if kraft else _settings(self._run)),
         }
         self.cluster = begin(
-            version, count if kraft else count + 1, dir=folder, mode="kraft" if kraft else "zk",
+            version, self._count if kraft else self._count + 1, dir=folder, mode="kraft" if kraft else "zk",
             broker_config=broker_config,
         )  # fmt: skip
-        self._settings = ",".join(f"{name}={value}" for name, value in settings.items()) if kraft else ""
-        self._count = count
-        self._proxies = [Proxy(self._links, number, self.cluster[number].port) for number in range(1, count + 1)]
-        for number, proxy in enumerate(self._proxies, 1):
+        self._proxies = [Proxy(self._links, number, self.cluster[number].port) for number in self._numbers]
+        for number, proxy in zip(self._numbers, self._proxies, strict=True):
             self._configure(self.cluster[number], f"advertised.listeners=PLAINTEXT://127.0.0.1:{proxy.port}")
         if kraft:
             beside = self.cluster.beside
             proxy = Proxy(self._links, CONTROLLER, beside.port)
             self._proxies.append(proxy)
             voters = f"controller.quorum.voters={CONTROLLER_ID}@127.0.0.1:{proxy.port}"
-            for number in range(1, count + 1):
+            for number in self._numbers:
                 self._configure(self.cluster[number], voters)
         self._connections: list[socket.socket] = []
+
+    @property
+    def _numbers(self) -> range:
+        return range(1, self._count + 1)
 
     @staticmethod
     def _configure(broker: Process, line: str) -> None:
         with (broker.dir / "server.properties").open("a") as file:
             file.write(f"{line}\n")
 
-    def play(self) -> list[str]:
-        """Play the history; return where the cluster ends otherwise than the simulator."""
+    def play(self) -> Iterator[list[str]]:
+        """Play the histories; yield of each where the cluster ends otherwise than the simulator."""
         try:
-            self._begin()
-            events = [line.action for line in self._run.script.lines if isinstance(line.action, Event)]
-            for event, before, after in zip(events, self._run.steps[:-1], self._run.steps[1:], strict=True):
-                self._play(event, before, after)
-                self._settle(after)
-            return self._differences()
+            for number, run in enumerate(self._runs):
+                self._run = run
+                if number:
+                    self._go_on(f"{TOPIC}{number}")
+                else:
+                    self._begin()
+                events = [line.action for line in run.script.lines if isinstance(line.action, Event)]
+                for event, before, after in zip(events, run.steps[:-1], run.steps[1:], strict=True):
+                    self._play(event, before, after)
+                    self._settle(after)
+                yield self._differences()
         finally:
-            for broker in self.cluster.brokers.values():
-                if broker.alive:
-                    broker.send(signal.SIGCONT)
-            self._links.set_open(is_open=True)
-            for link in list(self._links.held):
-                self._links.release(link)
+            self._let_go()
             self.cluster.kill()
             for connection in self._connections:
                 connection.close()
             for proxy in self._proxies:
                 proxy.close()
 
+    def _let_go(self) -> None:
+        """Hold nothing and nobody any more."""
+        for broker in self.cluster.brokers.values():
+            if broker.alive:
+                broker.send(signal.SIGCONT)
+        self._links.set_open(is_open=True)
+        for link in list(self._links.held):
+            self._links.release(link)
+
     def _begin(self) -> None:
         """Start the cluster: who leads first, and the ISR, are those of the history."""
         seats = self._run.steps[0].state.controller.seats
         replicas = [broker_id(number) for number in seats.replicas]
         leader = broker_id(seats.leader)
-        make_known(self.cluster, {TOPIC: Led(replicas, LEADER_EPOCH, leader, self._settings)})
-        if self.cluster.mode == "zk":
+        kraft = self.cluster.mode == "kraft"
+        settings = ",".join(f"{name}={value}" for name, value in _settings(self._run).items()) if kraft else ""
+        make_known(self.cluster, {TOPIC: Led(replicas, LEADER_EPOCH, leader, settings)})
+        if not kraft:
             self.cluster[self._count + 1].start()
         self.cluster[leader].start()
         wait_for("a leader", lambda: self._registration().leader == leader)
         self._links.set_open(is_open=False)
-        for number in range(1, self._count + 1):
-            if number != leader:
-                self.cluster[number].spawn()
+        followers = [number for number in self._numbers if number != leader]
+        for number in followers:
+            self.cluster[number].spawn()
+        for number in followers:
+            self.cluster[number].wait_started()
+        self._join()
+
+    def _go_on(self, topic: str) -> None:
+        """Delete the topic of the history before; create that of this one, on brokers that all run."""
+        self._let_go()
+        down = [broker for broker in self.cluster.brokers.values() if not broker.alive]
+        for broker in down:
+            broker.spawn()
+        for broker in down:
+            broker.wait_started()
+        cluster, old = self.cluster, self._topic
+        delete_topic(self._admin, cluster.version, old)
+        directories = [self._directory(number) for number in self._numbers]
+        wait_for("the deletion", lambda: not any(directory.exists() for directory in directories))
+        self._links.set_open(is_open=False)
+        self._links.permits.clear()
+        self._topic = topic
+        replicas = [broker_id(number) for number in self._run.steps[0].state.controller.seats.replicas]
+        create_topic(self._admin, cluster.version, topic, replicas, _settings(self._run))
+        wait_for("logs", lambda: all(self._directory(number).exists() for number in replicas))
+        self._join()
+        for number in replicas[1:]:
+            self._links.fetch(number)
+
+    @property
+    def _admin(self) -> int:
+        """The port of a broker that does what an admin asks: with ZooKeeper the controller."""
+        brokers = self.cluster.brokers.items()
+        alive = {number: broker.port for number, broker in brokers if broker.alive}
+        return alive[max(alive) if self.cluster.mode == "zk" else min(alive)]
+
+    def _join(self) -> None:
+        """Let followers fetch until the ISR is that of the history."""
+        seats = self._run.steps[0].state.controller.seats
         wanted = {broker_id(number) for number in seats.isr}
-        for number in range(1, self._count + 1):
-            if number != leader:
-                self.cluster[number].wait_started()
+        wait_for("the topic", lambda: self._find() is not None)
         deadline = time.monotonic() + 30
         while set(self._registration().isr) != wanted and time.monotonic() < deadline:
-            for number in sorted(wanted - {leader}):
+            for number in sorted(wanted - {broker_id(seats.leader)}):
                 self._links.fetch(number, 2)
 
-    def _registration(self) -> PartitionRegistration:
+    def _find(self) -> PartitionRegistration | None:
         cluster = self.cluster
         if cluster.mode == "zk":
             image = zookeeper_copy(str(cluster.beside.dir)).metadata.image
         else:
             image = read_copy(str(cluster.beside.log_dirs[0] / "__cluster_metadata-0"), CONTROLLER_ID).image
-        return next(row for topic, _, row in image.partitions() if topic.name == TOPIC)
+        return next((row for topic, _, row in image.partitions() if topic.name == self._topic), None)
+
+    def _registration(self) -> PartitionRegistration:
+        found = self._find()
+        assert found is not None
+        return found
 
     def _directory(self, number: int) -> Path:
-        return self.cluster[number].log_dirs[0] / PARTITION
+        return self.cluster[number].log_dirs[0] / f"{self._topic}-0"
 
     def _end(self, number: int) -> int:
         """Return where the batches of a log end."""
@@ -211,6 +261,8 @@ class Stage:
                     self._links.release((link[0], link[1]), drop=event.kind is EventKind.DROP)
             case EventKind.SHRINK:
                 pass  # It does not fetch, and is soon too slow.
+            case EventKind.TRIM:
+                delete_records(self.cluster[number].port, self._topic, event.offset or 0)
             case EventKind.FENCE | EventKind.FLUSH | EventKind.CHECKPOINT | EventKind.WAIT:
                 pass
             case _:
@@ -232,7 +284,7 @@ class Stage:
         magic, append = magic_of(self._run), len(before.state.appends)
         values = [f"append {append} record {at}".encode() for at in range(event.amount)]
         records = encoded(magic, 0, -1, values)
-        name = TOPIC.encode()
+        name = self._topic.encode()
         body = struct.pack(">h", -1) if magic > 1 else b""
         body += struct.pack(">hii", int(event.acks), 30_000, 1) + struct.pack(">h", len(name)) + name
         body += struct.pack(">iii", 1, 0, len(records)) + records
@@ -264,34 +316,35 @@ class Stage:
 
     def _write_checkpoint(self, number: int, offset: int) -> None:
         """Leave the high watermark of an earlier moment: the thread that writes it had not run since."""
-        value = OffsetCheckpoint(0, (TOPIC,), (0,), (offset,))
+        value = OffsetCheckpoint(0, (self._topic,), (0,), (offset,))
         (self.cluster[number].log_dirs[0] / REPLICATION_OFFSET).write_bytes(offset_checkpoint.serialize(value))
 
     def _elect(self, event: Event, before: HistoryStep) -> None:
-        cluster, version = self.cluster, numbers(self.cluster.version)
-        alive = next(number for number, broker in cluster.brokers.items() if broker.alive)
-        where = ("--bootstrap-server", f"127.0.0.1:{cluster[alive].port}")
-        zookeeper = ("--zookeeper", f"127.0.0.1:{cluster.beside.port}")
-        package = "org.apache.kafka.tools" if version >= (3, 7) else "kafka.admin"
+        """Let a broker lead: as the first replica, or because it alone can."""
+        chosen = broker_id(event.broker)
+        others = (broker_id(one) for one in before.state.controller.seats.replicas if one != event.broker)
+        is_new = numbers(self.cluster.version) >= ADMIN_ELECTIONS
         if not event.unclean:
-            order = [event.broker, *(one for one in before.state.controller.seats.replicas if one != event.broker)]
-            rows = ",".join(str(broker_id(one)) for one in order)
-            plan = cluster.dir / "replicas.json"
-            row = f'{{"topic":"{TOPIC}","partition":0,"replicas":[{rows}]}}'
-            plan.write_text(f'{{"version":1,"partitions":[{row}]}}')
-            tool = f"{'org.apache.kafka.tools.reassign' if version >= (3, 7) else package}.ReassignPartitionsCommand"
-            arguments = where if version >= (2, 6) else zookeeper
-            run_java(cluster.version, tool, *arguments, "--execute", "--reassignment-json-file", str(plan))
-            wait_for("new order", lambda: self._registration().replicas[0] == broker_id(event.broker))
-        if version >= (2, 4):
-            kind = "UNCLEAN" if event.unclean else "PREFERRED"
-            only = ("--election-type", kind, "--topic", TOPIC, "--partition", "0")
-            run_java(cluster.version, f"{package}.LeaderElectionCommand", *where, *only)
+            order = [chosen, *others]
+            if is_new:
+                reorder(self._admin, self._topic, order)
+            else:
+                row = {"topic": self._topic, "partition": 0, "replicas": order}
+                tool = "kafka.admin.ReassignPartitionsCommand"
+                self._tool(tool, {"version": 1, "partitions": [row]}, "--execute", "--reassignment-json-file")
+            wait_for("new order", lambda: self._registration().replicas[0] == chosen)
+        if is_new:
+            elect(self._admin, self._topic, unclean=event.unclean)
         elif not event.unclean:
-            only_it = cluster.dir / "elect.json"
-            only_it.write_text(f'{{"partitions":[{{"topic":"{TOPIC}","partition":0}}]}}')
-            name = "kafka.admin.PreferredReplicaLeaderElectionCommand"
-            run_java(cluster.version, name, *zookeeper, "--path-to-json-file", str(only_it))
+            partitions = {"partitions": [{"topic": self._topic, "partition": 0}]}
+            self._tool("kafka.admin.PreferredReplicaLeaderElectionCommand", partitions, "--path-to-json-file")
+
+    def _tool(self, name: str, plan: object, *options: str) -> None:
+        """Run a tool that tells ZooKeeper what to do."""
+        path = self.cluster.dir / "plan.json"
+        path.write_text(json.dumps(plan))
+        where = f"127.0.0.1:{self.cluster.beside.port}"
+        run_java(self.cluster.version, name, "--zookeeper", where, *options, str(path))
 
     def _differences(self) -> list[str]:
         """Return what differs: leader, ISR, and of each broker its log end, epochs and high watermark."""
@@ -314,9 +367,26 @@ class Stage:
             )
             marks = offset_checkpoint.parse((broker.log_dirs[0] / REPLICATION_OFFSET).read_bytes()).value.by_topic()
             epochs = tuple(epoch_lines(self._directory(broker_id(number))))
-            theirs[name] = (broker.alive, self._end(broker_id(number)), epochs, marks.get(TOPIC, {}).get(0, 0))
+            theirs[name] = (broker.alive, self._end(broker_id(number)), epochs, marks.get(self._topic, {}).get(0, 0))
         ours, theirs = _ranked(ours), _ranked(theirs)
         return [f"{name}: {theirs[name]}, not {ours[name]}" for name in ours if ours[name] != theirs[name]]
+
+
+def can_share(run: Replay) -> bool:
+    """Whether a history begins as a new topic does, and needs no broker that is configured for it."""
+    seats = run.steps[0].state.controller.seats
+    is_plain = seats.leader == seats.replicas[0] and set(seats.isr) == set(seats.replicas)
+    return is_plain and not _shrinks(run) and not run.script.topic.message_format
+
+
+def _shrinks(run: Replay) -> bool:
+    actions = (line.action for line in run.script.lines)
+    return any(isinstance(action, Event) and action.kind is EventKind.SHRINK for action in actions)
+
+
+def _settings(run: Replay) -> dict[str, str]:
+    unclean = str(run.rules.unclean).lower()
+    return {"unclean.leader.election.enable": unclean, "min.insync.replicas": str(run.rules.min_isr)}
 
 
 def _ranked(seen: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Real clusters play the shipped histories, and end as the simulator says.
+"""Real clusters play the shipped histories and plain ones, and end as the simulator says.
 
 Each broker's log end, leader epochs and high watermark checkpoint, the leader, and the ISR. Brokers are stopped and
 killed, logs of dead brokers are cut where they were not flushed, sessions end; a proxy between the brokers holds what a
@@ -11,16 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.simulation.replay import replay
+from kcheck.simulation.replay import Replay, replay
 from kcheck.simulation.script import parse
 from kcheck.verbs.simulate import histories
 from tests.oracle.ask import IS_WHOLE
 from tests.oracle.jars import numbers
 from tests.oracle.kafka import Cluster
-from tests.oracle.replayed import Stage
+from tests.oracle.plain_histories import PLAIN
+from tests.oracle.replayed import Stage, can_share
 
-HISTORIES = {history.name: history for history in histories()}
-SAMPLED = (("kafka-20554", "4.3.1"),)
+HISTORIES = {**{history.name: history.text for history in histories()}, **PLAIN}
+SAMPLED = ((("kafka-20554",), "4.3.1"),)
+RELEASES = ("0.10.2.2", "1.1.1", "2.0.0", "2.4.1", "2.8.2", "3.5.2", "3.9.2", "4.0.2", "4.3.1")
 PLAYED: Mapping[str, Sequence[str]] = {
     "kafka-10706": ("0.10.2.2", "1.1.1", "2.4.1", "2.8.2", "3.5.2", "4.3.1"),
     "kafka-12670": ("4.3.1",),
@@ -40,6 +42,20 @@ PLAYED: Mapping[str, Sequence[str]] = {
     "kip-903": ("4.3.1",),
     "kip-966": ("4.3.1",),
     "unclean-shortest": ("2.8.2",),
+    "replication": ("2.4.1", "3.9.2", "4.0.2"),
+    "all-crash": ("2.4.1", "3.9.2", "4.0.2"),
+    "follower-loses-power": ("2.4.1", "3.9.2", "4.0.2"),
+    "leader-loses-power": ("2.4.1", "3.9.2", "4.0.2"),
+    "follower-restarts": ("2.4.1", "3.9.2", "4.0.2"),
+    "leader-restarts": ("2.4.1", "3.9.2", "4.0.2"),
+    "follower-crashes": ("2.4.1", "3.9.2", "4.0.2"),
+    "leader-crashes": ("2.4.1", "3.9.2", "4.0.2"),
+    "unclean-election": ("2.4.1", "3.9.2"),
+    "followers-apart": ("2.4.1", "3.9.2"),
+    "epochs-without-records": ("3.9.2",),
+    "below-min-isr": ("2.4.1", "3.9.2"),
+    "out-of-range": ("2.4.1", "3.9.2"),
+    "session-ends": ("3.9.2",),
 }
 """The releases on which a history has been played, and came out."""
 NOT_FORCED: Mapping[str, str] = {
@@ -51,25 +67,37 @@ NOT_FORCED: Mapping[str, str] = {
     "kip-380": "up to 2.1: a broker that is killed and back before its session ends",
 }
 """Why a history cannot be played on a real cluster, or not on every release."""
-ONLY_KRAFT = (4,)
-"""The first release without ZooKeeper. The harness needs ZooKeeper, or a controller that takes topics at its format."""
+PLAYED_WITH_KRAFT = (3, 9)
+"""Before this release a controller does not take topics when it is formatted, so clusters have ZooKeeper."""
 PAGE = Path(__file__).parents[2] / "docs" / "simulate.md"
 
 
+def _run(name: str, version: str) -> Replay:
+    script = parse(HISTORIES[name], name)
+    if script.topic.kraft is None and numbers(version) < PLAYED_WITH_KRAFT:
+        script = script._replace(topic=script.topic._replace(kraft=False))
+    return replay(script, version)
+
+
+def _groups() -> list[tuple[tuple[str, ...], str]]:
+    """Return what one cluster plays: the histories of a release that can share one, each other history alone."""
+    groups: list[tuple[tuple[str, ...], str]] = []
+    for version in RELEASES:
+        names = [name for name, releases in PLAYED.items() if version in releases]
+        together = tuple(name for name in names if can_share(_run(name, version)))
+        groups += [(together, version), *(((name,), version) for name in names if name not in together)]
+    return groups
+
+
 @pytest.mark.oracle
-@pytest.mark.parametrize(
-    ("name", "version"),
-    [(name, version) for name, versions in PLAYED.items() for version in versions] if IS_WHOLE else SAMPLED,
-)
+@pytest.mark.parametrize(("names", "version"), _groups() if IS_WHOLE else SAMPLED)
 def test_a_cluster_ends_as_the_simulator_says(
-    name: str, version: str, tmp_path: Path, start: Callable[..., Cluster]
+    names: tuple[str, ...], version: str, tmp_path: Path, start: Callable[..., Cluster]
 ) -> None:
     """What differs is said replica by replica."""
-    script = parse(HISTORIES[name].text, name)
-    if script.topic.kraft is None and numbers(version) < ONLY_KRAFT:
-        script = script._replace(topic=script.topic._replace(kraft=False))
-    run = replay(script, version)
-    assert [] == Stage(run, start, tmp_path / "cluster", version).play()
+    runs = [_run(name, version) for name in names]
+    ends = zip(names, Stage(runs, start, tmp_path / "cluster", version).play(), strict=True)
+    assert {} == {name: differences for name, differences in ends if differences}
 
 
 def test_the_page_says_what_was_played() -> None:

@@ -39,7 +39,7 @@ def _ask(
     body = struct.pack(">ih", 1, len(name)) + name + struct.pack(">ii", 1, partition)
     body += struct.pack(">i", current_leader_epoch) if version >= 2 else b""
     body += struct.pack(">i", epoch)
-    reply = _reply(connection, API_KEY, version, body)
+    reply = request(connection, API_KEY, version, body)
     at = 4 + (4 if version >= 2 else 0) + 4  # correlation id, throttle time, one topic
     at += 2 + struct.unpack_from(">h", reply, at)[0] + 4  # its name, one partition
     error, _ = struct.unpack_from(">hi", reply, at)
@@ -52,7 +52,7 @@ def _ask(
 def states(port: int) -> States:
     """Return what a broker says of all partitions."""
     with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
-        reply = _reply(connection, METADATA, METADATA_VERSION, struct.pack(">i?", -1, False))
+        reply = request(connection, METADATA, METADATA_VERSION, struct.pack(">i?", -1, False))
     at = 8  # correlation id, throttle time
 
     def read(layout: str) -> tuple[int, ...]:
@@ -82,7 +82,8 @@ def states(port: int) -> States:
     return told
 
 
-def _reply(connection: socket.socket, key: int, version: int, body: bytes) -> bytes:
+def request(connection: socket.socket, key: int, version: int, body: bytes) -> bytes:
+    """Send a request; return the answer from its correlation id on."""
     head = struct.pack(">hhih", key, version, 1, 6) + b"kcheck"
     connection.sendall(struct.pack(">i", len(head) + len(body)) + head + body)
     return _exactly(connection, struct.unpack(">i", _exactly(connection, 4))[0])
