@@ -11,6 +11,7 @@ from kcheck.model.finding import Severity, parse_severity
 from kcheck.model.java import INT_MAX
 
 if TYPE_CHECKING:
+    from kcheck.fleet.all_elections import RunElections
     from kcheck.fleet.elections import RunElection
     from kcheck.model.report import PartitionFilter
 
@@ -93,20 +94,27 @@ def _logs_wanted(run: str, cluster: str | None) -> UsageError:
 def _of_run(
     run: str, cluster: str | None, dead: list[int], wanted: "PartitionFilter", engine: str, master: str | None,
     out: str | None, *, incomplete_ok: bool,
-) -> "RunElection":  # fmt: skip
-    """Return the answer for a run, by this process or by Spark."""
+) -> "RunElection | RunElections":  # fmt: skip
+    """Return the answer for a cluster of a run, or for all of its clusters, by this process or by Spark."""
+    from kcheck.fleet.all_elections import clusters_of_run, together
     from kcheck.replicas.elections import ElectionQuestion
 
     question = ElectionQuestion(dead=tuple(dead), incomplete_ok=incomplete_ok)
+    if engine not in ("local", "spark") or (engine == "local" and master is not None):
+        raise UsageError(f"--engine {engine}: use local, or spark [--master URL]")
     if engine == "spark":
         from kcheck.fleet.spark.session import session, spark_version
 
         spark_version()
-        from kcheck.fleet.spark.elections import elect_run as by_spark
+        from kcheck.fleet.spark import elections as by_spark
 
-        return by_spark(run, cluster, question, wanted=wanted, session=session(master), out=out)
-    if engine != "local" or master is not None:
-        raise UsageError(f"--engine {engine}: use local, or spark [--master URL]")
+        opened, names = (None, ()) if cluster is not None else clusters_of_run(run, question, out)
+        if opened is not None and names:
+            return by_spark.elect_clusters(opened, names, question, wanted=wanted, session=session(master))
+        return by_spark.elect_run(run, cluster, question, wanted=wanted, session=session(master), out=out)
     from kcheck.fleet.elections import elect_run
 
+    opened, names = (None, ()) if cluster is not None else clusters_of_run(run, question, out)
+    if opened is not None and names:
+        return together(opened, names, lambda name: elect_run(opened.path, name, question, wanted=wanted))
     return elect_run(run, cluster, question, wanted=wanted, out=out)

@@ -30,6 +30,10 @@ Roots = Annotated[
 TimeLimit = Annotated[
     float, typer.Option("--time-limit", metavar="SECONDS", help="Give up on a directory that takes longer.")
 ]
+MinCoverage = Annotated[
+    float,
+    typer.Option("--min-coverage", metavar="PERCENT", help="Write no run if fewer of the log dirs can be listed."),
+]
 SinceRun = Annotated[
     str | None, typer.Option("--since", metavar="RUN", help="Scan only what changed since RUN (made with --remember).")
 ]
@@ -76,6 +80,7 @@ def scan(
         str | None, typer.Option("--run", metavar="ID", help="Name of the run; default: the current time.")
     ] = None,
     time_limit: TimeLimit = 600,
+    min_coverage: MinCoverage = 100,
     since: SinceRun = None,
     resume: Resume = None,
     remember: Annotated[
@@ -110,6 +115,8 @@ def scan(
         raise UsageError(f"--jobs {jobs}: not with --engine spark; use --master 'local[{jobs}]'")
     if not time_limit > 0:
         raise UsageError(f"--time-limit {time_limit:g}: must be more than 0 seconds")
+    if not 0 <= min_coverage <= 100:
+        raise UsageError(f"--min-coverage {min_coverage:g}: must be from 0 to 100 percent")
     if run is not None and not _RUN.fullmatch(run):
         raise UsageError(f"--run {run}: use up to 64 letters, digits and ._-, the first a letter or digit")
     can_be_written("--prometheus", prometheus)
@@ -125,7 +132,7 @@ def scan(
         with at_length(progress, nice=nice, quiet=common.output_options.quiet) as showing:
             scan_run = ScanRun(
                 name, out, how, jobs=jobs, seconds=time_limit, now=_now, shown=shown, fails=fails, tell=showing.tell,
-                options=options, logs=tuple(logs or ()),
+                options=options, logs=tuple(logs or ()), min_coverage=min_coverage,
             )  # fmt: skip
             report, failed = _scan(engine, master, roots, scan_run)
         written = [str(report.body["path"])]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from kcheck.core.broker_losses import BrokerLoss, Lacking
 from kcheck.core.election_plans import (
     Amounts,
     BrokerGap,
@@ -46,6 +47,29 @@ def _scenario_row(scenario: Scenario) -> Row:
 
 def _lost_row(lost: Amounts | None) -> Row | None:
     return None if lost is None else {"records": lost.records, "committed": lost.committed, "bytes": lost.bytes}
+
+
+def broker_loss_row(loss: BrokerLoss) -> Row:
+    """Return the row of a broker that may be lost."""
+    return {
+        "broker_id": loss.broker_id,
+        "survived": loss.is_survived,
+        "partitions": loss.partitions,
+        "offline_partitions": loss.offline,
+        "only_copies": loss.only_copy,
+        "lost": _lost_row(loss.lost),
+    }
+
+
+def lacking_row(replica: Lacking) -> Row:
+    """Return the row of a replica in sync that lacks committed records."""
+    return {
+        "topic": replica.topic,
+        "partition": replica.partition,
+        "broker_id": replica.broker_id,
+        "log_end_offset": replica.log_end_offset,
+        "high_watermark": replica.high_watermark,
+    }
 
 
 def partition_row(election: PartitionElection) -> Row:

@@ -5,12 +5,12 @@ The decisions are those of `kcheck elect`. The tables hold no batches: what only
 
 import heapq
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self
 
+from kcheck.core.broker_losses import BrokerLoss, Lacking, broker_losses, lacking
 from kcheck.core.election import fencing_order
 from kcheck.core.election_plans import (
     Amounts,
@@ -29,43 +29,20 @@ from kcheck.core.election_verdict import verdict
 from kcheck.core.start_order import StartOrder
 from kcheck.core.truncation_plans import TruncationPlan
 from kcheck.disk.output import scratch
-from kcheck.disk.walk import join
 from kcheck.documents.answer import Answer
-from kcheck.documents.election import election_body
+from kcheck.documents.election import broker_loss_row, election_body, lacking_row
 from kcheck.errors import UsageError
+from kcheck.fleet.election_rows import PartitionRows, partition_rows
 from kcheck.fleet.run import FleetRun, open_run
 from kcheck.fleet.run_cluster import RunCluster, registration_of, run_cluster, with_partition
 from kcheck.fleet.run_plans import require_metadata, write_plan_of_run
-from kcheck.fleet.run_replicas import FIELDS, copies_of
+from kcheck.fleet.run_replicas import copies_of
 from kcheck.model.report import PartitionFilter, Report
 from kcheck.replicas.election import ClusterHere, election_of
 from kcheck.replicas.elections import ElectionQuestion, gaps_of
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-T = TypeVar("T")
 SHOWN_MAX = 1000
 """Partitions that an answer lists, the worst first."""
-PartitionKey = tuple[str, int]
-COUNTS = (
-    "leader_id", "broker_id", "lost_from", "lost_to", "lost_records", "lost_bytes", "refetch_from", "refetch_to",
-    "refetch_records", "refetch_bytes",
-)  # fmt: skip
-PARTITIONS = (
-    "topic_id", "leader", "leader_epoch", "partition_epoch", "replicas", "isr", "elr", "last_known_elr", "directories",
-    "removing",
-)  # fmt: skip
-
-
-class PartitionRows(NamedTuple):
-    """What the tables of a run say of a partition: `counts` are rows of `truncation_plans`."""
-
-    topic: str
-    partition: int
-    replicas: Sequence[Mapping[str, Any]]
-    registration: Mapping[str, Any] | None
-    counts: Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +71,12 @@ class RunElection(Answer):
     """How many of those at stake are not shown."""
     unread: int
     """Replicas whose next start depends on batches that the scan has not read."""
+    broker_losses: tuple[BrokerLoss, ...]
+    """What is offline or lost with each broker."""
+    lacking: tuple[Lacking, ...]
+    """Replicas in sync that lack committed records, by topic and number: all, or the first."""
+    lacking_count: int
+    """How many there are."""
     is_safe: bool
     """Whether every partition has a recommended leader under which no committed record is lost, as is known."""
     written: tuple[str, ...] = ()
@@ -115,10 +98,16 @@ class RunElection(Answer):
                 "partition_count": self.partition_count,
                 "left_out": self.left_out,
                 "unread_replicas": self.unread,
+                "broker_losses": tuple(map(broker_loss_row, self.broker_losses)),
+                "lacking": tuple(map(lacking_row, self.lacking)),
+                "lacking_count": self.lacking_count,
                 "saved": (),
                 "written": self.written,
             },
-            kinds={"scenarios": "scenario", "partitions": "partition", "gaps": "gap"},
+            kinds={
+                "scenarios": "scenario", "partitions": "partition", "gaps": "gap", "broker_losses": "broker-loss",
+                "lacking": "lacking",
+            },
             checked=(self.run.path,),
         )  # fmt: skip
 
@@ -232,6 +221,8 @@ class Elections:
         self.lean: list[PartitionElection] = []
         self.unread = 0
         self.at_stake = 0
+        self.lacking: list[Lacking] = []
+        self.lacking_count = 0
         self._alike: dict[object, Any] = {}
         self._worst: list[tuple[_Reversed, int, PartitionElection]] = []
 
@@ -241,6 +232,7 @@ class Elections:
             return
         self.unread += unread
         self.at_stake += is_at_stake(election)
+        self._keep_lacking(lacking(election))
         self._keep(_with_best_plan(election) if self._is_planned else lean(election))
         self._keep_worst(election)
 
@@ -254,6 +246,12 @@ class Elections:
         self.lean.append(
             small._replace(topic=topic, registration=registration, seats=seats, rules=rules, candidates=candidates)
         )
+
+    def _keep_lacking(self, replicas: Iterable[Lacking]) -> None:
+        for replica in replicas:
+            self.lacking_count += 1
+            if len(self.lacking) < SHOWN_MAX:
+                self.lacking.append(replica)
 
     def _keep_worst(self, election: PartitionElection) -> None:
         item = (_Reversed((not is_at_stake(election), harm(election))), len(self.lean), election)
@@ -270,6 +268,8 @@ class Elections:
             self._keep_worst(election)
         self.unread += other.unread
         self.at_stake += other.at_stake
+        self.lacking = sorted((*self.lacking, *other.lacking))[:SHOWN_MAX]
+        self.lacking_count += other.lacking_count
         return self
 
     @property
@@ -315,73 +315,9 @@ def concluded(
         partition_count=len(elections),
         left_out=max(0, chosen.at_stake - len(shown)),
         unread=chosen.unread,
+        broker_losses=broker_losses(elections, here.starts),
+        lacking=tuple(chosen.lacking),
+        lacking_count=chosen.lacking_count,
         is_safe=is_safe(elections),
         written=() if out is None else write_plan_of_run(run, cluster, here, elections, order, out),
     )
-
-
-def partition_rows(run: FleetRun, cluster: str | None, wanted: PartitionFilter, folder: str) -> Iterator[PartitionRows]:
-    """Yield what the tables say of each partition of a cluster, by topic and number, in bounded memory."""
-    from kcheck.fleet.replica_groups import Groups
-
-    with Groups(join(folder, "replicas"), FIELDS) as groups:
-        for batch in _of_cluster(run, "replicas", ("cluster", "topic", "partition", *FIELDS), cluster):
-            groups.add(batch)
-        replicas = (
-            ((row["topic"], row["partition"]), row["replicas"])
-            for batch in groups.batches()
-            for row in batch.to_pylist()
-        )
-        registered = _rows(run, "cluster_partitions", PARTITIONS, cluster)
-        counts = _rows(run, "truncation_plans", COUNTS, cluster)
-        yield from merged(replicas, registered, counts, wanted)
-
-
-def merged(
-    replicas: Iterable[tuple[PartitionKey, Sequence[Mapping[str, Any]]]],
-    registered: Iterable[Mapping[str, Any]],
-    counts: Iterable[Mapping[str, Any]],
-    wanted: PartitionFilter,
-) -> Iterator[PartitionRows]:
-    """Yield the rows of each partition that is wanted, given those of three tables by topic and number."""
-    streams: tuple[Iterator[tuple[PartitionKey, Sequence[Mapping[str, Any]]]], ...] = (
-        iter(replicas),
-        _by_partition(registered),
-        _by_partition(counts),
-    )
-    heads = [next(stream, None) for stream in streams]
-    while keys := [head[0] for head in heads if head is not None]:
-        key = min(keys)
-        found: list[Sequence[Mapping[str, Any]]] = []
-        for number, head in enumerate(heads):
-            is_next = head is not None and head[0] == key
-            found.append(head[1] if is_next and head is not None else ())
-            if is_next:
-                heads[number] = next(streams[number], None)
-        copies, registration, counted = found
-        topic, partition = key
-        if wanted.has(topic, partition) and (copies or registration):
-            yield PartitionRows(topic, partition, copies, registration[0] if registration else None, counted)
-
-
-def _by_partition(
-    rows: Iterable[Mapping[str, Any]],
-) -> Iterator[tuple[PartitionKey, Sequence[Mapping[str, Any]]]]:
-    for key, same in groupby(rows, key=itemgetter("topic", "partition")):
-        yield key, [*same]
-
-
-def _rows(run: FleetRun, table: str, columns: Sequence[str], cluster: str | None) -> Iterator[Mapping[str, Any]]:
-    for batch in _of_cluster(run, table, ("cluster", "topic", "partition", *columns), cluster):
-        yield from batch.to_pylist()
-
-
-def _of_cluster(run: FleetRun, table: str, columns: Sequence[str], cluster: str | None) -> "Iterator[pa.RecordBatch]":
-    """Yield the rows of a cluster."""
-    from pyarrow import compute
-
-    for batch in run.batches(table, columns):
-        names = batch.column("cluster")
-        rows = batch.filter(compute.is_null(names) if cluster is None else compute.equal(names, cluster))
-        if rows.num_rows:
-            yield rows

@@ -11,6 +11,7 @@ from kcheck.disk.remote import is_url, mounted
 from kcheck.disk.walk import drop_listing, join, real
 from kcheck.errors import UsageError
 from kcheck.fleet.broker_logs import FleetLog, FoundLogs, find_logs, in_tasks, looked_at, with_brokers, written
+from kcheck.fleet.covered import coverage_of, require
 from kcheck.fleet.identify import Identified, ScanOptions, identify
 from kcheck.fleet.inventory import FleetLogDir, Inventory, inventory
 from kcheck.fleet.releases import counted, kafka_of, with_releases
@@ -50,7 +51,8 @@ class ScanRun(NamedTuple):
     `jobs` are processes, or threads where a log dir is in a store: PROCESSES or THREADS where it is None. `options` are
     those of the file system that a URL needs. A directory that takes more than `seconds` becomes a finding. The
     findings that are `shown` are written; `tell` gets the progress a few times a second. A finding for which `fails`
-    is true fails the run. `logs` are the patterns of the logs of brokers.
+    is true fails the run. `logs` are the patterns of the logs of brokers. A run that reaches less than `min_coverage`
+    percent of the log dirs is not published.
     """
 
     name: str
@@ -64,6 +66,7 @@ class ScanRun(NamedTuple):
     tell: Callable[[Coverage], None]
     options: Mapping[str, object] = {}
     logs: tuple[str, ...] = ()
+    min_coverage: float = 0
 
 
 def scan(roots: Sequence[str], run: ScanRun) -> tuple[Report, bool]:
@@ -100,7 +103,7 @@ def _scan(roots: Sequence[str], run: ScanRun, started: int) -> tuple[Report, boo
             engine.look(inventoried, logs, groups.add)
             engine.compare(groups.batches())
         memory.end()
-        report = conclude(run, roots, started, output, engine.judged, notes.carried, engine.releases)
+        report = conclude(run, roots, started, output, engine.judged, notes.carried, engine.releases, inventoried)
     return report, engine.judged.failed
 
 
@@ -137,18 +140,21 @@ def about(run: ScanRun) -> dict[str, str]:
 
 def conclude(
     run: ScanRun, roots: Sequence[str], started: int, output: RunOutput, totals: FindingCounts, carried: int,
-    releases: Mapping[str, int],
+    releases: Mapping[str, int], inventoried: Inventory,
 ) -> Report:  # fmt: skip
     """Write the rest of a run, the manifest last, and return how much it was.
 
     `carried` directories did not change; `releases` are those of its brokers, with how many there are of each.
+    KcheckError if too few of the log dirs were reached.
     """
     release, depth = kafka_of(run.how), str(run.how.depth)
+    coverage = coverage_of(output, inventoried)
+    require(coverage, run.min_coverage)
     counts = (output.rows[name] for name in ("log_dirs", "partitions", "findings"))
     ended = run.now()
     row = (
         run.name, started, ended, __version__, release, depth, json.dumps([*roots]), *counts, totals.finished,
-        json.dumps(releases),
+        coverage.expected, coverage.reached, json.dumps(releases),
     )  # fmt: skip
     output.write("runs", batch_of([row], runs.TABLE.run_columns))
     output.finish({"started": started, "ended": ended, "finished": totals.finished})
@@ -158,6 +164,8 @@ def conclude(
         "depth": depth,
         "releases": dict(releases),
         "finished": totals.finished,
+        "log_dirs_expected": coverage.expected,
+        "log_dirs_reached": coverage.reached,
         "rows": output.rows,
     }
     if run.how.since is not None:

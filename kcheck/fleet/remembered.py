@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
+from functools import lru_cache
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -28,21 +29,31 @@ if TYPE_CHECKING:
 FOLDER = "_seen"
 """The subdirectory of a run."""
 _ENDING = ".parquet"
+_ENCODE = json.JSONEncoder().encode
 _HELD_SIZE = 16 << 20
 """Bytes of a log dir that are held before they are written."""
 _KNOWN = b"known"
 """In the schema of a batch of items: what is remembered of some of them, as a batch."""
 
 
-def signature(item: Item, how: object) -> str | None:
-    """Return the signature of a directory; None if it cannot be listed."""
+def signature(item: Item, how: str) -> str | None:
+    """Return the signature of a directory, looked at as `how` says; None if it cannot be listed."""
     try:
         files = states(join(item.log_dir, item.name))
     except UnreadableError:
         return None
-    told = item._replace(signature=None, known=None, kafka=None, source=lasting(item.source))
-    facts = [__version__, repr(how), *told, files]
-    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+    told = item._replace(signature=None, known=None, kafka=None, source=_lasting(item.source))
+    return hashlib.sha256(_ENCODE([how, *told, files]).encode()).hexdigest()
+
+
+def how_text(*how: object) -> str:
+    """Return in short what a signature says of the options, and of this kcheck."""
+    return hashlib.sha256(repr((__version__, *how)).encode()).hexdigest()
+
+
+@lru_cache(1)  # Directories come log dir by log dir.
+def _lasting(source: str | None) -> str | None:
+    return lasting(source)
 
 
 def _folder(folder: str, log_dir: str) -> str:

@@ -50,15 +50,15 @@ class FleetRun(NamedTuple):
         """How many rows a table has; none if the run does not have it."""
         return sum(part.rows for part in self.parts.get(table, ()))
 
-    def batches(self, table: str, columns: Sequence[str]) -> "Iterator[pa.RecordBatch]":
+    def batches(self, table: str, columns: Sequence[str], cluster: str | None = None) -> "Iterator[pa.RecordBatch]":
         """Yield the rows of a table, these columns of it; what the run is older than is null.
 
-        KcheckError where a file is damaged.
+        With `cluster` parts of files that hold none of its rows are not read. KcheckError where a file is damaged.
         """
         known = {column.name: column for column in run_tables()[table].run_columns}
         schema = schema_of([known[name] for name in columns])
         for part in self.parts.get(table, ()):
-            yield from _batches(part, schema, known.keys())
+            yield from _batches(part, schema, known.keys(), cluster)
 
     def values(self, table: str, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a table as values, these columns of it."""
@@ -148,7 +148,9 @@ def _part(folder: str, about: Mapping[str, Any]) -> RunFile:
     return RunFile(join(folder, name), rows, size)
 
 
-def _batches(part: RunFile, schema: "pa.Schema", known: Collection[str]) -> "Iterator[pa.RecordBatch]":
+def _batches(
+    part: RunFile, schema: "pa.Schema", known: Collection[str], cluster: str | None
+) -> "Iterator[pa.RecordBatch]":
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -158,14 +160,28 @@ def _batches(part: RunFile, schema: "pa.Schema", known: Collection[str]) -> "Ite
             _same(size, part.size, "bytes")
             file = parquet.ParquetFile(stream, page_checksum_verification=True)
             names = _names(file.schema_arrow.names, schema.names, known)
-            for batch in file.iter_batches(_BATCH_COUNT, columns=names):
+            groups = _groups(file.metadata, cluster)
+            _same(file.metadata.num_rows, part.rows, "rows")
+            for batch in file.iter_batches(_BATCH_COUNT, row_groups=groups, columns=names):
                 batch.validate(full=True)
                 rows += batch.num_rows
                 yield _as(batch, schema)
-            _same(rows, part.rows, "rows")
+            _same(rows, sum(file.metadata.row_group(group).num_rows for group in groups), "rows")
     except (UnreadableError, pa.ArrowException, OSError, ValueError) as error:
         said = (str(error).splitlines() or [type(error).__name__])[0]
         raise KcheckError(f"{part.path} cannot be read: {said}") from error
+
+
+def _groups(metadata: Any, cluster: str | None) -> list[int]:
+    """Return the row groups that can hold rows of a cluster; None: all."""
+    groups = [*range(metadata.num_row_groups)]
+    at = metadata.schema.names.index("cluster") if cluster is not None and "cluster" in metadata.schema.names else None
+    return groups if at is None else [group for group in groups if _may_hold(metadata, group, at, cluster)]
+
+
+def _may_hold(metadata: Any, group: int, column: int, value: object) -> bool:
+    known = metadata.row_group(group).column(column).statistics
+    return known is None or not known.has_min_max or known.min <= value <= known.max
 
 
 def _names(there: Collection[str], wanted: Collection[str], known: Collection[str]) -> list[str]:

@@ -44,10 +44,16 @@ class RunCluster(NamedTuple):
     """The release that its elections are decided for."""
 
 
+def cluster_names(run: FleetRun) -> list[str | None]:
+    """Return the clusters of the brokers of a run, None for those without a cluster id."""
+    rows = run.values("log_dirs", ("cluster", "broker_id"))
+    return sorted({cluster for cluster, broker_id in rows if broker_id is not None}, key=name_order)
+
+
 def run_cluster(run: FleetRun, wanted: str | None) -> RunCluster:
     """Return the cluster of this name, or the only one. UsageError if there are several, or none of the name."""
     log_dirs = [row for row in _rows(run, "log_dirs", _LOG_DIRS) if row["broker_id"] is not None]
-    names = sorted({row["cluster"] for row in log_dirs}, key=name_order)
+    names = cluster_names(run)
     told = ", ".join(str(name) for name in names)
     if wanted is None and len(names) != 1:
         raise UsageError(f"{run.path} has {len(names)} clusters: name one with --cluster: {told}")

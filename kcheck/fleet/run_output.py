@@ -7,7 +7,7 @@ killed leaves nothing that a query over `run=*` would read. In a store, which re
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self, cast
 
 from kcheck import __version__
 from kcheck.disk.output import (
@@ -123,6 +123,10 @@ class RunOutput:
     def take_over(self, name: str, parts: Iterable[WrittenFile]) -> None:
         """Make files that somebody else wrote those of a table, in their order."""
         _guarded(lambda: self._tables[name].take_over(parts))
+
+    def written(self, name: str) -> Sequence[WrittenFile]:
+        """Return the files of a table that gets no more rows."""
+        return cast("Sequence[WrittenFile]", _guarded(self._tables[name].parts))
 
     @property
     def rows(self) -> dict[str, int]:

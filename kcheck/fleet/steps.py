@@ -24,7 +24,7 @@ from kcheck.fleet.cluster_metadata import (
 )
 from kcheck.fleet.identify import Identified, ScanOptions
 from kcheck.fleet.predictions import log_dir_row, predicted
-from kcheck.fleet.remembered import known_of, remembered, signature, with_known
+from kcheck.fleet.remembered import how_text, known_of, remembered, signature, with_known
 from kcheck.fleet.replicas import is_swap, lineage_of_runs, runs_of
 from kcheck.fleet.scan_rows import (
     DirectoryRow,
@@ -108,7 +108,8 @@ def list_items(log_dir: Identified, how: ScanOptions) -> tuple[tuple[int, bytes]
     if not how.remembers:
         return tuple((len(part), to_bytes(items_batch(part))) for part in _parts(items, count))
     known = remembered(how.since, log_dir.path)
-    signed = (item._replace(signature=signature(item, (str(how.depth), how.release))) for item in items)
+    looked = how_text(str(how.depth), how.release)
+    signed = (item._replace(signature=signature(item, looked)) for item in items)
     # What is known is many directories at once: it costs nothing to look at.
     same = groupby(signed, key=lambda item: item.signature in known.at)
     parts = (part for is_known, group in same for part in _parts(group, many if is_known else count))
@@ -331,7 +332,7 @@ def look_at_broker(
             (
                 "log_dirs",
                 batch_of(
-                    [(*place, *log_dirs.row(log_dir_view, directories, str(starts[-1].mode), kafka))],
+                    [(*place, *log_dirs.row(log_dir_view, directories, str(starts[-1].mode), kafka, opened.unlisted))],
                     log_dirs.TABLE.run_columns,
                 ),
             )

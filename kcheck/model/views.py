@@ -250,6 +250,8 @@ class LogDir(NamedTuple):
     """Its partition directories by name."""
     links: tuple[tuple[str, PartitionDirectory], ...] = ()
     """Links named like partition directories that lead out of it: kcheck does not follow them."""
+    unlisted: Unreadable | None = None
+    """Why it could not be listed; None if it was."""
     alone: bool = False
     """Whether the argument was one of its partition directories."""
 

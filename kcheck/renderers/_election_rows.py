@@ -9,6 +9,8 @@ from kcheck.renderers._text_truncation import partition_name
 
 SCENARIO_TITLES = ("", "lost", "committed", "bytes", "offline")
 PARTITION_TITLES = ("partition", "isr", "elr", "elected now", "best", "lost", "committed", "worst leader loses")
+LOSS_TITLES = ("broker lost for good", "survived", "partitions", "offline", "only copies", "lost", "committed")
+CLUSTER_TITLES = ("cluster", "start in this order", "lost if all start", "committed", "offline", "best", "not survived")
 CANDIDATE_TITLES = ("broker", "election", "log end", "lost", "committed", "refetch", "open txns", "groups beyond")
 _WAYS = {"start-all": "start all that is here", "best": "best leaders", "kafka-unclean": "unclean elections on now"}
 """The scenarios in words. In the others, `broker-N-first`, a broker leads even where that needs an unclean election."""
@@ -40,6 +42,25 @@ def gap_words(gap: Row) -> str:
     if gap["why"] == "given up":
         return f"{replicas} and is given up: what only it holds is lost"
     return f"{replicas} and does not start: {gap['why']}"
+
+
+def loss_cells(row: Any) -> tuple[object, ...]:
+    """Return what goes with a broker."""
+    survived = {True: "yes", False: "no", None: "?"}[row["survived"]]
+    counts = (row["partitions"], known(row["offline_partitions"]), row["only_copies"])
+    return (row["broker_id"], survived, *counts, *(known(row["lost"][name]) for name in ("records", "committed")))
+
+
+def cluster_cells(row: Any) -> tuple[object, ...]:
+    """Return what one cluster costs, and the brokers whose loss it does not survive."""
+    costs = {scenario["name"]: scenario for scenario in row["scenarios"]}
+    together, best = costs["start-all"], costs["best"]
+    fatal = [loss["broker_id"] for loss in row["broker_losses"] if loss["survived"] is False]
+    return (
+        cell(row["cluster"]), brokers_of(row["start_order"]), known(together["lost"]["records"]),
+        known(together["lost"]["committed"]), known(together["offline_partitions"]), known(best["lost"]["records"]),
+        brokers_of(fatal) if fatal else "-",
+    )  # fmt: skip
 
 
 def leaders(row: Row) -> list[Any]:

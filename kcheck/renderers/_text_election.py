@@ -5,15 +5,20 @@ from typing import Any
 from kcheck.model.report import Report
 from kcheck.renderers._election_rows import (
     CANDIDATE_TITLES,
+    CLUSTER_TITLES,
+    LOSS_TITLES,
     PARTITION_TITLES,
     SCENARIO_TITLES,
     best_of,
     brokers_of,
     candidate_cells,
+    cluster_cells,
     extent,
+    gap_words,
     harm,
     is_at_stake,
     log_lines,
+    loss_cells,
     offsets,
     partition_cells,
     scenario_cells,
@@ -32,6 +37,9 @@ _MARKS = {"lost": "x", "kept": "=", "fetched": "."}
 def elect(report: Report, page: Page) -> None:
     """Write who should lead; a single partition in full."""
     body: Any = report.body
+    if "clusters" in body:
+        _clusters(report, page)
+        return
     rows: list[Any] = list(body["partitions"])
     page.line(f"elections of Kafka {report.kafka} ({_CONTROLLERS[body['controller']]})", "bold")
     for words in warnings(body, rows):
@@ -40,6 +48,7 @@ def elect(report: Report, page: Page) -> None:
     page.wrapped(body["verdict"], style="bold")
     page.line()
     page.table(SCENARIO_TITLES, [scenario_cells(row) for row in body["scenarios"]])
+    _losses(body, page)
     saved = body["saved"]
     if saved:
         records = sum(row["records"] or 0 for row in saved)
@@ -69,6 +78,38 @@ def elect(report: Report, page: Page) -> None:
     page.line()
     plan = "" if body["written"] else " --out DIR writes a plan: the commands to type."
     page.wrapped(f"{more}kcheck elect ... --partition {partition_name(shown[0])} shows one in full.{plan}")
+
+
+def _clusters(report: Report, page: Page) -> None:
+    """Write a row for each cluster, the worst first, then what to do in each."""
+    body: Any = report.body
+    page.line(f"elections of {plural(len(body['clusters']), 'cluster')}, the worst first", "bold")
+    page.line()
+    page.table(CLUSTER_TITLES, [cluster_cells(row) for row in body["clusters"]])
+    for row in body["clusters"]:
+        page.line()
+        page.line(f"cluster {cell(row['cluster'])}, Kafka {row['kafka']} ({_CONTROLLERS[row['controller']]})", "bold")
+        for words in map(gap_words, row["gaps"]):
+            page.wrapped(words, indent="  ", hanging="    ", style="yellow")
+        page.wrapped(row["verdict"], indent="  ")
+    page.line()
+    page.wrapped("kcheck elect --from RUN --cluster NAME shows the partitions of one; its clusters start side by side.")
+
+
+def _losses(body: Any, page: Page) -> None:
+    """Write what goes with each broker, and the replicas in sync that lack committed records; only a run has them."""
+    if body.get("broker_losses"):
+        page.line()
+        page.table(LOSS_TITLES, [loss_cells(row) for row in body["broker_losses"]])
+    if body.get("lacking"):
+        page.line()
+        count = plural(body["lacking_count"], "replica")
+        page.line(f"{count} in sync by the metadata without all committed records", "bold")
+        shown = body["lacking"] if page.every else body["lacking"][:_WORST_COUNT]
+        page.table(
+            ("partition", "broker", "log end", "high watermark"),
+            [(partition_name(row), row["broker_id"], row["log_end_offset"], row["high_watermark"]) for row in shown],
+        )
 
 
 def _whole(row: Any, page: Page) -> None:

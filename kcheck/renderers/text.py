@@ -141,6 +141,8 @@ def _fleet_scan(report: Report, page: Page) -> None:
     if report.kafka == AUTO:
         brokers = (f"{name} ({plural(count, 'broker')})" for name, count in body["releases"].items())
         page.wrapped(f"Kafka {', '.join(brokers)}; why: kafka_from in log_dirs", hanging="    ")
+    if body["log_dirs_reached"] < body["log_dirs_expected"]:
+        page.wrapped(f"reached {body['log_dirs_reached']} of {plural(body['log_dirs_expected'], 'log dir')}")
     page.line()
     page.table(("table", "rows"), list(body["rows"].items()))
     if "carried_over" in body:

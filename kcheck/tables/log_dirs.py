@@ -1,6 +1,7 @@
 """A log dir, in a run of `kcheck fleet scan`."""
 
 from kcheck.model.report import Column
+from kcheck.model.unreadable import Unreadable
 from kcheck.model.views import LogDirView
 from kcheck.tables._contract import LOG_DIR, PLACE, Table
 
@@ -22,16 +23,22 @@ TABLE = Table(
         Column("kafka_lowest", "string", "With --kafka auto: the lowest release that the files of its broker fit."),
         Column("kafka_highest", "string", "The highest one, likewise."),
         Column("kafka_from", "string", "What decides that, likewise."),
+        Column("problem", "string", "Why it could not be listed; null if it was."),
     ),
     in_run=PLACE,
 )
 
 
 def row(
-    view: LogDirView, directories: int, mode: str, kafka: tuple[str | None, str | None, str | None, str | None]
+    view: LogDirView,
+    directories: int,
+    mode: str,
+    kafka: tuple[str | None, str | None, str | None, str | None],
+    unlisted: Unreadable | None,
 ) -> tuple[object, ...]:
     """Return the row of a log dir with this number of partition directories, of a broker of this mode and release."""
     where = view.where
     identity = (where.broker_id, where.log_dir, view.cluster_id, view.directory_id)
+    problem = None if unlisted is None else unlisted.words
     marks = (view.clean_shutdown, view.locked_by is not None)
-    return (*identity, *marks, directories, mode, view.shutdown_epoch, *kafka)
+    return (*identity, *marks, directories, mode, view.shutdown_epoch, *kafka, problem)

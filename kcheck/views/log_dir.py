@@ -47,11 +47,12 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
     """Read the files at the top of a log dir."""
     where = Location(log_dir=path, broker_id=broker_id)
     findings: list[Finding] = []
+    unlisted = None
     try:
         listing = list_directory(path, is_stranger_in_log_dir)
     except UnreadableError as error:
-        listing = Listing((), (), ())
-        findings.append(kc001_unreadable.finding(where, error.why))
+        listing, unlisted = Listing((), (), ()), error.why
+        findings.append(kc001_unreadable.finding(where, unlisted))
     files, unread = _files(path, where, listing, release)
     cache = remote_index_cache(path, listing, release)
     not_read = unread if not isinstance(cache, Unreadable) else {**unread, REMOTE_INDEX_CACHE: cache}
@@ -91,6 +92,7 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
         directories=directories,
         links=links,
         findings=findings,
+        unlisted=unlisted,
     )
 
 

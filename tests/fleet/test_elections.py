@@ -262,3 +262,46 @@ def test_tables_that_are_damaged_or_missing_are_refused(tmp_path: Path) -> None:
 def test_what_goes_not_with_a_run_is_refused(arguments: tuple[str, ...], said: str) -> None:
     done = kcheck("elect", *arguments)
     assert (2, True) == (done.code, said in " ".join(done.err.split()))
+
+
+def test_all_clusters_are_decided_in_order(tmp_path: Path) -> None:
+    """Without --cluster: each as alone, the worst first, and the brokers that each does not survive."""
+    scanned(tmp_path, DIVERGED.parent / "{cluster}" / "{broker}" / "{log_dir}", depth="crc")
+    done = kcheck("elect", "--from", tmp_path / "out", "--format", "json")
+    answer = json.loads(done.out)
+    assert (1, ["diverged", "twice"]) == (done.code, [row["cluster"] for row in answer["clusters"]][:2])
+    assert 7 == len(answer["clusters"])
+    for row in answer["clusters"]:
+        alone = document(from_run(tmp_path / "out", cluster=row["cluster"]))
+        assert {name: alone[name] for name in row.keys() - {"cluster", "kafka", "safe"}} == {
+            name: value for name, value in row.items() if name not in ("cluster", "kafka", "safe")
+        }
+        brokers = [loss["broker_id"] for loss in row["broker_losses"]]
+        assert sorted(row["start_order"]) == brokers
+    said = " ".join(kcheck("elect", "--from", tmp_path / "out").out.split())
+    assert "elections of 7 clusters, the worst first" in said
+    assert "cluster diverged, Kafka 4.3 (KRaft) Start broker 2 first" in said
+    for option in (("--dead", "9"), ("--out", tmp_path / "plan")):
+        refused = kcheck("elect", "--from", tmp_path / "out", *option)
+        assert (2, True) == (refused.code, "has 7 clusters: name one with --cluster" in " ".join(refused.err.split()))
+
+
+def test_brokers_of_no_cluster_are_refused_among_others(tmp_path: Path) -> None:
+    """Nobody could name them."""
+    row = {"broker": "1", "broker_id": 1, "mode": "kraft"}
+    forged(tmp_path, log_dirs=[{**row, "cluster": "c", "log_dir": "/d"}, {**row, "cluster": None, "log_dir": "/e"}])
+    done = kcheck("elect", "--from", tmp_path)
+    assert (2, True) == (done.code, "has brokers of no cluster" in " ".join(done.err.split()))
+
+
+def test_a_replica_in_sync_without_committed_records_is_listed(tmp_path: Path) -> None:
+    """It would be elected cleanly, and lose them."""
+    path = tmp_path / "data"
+    shutil.copytree(FIXTURES / "clusters" / "4.3.1" / "quorum", path)
+    (path / "broker-2" / "data1" / "voted-0" / "00000000000000000000.log").write_bytes(b"")
+    scanned(tmp_path, path / "{broker}" / "{log_dir}", depth="crc")
+    answer = json.loads(kcheck("elect", "--from", tmp_path / "out", "--format", "json").out)
+    row = {"topic": "voted", "partition": 0, "broker_id": 2, "log_end_offset": 0, "high_watermark": 5}
+    assert ([row], 1) == (answer["lacking"], answer["lacking_count"])
+    said = " ".join(kcheck("elect", "--from", tmp_path / "out").out.split())
+    assert "1 replica in sync by the metadata without all committed records" in said

@@ -12,17 +12,11 @@ from typing import TYPE_CHECKING, Any
 from kcheck.disk.remote import is_url
 from kcheck.disk.walk import real
 from kcheck.errors import UsageError
-from kcheck.fleet.elections import (
-    COUNTS,
-    PARTITIONS,
-    Elections,
-    PartitionRows,
-    RunElection,
-    concluded,
-    elected,
-    prepared,
-)
+from kcheck.fleet.all_elections import RunElections, together
+from kcheck.fleet.election_rows import COUNTS, PARTITIONS, PartitionRows
+from kcheck.fleet.elections import Elections, RunElection, concluded, elected, prepared
 from kcheck.fleet.run import FleetRun
+from kcheck.fleet.run_cluster import RunCluster
 from kcheck.fleet.run_replicas import FIELDS
 from kcheck.fleet.spark.session import in_a_line
 from kcheck.fleet.spark.transport import ddl
@@ -53,17 +47,42 @@ def elect_run(
     out: str | None = None,
 ) -> RunElection:
     """Return what `kcheck.fleet.elections.elect_run` returns; every host sees the run below the same path."""
+    _on_disk(path)
+    named = prepared(path, cluster, question, is_planned=out is not None)
+    with session as spark, in_a_line():
+        return _elected(spark, *named, wanted, out)
+
+
+def elect_clusters(
+    run: FleetRun,
+    names: Sequence[str],
+    question: ElectionQuestion,
+    *,
+    wanted: PartitionFilter,
+    session: AbstractContextManager["SparkSession"],
+) -> RunElections:
+    """Return what `kcheck.fleet.all_elections.together` returns."""
+    _on_disk(run.path)
+    with session as spark, in_a_line():
+        return together(run, names, lambda name: _elected(spark, *prepared(run.path, name, question), wanted, None))
+
+
+def _on_disk(path: str) -> None:
     if is_url(path):
         raise UsageError(f"{path}: --engine spark reads runs on a disk")
-    run, known, here = prepared(path, cluster, question, is_planned=out is not None)
-    with session as spark, in_a_line():
-        frame = _partitions(spark, run, known.name)
-        task = partial(decide_all, here=here, wanted=wanted, is_planned=out is not None)
-        decided = frame.mapInArrow(task, ddl(_CHOSEN)).toArrow()
-        # Pickled by the executors of this session, as Spark itself does with rows of Python.
-        parts = (pickle.loads(data) for data in decided.column("chosen").to_pylist())  # noqa: S301
-        chosen = reduce(Elections.with_other, parts, Elections(is_planned=out is not None))
-        return concluded(run, known, here, chosen, out)
+
+
+def _elected(
+    spark: "SparkSession", run: FleetRun, cluster: RunCluster, here: ClusterHere, wanted: PartitionFilter,
+    out: str | None,
+) -> RunElection:  # fmt: skip
+    frame = _partitions(spark, run, cluster.name)
+    task = partial(decide_all, here=here, wanted=wanted, is_planned=out is not None)
+    decided = frame.mapInArrow(task, ddl(_CHOSEN)).toArrow()
+    # Pickled by the executors of this session, as Spark itself does with rows of Python.
+    parts = (pickle.loads(data) for data in decided.column("chosen").to_pylist())  # noqa: S301
+    chosen = reduce(Elections.with_other, parts, Elections(is_planned=out is not None))
+    return concluded(run, cluster, here, chosen, out)
 
 
 def _partitions(spark: "SparkSession", run: FleetRun, cluster: str | None) -> "DataFrame":

@@ -111,7 +111,9 @@ def _scan(
         engine = _SparkEngine(run, options._replace(memory=folder, shared=shared), spark, output, held)
         engine.look(inventoried, found)
         memory.end()
-        report = conclude(run, roots, started, output, engine.judged, engine.carried, engine.releases)
+        report = conclude(
+            run, roots, started, output, engine.judged, engine.carried, engine.releases, inventoried
+        )  # fmt: skip
     return report, engine.judged.failed
 
 
