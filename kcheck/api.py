@@ -247,6 +247,7 @@ def elect(
     dead: Iterable[int] = (),
     incomplete_ok: bool = False,
     metadata: Iterable[Path] = (),
+    aside: Iterable[Path] = (),
     save_lost: Path | None = None,
     out: Path | None = None,
     partitions: PartitionFilter = EVERY_PARTITION,
@@ -255,14 +256,17 @@ def elect(
     """Return who should lead each partition, and in which order brokers should start: `kcheck elect`.
 
     `dead` are the brokers that are given up; with `incomplete_ok` a leader is recommended although replicas of other
-    brokers are not known. `metadata` are copies of the cluster's metadata outside of the log dirs. `save_lost` is a
-    directory for copies of the batches that the election of some candidate would cut, `out` one for the plan.
+    brokers are not known. `metadata` are copies of the cluster's metadata outside of the log dirs. `aside` are texts
+    `BROKER=PATH`: partition directories that were moved aside, or what holds them. `save_lost` is a directory for
+    copies of the batches that the election of some candidate would cut, `out` one for the plan.
     """
     from kcheck.replicas.elections import ElectionQuestion
     from kcheck.replicas.elections import elect as verb
 
     texts = _texts(brokers)
-    question = ElectionQuestion(dead=tuple(dead), incomplete_ok=incomplete_ok, metadata=tuple(_texts(metadata)))
+    question = ElectionQuestion(
+        dead=tuple(dead), incomplete_ok=incomplete_ok, metadata=tuple(_texts(metadata)), aside=tuple(_texts(aside))
+    )
     elected = _compared(kafka, texts, lambda chosen: verb(texts, question, wanted=partitions, release=chosen))
     elected = elected if save_lost is None else elected.with_saved(os.fspath(save_lost))
     return elected if out is None else elected.with_plan(os.fspath(out))

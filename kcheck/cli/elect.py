@@ -21,6 +21,12 @@ Dead = Annotated[
 IncompleteOk = Annotated[
     bool, typer.Option("--incomplete-ok", help="Recommend leaders although replicas of other brokers are not known.")
 ]
+Aside = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--aside", metavar="BROKER=PATH", help="A directory that was moved aside, or one with such; repeatable."
+    ),
+]
 
 SaveLost = Annotated[
     str | None,
@@ -52,6 +58,7 @@ def elect(
     dead: Dead = None,
     metadata: Metadata = None,
     incomplete_ok: IncompleteOk = False,
+    aside: Aside = None,
     save_lost: SaveLost = None,
     out: Out = None,
 ) -> None:
@@ -60,7 +67,7 @@ def elect(
         within("--dead", number, 0, INT_MAX)
     partitions, fail_on = common.wanted(), parse_severity(common.judging.fail_on)
     if run is not None:
-        other = {"BROKER=PATH": brokers, "--metadata": metadata}
+        other = {"BROKER=PATH": brokers, "--metadata": metadata, "--aside": aside}
         name = next((name for name, value in other.items() if value), None)
         if name is not None:
             raise UsageError(f"{name} is not for --from: a run holds no batches, and names its brokers")
@@ -77,6 +84,7 @@ def elect(
         dead=dead or (),
         incomplete_ok=incomplete_ok,
         metadata=metadata or (),
+        aside=aside or (),
         save_lost=save_lost,
         out=out,
         partitions=partitions,

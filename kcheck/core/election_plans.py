@@ -52,6 +52,8 @@ class CopyState(StrEnum):
     """A replica that is being moved to another log dir."""
     DELETED = "deleted"
     """A directory that the broker deletes after its next start."""
+    ASIDE = "aside"
+    """A directory that somebody has moved aside: its name is none that a broker loads, or it is in no log dir."""
 
 
 class CutTransactions(NamedTuple):
@@ -90,6 +92,8 @@ class Candidate(NamedTuple):
     """What its followers lose of transactions; None if nothing is cut, or if that is not known."""
     groups_beyond: int | None = None
     """Consumer groups that have committed an offset beyond its log end; None if no offsets are at hand."""
+    only_here: Amounts | None = None
+    """Of a copy that no broker serves: what no replica here has; None of a replica, or if that is not known."""
     loses_no_more_than: tuple[int, ...] = ()
     """The other candidates that have no record which this one lacks: it costs no more than they do."""
     plan: TruncationPlan | None = None

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from kcheck.core.dialogue import Status
 from kcheck.core.early_elections import Displaced, displaced
 from kcheck.core.election import BrokerStart
-from kcheck.core.election_plans import PartitionElection
+from kcheck.core.election_plans import Candidate, PartitionElection
 from kcheck.core.truncation_plans import FollowerPlan, OffsetRange, TruncationPlan
 from kcheck.model.cluster import UNCLEAN, ClusterImage
 from kcheck.model.entries import UNDEFINED_EPOCH, Epoch, Offset
@@ -71,6 +71,12 @@ class Recovery(NamedTuple):
     def undecided(self) -> tuple[PartitionElection, ...]:
         """The partitions without a recommended leader."""
         return tuple(partition for partition in self.partitions if partition.best is None)
+
+    @property
+    def only_aside(self) -> tuple[tuple[PartitionElection, Candidate], ...]:
+        """The copies that no broker serves, and that have what no replica here has; by partition."""
+        pairs = ((part, copy) for part in self.partitions for copy in part.candidates)
+        return tuple((part, copy) for part, copy in pairs if copy.only_here and copy.only_here.records != 0)
 
     @property
     def displaced(self) -> tuple[Displaced, ...]:

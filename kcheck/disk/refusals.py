@@ -1,7 +1,8 @@
 """Remembers what the file system refused while a command ran, so that no answer hides it."""
 
 import errno
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from threading import local
 from typing import Self, TypeVar
 
@@ -34,6 +35,16 @@ class Refusals(dict[str, str]):
 
 
 _COLLECTING = _Collecting()
+
+
+@contextmanager
+def unnoticed() -> Iterator[None]:
+    """Remember no refusal during a `with` block: it looks at what the user did not name."""
+    kept, _COLLECTING.open = _COLLECTING.open, []
+    try:
+        yield
+    finally:
+        _COLLECTING.open = kept
 
 
 def note_refusal(path: str, error: OSError | ValueError) -> None:

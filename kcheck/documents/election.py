@@ -105,6 +105,7 @@ def _candidate_row(candidate: Candidate) -> Row:
         "open_transactions": candidate.open_transactions,
         "cut_transactions": _transactions_row(candidate.cut_transactions),
         "groups_beyond": candidate.groups_beyond,
+        "only_here": _lost_row(candidate.only_here),
         "loses_no_more_than": candidate.loses_no_more_than,
         "followers": () if plan is None else tuple(follower_row(follower, plan) for follower in plan.followers),
     }

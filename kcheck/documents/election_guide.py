@@ -42,6 +42,7 @@ def _gaps(recovery: Recovery, unwanted: Sequence[Displaced]) -> list[str]:
         gaps.append(f"{_counted(recovery.undecided)}: no leader is recommended, so this plan leaves them as they are.")
     aborting = [number for number in recovery.order if number not in recovery.starts]
     gaps += [f"Broker {number} is here, but it does not start: `kcheck predict` says why." for number in aborting]
+    gaps += _aside(recovery)
     for partition, leader, _ in unwanted[:_SHOWN]:
         gaps.append(
             f"{_name(partition)}: the controller elects broker {leader} as soon as it starts, although broker "
@@ -51,6 +52,20 @@ def _gaps(recovery: Recovery, unwanted: Sequence[Displaced]) -> list[str]:
     if len(unwanted) > _SHOWN:
         gaps.append(f"{len(unwanted) - _SHOWN} more partitions are like that.")
     return ["## What this plan does not cover", "\n".join(f"- {gap}" for gap in gaps)] if gaps else []
+
+
+def _aside(recovery: Recovery) -> Iterator[str]:
+    """Yield which directories that no broker serves have what no replica has."""
+    copies = recovery.only_aside
+    for partition, copy in copies[:_SHOWN]:
+        count = None if copy.only_here is None else copy.only_here.records
+        records = "an unknown number of records" if count is None else _plural(count, "record")
+        yield (
+            f"Broker {copy.broker_id} has {records} of {_name(partition)} that no replica here has, in a directory that"
+            f" no broker serves: {shell_word(copy.dir or '')} ({copy.state}). To bring it back, do so before any start."
+        )
+    if len(copies) > _SHOWN:
+        yield f"Such directories beside these: {len(copies) - _SHOWN}."
 
 
 def _missing(recovery: Recovery) -> Iterator[str]:

@@ -12,6 +12,7 @@ PARTITION_TITLES = ("partition", "isr", "elr", "elected now", "best", "lost", "c
 LOSS_TITLES = ("broker lost for good", "survived", "partitions", "offline", "only copies", "lost", "committed")
 CLUSTER_TITLES = ("cluster", "start in this order", "lost if all start", "committed", "offline", "best", "not survived")
 CANDIDATE_TITLES = ("broker", "election", "log end", "lost", "committed", "refetch", "open txns", "groups beyond")
+_COPIES_SHOWN = 3
 _WAYS = {"start-all": "start all that is here", "best": "best leaders", "kafka-unclean": "unclean elections on now"}
 """The scenarios in words. In the others, `broker-N-first`, a broker leads even where that needs an unclean election."""
 
@@ -19,6 +20,7 @@ _WAYS = {"start-all": "start all that is here", "best": "best leaders", "kafka-u
 def warnings(body: Any, rows: Sequence[Any]) -> Iterator[str]:
     """Yield what the answer does not know: it comes before the verdict."""
     yield from map(gap_words, body["gaps"])
+    yield from _salvage_words(rows)
     if any(row["replicas"] is None for row in rows):
         text = "No metadata for all of these partitions: kcheck does not know their ISR, nor all of their replicas."
         yield f"{text} Name a controller's log dir with --metadata."
@@ -32,6 +34,22 @@ def warnings(body: Any, rows: Sequence[Any]) -> Iterator[str]:
             f"By the metadata brokers {brokers_of(running)} still run: whom the controller keeps in sync depends on the"
         )
         yield f"{text} order in which it fences them; kcheck assumes this one."
+
+
+def _salvage_words(rows: Sequence[Any]) -> Iterator[str]:
+    """Yield which copies that no broker serves have what no replica has, those with the most records first."""
+    copies = [(row, copy) for row in rows for copy in row["candidates"] if copy["only_here"] is not None]
+    copies = [(row, copy) for row, copy in copies if copy["only_here"]["records"] != 0]
+    copies.sort(key=lambda pair: (-(pair[1]["only_here"]["records"] or 0), partition_name(pair[0])))
+    for row, copy in copies[:_COPIES_SHOWN]:
+        count = copy["only_here"]["records"]
+        records = "an unknown number of records" if count is None else plural(count, "record")
+        yield (
+            f"broker {copy['broker_id']} has {records} of {partition_name(row)} that no replica here has, in a"
+            f" directory that no broker serves: {cell(copy['dir'])} ({copy['state']})"
+        )
+    if len(copies) > _COPIES_SHOWN:
+        yield f"Such directories beside these: {len(copies) - _COPIES_SHOWN}."
 
 
 def gap_words(gap: Row) -> str:
@@ -113,7 +131,7 @@ def candidate_cells(candidate: Any, best: object) -> tuple[object, ...]:
     is_best = candidate["broker_id"] == best and candidate["state"] in {"current", "missing"}
     name = f"{candidate['broker_id']}{' *' if is_best else ''}"
     state = candidate["state"]
-    kind = _KINDS[candidate["clean"]] if state in {"current", "missing"} else f"none ({state} copy)"
+    kind = _KINDS[candidate["clean"]] if state in {"current", "missing"} else f"{state} copy"
     return (
         name,
         f"{kind}, empty log" if state == "missing" else kind,

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from kcheck.core.election import BrokerStart, standing
 from kcheck.core.election_plans import (
+    Amounts,
     Candidate,
     CopyState,
     CutTransactions,
@@ -21,8 +22,9 @@ from kcheck.model.cluster import ClusterImage, PartitionRegistration, TopicImage
 from kcheck.model.entries import Offset
 from kcheck.model.names import DirectoryState, ids_differ
 from kcheck.model.release import Release
+from kcheck.replicas.distinct_records import LostRange, distinct
 from kcheck.replicas.group_offsets import GroupOffset
-from kcheck.replicas.loading import ReplicaFiles
+from kcheck.replicas.loading import ReplicaFiles, brought_back
 from kcheck.replicas.lost_amounts import amounts_by_offsets, amounts_lost
 from kcheck.replicas.lost_transactions import lost_transactions, open_transactions
 from kcheck.replicas.replica import ReplicaState, after_start
@@ -100,12 +102,19 @@ class ClusterHere(NamedTuple):
 def copy_of(
     files: ReplicaFiles, start: PartitionPrediction | None, broker: BrokerHere, release: Release
 ) -> ReplicaCopy:
-    """Return a directory as the next start of its broker leaves it."""
-    state = after_start(files.view, files.log_dir, start, release)
+    """Return a directory as the next start of its broker leaves it; one that it does not serve, as `salvaged`."""
     role = role_of(files.view.state, None if start is None else start.outcome)
+    if role is not CopyState.CURRENT:
+        return with_problem(salvaged(files, role, release), broker)
+    state = after_start(files.view, files.log_dir, start, release)
     unstable = start is None or start.log is None or start.log.unstable
     copy = ReplicaCopy(state, role, files.view.where.dir, files.view.high_watermark, unstable)
     return with_problem(copy, broker)
+
+
+def salvaged(files: ReplicaFiles, role: CopyState, release: Release) -> ReplicaCopy:
+    """Return a directory that no broker serves, as if somebody brought it back."""
+    return ReplicaCopy(brought_back(files, release), role, files.view.where.dir, files.view.high_watermark)
 
 
 def role_of(state: DirectoryState, outcome: Outcome | None) -> CopyState:
@@ -210,7 +219,29 @@ def _salvage(
     states = (copy.state, *others)
     leader = Election(leader=str(copy.state.broker_id))
     plan = next(plans_of(states, leader, cluster.release))
-    return _candidate(copy, plan, states, election, cluster)
+    candidate = _candidate(copy, plan, states, election, cluster)
+    return candidate._replace(only_here=_only_here(copy.state, copies, election, cluster))
+
+
+def _only_here(
+    state: ReplicaState, copies: Iterable[ReplicaCopy], election: PartitionElection, cluster: ClusterHere
+) -> Amounts | None:
+    """Return what a copy has that no replica has; None if that is not known.
+
+    What lies below the log start of every replica is no loss: retention deleted it.
+    """
+    others = [copy.state for copy in copies if copy.state.problem is None and copy.state.log_end_offset is not None]
+    if cluster.counted is not None or state.problem is not None or state.log_end_offset is None:
+        return None
+    first = max(
+        min((other.log_start_offset for other in others), default=state.log_start_offset),
+        max((fork_of(other, state).common_prefix or Offset(0) for other in others), default=Offset(0)),
+    )
+    if first >= state.log_end_offset:
+        return Amounts(0, 0, 0)
+    kept = [LostRange(other.logs, other.log_start_offset, other.log_end_offset or Offset(0)) for other in others]
+    counts = distinct([LostRange(state.logs, first, state.log_end_offset)], kept, election.high_watermark)
+    return Amounts(counts.records, counts.committed, counts.bytes)
 
 
 def _candidate(

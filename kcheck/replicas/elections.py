@@ -48,6 +48,8 @@ class ElectionQuestion:
     """Whether to recommend a leader although replicas are not known."""
     metadata: tuple[str, ...] = ()
     """Copies of the cluster's metadata outside of the log dirs."""
+    aside: tuple[str, ...] = ()
+    """`BROKER=PATH`: directories that somebody moved aside, or that hold such ones."""
 
 
 class SavedReplica(NamedTuple):
@@ -208,7 +210,7 @@ def elect(
     image = image_at_hand(targets, question.metadata, release)
     collected: list[Finding] = []
     options = StartOptions(None, settings_of(arguments, None, (), release), release, wanted, metadata=question.metadata)
-    directories = PartitionDirectories(targets, options, image, collected)
+    directories = PartitionDirectories(targets, options, image, collected, aside=question.aside)
     both = sorted(directories.brokers.keys() & set(question.dead))
     if both:
         raise UsageError(f"--dead {both[0]}: broker {both[0]} is among the paths")

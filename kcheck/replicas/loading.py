@@ -109,7 +109,14 @@ def started(files: ReplicaFiles, release: Release) -> ReplicaState:
     return after_start(view, files.log_dir, start, release)
 
 
-def _start_of(view: PartitionView, release: Release) -> PartitionPrediction:
+def brought_back(files: ReplicaFiles, release: Release) -> ReplicaState:
+    """Return a directory that no broker serves as it is once a broker has started with it as its replica."""
+    view = files.view._replace(state=DirectoryState.CURRENT)
+    return after_start(view, files.log_dir, _start_of(view, release, f"{view.topic}-{view.partition}"), release)
+
+
+def _start_of(view: PartitionView, release: Release, name: str | None = None) -> PartitionPrediction:
+    """Return the next start of a partition directory, under its own name or another one."""
     from kcheck.startup.partition import start_partition  # imports numpy: only to simulate a start
 
     path = folder_of(view.where)
@@ -117,7 +124,7 @@ def _start_of(view: PartitionView, release: Release) -> PartitionPrediction:
     checkpoints = CheckpointOffsets(view.recovery_point, view.log_start_checkpoint, view.high_watermark)
     inputs = load_inputs(checkpoints, release, clean=view.clean_shutdown is not False)
     context = Context(Settings(), _MODE, release)
-    return start_partition(FilesOf(path), split(path)[1], directory, inputs, context)
+    return start_partition(FilesOf(path), name or split(path)[1], directory, inputs, context)
 
 
 def _views(target: Target, wanted: PartitionFilter, log_dirs: LogDirs) -> tuple[list[PartitionView], LogDir]:

@@ -2,19 +2,22 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from itertools import chain
 
 from kcheck.core.election import BrokerStart
+from kcheck.core.election_plans import CopyState
 from kcheck.core.predictions import LogDirPrediction
 from kcheck.core.startup import Mode, Outcome
 from kcheck.core.strays import registers_cleanly
-from kcheck.disk.walk import split
+from kcheck.disk.walk import real, split
 from kcheck.errors import UsageError
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.finding import Finding
 from kcheck.model.names import CONSUMER_OFFSETS, META_PROPERTIES
 from kcheck.model.report import PartitionFilter
 from kcheck.model.views import LogDirView
-from kcheck.replicas.election import BrokerHere, ReplicaCopy, copy_of
+from kcheck.replicas.aside import AsideSearch, TopicName, aside_below, aside_near
+from kcheck.replicas.election import BrokerHere, ReplicaCopy, copy_of, salvaged
 from kcheck.replicas.group_offsets import GroupOffset, committed_offsets
 from kcheck.replicas.loading import ReplicaFiles, started
 from kcheck.startup.log_manager import StartOptions, combined_starts
@@ -33,10 +36,17 @@ class PartitionDirectories:
         options: StartOptions,
         image: ClusterImage | None,
         collected: list[Finding],
+        *,
+        aside: Iterable[str] = (),
     ) -> None:
-        """Read the directories, and simulate the start of every broker; findings go into `collected`."""
-        self._targets, self._release = targets, options.release
+        """Read the directories, and simulate the start of every broker; findings go into `collected`.
+
+        `aside`: what the user names as moved aside.
+        """
         self._log_dirs = LogDirs(options.release)
+        apart = [target for target in targets if self._is_aside(target, targets)]
+        targets = tuple(target for target in targets if target not in apart)
+        self._targets, self._release = targets, options.release
         options = with_copies(targets, options, self._log_dirs)
         self._files: dict[tuple[str, int], list[tuple[str, ReplicaFiles]]] = {}
         starts = []
@@ -52,6 +62,14 @@ class PartitionDirectories:
         }
         self.kraft = options.release.is_kraft_only or any(start.mode is Mode.KRAFT for start in predicted)
         self.brokers = self._brokers(predicted, image)
+        search = AsideSearch(self._topics(image), options.wanted, options.release)
+        self._aside: dict[tuple[str, int], dict[str, ReplicaFiles]] = {}
+        for files in chain(
+            chain.from_iterable(self._read(target, options.wanted) for target in apart),
+            chain.from_iterable(aside_below(argument, search) for argument in aside),
+            aside_near(targets, self._log_dirs, search),
+        ):
+            self._aside.setdefault(files.key, {}).setdefault(real(files.path), files)
 
     @property
     def partitions(self) -> Iterable[tuple[str, int]]:
@@ -64,7 +82,8 @@ class PartitionDirectories:
         for path, files in self._files.get((topic, partition), ()):
             start = self._starts.get((path, files.view.where.dir or ""))
             copies.append(copy_of(files, start, self.brokers[files.view.where.broker_id or 0], self._release))
-        return tuple(copies)
+        asides = self._aside.get((topic, partition), {}).values()
+        return (*copies, *(salvaged(files, CopyState.ASIDE, self._release) for files in asides))
 
     def offsets(self, topic: str, partition: int) -> tuple[GroupOffset, ...] | None:
         """Return what consumer groups have committed in a partition; None without a replica of their offsets."""
@@ -76,6 +95,23 @@ class PartitionDirectories:
         replicas = [files for target in self._targets for files in self._read(target, wanted) if files.view.is_replica]
         logs = (started(files, self._release).logs for files in replicas)
         return committed_offsets(logs).by_partition if replicas else None
+
+    def _is_aside(self, target: Target, targets: Iterable[Target]) -> bool:
+        """Whether a partition directory is in no log dir, although log dirs of its broker are named too."""
+        if target.kind is not TargetKind.PARTITION or self._log_dirs.open(_log_dir_of(target), None).view.files:
+            return False
+        others = (other for other in targets if other.kind is TargetKind.LOG_DIR)
+        return any(self._broker_of(other) == target.broker_id for other in others)
+
+    def _broker_of(self, target: Target) -> int | None:
+        return self._log_dirs.open(_log_dir_of(target), target.broker_id).view.where.broker_id
+
+    def _topics(self, image: ClusterImage | None) -> dict[str, TopicName]:
+        """Return the topics by id: those of the cluster, without metadata those of the directories here."""
+        if image is not None:
+            return {number: TopicName(row.name, len(row.partitions)) for number, row in image.topics_by_id.items()}
+        views = (files.view for places in self._files.values() for _, files in places)
+        return {view.topic_id: TopicName(view.topic, None) for view in views if view.topic_id and view.is_replica}
 
     def _read(self, target: Target, wanted: PartitionFilter) -> Iterator[ReplicaFiles]:
         """Yield the directories of a target; UsageError if its broker is not known, or not the one that is named."""
@@ -99,7 +135,7 @@ class PartitionDirectories:
         by_broker: dict[int, list[LogDirPrediction]] = {}
         partial = set()
         for target, start in zip(self._targets, starts, strict=True):
-            number = self._log_dirs.open(_log_dir_of(target), target.broker_id).view.where.broker_id
+            number = self._broker_of(target)
             if number is not None and (number in with_replicas or (image is not None and number in image.brokers)):
                 by_broker.setdefault(number, []).append(start)
                 partial |= {number} if target.kind is TargetKind.PARTITION else set()

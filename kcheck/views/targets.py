@@ -1,7 +1,7 @@
 """Resolves arguments: files, partition directories, log dirs, folders of log dirs, server.properties, replicas."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -37,6 +37,9 @@ from kcheck.model.views import LogDirView
 _OF_A_LOG_DIR = {*OFFSET_CHECKPOINTS, META_PROPERTIES}
 _REPLICA = re.compile(r"([0-9]+)=(.+)", re.DOTALL)
 _PROPERTIES_SIZE_MAX = 1 << 20
+
+
+IsWanted = Callable[[str], bool]
 
 
 class TargetKind(StrEnum):
@@ -89,13 +92,14 @@ def targets(paths: list[str]) -> tuple[Target, ...]:
 def replica_targets(arguments: list[str]) -> tuple[Target, ...]:
     """Return the targets of `BROKER=PATH` or plain path arguments, each once."""
     by_path: dict[tuple[int | None, str], Target] = {}
-    for broker_id, path in map(_split_broker, arguments):
+    for broker_id, path in map(replica_argument, arguments):
         for target in _of(path, broker_id):
             by_path.setdefault((broker_id, real(target.path)), target)
     return tuple(by_path.values())
 
 
-def _split_broker(argument: str) -> tuple[int | None, str]:
+def replica_argument(argument: str) -> tuple[int | None, str]:
+    """Return the broker, None without one, and the path of `BROKER=PATH`; UsageError for an id that no broker has."""
     match = _REPLICA.fullmatch(argument)
     if match is None:
         return None, argument
@@ -148,16 +152,20 @@ def _of_a_partition(name: str) -> bool:
 
 
 def _is_log_dir(path: str, listing: Listing) -> bool:
+    """Whether a directory is a log dir, and not a folder of them that also has partition directories moved aside."""
     if not _OF_A_LOG_DIR.isdisjoint(listing.files):
         return True
-    for name in listing.directories:
-        if parse_directory(name) is not None:
-            try:
-                if holds_partition(join(path, name)):
-                    return True
-            except UnreadableError:
-                continue
-    return False
+    named = [name for name in listing.directories if parse_directory(name) is not None]
+    if not any(_has(join(path, name), _of_a_partition) for name in named):
+        return False
+    return not any(_has(join(path, name), _OF_A_LOG_DIR.__contains__) for name in {*listing.directories} - {*named})
+
+
+def _has(path: str, wanted: IsWanted) -> bool:
+    try:
+        return has_file(path, wanted)
+    except UnreadableError:
+        return False
 
 
 def _log_dirs_below(path: str, listing: Listing, *, depth: int) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kcheck.core.dialogue import Dialogue, Replica, Status
-from kcheck.core.election_plans import Amounts, PartitionElection
+from kcheck.core.election_plans import Amounts, CopyState, PartitionElection
 from kcheck.core.releases import release
 from kcheck.core.truncation_plans import FollowerPlan
 from kcheck.documents.election_files import files_of
@@ -94,6 +94,21 @@ def test_replicas_that_cannot_follow() -> None:
     assert "move the directory out of its log dir" in section
     assert "Restart once more" not in text
     assert "cannot follow" not in files_of(recovery(election(candidate(1, plan=plan(1)))))["plan.md"]
+
+
+def test_what_only_a_directory_aside_has() -> None:
+    """plan.md begins with it; the first three are named."""
+    counts = (3, None, 1, 1, 0)
+    copies = [
+        candidate(2, state=CopyState.ASIDE, dir=f"t-0.{place}", only_here=Amounts(count, 0, 0))
+        for place, count in enumerate(counts)
+    ]
+    text = " ".join(files_of(recovery(election(candidate(1), *copies)))["plan.md"].split())
+    assert "- Broker 2 has 3 records of t-0 that no replica here has" in text
+    assert "- Broker 2 has an unknown number of records of t-0" in text
+    assert "t-0.2 (aside)" in text
+    assert "- Such directories beside these: 1." in text
+    assert "no broker serves" not in files_of(recovery(election(candidate(1))))["plan.md"]
 
 
 def test_the_order_of_starts_is_a_file() -> None:

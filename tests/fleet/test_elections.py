@@ -26,7 +26,7 @@ CLUSTERS = sorted(
     path for pattern in ("clusters/*/*", "brokers/*/*") for path in FIXTURES.glob(pattern) if path.is_dir()
 )
 DIVERGED, KILLED = (FIXTURES / "brokers" / "4.3.1" / name for name in ("diverged", "killed"))
-CONTENT = ("open_transactions", "cut_transactions", "groups_beyond")
+CONTENT = ("open_transactions", "cut_transactions", "groups_beyond", "only_here")
 """What only batches say: a run never does."""
 
 

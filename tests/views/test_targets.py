@@ -86,6 +86,16 @@ def test_a_folder_of_log_dirs_stands_for_all_of_them(below: str) -> None:
     assert {top} == {target.folder for target in targets(["data"])}
 
 
+def test_a_partition_directory_moved_aside_makes_no_log_dir_of_a_folder() -> None:
+    """It lies beside the log dirs, under its own name; a directory of no broker makes no folder of a log dir."""
+    broker(Path("d/data1"), run(0, 9))
+    partition_dir(Path("d/t-0"), [run(0, 9)])
+    assert [(TargetKind.LOG_DIR, "d/data1")] == kinds("d")
+    Path("d/data1").rename("data1")
+    Path("d/notes").mkdir()
+    assert [(TargetKind.LOG_DIR, "d")] == kinds("d")
+
+
 def test_log_dirs_at_both_levels_are_found() -> None:
     log_dir(Path("data/d1"))
     log_dir(Path("data/rack/d2"))

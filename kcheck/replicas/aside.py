@@ -1,0 +1,137 @@
+"""Partition directories that somebody has moved aside: no broker loads them, but they may hold the best log.
+
+A directory counts if its partition.metadata has the id of a topic of the cluster. That file has no partition number:
+the number is in the directory's name after the topic's, in the plan of a backup of kcheck, or the topic has one
+partition only.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from kcheck.disk.backup import PLAN
+from kcheck.disk.read import read_whole
+from kcheck.disk.refusals import unnoticed
+from kcheck.disk.walk import absolute, is_remote, join, list_directory, real, split
+from kcheck.errors import PlanError, UsageError
+from kcheck.formats import partition_metadata
+from kcheck.model.finding import Location
+from kcheck.model.java import INT_MAX
+from kcheck.model.names import PARTITION_METADATA, DirectoryState, PartitionDirectory, is_stranger_in_log_dir
+from kcheck.model.plan_json import parse_plan
+from kcheck.model.release import Release
+from kcheck.model.report import PartitionFilter
+from kcheck.model.unreadable import UnreadableError
+from kcheck.model.views import CheckpointOffsets
+from kcheck.replicas.loading import ReplicaFiles
+from kcheck.views.log_dir import LogDirs
+from kcheck.views.partition import try_partition
+from kcheck.views.targets import Target, TargetKind, replica_argument
+
+_METADATA_SIZE_MAX, _PLAN_SIZE_MAX = 1 << 16, 64 << 20
+_BACKUP = re.compile(r"([0-9]{1,9})\.before")
+
+
+class TopicName(NamedTuple):
+    """The name of a topic, and how many partitions it has, as far as is known."""
+
+    name: str
+    partitions: int | None
+
+
+class AsideSearch(NamedTuple):
+    """What decides which directories count."""
+
+    topics: Mapping[str, TopicName]
+    """The topics of the cluster, by id."""
+    wanted: PartitionFilter
+    release: Release
+
+
+def aside_below(argument: str, search: AsideSearch) -> tuple[ReplicaFiles, ...]:
+    """Return the directories that the user names as BROKER=PATH: PATH itself, or those in it.
+
+    UsageError: no broker is named, there is no such directory, or it cannot be listed.
+    """
+    broker_id, path = replica_argument(argument)
+    if broker_id is None:
+        raise UsageError(f"--aside {argument}: write BROKER=PATH")
+    try:
+        names = list_directory(path, is_stranger_in_log_dir).directories
+    except UnreadableError as error:
+        raise UsageError(f"--aside {path}: {error}") from error
+    named = {path: split(path)[1], **{join(path, name): name for name in names}}
+    planned = _planned(path) if any(map(_BACKUP.fullmatch, names)) else {}
+    return tuple(_found(broker_id, {place: planned.get(name, name) for place, name in named.items()}, search))
+
+
+def aside_near(targets: Iterable[Target], log_dirs: LogDirs, search: AsideSearch) -> Iterator[ReplicaFiles]:
+    """Yield the directories in log dirs whose names no broker accepts, then those beside the log dirs of one broker."""
+    around: dict[str, set[int]] = {}
+    known = set()
+    for target in targets:
+        if target.kind is not TargetKind.LOG_DIR or is_remote(target.path):
+            continue
+        view = log_dirs.open(target.path, target.broker_id).view
+        number = view.where.broker_id
+        known.add(real(target.path))
+        if number is not None:
+            around.setdefault(split(absolute(target.path))[0], set()).add(number)
+            yield from _found(number, {join(target.path, name): name for name in view.unparseable}, search)
+    with unnoticed():
+        for folder, (number, *others) in around.items():
+            if not others:
+                yield from _found(number, _beside(folder, known), search)
+
+
+def _beside(folder: str, known: set[str]) -> dict[str, str]:
+    """Return the directories in a folder that are no log dirs of the command."""
+    try:
+        names = list_directory(folder, is_stranger_in_log_dir).directories
+    except UnreadableError:
+        return {}
+    return {join(folder, name): name for name in names if real(join(folder, name)) not in known}
+
+
+def _found(broker_id: int, named: Mapping[str, str], search: AsideSearch) -> Iterator[ReplicaFiles]:
+    """Yield the directories of wanted partitions; `named`: paths, each with the name that says the number."""
+    for path, name in named.items():
+        topic = search.topics.get(_topic_id(path) or "")
+        number = None if topic is None else _number(name, topic)
+        if topic is None or number is None or not search.wanted.has(topic.name, number):
+            continue
+        directory = PartitionDirectory(topic.name, number, DirectoryState.CURRENT, canonical=False)
+        where = Location(broker_id=broker_id, dir=path)
+        offsets = CheckpointOffsets()
+        view, _ = try_partition(
+            path, directory, where, log_dir=None, offsets=offsets, walk_all=False, release=search.release
+        )
+        if view is not None and view.segments:
+            yield ReplicaFiles(path, view, None)
+
+
+def _topic_id(path: str) -> str | None:
+    """Return the topic id in a directory; None without a readable one."""
+    try:
+        data = read_whole(join(path, PARTITION_METADATA), size_max=_METADATA_SIZE_MAX)
+    except UnreadableError:
+        return None
+    return partition_metadata.parse(data).value.topic_id
+
+
+def _number(name: str, topic: TopicName) -> int | None:
+    """Return the partition number in a name that somebody made from `<topic>-<number>`; None if it has none."""
+    match = re.search(rf"{re.escape(topic.name)}-([0-9]{{1,10}})(?![0-9])", name)
+    if match is None:
+        return 0 if topic.partitions == 1 else None
+    number = int(match[1])
+    return number if number <= INT_MAX else None
+
+
+def _planned(backup: str) -> dict[str, str]:
+    """Return what a backup of kcheck calls the directories that it moved, with their names before."""
+    try:
+        plan = parse_plan(read_whole(join(backup, PLAN), size_max=_PLAN_SIZE_MAX))
+    except (UnreadableError, PlanError):
+        return {}
+    return {f"{number}.before": split(operation.path)[1] for number, operation in enumerate(plan.operations)}
