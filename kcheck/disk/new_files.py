@@ -25,12 +25,14 @@ class NewFiles:
     def __init__(self, out: str, names: Iterable[str], *, apart_from: Iterable[str]) -> None:
         """Check the place; `names` lead from `out` to the folder, which is created with its first file.
 
-        UsageError if `out` is in a log dir, in one of the directories `apart_from`, or in an object store.
+        UsageError if `out` is empty, in a log dir, in one of the directories `apart_from`, or in an object store.
         """
         self._out, self._names = os.path.realpath(out), tuple(names)
         assert all(name not in ("", ".", "..") and "/" not in name for name in self._names)
         if is_url(out):
             raise UsageError(f"{out}: kcheck saves records to this machine only")
+        if not out:
+            raise UsageError("the name of the directory to write is empty")
         around = log_dir_around(self._out)
         inside = [path for path in apart_from if f"{self._out}/".startswith(f"{os.path.realpath(path)}/")]
         if around is not None or inside:
