@@ -146,6 +146,7 @@ def scan(
 app.command("report")(fleet_report.report)
 app.command("diff")(fleet_report.diff)
 app.command("history")(fleet_report.history)
+app.command("sql")(fleet_report.sql)
 app.command("prune")(fleet_report.prune)
 
 

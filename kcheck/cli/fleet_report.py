@@ -43,13 +43,14 @@ def report(
     """Summarize a run, worst first, and write an HTML page."""
     from kcheck.disk.remote import mounted
     from kcheck.fleet.report import report as summarize
-    from kcheck.fleet.run import open_run
+    from kcheck.fleet.run import newest, open_runs
 
     can_be_written("-o", page)
     can_be_written("--prometheus", prometheus)
     shown, fails = judging.chosen()
     with mounted([run], storage_options(storage_option)):
-        summary = summarize(open_run(run), shown, fails)
+        runs = open_runs([run])
+        summary = summarize(newest(runs), shown, fails, runs)
     how = OutputOptions(format="html", output=page, no_color=no_color, quiet=quiet)
     written = {page: "html"} if prometheus is None else {page: "html", prometheus: "prometheus"}
     for file in written:
@@ -117,6 +118,20 @@ def prune(
         answer = remove(out, keep, dry_run=dry_run)
     write_answer(answer, output_options)
     end(answer, failed=False)
+
+
+def sql(
+    engine: Annotated[str, typer.Argument(metavar="duckdb|spark", help="Whose SQL to write.")],
+    run: Annotated[str, typer.Argument(metavar="[RUN]", help="A run, or an --out directory for all its runs.")] = ".",
+    storage_option: StorageOption = None,
+) -> None:
+    """Print the tables of complete runs as SQL views."""
+    from kcheck.disk.remote import mounted
+    from kcheck.fleet.run import open_runs
+    from kcheck.fleet.sql import views
+
+    with mounted([run], storage_options(storage_option)):
+        print(*views(engine, open_runs([run])), sep="\n", end="")
 
 
 def storage_options(texts: Sequence[str] | None) -> dict[str, object]:

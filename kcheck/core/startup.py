@@ -41,6 +41,7 @@ NEXT_STARTS: Mapping[Outcome, str] = {
     Outcome.OFFLINE: "will go offline",
     Outcome.UNKNOWN: "not known",
     Outcome.LOST: "will boot but lose records",
+    Outcome.STRAY: "will boot but not serve partitions",
     Outcome.OK: "will boot",
 }
 """The outcome of a log dir or a broker in words, worst first."""

@@ -5,9 +5,8 @@ from collections.abc import Iterable
 from kcheck.core.predictions import LogDirPrediction, LostRecords, PartitionPrediction
 from kcheck.core.startup import NEXT_STARTS, Mode, Outcome
 from kcheck.model.finding import Severity
-from kcheck.model.names import DirectoryState
 
-_SEVERITIES = {
+SEVERITIES = {
     Outcome.OK: Severity.INFO,
     Outcome.DELETED: Severity.INFO,
     Outcome.REPAIRED: Severity.WARNING,
@@ -17,27 +16,34 @@ _SEVERITIES = {
     Outcome.ABORT: Severity.FATAL,
     Outcome.UNKNOWN: Severity.INFO,
 }
+"""How severe an outcome is."""
 
 
 def log_dir_severity(start: LogDirPrediction) -> Severity:
     """Return the severity of the worst outcome in a log dir."""
-    severities = (_SEVERITIES[start.outcome], *map(_severity, start.partitions))
+    severities = (SEVERITIES[start.outcome], *map(_severity, start.partitions))
     return max(severities, key=lambda severity: severity.rank)
 
 
 def _severity(partition: PartitionPrediction) -> Severity:
-    return _SEVERITIES[Outcome.STRAY if _is_unknown_replica(partition) else partition.outcome]
+    is_unknown = _is_unknown_replica(partition.outcome, partition.dir)
+    return SEVERITIES[Outcome.STRAY if is_unknown else partition.outcome]
 
 
-def _is_unknown_replica(partition: PartitionPrediction) -> bool:
+def _is_unknown_replica(outcome: str, name: str) -> bool:
     """Whether the start deletes a directory without -delete, because the cluster does not know the replica."""
-    return partition.outcome is Outcome.DELETED and not partition.dir.endswith("-delete")
+    return outcome == Outcome.DELETED and not name.endswith("-delete")
 
 
 def is_set_aside(partition: PartitionPrediction) -> bool:
     """Whether the broker stops serving a partition with this start, although it loads it."""
-    was_served = partition.directory.state is not DirectoryState.STRAY
-    return _is_unknown_replica(partition) or (partition.outcome is Outcome.STRAY and was_served)
+    return stops_serving(partition.outcome, partition.dir)
+
+
+def stops_serving(outcome: str, name: str) -> bool:
+    """Return whether a broker with this outcome for a directory of that name stops serving its partition."""
+    was_served = not name.endswith("-stray")
+    return _is_unknown_replica(outcome, name) or (outcome == Outcome.STRAY and was_served)
 
 
 def worst_first(partitions: Iterable[PartitionPrediction]) -> list[PartitionPrediction]:

@@ -1,11 +1,10 @@
 """What to do about a fleet: at most five actions, one of a kind, each about what is worst of its kind."""
 
-import shlex
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from kcheck.core.startup import Outcome
-from kcheck.fleet.run import BrokerKey, FleetRun
+from kcheck.fleet.commands import Commands
 from kcheck.model.report import Row
 
 _MOST = 5
@@ -23,10 +22,10 @@ class _Action(NamedTuple):
 
 
 def actions_of(
-    run: FleetRun, brokers: Sequence[Row], starts: Sequence[Row], partitions: Sequence[Row]
+    commands: Commands, brokers: Sequence[Row], starts: Sequence[Row], partitions: Sequence[Row]
 ) -> tuple[Row, ...]:
     """Return what to do first, given the rows of a report, each worst first."""
-    several = [action for action in _actions(run, brokers, starts, partitions) if action.rows][:_MOST]
+    several = [action for action in _actions(commands, brokers, starts, partitions) if action.rows][:_MOST]
     return tuple(_row(action) for action in several)
 
 
@@ -44,9 +43,9 @@ def _row(action: _Action) -> Row:
 
 
 def _actions(
-    run: FleetRun, brokers: Sequence[Any], starts: Sequence[Any], partitions: Sequence[Any]
+    commands: Commands, brokers: Sequence[Any], starts: Sequence[Any], partitions: Sequence[Any]
 ) -> Iterator[_Action]:
-    predict = _on_broker(run, "predict")
+    predict = commands.predict
     by_outcome = {
         outcome: [row for row in starts if row["next_start"] == outcome]
         for outcome in (Outcome.ABORT, Outcome.LOST, Outcome.OFFLINE)
@@ -64,13 +63,19 @@ def _actions(
         "goes-offline", by_outcome[Outcome.OFFLINE],
         lambda row: f"Before {_named(row)} restarts, repair its log dirs: some will go offline.", "broker", predict,
     )  # fmt: skip
+    unserved = [row for row in starts if row["unserved_partitions"] and row["next_start"] != Outcome.ABORT]
+    yield _Action(
+        "stops-serving", unserved,
+        lambda row: f"Before {_named(row)} restarts, settle why it will not serve {_partitions(row)} any more.",
+        "broker", predict,
+    )  # fmt: skip
     yield _Action(
         "no-clean-leader", [row for row in partitions if row["lost_below_high_watermark"]],
         lambda row: (
             f"Elect no leader of {_partition(row)} by hand yet: even under the best one, {_broker(row['best_leader'])},"
             f" others drop {_records(row['lost_below_high_watermark'], 'committed ')}."
         ),
-        "partition", _elect(run),
+        "partition", commands.elect,
     )  # fmt: skip
     yield _Action(
         "on-one-disk", [row for row in partitions if row["at_risk_below_high_watermark"]],
@@ -78,11 +83,11 @@ def _actions(
             f"Keep {_broker(row['best_leader'])} running: only its disk has the last"
             f" {_records(row['at_risk_below_high_watermark'], 'committed ')} of {_partition(row)}."
         ),
-        "partition", _elect(run),
+        "partition", commands.elect,
     )  # fmt: skip
     yield _Action(
         "damaged", [row for row in brokers if row["fatal"] or row["error"]],
-        lambda row: f"Look at {_named(row)}: {_counts(row)}.", "broker", _on_broker(run, "check", "--depth", run.depth),
+        lambda row: f"Look at {_named(row)}: {_counts(row)}.", "broker", commands.check,
     )  # fmt: skip
 
 
@@ -93,6 +98,11 @@ def _counts(row: Row) -> str:
 
 def _records(count: int | None, kind: str = "") -> str:
     return f"{kind}records" if count is None else f"{count:,} {kind}record{'s' * (count != 1)}"
+
+
+def _partitions(row: Any) -> str:
+    count = row["unserved_partitions"]
+    return f"{count:,} partition{'s' * (count != 1)}"
 
 
 def _broker(name: object) -> str:
@@ -108,25 +118,6 @@ def _named(row: Row) -> str:
 def _partition(row: Row) -> str:
     of_cluster = "" if row["cluster"] is None else f" of {row['cluster']}"
     return f"{_partition_name(row)}{of_cluster}"
-
-
-def _on_broker(run: FleetRun, *verb: str) -> Callable[[Any], str]:
-    """Return what makes the command for a host: its log dirs, as the scan named them."""
-
-    def command(row: Row) -> str:
-        place: BrokerKey = (row["cluster"], row["broker"])  # type: ignore[assignment]  # names
-        paths = (path for *of, path in run.values("log_dirs", ("cluster", "broker", "log_dir")) if tuple(of) == place)
-        return shlex.join(["kcheck", *verb, *(path for path in paths if path)])
-
-    return command
-
-
-def _elect(run: FleetRun) -> Callable[[Any], str]:
-    def command(row: Row) -> str:
-        cluster = () if row["cluster"] is None else ("--cluster", str(row["cluster"]))
-        return shlex.join(["kcheck", "elect", "--from", run.path, *cluster, "--partition", _partition_name(row)])
-
-    return command
 
 
 def _partition_name(row: Row) -> str:

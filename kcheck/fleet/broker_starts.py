@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from kcheck.core.startup import NEXT_STARTS, Outcome
+from kcheck.core.verdicts import stops_serving
 from kcheck.errors import KcheckError
 from kcheck.fleet.run import BrokerKey, FleetRun, name_order
 from kcheck.model.report import Row
@@ -34,7 +35,7 @@ class _Start:
 
     def __init__(self) -> None:
         self.outcomes: Counter[str] = Counter()
-        self.losing = self.scan_bytes = 0
+        self.losing = self.unserved = self.scan_bytes = 0
         self.records: int | None = 0
 
     @property
@@ -51,6 +52,7 @@ class _Start:
             "next_start": str(self.worst),
             "outcomes": {str(outcome): self.outcomes[outcome] for outcome in NEXT_STARTS},
             "losing_partitions": self.losing,
+            "unserved_partitions": self.unserved,
             "lost_records": self.records,
             "scan_bytes": self.scan_bytes,
         }
@@ -58,13 +60,13 @@ class _Start:
     def order(self) -> tuple[int, ...]:
         """Return what is smallest for the worst; what is not counted may be much."""
         records = (-1, 0) if self.records is None else (0, -self.records)
-        return ([*NEXT_STARTS].index(self.worst), *records, -self.losing, -self.scan_bytes)
+        return ([*NEXT_STARTS].index(self.worst), *records, -self.losing, -self.unserved, -self.scan_bytes)
 
 
 def starts_of(run: FleetRun) -> Starts:
     """Return the rows of the table `predictions`; a run of an older kcheck has none. KcheckError if it is damaged."""
     log_dirs: dict[tuple[str | None, str | None, str], str] = {}
-    lossy: set[tuple[str | None, str | None, str]] = set()
+    effects: dict[tuple[str | None, str | None, str], set[Outcome]] = defaultdict(set)
     brokers: dict[BrokerKey, _Start] = defaultdict(_Start)
 
     def losses() -> Iterator[Row]:
@@ -76,20 +78,25 @@ def starts_of(run: FleetRun) -> Starts:
                 brokers[place].scan_bytes += row["scan_bytes"] or 0
                 if row["outcome"] == Outcome.UNKNOWN:
                     brokers[place].records = None  # What is read through may be cut.
+            elif stops_serving(row["outcome"], row["dir"]):
+                effects[at].add(Outcome.STRAY)
+                brokers[place].unserved += 1
             if row["lost"] is not None:
-                lossy.add(at)
+                effects[at].add(Outcome.LOST)
                 brokers[place].lose(1, row["lost"]["records"])
                 yield {**{name: row[name] for name in _COLUMNS[:-2]}, **row["lost"]}
 
     worst = heapq.nsmallest(LOSS_COUNT, losses(), key=_loss_order)
     for at, outcome in log_dirs.items():
-        brokers[at[:2]].outcomes[Outcome.LOST if outcome == Outcome.OK and at in lossy else outcome] += 1
+        worst_effect = next((effect for effect in NEXT_STARTS if effect in effects[at]), outcome)
+        brokers[at[:2]].outcomes[worst_effect if outcome == Outcome.OK else outcome] += 1
     predicted = {place: start for place, start in brokers.items() if start.outcomes}
     clusters: dict[str | None, _Start] = defaultdict(_Start)
     for (cluster, _), start in predicted.items():
         cluster_start = clusters[cluster]
         cluster_start.outcomes[start.worst] += 1
         cluster_start.scan_bytes += start.scan_bytes
+        cluster_start.unserved += start.unserved
         cluster_start.lose(start.losing, start.records)
     return Starts(
         _worst_first(clusters.items(), lambda cluster: {"cluster": cluster}),
@@ -100,11 +107,15 @@ def starts_of(run: FleetRun) -> Starts:
 
 
 def _rows(run: FleetRun) -> Iterator[dict[str, Any]]:
-    """Yield the rows of log dirs, and of partitions that lose records."""
+    """Yield the rows of log dirs, and of partitions that lose records or may not be served."""
+    import pyarrow as pa
     from pyarrow import compute
+
+    unserved = pa.array([str(Outcome.STRAY), str(Outcome.DELETED)])
 
     for batch in run.batches("predictions", _COLUMNS):
         chosen = compute.or_(compute.is_null(batch.column("dir")), compute.is_valid(batch.column("lost")))
+        chosen = compute.or_(chosen, compute.is_in(batch.column("outcome"), unserved))
         for row in batch.filter(chosen).to_pylist():
             if row["dir"] is None and row["outcome"] not in NEXT_STARTS:
                 raise KcheckError(f"{run.path}: a log dir has the outcome {row['outcome']!r}")

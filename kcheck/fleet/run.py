@@ -1,7 +1,7 @@
 """A run that `fleet scan` wrote, read again: which one to read, and its tables, batch by batch."""
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kcheck.disk.output import reading
@@ -77,7 +77,12 @@ def open_run(path: str) -> FleetRun:
 
     UsageError where none is there, and where a newer kcheck wrote it; KcheckError where its manifest is damaged.
     """
-    return max(_runs_of(path), key=lambda run: (run.ended or 0, run.path))
+    return newest(_runs_of(path))
+
+
+def newest(runs: Iterable[FleetRun]) -> FleetRun:
+    """Return the run that ended last."""
+    return max(runs, key=lambda run: (run.ended or 0, run.path))
 
 
 def open_runs(paths: Sequence[str]) -> list[FleetRun]:

@@ -57,6 +57,11 @@ def _starts(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, list[
             "Number of partition directories that lose records at the next start.",
         ),
         (
+            "broker_unserved_partitions",
+            "unserved_partitions",
+            "Number of partition directories that the broker sets aside at the next start.",
+        ),
+        (
             "broker_lost_records",
             "lost_records",
             "Number of records lost at the next start, if they can be counted.",

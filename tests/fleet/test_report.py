@@ -16,6 +16,7 @@ from kcheck.errors import KcheckError
 from kcheck.fleet import broker_starts as fleet_starts
 from kcheck.fleet import report as fleet_report
 from kcheck.fleet import risk as fleet_risk
+from kcheck.fleet import trend
 from kcheck.fleet.identify import ScanOptions
 from kcheck.fleet.local_engine import ScanRun, scan
 from kcheck.fleet.report import report
@@ -26,6 +27,7 @@ from kcheck.model.report import PartitionFilter
 from tests.cases.build import FIXTURES, shared_copies
 from tests.cli.command import kcheck
 from tests.fleets import LOSS, PARTITION, START, finding, forged
+from tests.oracle.ask import IS_WHOLE
 from tests.reports import document
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
@@ -93,9 +95,12 @@ def test_an_action_is_about_the_worst_of_its_kind(tmp_path: Path) -> None:
     by_hand = "Elect no leader of t-2 of c by hand yet: even under the best one, broker 2, others drop"
     alone = "Keep broker 2 running: only its disk has the last 2 committed records of t-0 of c."
     assert [
-        ("Do not stop broker 2 of c: it will not boot again. 2 more brokers alike.", "kcheck predict '/a b' /c"),
-        ("Do not restart broker 1 of c: it will lose 4 records.", "kcheck predict"),
-        ("Before broker 3 of c restarts, repair its log dirs: some will go offline.", "kcheck predict"),
+        (
+            "Do not stop broker 2 of c: it will not boot again. 2 more brokers alike.",
+            "kcheck predict --kafka 4.3 '/a b' /c",
+        ),
+        ("Do not restart broker 1 of c: it will lose 4 records.", "kcheck predict --kafka 4.3"),
+        ("Before broker 3 of c restarts, repair its log dirs: some will go offline.", "kcheck predict --kafka 4.3"),
         (f"{by_hand} 2 committed records. 1 more partition alike.", f"{elect} t-2"),
         (f"{alone} 2 more partitions alike.", f"{elect} t-0"),
     ] == [(row["what"], row["command"]) for row in reported(worst)["actions"]]
@@ -121,15 +126,23 @@ def test_everything_is_counted(cases: Path) -> None:
     assert verdicts == +Counter(
         {(row["cluster"], name): count for row in found["clusters"] for name, count in row["verdicts"].items()}
     )
+    assert Counter((row["cluster"], row["risk"]) for row in found["brokers"]) == +Counter(
+        {(row["cluster"], name): count for row in found["clusters"] for name, count in row["risks"].items()}
+    )
     assert {"fatal", "error", "warning", "info", "clean"} == {row["verdict"] for row in found["brokers"]}
 
 
 def test_the_worst_stand_first(cases: Path) -> None:
-    """In every list."""
+    """In every list; clusters and brokers by what is worse, their findings or their next start."""
     found = reported(cases)
     order = ["fatal", "error", "warning", "info", "clean"]
-    for name in ("clusters", "brokers", "rules", "partitions"):
-        ranks = [order.index(row["verdict"]) for row in found[name]]
+    risks = {"abort": "fatal", "offline": "fatal", "lost": "error", "stray": "error"}
+    for name in ("clusters", "brokers"):
+        for row in found[name]:
+            of_start = risks.get(row["next_start"], row["verdict"])
+            assert row["risk"] == min(row["verdict"], of_start, key=order.index)
+    for name, by in (("clusters", "risk"), ("brokers", "risk"), ("rules", "verdict"), ("partitions", "verdict")):
+        ranks = [order.index(row[by]) for row in found[name]]
         assert sorted(ranks) == ranks
         assert len(set(ranks)) > 1
     ranks = [order.index(row["severity"]) for row in found["worst"]]
@@ -254,21 +267,21 @@ def test_a_clean_fleet_is_told(tmp_path: Path) -> None:
 def test_the_next_start_of_every_broker_is_that_of_predict(cases: Path) -> None:
     """Its worst log dir, what its partitions lose, and what it reads; brokers and clusters stand worst first."""
     found = reported(cases)
-    names = ("cluster", "broker", "log_dir", "dir", "outcome", "lost", "scan_bytes")
+    names = ("cluster", "broker", "log_dir", "dir", "outcome", "lost", "scan_bytes", "reason")
     expected: dict[Any, dict[str, Any]] = {}
     log_dirs_first = sorted(rows(cases, "predictions", *names), key=lambda row: row[3] is not None)
-    for cluster, broker, path, name, outcome, lost, size in log_dirs_first:
+    for cluster, broker, path, name, outcome, lost, size, reason in log_dirs_first:
         of_it = expected.setdefault((cluster, broker), {"outcomes": {}, "lost": [], "bytes": 0})
         if name is None:
-            of_it["outcomes"][path] = outcome
+            of_it["outcomes"][path] = "stray" if outcome == "ok" and "not serve" in reason else outcome
             of_it["bytes"] += size
         elif lost is not None:
             of_it["lost"].append(json.loads(lost)["records"])
-            if of_it["outcomes"][path] == "ok":
+            if of_it["outcomes"][path] in ("ok", "stray"):
                 of_it["outcomes"][path] = "lost"
-    order = ["abort", "offline", "unknown", "lost", "ok"]
+    order = ["abort", "offline", "unknown", "lost", "stray", "ok"]
     told = {(row["cluster"], row["broker"]): row for row in found["broker_starts"]}
-    assert {"abort", "offline", "lost", "ok"} == {row["next_start"] for row in told.values()}
+    assert {"abort", "offline", "lost", "stray", "ok"} == {row["next_start"] for row in told.values()}
     assert {*told} == {*expected} == {(row["cluster"], row["broker"]) for row in found["brokers"] if row["log_dirs"]}
     for place, of_it in expected.items():
         row = told[place]
@@ -285,6 +298,60 @@ def test_the_next_start_of_every_broker_is_that_of_predict(cases: Path) -> None:
         assert sorted(ranks) == ranks
     losing = sum(len(each["lost"]) for each in expected.values())
     assert losing == found["partitions_losing"] == len(found["losses"]) > 5
+
+
+def test_what_a_broker_will_not_serve_is_no_clean_start(tmp_path: Path) -> None:
+    """As `kcheck predict` says: neither a stray, nor a directory that the broker deletes though it has no -delete."""
+    place = {**START, "topic": "t", "partition": 0}
+    rows = [(f"{name}-0{suffix}", outcome) for name, suffix, outcome in (
+        ("a", "", "stray"), ("b", ".0-stray", "stray"), ("c", "", "deleted"), ("d", ".0-delete", "deleted"),
+    )]  # fmt: skip
+    aside = [{**place, "dir": name, "outcome": outcome} for name, outcome in rows]
+    run = forged(tmp_path, predictions=[START, *aside])
+    found = reported(run)
+    (start,), (broker,), (cluster,) = (found[name] for name in ("broker_starts", "brokers", "clusters"))
+    assert ("stray", 2, 0) == tuple(start[name] for name in ("next_start", "unserved_partitions", "lost_records"))
+    assert ("clean", "error", "clean", "error") == tuple(
+        row[name] for row in (broker, cluster) for name in ("verdict", "risk")
+    )
+    (action,) = found["actions"]
+    assert "Before broker 1 of c restarts, settle why it will not serve 2 partitions any more." == action["what"]
+    assert "kcheck predict --kafka 4.3 /d" == action["command"] == broker["command"]
+
+
+def test_a_command_finds_again_what_its_row_says(cases: Path) -> None:
+    """Of each kind of rule one, or of each rule one; on the host of the broker, or for replicas from the run."""
+    of_rule = {(row["id"], row["severity"]): row for row in reported(cases)["worst"]}
+    kinds = {(row["id"][:4], row["command"].split()[1]): row for row in of_rule.values()}
+    assert {"check", "elect"} == {verb for _, verb in kinds}
+    for row in (of_rule if IS_WHOLE else kinds).values():
+        done = kcheck(*shlex.split(row["command"])[1:], "--format", "json")
+        if row["command"].startswith("kcheck elect"):
+            assert [(row["topic"], row["partition"])] == [
+                (one["topic"], one["partition"]) for one in json.loads(done.out)["partitions"]
+            ]
+            continue
+        found = {(one["id"], one["dir"], one["file"]) for one in json.loads(done.out)["findings"]}
+        assert (row["id"], row["dir"], row["file"]) in found, row["command"]
+
+
+def test_the_trend_is_that_of_the_last_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is shown of each run, oldest first; a single run has none."""
+    for number in range(4):
+        found = [finding(line=line) for line in range(number)]
+        forged(tmp_path, f"r{number}", started=1_700_000_000_000 + number, findings=[*found, finding(severity="info")],
+               partitions=[PARTITION] * number, predictions=[START, *([LOSS] * number)])  # fmt: skip
+    runs = [open_run(str(tmp_path / f"run=r{number}")) for number in (2, 0, 1, 3)]
+
+    def rows(shown: Any, *some: Any) -> list[tuple[Any, ...]]:
+        names = ("run", "error", "info", "losing_partitions", "partitions")
+        return [tuple(row[name] for name in names) for row in document(report(runs[-1], shown, every, some))["trend"]]
+
+    assert [(f"r{number}", number, 1, number, number) for number in range(4)] == rows(every, *runs)
+    assert [0, 0, 0, 0] == [row[2] for row in rows(lambda _, severity: severity is Severity.ERROR, *runs)]
+    assert [] == rows(every) == rows(every, runs[0])
+    monkeypatch.setattr(trend, "RUN_COUNT", 2)
+    assert ["r2", "r3"] == [row[0] for row in rows(every, *runs)]
 
 
 def test_losses_of_the_next_start_are_told_worst_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -126,9 +126,9 @@ def test_the_queries_run(tmp_path: Path) -> None:
     queries = [text for text in Tags(page(run)).texts if text.startswith("SELECT")]
     rows = [duckdb.connect().execute(query).fetchall() for query in queries]
     assert [2, 2, 1, 1, 3, 3] == [len(found) for found in rows]
-    assert [("c", "1", "t", 0, 5, 9, 4, "it is torn")] == rows[2]
+    assert [("c", "1", "t", 0, 5, 9, 4, "it is torn")] == rows[3]
     assert [("c", "1", "error", 2), ("c", "1", "info", 1)] == rows[0]
-    assert ["error", "error", "info"] == [row[3] for row in rows[5]]
+    assert ["error", "error", "info"] == [row[3] for row in rows[4]]
 
 
 @pytest.mark.parametrize(("finished", "count"), [(True, 0), (False, 1)])

@@ -44,12 +44,12 @@ def test_everything_is_counted(tmp_path: Path) -> None:
 
 
 def test_the_next_start_is_told(tmp_path: Path) -> None:
-    """One of five words for a broker; how many records it loses is left out where nobody could count them."""
+    """One of six words for a broker; how many records it loses is left out where nobody could count them."""
     unknown = {**LOSS, "broker": "2", "lost": LOSS["lost"].replace("4", "null")}
     told = metrics(forged(tmp_path, predictions=[START, {**START, "broker": "2", "outcome": "offline"}, LOSS, unknown]))
     place = {"cluster": "c", "broker": "1"}
     outcomes = {labels["broker"]: labels["outcome"] for labels, value in told["broker_next_start"] if value}
-    assert (10, {"1": "lost", "2": "offline"}) == (len(told["broker_next_start"]), outcomes)
+    assert (12, {"1": "lost", "2": "offline"}) == (len(told["broker_next_start"]), outcomes)
     assert [(place, 4)] == told["broker_lost_records"]
     assert [({**place, "broker": "2"}, 1), (place, 1)] == told["broker_losing_partitions"]
     assert [({**place, "broker": "2"}, 100), (place, 100)] == told["broker_rescan_bytes"]

@@ -1,6 +1,6 @@
-"""The page of `fleet report`: one self-contained file, worst first, readable without JavaScript."""
+"""The page of `fleet report`: one self-contained file, what to do first, readable without JavaScript."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 from kcheck.model.evidence import rules_of
@@ -8,33 +8,36 @@ from kcheck.model.report import Report, Row
 from kcheck.renderers._html.head import foot, head
 from kcheck.renderers._html.parts import (
     SEVERITIES,
-    VERDICTS,
     Bar,
     Html,
     HtmlColumn,
     caption,
     chart,
+    command,
+    command_of,
     counted,
+    listed,
     number,
     plain,
     prose,
     query,
     ranked,
+    rule_link,
+    rule_links,
     severity,
     sized,
     source,
     table,
     text,
 )
+from kcheck.renderers._html.places import BAR_COUNT, ORDER, ROW_COUNT, brokers, clusters
 from kcheck.renderers._html.script import SCRIPT
-from kcheck.renderers._html.starts import starts
+from kcheck.renderers._html.starts import losses
 from kcheck.renderers._html.style import STYLE
+from kcheck.renderers._html.trend import tiles
 from kcheck.renderers._page import moment, plural
 from kcheck.renderers._text_fleet import place_of
 
-_BAR_COUNT = 15
-_ROW_COUNT = 1000
-"""Maximum number of bars in a chart, and of rows in a table; the query below a table returns all rows."""
 _MEANINGS = {
     "fatal": "The broker does not start, or takes a log dir offline.",
     "error": "The broker serves or replicates wrong data, or drops records.",
@@ -44,50 +47,60 @@ _MEANINGS = {
 }
 _SECTIONS = {
     "actions": "What to do",
+    "counts": "Counts",
+    "clusters": "Clusters by risk",
     "brokers": "Brokers",
-    "starts": "Next start",
     "partitions": "Partitions at risk",
-    "rules": "Rules",
+    "losses": "Lost at the next start",
     "findings": "Findings",
+    "rules": "Rules",
 }
-_ORDER = "list_position(['fatal', 'error', 'warning', 'info'], severity)"
+_MORE = {
+    "broker": '<a href="#brokers-h">All brokers by risk</a>',
+    "partition": '<a href="#partitions-h">All partitions at risk</a>',
+}
+_OF_PARTITIONS = ("no-clean-leader", "on-one-disk")
 
 
 def page(report: Report) -> Iterator[Html]:
     """Yield the page, section by section."""
     body: Any = report.body
     path = str(body["path"])
-    yield head(f"Fleet report of run {text(report.body['run'])}", STYLE, SCRIPT)
+    yield head(f"Fleet report of run {text(body['run'])}", STYLE, SCRIPT)
     yield _summary(report)
     yield _actions(body["actions"])
-    yield _brokers(body["clusters"], body["brokers"], path)
-    yield _section("starts", *starts(body, path, _ROW_COUNT, _BAR_COUNT))
+    yield _section("counts", tiles(body, report.summary()), _severities())
+    yield _section("clusters", clusters(body["clusters"]))
+    yield _section("brokers", brokers(body["brokers"], path))
     yield _partitions(body["partitions_at_risk"], body["partitions"], path)
+    yield _section("losses", losses(body, path))
+    losing = {(row["cluster"], row["broker"], row["log_dir"], row["dir"]) for row in body["losses"]}
+    yield _findings(body["worst"], sum(report.summary().values()), path, losing)
     yield _rules(body["rules"], {row["id"]: row for row in body.get("pages", ())}, path)
-    yield _findings(body["worst"], sum(report.summary().values()), path)
     yield foot(f" from the tables in <code>{text(path)}</code>", SCRIPT)
 
 
 def _summary(report: Report) -> Html:
     body: Any = report.body
-    summary = report.summary()
-    tiles = "".join(f"<li>{severity(name)}<b>{number(summary[name])}</b></li>" for name in SEVERITIES)
     rows: Any = body["rows"]
     things = ((len(body["clusters"]), "cluster"), (len(body["brokers"]), "broker"), (rows["log_dirs"], "log dir"))
     said = ", ".join(plural(*thing) for thing in (*things, (rows["partitions"], "partition directory")))
-    words = "".join(f"<dt>{severity(name)}</dt><dd>{meaning}</dd>" for name, meaning in _MEANINGS.items())
     links = "".join(f'<li><a href="#{name}-h">{title}</a></li>' for name, title in _SECTIONS.items())
     left = "" if body["finished"] else (
         '<p class="note">Incomplete: findings KC000 and KC001 list what could not be read.</p>\n'
     )  # fmt: skip
     return (
-        f"<header><h1>Fleet report of run {text(body['run'])}</h1>\n"
-        f'<p class="facts">{text(said)}, depth {text(body["depth"])}, {text(rules_of(report.kafka))};'
+        f'<a class="skip" href="#main">Skip to what to do</a>\n<header><h1>Fleet report of run'
+        f' {text(body["run"])}</h1>\n<p class="facts">{text(said)}, depth {text(body["depth"])},'
+        f" {text(rules_of(report.kafka))};"
         f" scanned {text(moment(body['started']))} to {text(moment(body['ended']))}.</p>\n{left}"
-        f'<nav aria-label="Sections"><ul>{links}</ul></nav>\n'
-        f'<ul class="tiles" aria-label="Findings by severity">{tiles}</ul>\n'
-        f'<details><summary>Severities</summary><dl class="words">{words}</dl></details></header>\n<main>\n'
+        f'<nav aria-label="Sections"><ul>{links}</ul></nav></header>\n<main id="main" tabindex="-1">\n'
     )
+
+
+def _severities() -> Html:
+    words = "".join(f"<dt>{severity(name)}</dt><dd>{meaning}</dd>" for name, meaning in _MEANINGS.items())
+    return f'<details><summary>Severities</summary><dl class="words">{words}</dl></details>\n'
 
 
 def _section(name: str, *parts: Html) -> Html:
@@ -95,52 +108,17 @@ def _section(name: str, *parts: Html) -> Html:
 
 
 def _actions(actions: Sequence[Row]) -> Html:
-    rows = "".join(f"<li>{text(row['what'])}<pre><code>{text(row['command'])}</code></pre></li>" for row in actions)
+    rows = "".join(map(_action, actions))
     return _section("actions", f'<ol class="actions">{rows}</ol>\n' if rows else "<p>Nothing.</p>\n")
 
 
-def _cut(rows: Sequence[Row]) -> Sequence[Row]:
-    return rows[:_ROW_COUNT]
-
-
-_COUNTS = [counted(name.capitalize(), name) for name in SEVERITIES]
-
-
-def _brokers(clusters: Sequence[Row], brokers: Sequence[Row], path: str) -> Html:
-    bars = [Bar(text(row["cluster"]), _of(row["verdicts"], VERDICTS)) for row in clusters[:_BAR_COUNT]]
-    what = "Brokers by their worst finding" if len(bars) == len(clusters) else (
-        f"Brokers by their worst finding, in the worst {len(bars)} clusters"
-    )  # fmt: skip
-    by_cluster = [
-        plain("Cluster", "cluster"), ranked("Worst", "verdict"), *_COUNTS, counted("Brokers", "broker_count"),
-        *(_verdicts(name) for name in VERDICTS),
-    ]  # fmt: skip
-    columns = [
-        plain("Cluster", "cluster"), plain("Broker", "broker"), ranked("Worst", "verdict"), *_COUNTS,
-        counted("Log dirs", "log_dirs"), counted("Partition dirs", "partitions"),
-    ]  # fmt: skip
-    lines = (
-        f"SELECT cluster, broker, severity, count(*) AS findings\nFROM {source(path, 'findings')}\n"
-        f"GROUP BY cluster, broker, severity ORDER BY {_ORDER}, findings DESC;"
+def _action(row: Row) -> Html:
+    thing = "partition" if row["kind"] in _OF_PARTITIONS else "broker"
+    more = f"<p>{_MORE[thing]}</p>" if row["more"] else ""
+    return (
+        f'<li class="{text(row["kind"])}"><p><strong>{text(row["what"])}</strong></p>'
+        f"<pre><code>{text(row['command'])}</code></pre>{more}</li>\n"
     )
-    return _section(
-        "brokers", chart(what, bars),
-        table("clusters", caption(len(_cut(clusters)), len(clusters), "cluster"), by_cluster, _cut(clusters)),
-        table("brokers", caption(len(_cut(brokers)), len(brokers), "broker"), columns, _cut(brokers)),
-        query("All brokers, in DuckDB", lines),
-    )  # fmt: skip
-
-
-def _of(counts: Any, names: Sequence[str]) -> list[tuple[str, int]]:
-    return [(name, counts[name]) for name in names]
-
-
-def _verdicts(name: str) -> HtmlColumn:
-    def counts(row: Row) -> Any:
-        verdicts: Any = row["verdicts"]
-        return verdicts[name]
-
-    return HtmlColumn(f"Brokers {name}", lambda row: number(counts(row)), counts, is_number=True)
 
 
 def _partitions(count: int, rows: Sequence[Row], path: str) -> Html:
@@ -149,10 +127,10 @@ def _partitions(count: int, rows: Sequence[Row], path: str) -> Html:
         ranked("Worst", "verdict"), counted("Fatal", "fatal"), counted("Error", "error"),
         HtmlColumn("Damaged", lambda row: f"{number(row['damaged'])} of {number(row['replicas'])}",
                lambda row: row["damaged"], is_number=True),
-        HtmlColumn("On brokers", lambda row: ", ".join(map(text, _listed(row["damaged_on"])))),
-        HtmlColumn("Rules", lambda row: ", ".join(map(_rule_link, _listed(row["rule_ids"])))),
+        HtmlColumn("On brokers", lambda row: ", ".join(map(text, listed(row["damaged_on"])))),
+        rule_links("Rules", "rule_ids"),
         plain("Best leader", "best_leader"), _lost("Lost", "lost"), _lost("On one disk", "at_risk"),
-        sized("Size", "size"),
+        sized("Size", "size"), command(),
     ]  # fmt: skip
     lines = (
         f"SELECT cluster, topic, partition, count(DISTINCT broker) AS damaged, count(*) AS findings\n"
@@ -177,28 +155,21 @@ def _lost(title: str, name: str) -> HtmlColumn:
     return HtmlColumn(title, shown, lambda row: row[name], is_number=True)
 
 
-def _listed(values: Any) -> Sequence[Any]:
-    """Return the first items of a list, as many as fit in a cell."""
-    return values if len(values) <= 12 else (*values[:12], "…")
-
-
-def _rule_link(rule: object) -> Html:
-    return f'<a href="#rule-{text(rule)}">{text(rule)}</a>'
-
-
 def _rules(rules: Sequence[Row], pages: Mapping[str, Row], path: str) -> Html:
     bars = [
-        Bar(f"{_rule_link(row['id'])} {text(row['name'])}", _of(row, SEVERITIES)) for row in rules[:_BAR_COUNT]
-    ]  # fmt: skip
+        Bar(f"{rule_link(row['id'])} {text(row['name'])}", [(name, int(str(row[name]))) for name in SEVERITIES])
+        for row in rules[:BAR_COUNT]
+    ]
     what = "Findings by rule" if len(bars) == len(rules) else f"Findings of the worst {len(bars)} rules"
     columns = [
-        HtmlColumn("Rule", lambda row: _rule_link(row["id"])), plain("Name", "name"), ranked("Worst", "verdict"),
-        counted("Findings", "findings"), *_COUNTS, counted("Brokers", "broker_count"),
+        HtmlColumn("Rule", lambda row: rule_link(row["id"])), plain("Name", "name"), ranked("Worst", "verdict"),
+        counted("Findings", "findings"), *(counted(name.capitalize(), name) for name in SEVERITIES),
+        counted("Brokers", "broker_count"),
     ]  # fmt: skip
     details = "".join(_rule(row, pages.get(str(row["id"]))) for row in rules)
     lines = (
         f"SELECT id, name, severity, count(*) AS findings\nFROM {source(path, 'findings')}\n"
-        f"GROUP BY id, name, severity ORDER BY {_ORDER}, findings DESC;"
+        f"GROUP BY id, name, severity ORDER BY {ORDER}, findings DESC;"
     )
     if not rules:
         return _section("rules", "<p>No findings.</p>\n")
@@ -219,25 +190,32 @@ def _rule(row: Row, about: Row | None) -> Html:
     )
 
 
-def _findings(rows: Sequence[Row], count: int, path: str) -> Html:
+def _findings(rows: Sequence[Row], count: int, path: str, losing: Container[object]) -> Html:
+    """Return the worst findings; effect and advice are open for what is fatal, or about a directory that loses."""
+
+    def what(row: Row) -> Html:
+        place = row["cluster"], row["broker"], row["log_dir"], row["dir"]
+        is_open = row["severity"] == "fatal" or (row["severity"] != "info" and place in losing)
+        more = "".join(f"<p>{text(row[name])}</p>" for name in ("effect", "advice") if row[name])
+        opened = " open" if is_open else ""
+        shown = f"<details{opened}><summary>Effect and advice</summary>{more}</details>" if more else ""
+        return f"{text(row['message'])}{shown}{command_of(row)}"
+
     columns = [
-        ranked("Severity", "severity"), HtmlColumn("Rule", lambda row: _rule_link(row["id"])),
+        ranked("Severity", "severity"), HtmlColumn("Rule", lambda row: rule_link(row["id"])),
         plain("Cluster", "cluster"), plain("Broker", "broker"),
-        HtmlColumn("Where", lambda row: text(place_of(row))), HtmlColumn("What", _what),
+        HtmlColumn("Where", lambda row: text(place_of(row))), HtmlColumn("What", what),
     ]  # fmt: skip
     lines = (
         f"SELECT cluster, broker, id, severity, log_dir, dir, file, line, position, message, advice\n"
-        f"FROM {source(path, 'findings')}\nORDER BY {_ORDER}, cluster, broker, log_dir, dir, file;"
+        f"FROM {source(path, 'findings')}\nORDER BY {ORDER}, cluster, broker, log_dir, dir, file;"
     )
-    shown = table("findings", caption(len(_cut(rows)), count, "finding"), columns, _cut(rows))
-    said = "" if len(_cut(rows)) == count else (
+    shown = rows[:ROW_COUNT]
+    said = "" if len(shown) == count else (
         "<p>The first findings of each rule and severity; the query below returns all.</p>\n"
     )  # fmt: skip
     return _section(
-        "findings", said, shown if rows else "<p>None.</p>\n", query("All findings, in DuckDB", lines)
+        "findings", said, table("findings", caption(len(shown), count, "finding"), columns, shown) if rows else (
+            "<p>None.</p>\n"
+        ), query("All findings, in DuckDB", lines),
     )  # fmt: skip
-
-
-def _what(row: Row) -> Html:
-    more = "".join(f"<p>{text(row[name])}</p>" for name in ("effect", "advice") if row[name])
-    return text(row["message"]) + (f"<details><summary>Effect and advice</summary>{more}</details>" if more else "")

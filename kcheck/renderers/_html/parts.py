@@ -2,7 +2,7 @@
 
 import html
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kcheck.core.startup import NEXT_STARTS
 from kcheck.model.report import Row
@@ -60,17 +60,50 @@ def sized(title: str, name: str) -> HtmlColumn:
 
 def ranked(title: str, name: str) -> HtmlColumn:
     """Return a column of severities or verdicts, of which the worst sorts highest."""
-    return HtmlColumn(title, lambda row: severity(row[name]), lambda row: _RANKS[str(row[name])])
+    return HtmlColumn(title, lambda row: severity(row[name]), lambda row: _RANKS.get(str(row[name]), -len(_RANKS)))
 
 
 def table(name: str, caption: str, columns: Sequence[HtmlColumn], rows: Iterable[Row]) -> Html:
-    """Return a table, worst first; JavaScript adds search and sorting."""
+    """Return a table, worst first, in a region that scrolls; JavaScript adds search and sorting."""
     head = "".join(f'<th scope="col"{_kind(column)}>{text(column.title)}</th>' for column in columns)
     body = "".join(f"<tr>{''.join(_cell(column, row) for column in columns)}</tr>\n" for row in rows)
     return (
-        f'<div class="wide"><table class="data static" id="{name}"><caption>{text(caption)}</caption>\n'
+        f'<div class="wide" tabindex="0" role="region" aria-labelledby="{name}-c">'
+        f'<table class="data static" id="{name}"><caption id="{name}-c">{text(caption)}</caption>\n'
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>\n"
     )
+
+
+def fold(summary: Html, content: Html, *, is_open: bool = False) -> Html:
+    """Return content that is shown on demand, and in print."""
+    return f'<details class="fold"{" open" if is_open else ""}><summary>{summary}</summary>\n{content}</details>\n'
+
+
+def command() -> HtmlColumn:
+    """Return the column of the command that looks closer, folded."""
+    return HtmlColumn("Command", lambda row: command_of(row) if row["command"] else "")
+
+
+def command_of(row: Row) -> Html:
+    """Return the command of a row, folded: its verb is the first that is seen."""
+    shown = text(row["command"])
+    verb = " ".join(shown.split(" ", 2)[:2])
+    return f'<details class="look"><summary>{verb}</summary><code>{shown}</code></details>'
+
+
+def rule_link(rule: object) -> Html:
+    """Return a link to the page of a rule."""
+    return f'<a href="#rule-{text(rule)}">{text(rule)}</a>'
+
+
+def rule_links(title: str, name: str) -> HtmlColumn:
+    """Return a column of rules."""
+    return HtmlColumn(title, lambda row: ", ".join(map(rule_link, listed(row[name]))))
+
+
+def listed(values: Any, most: int = 8) -> Sequence[Any]:
+    """Return the first items of a list, as many as fit in a cell."""
+    return values if len(values) <= most else (*values[:most], "…")
 
 
 def caption(shown: int, count: int, word: str) -> str:

@@ -76,7 +76,7 @@ SCRIPT = """
 
   let closed = [];
   addEventListener("beforeprint", () => {
-    closed = [...document.querySelectorAll("details.rule:not([open])")];
+    closed = [...document.querySelectorAll("details.rule:not([open]), details.fold:not([open])")];
     closed.forEach((each) => { each.open = true; });
   });
   addEventListener("afterprint", () => closed.forEach((each) => { each.open = false; }));

@@ -15,7 +15,7 @@ STYLE = """
 * { box-sizing: border-box; }
 html { scroll-behavior: smooth; }
 @media (prefers-reduced-motion: reduce) { html { scroll-behavior: auto; } }
-body { margin: 0 auto; max-width: 76rem; padding: 1rem 1.25rem 4rem; background: var(--back); color: var(--front);
+body { margin: 0 auto; max-width: 80rem; padding: 1rem 1.25rem 4rem; background: var(--back); color: var(--front);
   font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; -webkit-text-size-adjust: 100%; }
 a { color: var(--link); }
 a:focus-visible, button:focus-visible, input:focus-visible, summary:focus-visible { outline: 3px solid var(--link);
@@ -24,19 +24,38 @@ h1 { font-size: 1.6rem; line-height: 1.25; margin: .5rem 0; }
 h2 { font-size: 1.25rem; margin: 2.5rem 0 .5rem; padding-bottom: .25rem; border-bottom: 2px solid var(--line); }
 h3 { font-size: 1.05rem; margin: 1.5rem 0 .25rem; }
 p { margin: .5rem 0; max-width: 46rem; }
-.facts { color: var(--soft); }
+.facts, .soft { color: var(--soft); }
+.skip { position: absolute; left: -100rem; background: var(--back); padding: .5rem .75rem; }
+.skip:focus { left: .5rem; top: .5rem; z-index: 2; }
+main:focus { outline: none; }
+.actions { list-style: none; padding: 0; margin: .75rem 0; counter-reset: action; display: grid; gap: .75rem; }
+.actions > li { counter-increment: action; position: relative; padding: .6rem .9rem .6rem 3rem;
+  background: var(--panel); border: 1px solid var(--line); border-left: .3rem solid var(--warning);
+  border-radius: .5rem; }
+.actions > li::before { content: counter(action); position: absolute; left: 1rem; top: .55rem; font-size: 1.25rem;
+  font-weight: 700; color: var(--soft); }
+.actions .will-not-boot, .actions .goes-offline { border-left-color: var(--fatal); }
+.actions .loses-records, .actions .stops-serving, .actions .damaged { border-left-color: var(--error); }
+.actions p { max-width: none; margin: .1rem 0; }
+.actions pre { margin: .4rem 0; background: var(--back); }
 .note { border-left: 4px solid var(--warning); padding-left: .75rem; }
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(8rem, 1fr)); gap: .75rem; padding: 0;
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: .75rem; padding: 0;
   margin: 1rem 0;
   list-style: none; }
 .tiles li { background: var(--panel); border: 1px solid var(--line); border-radius: .5rem; padding: .5rem .75rem; }
 .tiles b { display: block; font-size: 1.5rem; line-height: 1.2; font-variant-numeric: tabular-nums; }
+.tiles .soft { font-size: .875rem; }
+.trend { display: block; width: 100%; height: 2.25rem; margin-top: .35rem; }
+.trend rect { stroke: none; fill: var(--soft); opacity: .55; }
+.trend rect:last-of-type { opacity: 1; }
+.trend rect.fatal { fill: var(--fatal); } .trend rect.error, .trend rect.losing_partitions { fill: var(--error); }
+.trend rect.warning { fill: var(--warning); } .trend rect.info { fill: var(--info); }
 nav ul { display: flex; flex-wrap: wrap; gap: .25rem 1rem; padding: 0; margin: .5rem 0; list-style: none; }
 nav a { display: inline-block; padding: .3rem 0; }
-.s { display: inline-block; padding: 0 .45em; border-radius: .3em; color: var(--chip); font-size: .875em;
-  font-weight: 600; }
+.s { display: inline-block; white-space: nowrap; padding: 0 .45em; border-radius: .3em; color: var(--chip);
+  font-size: .875em; font-weight: 600; }
 .s.fatal, .s.abort { background: var(--fatal); } .s.error, .s.offline { background: var(--error); }
-.s.warning, .s.lost { background: var(--warning); } .s.info, .s.unknown { background: var(--info); }
+.s.warning, .s.lost, .s.stray { background: var(--warning); } .s.info, .s.unknown { background: var(--info); }
 .s.clean, .s.ok { background: var(--clean); }
 dl.words { display: grid; grid-template-columns: max-content 1fr; gap: .25rem .75rem; margin: .5rem 0; }
 dl.words dd { margin: 0; }
@@ -50,16 +69,18 @@ figcaption { font-weight: 600; margin-bottom: .5rem; }
 .chart .said { font-size: .875rem; color: var(--soft); }
 rect { stroke: var(--panel); stroke-width: 1px; vector-effect: non-scaling-stroke; }
 rect.fatal, rect.abort { fill: var(--fatal); } rect.error, rect.offline { fill: var(--error); }
-rect.warning, rect.lost { fill: var(--warning); } rect.info, rect.unknown { fill: var(--info); }
+rect.warning, rect.lost, rect.stray { fill: var(--warning); } rect.info, rect.unknown { fill: var(--info); }
 rect.clean, rect.ok { fill: var(--clean); }
 rect.fetched { fill: none; stroke: var(--soft); stroke-dasharray: 3 2; }
-.wide { overflow-x: auto; margin: .5rem 0; }
+.wide { overflow: auto; max-height: min(40rem, 80vh); margin: .5rem 0; }
+.wide:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
+.data thead th { position: sticky; top: 0; background: var(--back); box-shadow: 0 1px 0 var(--line); z-index: 1; }
 table { border-collapse: collapse; width: 100%; font-size: .9375rem; }
 caption { text-align: left; color: var(--soft); padding: .25rem 0; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .6rem .35rem 0;
   border-bottom: 1px solid var(--line); }
 td > div { unicode-bidi: isolate; }
-td:not(.n) > div { min-width: 5rem; }
+td:not(.n) > div { min-width: 6rem; }
 td a, td.n { white-space: nowrap; }
 th.n, td.n { text-align: right; font-variant-numeric: tabular-nums; }
 th { overflow-wrap: normal; }
@@ -75,6 +96,9 @@ summary { cursor: pointer; padding: .15rem 0; }
 details.rule { border-bottom: 1px solid var(--line); }
 details.rule > div { padding: 0 0 .75rem 1rem; }
 td details { color: var(--soft); }
+.look code { display: block; margin: .15rem 0; padding: .35rem .5rem; min-width: 14rem; background: var(--panel);
+  border: 1px solid var(--line); border-radius: .35rem; color: var(--front); font-size: .8125rem; }
+.look summary { white-space: nowrap; }
 pre { background: var(--panel); border: 1px solid var(--line); border-radius: .35rem; padding: .6rem .75rem;
   overflow-x: auto;
   white-space: pre-wrap; font-size: .875rem; }
@@ -86,6 +110,10 @@ footer { margin-top: 3rem; color: var(--soft); }
   .tools input { width: 100%; }
   .tools label { flex: 1 1 100%; }
   th button { display: inline-block; padding: .35rem 0; }
+  .data thead th { position: static; box-shadow: none; }
+  .actions > li { padding-left: 2.2rem; }
+  .actions > li::before { left: .75rem; }
+  .look code { min-width: 0; }
   .data thead tr { display: flex; flex-wrap: wrap; gap: 0 1rem; }
   .data thead th { border: 0; padding: 0; }
   .data thead tr::before { content: "Sort by"; color: var(--soft); padding: .35rem 0; }
@@ -102,8 +130,9 @@ footer { margin-top: 3rem; color: var(--soft); }
     --panel: #ffffff; --link: #000000;
     --fatal: #7a1020; --error: #c62f1d; --warning: #a86400; --info: #2f6db5; --clean: #2b7a3e; --chip: #ffffff; }
   body { max-width: none; padding: 0; font-size: 10pt; }
-  .tools, nav { display: none; }
-  .wide { overflow: visible; }
+  .tools, nav, .skip { display: none; }
+  .wide { overflow: visible; max-height: none; }
+  .data thead th { position: static; }
   table { font-size: 8.5pt; }
   thead { display: table-header-group; }
   tr, li, figure { break-inside: avoid; }

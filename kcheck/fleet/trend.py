@@ -1,0 +1,37 @@
+"""How the counts of a report went over the runs before it."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from kcheck.fleet.run import FleetRun
+from kcheck.model.finding import Chosen, Severity
+from kcheck.model.report import Row
+
+RUN_COUNT = 30
+"""Runs that a trend shows, the newest of them."""
+
+
+def trend_of(runs: Sequence[FleetRun], shown: Chosen) -> tuple[Row, ...]:
+    """Return the counts of the last runs, in the order of their end; none of a single run. KcheckError if damaged."""
+    if len(runs) < 2:
+        return ()
+    in_order = sorted(runs, key=lambda run: (run.ended or 0, run.path))
+    return tuple(_counts(run, shown) for run in in_order[-RUN_COUNT:])
+
+
+def _counts(run: FleetRun, shown: Chosen) -> Row:
+    """Return what a run found, and of how much."""
+    from pyarrow import compute
+
+    findings = dict.fromkeys(map(str, reversed(Severity)), 0)
+    for batch in run.batches("findings", ("id", "severity")):
+        pairs = zip(*(column.to_pylist() for column in batch.columns), strict=True)
+        for (rule, severity), number in Counter(pairs).items():
+            if severity in findings and shown(rule, Severity(severity)):
+                findings[severity] += number
+    losing = sum(compute.sum(compute.is_valid(batch.column(0))).as_py() or 0
+                 for batch in run.batches("predictions", ("lost",)))  # fmt: skip
+    return {
+        "run": run.name, "path": run.path, "ended": run.ended, "depth": run.depth, "finished": run.finished,
+        **findings, "losing_partitions": losing, "partitions": run.rows("partitions"),
+    }  # fmt: skip
