@@ -159,7 +159,7 @@ def preflight(
     from kcheck.core.preflight import ALLOWED, ReasonKind
     from kcheck.errors import UsageError
     from kcheck.startup.log_manager import StartOptions
-    from kcheck.verbs.preflight import log_dirs_of
+    from kcheck.verbs.preflight import log_dirs_of, unresolved
     from kcheck.verbs.preflight import preflight as verb
     from kcheck.views.broker_settings import settings_of
 
@@ -168,8 +168,10 @@ def preflight(
         raise UsageError(f"--allow {kind}: use {', '.join(ALLOWED)}")
 
     def answer(chosen: Release) -> "Preflight":
-        options = StartOptions(clean, settings_of([path], path, tuple(define), chosen), chosen, metadata=named)
-        return verb(path, options, frozenset(map(ReasonKind, allowed)))
+        unknown = unresolved(path, define)
+        settings = settings_of([], None if unknown else path, tuple(define), chosen)
+        options = StartOptions(clean, settings, chosen, metadata=named)
+        return verb(path, options, frozenset(map(ReasonKind, allowed)), unknown)
 
     return _complete(lambda: answer(release(kafka, paths=log_dirs_of(path), config=path)))
 

@@ -1,19 +1,21 @@
 """`kcheck preflight`: whether a broker may start, for a unit file, an init container or a rolling restart."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from kcheck.core.cluster_copies import newest_copy
 from kcheck.core.predictions import LogDirPrediction
 from kcheck.core.preflight import PreflightReason, ReasonKind, empty_replicas, leaves_elr, reasons_against
+from kcheck.core.startup import SETTINGS
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.model.finding import Finding
+from kcheck.model.names import META_PROPERTIES
 from kcheck.model.release import Release
 from kcheck.model.report import Report, Row
 from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs.predict import prediction_of, with_copies
 from kcheck.views.log_dir import LogDirs
-from kcheck.views.targets import paths_of, read_properties, replica_targets
+from kcheck.views.targets import Target, other_broker, paths_of, read_properties, replica_targets
 
 DEFAULT_LOG_DIR = "/tmp/kafka-logs"  # noqa: S108 - Kafka's own default of log.dir
 _PROVIDER = "${"
@@ -94,38 +96,60 @@ def log_dirs_of(properties: str) -> list[str]:
     return [properties] if config.get("log.dirs") or config.get("log.dir") else [DEFAULT_LOG_DIR]
 
 
-def preflight(properties: str, options: StartOptions, allowed: frozenset[ReasonKind]) -> Preflight:
+def unresolved(properties: str, defined: Iterable[str]) -> tuple[str, ...]:
+    """Return the settings that decide about the start and whose values a config provider would give.
+
+    `defined` are texts `KEY=VALUE` that override them. UsageError: the file cannot be read.
+    """
+    known = {text.partition("=")[0].strip() for text in defined} - {*_NEEDED}
+    config = read_properties(properties)
+    names = dict.fromkeys((*_NEEDED, *SETTINGS))
+    return tuple(name for name in names if _PROVIDER in config.get(name, "") and name not in known)
+
+
+def preflight(
+    properties: str, options: StartOptions, allowed: frozenset[ReasonKind], unknown: tuple[str, ...] = ()
+) -> Preflight:
     """Return what speaks against the start of the broker with this server.properties.
 
-    UsageError: the file cannot be read, or contradicts itself.
+    `unknown` are the settings that are `unresolved`. UsageError: the file cannot be read, or contradicts itself.
     """
     config = read_properties(properties)
     providers = tuple(sorted(name for name, value in config.items() if _PROVIDER in value))
-    unknown = tuple(
-        PreflightReason(ReasonKind.UNKNOWN, f"{name} comes from a config provider, which kcheck does not ask")
-        for name in _NEEDED
-        if name in providers
-    )
+    answer = Preflight(
+        release=options.release, reasons=(), allowed=allowed, starts=(), unresolved=providers, collected=[],
+        checked=(properties,),
+    )  # fmt: skip
     if unknown:
-        return Preflight(
-            release=options.release, reasons=unknown, allowed=allowed, starts=(), unresolved=providers, collected=[],
-            checked=(properties,),
-        )  # fmt: skip
+        words = "comes from a config provider, which kcheck does not ask"
+        return replace(
+            answer, reasons=tuple(PreflightReason(ReasonKind.UNKNOWN, f"{name} {words}") for name in unknown)
+        )
     targets = replica_targets(log_dirs_of(properties))
     opened = LogDirs(options.release)
+    foreign = tuple(_foreign(targets, opened))
+    if foreign:
+        return replace(answer, reasons=foreign, checked=(*paths_of(targets), properties))
     options = with_copies(targets, options, opened)
     prediction = prediction_of(targets, options, opened, all_simulated=False)
     reasons = (*(reason for start in prediction.log_dirs for reason in reasons_against(start)),
                *_of_cluster(prediction.log_dirs, options))  # fmt: skip
-    return Preflight(
-        release=options.release,
+    return replace(
+        answer,
         reasons=reasons,
-        allowed=allowed,
         starts=prediction.log_dirs,
-        unresolved=providers,
         collected=prediction.collected,
         checked=(*paths_of(targets), properties),
     )
+
+
+def _foreign(targets: Iterable[Target], opened: LogDirs) -> Iterator[PreflightReason]:
+    """Yield the log dirs of other brokers: with them no release starts (MetaPropertiesEnsemble.verify 4.3.1)."""
+    for target in targets:
+        own = other_broker(target, opened.open(target.path, target.broker_id).view)
+        if own is not None:
+            why = f"{META_PROPERTIES} says broker {own}, but the settings say {target.broker_id}"
+            yield PreflightReason(ReasonKind.ABORT, why, target.path)
 
 
 def _of_cluster(starts: tuple[LogDirPrediction, ...], options: StartOptions) -> Iterator[PreflightReason]:

@@ -66,6 +66,8 @@ def _of_target(target: Target) -> Iterator[MetadataPath]:
         if not is_directory(path):
             return
     elif target.kind is TargetKind.FILE:
+        if not exists(path):
+            raise UsageError(f"{path}: no such file or directory")
         (path, only) = split(path)
         if parse_file(only).kind not in (FileKind.METADATA_SNAPSHOT, FileKind.LOG):
             raise UsageError(f"{target.path} is no snapshot or segment of cluster metadata")

@@ -74,14 +74,18 @@ def broker_of(target: Target, view: LogDirView) -> object:
     return (target.folder or view.cluster_id, view.where.broker_id)
 
 
+def other_broker(target: Target, view: LogDirView) -> int | None:
+    """Return the broker that meta.properties names if it is not the one from the user; None if they agree."""
+    identity = view.files.get(META_PROPERTIES)
+    own = None if identity is None or target.broker_id is None else identity.parsed.value.broker_id
+    return None if own == target.broker_id else own
+
+
 def require_same_broker(target: Target, view: LogDirView) -> None:
     """Raise UsageError if the broker id from the user contradicts meta.properties."""
-    identity = view.files.get(META_PROPERTIES)
-    if identity is None or target.broker_id is None:
-        return
-    own, where = identity.parsed.value.broker_id, identity.where
-    if own is not None and own != target.broker_id:
-        raise UsageError(f"{target.broker_id}={target.path}: {where.log_dir}/{where.file} says broker {own}")
+    own = other_broker(target, view)
+    if own is not None:
+        raise UsageError(f"{target.broker_id}={target.path}: {view.where.log_dir}/{META_PROPERTIES} says broker {own}")
 
 
 def targets(paths: list[str]) -> tuple[Target, ...]:

@@ -45,3 +45,23 @@ def test_reasons_are_lines(tmp_path: Path) -> None:
     done = kcheck("preflight", path, columns=200)
     assert "  loss " in done.out
     assert "from config providers, not resolved: ssl.key.password" in done.out
+
+
+@pytest.mark.parametrize(
+    ("lines", "options", "code", "words"),
+    [
+        ("log.segment.bytes=${file:/a:b}", (), 3, "unknown log.segment.bytes comes from a config provider"),
+        ("log.segment.bytes=${file:/a:b}", ("-D", "log.segment.bytes=1048576"), 0, "may start"),
+        ("node.id=${env:ID}", ("-D", "node.id=2"), 3, "unknown node.id comes from a config provider"),
+        ("ssl.key.password=${file:/a:b}", (), 0, "not resolved: ssl.key.password"),
+        ("node.id=3", (), 1, "meta.properties says broker 2, but the settings say 3"),
+        ("node.id=2", (), 0, "may start"),
+    ],
+)
+def test_what_a_setting_says(lines: str, options: tuple[str, ...], code: int, words: str, tmp_path: Path) -> None:
+    """A value that decides about the start must be known, and the log dirs are those of the broker."""
+    path = tmp_path / "server.properties"
+    path.write_text(f"log.dirs={GOOD}\n{lines}\n", "utf-8")
+    done = kcheck("preflight", path, *options, columns=200)
+    assert (done.code, done.err) == (code, "")
+    assert words in done.out

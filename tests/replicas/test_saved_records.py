@@ -120,6 +120,12 @@ def test_never_into_a_log_dir(tmp_path: Path, logs: tuple[LogFile, ...], out: st
     assert before == sorted(tmp_path.rglob("*"))
 
 
+def test_a_place_without_a_name(logs: tuple[LogFile, ...]) -> None:
+    """An empty variable of a script does not mean the working directory."""
+    with pytest.raises(UsageError, match="is empty"):
+        save_lost("", "t-0", 3, logs, Offset(0), Offset(10))
+
+
 def test_never_into_a_partition_directory(tmp_path: Path) -> None:
     """Also if nothing shows that it is in a log dir."""
     logs = log_files(write(tmp_path / "t-0", {f"{0:020}.log": log(run(0, 9))}))

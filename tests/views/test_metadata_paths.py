@@ -37,6 +37,8 @@ def test_one_file(tmp_path: Path) -> None:
     assert found(tmp_path / SNAPSHOT) == (MetadataPath(str(tmp_path), None, None, SNAPSHOT),)
     with pytest.raises(UsageError, match="is no snapshot or segment of cluster metadata"):
         found(path / "quorum-state")
+    with pytest.raises(UsageError, match="gone: no such file or directory"):
+        found(tmp_path / "gone")
 
 
 def test_a_log_dir_without_metadata_is_passed_over() -> None:
