@@ -30,7 +30,14 @@ if TYPE_CHECKING:
     from kcheck.verbs.predict import Prediction
     from kcheck.verbs.preflight import Preflight
     from kcheck.verbs.release import WithOutcomes
-    from kcheck.verbs.simulate import Configuration, ReleasesCompared, SearchBounds, Searched, Simulation
+    from kcheck.verbs.simulate import (
+        Configuration,
+        ReleasesCompared,
+        SearchBounds,
+        Searched,
+        SearchesCompared,
+        Simulation,
+    )
     from kcheck.views.refused_paths import WithFindings
 
 Path = str | os.PathLike[str]
@@ -384,13 +391,13 @@ def search(
     *,
     kafka: str | None = None,
     mutant: str | None = None,
-) -> "Searched":
-    """Return the shortest history that breaks a promise: `kcheck simulate --search`.
+) -> "Searched | SearchesCompared":
+    """Return the shortest history that breaks a promise: `kcheck simulate --search`; for `all` for `kafka` by release.
 
     It begins where `history` ends, or with the settings of a configuration. `bounds` are the budget of faults and how
     many events and states are visited. `mutant` switches off a condition of Kafka.
     """
-    from kcheck.verbs.simulate import Configuration, SearchBounds, text_at
+    from kcheck.verbs.simulate import ALL, Configuration, SearchBounds, search_all, text_at
     from kcheck.verbs.simulate import search as verb
 
     if isinstance(history, Configuration):
@@ -398,7 +405,10 @@ def search(
     else:
         name = os.fspath(history)
         beginning = text_at(name)
-    return verb(beginning, name, bounds or SearchBounds(), kafka=kafka, mutant=mutant)
+    bounds = bounds or SearchBounds()
+    if kafka == ALL:
+        return search_all(beginning, name, bounds, mutant=mutant)
+    return verb(beginning, name, bounds, kafka=kafka, mutant=mutant)
 
 
 def _compared(

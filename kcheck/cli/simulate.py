@@ -1,6 +1,7 @@
 """`kcheck simulate`: replay a history of one partition, or search for one that breaks a promise."""
 
 import sys
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -117,23 +118,24 @@ def simulate(  # one for each option
             elr=None if elr is None else _flag("--elr", elr),
             kraft=None if mode is None else _is_kraft(mode),
         )
-        searched = verb.search(
-            configuration.beginning() if file is None else verb.text_at(file),
-            "the options" if file is None else file,
-            verb.SearchBounds(
-                Budget(records, crashes, lossy, fences, moves, shrinks, delays, overtakes),
-                DEPTH_MAX if depth is None else depth,
-                STATES_MAX if states is None else states,
-                WATCHED if promise is None else tuple(promise.split(",")),
-                parse_jobs(jobs),
-            ),
-            kafka=kafka,
-            mutant=mutant,
-            progress=_progress,
+        beginning = configuration.beginning() if file is None else verb.text_at(file)
+        name = "the options" if file is None else file
+        bounds = verb.SearchBounds(
+            Budget(records, crashes, lossy, fences, moves, shrinks, delays, overtakes),
+            DEPTH_MAX if depth is None else depth,
+            STATES_MAX if states is None else states,
+            WATCHED if promise is None else tuple(promise.split(",")),
+            parse_jobs(jobs),
         )
-        report = searched.report()
+        if kafka == verb.ALL:
+            compared = verb.search_all(beginning, name, bounds, mutant=mutant, progress=_progress)
+            report, failed = compared.report(), not compared.holds
+        else:
+            progress = partial(_progress, kafka or "")
+            searched = verb.search(beginning, name, bounds, kafka=kafka, mutant=mutant, progress=progress)
+            report, failed = searched.report(), searched.scenario is not None
         write_answer(report, output_options)
-        end(report, failed=searched.scenario is not None)
+        end(report, failed=failed)
     if file is None:
         raise UsageError("name a history: a file, or a name from kcheck simulate --list")
     answer = verb.simulate(file, kafka=kafka, ibp=ibp)
@@ -165,6 +167,7 @@ def _is_kraft(value: str) -> bool:
     return value == "kraft"
 
 
-def _progress(depth: int, states: int) -> None:
+def _progress(kafka: str, depth: int, states: int) -> None:
     if sys.stderr.isatty():
-        print(f"\r{depth} events, {states} states", end="", file=sys.stderr, flush=True)
+        title = f"Kafka {kafka}: " if kafka else ""
+        print(f"\r\x1b[K{title}{depth} events, {states} states", end="", file=sys.stderr, flush=True)

@@ -73,6 +73,16 @@ def search_body(found: SearchEnd, scenario: str | None) -> dict[str, object]:
     }
 
 
+def searches_body(searches: Iterable[tuple[str, bool, SearchEnd, str | None]]) -> dict[str, object]:
+    """Return the body of the document of one search under many releases: name, KRaft or not, what it has found."""
+    return {
+        "searches": tuple(
+            {"kafka": kafka, "controller": "kraft" if kraft else "zookeeper", **search_body(found, scenario)}
+            for kafka, kraft, found, scenario in searches
+        )
+    }
+
+
 def verdict_row(verdict: Verdict, names: Sequence[str]) -> Row:
     """Return a verdict."""
     return {

@@ -23,7 +23,9 @@ class SharedWork:
         self._processes: list[_Process] = []
 
     def __enter__(self) -> Self:
-        """Start the processes."""
+        """Start the processes; in this one no cycles of references are looked for meanwhile, as in those."""
+        self._collects = gc.isenabled()
+        gc.disable()
         self._local = [self._make()] if self._count == 1 else []
         try:
             while not self._local and len(self._processes) < self._count:
@@ -38,6 +40,8 @@ class SharedWork:
         """End every process."""
         while self._processes:
             self._processes.pop().end()
+        if self._collects:
+            gc.enable()
 
     def call(self, method: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
         """Call a method of every object, each with its own arguments, at the same time; return what they answer."""

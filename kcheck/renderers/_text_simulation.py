@@ -14,6 +14,8 @@ def simulate(report: Report, page: Page) -> None:
     body: Any = report.body
     if "found" in body:
         _found(report, body, page)
+    elif "searches" in body:
+        _searches(body["searches"], page)
     elif "histories" in body:
         _histories(body["histories"], page)
     elif "releases" in body:
@@ -35,6 +37,26 @@ def _found(report: Report, body: Any, page: Page) -> None:
     page.wrapped(f"Kafka {report.kafka} breaks no promise {scope}: {visited}.", style="bold")
     if not body["complete"]:
         page.wrapped("The search ended before every state was visited: raise --states or --depth, or lower the budget.")
+
+
+def _searches(searches: list[Any], page: Page) -> None:
+    page.table(
+        ("Kafka", "controller", "broken promise", "events", "states"),
+        [(row["kafka"], row["controller"], _broken(row), str(row["depth"]), str(row["states"])) for row in searches],
+    )
+    page.line()
+    for promise in dict.fromkeys(row["promise"] for row in searches if row["promise"] is not None):
+        page.wrapped(f"{promise}: {PROMISES[promise]}", hanging="    ")
+    if any(row["found"] is not None for row in searches):
+        page.wrapped("The shortest history of a release: the same command with --kafka VERSION.")
+    if not all(row["found"] is not None or row["complete"] for row in searches):
+        page.wrapped("Not all states were visited where it says so: raise --states or --depth, or lower the budget.")
+
+
+def _broken(search: Any) -> str:
+    if search["found"] is not None:
+        return str(search["promise"])
+    return "none" if search["complete"] else f"none up to {search['depth']} events"
 
 
 def _histories(histories: list[Any], page: Page) -> None:

@@ -1,7 +1,9 @@
 """`kcheck simulate`: replays a history of one partition, under one release or all of them."""
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
 from itertools import pairwise
 from typing import NamedTuple
@@ -10,7 +12,7 @@ from kcheck.core.releases import NEWEST_TESTED, lines
 from kcheck.disk.new_files import write_tree
 from kcheck.disk.read import read_whole
 from kcheck.documents.answer import Answer
-from kcheck.documents.simulation import releases_body, replay_body, search_body
+from kcheck.documents.simulation import releases_body, replay_body, search_body, searches_body
 from kcheck.errors import UsageError
 from kcheck.jobs.shared_work import SharedWork
 from kcheck.model.report import Report, Row
@@ -19,8 +21,8 @@ from kcheck.simulation.directories import files_after
 from kcheck.simulation.event_text import event_text
 from kcheck.simulation.history import ShippedHistory, parse_history
 from kcheck.simulation.promises import PROMISES, WATCHED
-from kcheck.simulation.replay import Replay, replay
-from kcheck.simulation.script import parse
+from kcheck.simulation.replay import Replay, replay, rules_of
+from kcheck.simulation.script import Script, parse
 from kcheck.simulation.search import DEPTH_MAX, STATES_MAX, Budget, Search, SearchEnd, SearchPart, silent
 from kcheck.simulation.search import search as find
 
@@ -138,6 +140,7 @@ class Searched(Answer):
     """What a search has found."""
 
     kafka: str
+    kraft: bool
     found: SearchEnd
     scenario: str | None
     """The history that breaks a promise, as `kcheck simulate` reads it."""
@@ -145,6 +148,29 @@ class Searched(Answer):
     def report(self) -> Report:
         """Return the answer as rows."""
         return Report(verb="simulate", kafka=self.kafka, body=search_body(self.found, self.scenario))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchesCompared(Answer):
+    """The same search under every line of releases that has these settings."""
+
+    searches: tuple[Searched, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether no release breaks a promise, as far as was searched."""
+        return all(searched.scenario is None for searched in self.searches)
+
+    def report(self) -> Report:
+        """Return the answer as rows."""
+        rows = ((searched.kafka, searched.kraft, searched.found, searched.scenario) for searched in self.searches)
+        return Report(
+            verb="simulate",
+            kafka=self.searches[-1].kafka,
+            body=searches_body(rows),
+            table="searches",
+            kinds={"searches": "search"},
+        )
 
 
 class SearchBounds(NamedTuple):
@@ -194,7 +220,47 @@ def search(
         events = [event_text(event, script.names) for event in found.violation.events]
         title = f"# {PROMISES[found.violation.promise]}: Kafka {chosen}"
         scenario = "\n".join([title, *beginning.rstrip().splitlines(), *events]) + "\n"
-    return Searched(kafka=chosen, found=found, scenario=scenario)
+    return Searched(kafka=chosen, kraft=begun.rules.election.kraft, found=found, scenario=scenario)
+
+
+def search_all(
+    beginning: str,
+    name: str,
+    bounds: SearchBounds,
+    *,
+    mutant: str | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> SearchesCompared:
+    """Return what `search` finds under every line of releases, oldest first; `progress` is told the release too.
+
+    UsageError as from `search`, and if no release has these settings.
+    """
+    script = parse(beginning, name)
+    return SearchesCompared(
+        searches=tuple(
+            search(
+                beginning,
+                name,
+                bounds,
+                kafka=line,
+                mutant=mutant,
+                progress=silent if progress is None else partial(progress, line),
+            )
+            for line in _releases_of(script, name)
+        )
+    )
+
+
+def _releases_of(script: Script, name: str) -> list[str]:
+    """Return the lines of releases that have the mode and the message format of a history, at least one."""
+    releases = []
+    for line in lines():
+        with suppress(UsageError):
+            rules_of(script, line)
+            releases.append(line)
+    if not releases:
+        raise UsageError(f"{name}: no release has these settings")
+    return releases
 
 
 def histories() -> tuple[ShippedHistory, ...]:
@@ -240,12 +306,4 @@ def simulate(path: str, *, kafka: str | None = None, ibp: str | None = None) -> 
     script = parse(text_at(path), path)
     if kafka != ALL:
         return Simulation(replay=replay(script, kafka or script.kafka or NEWEST_TESTED, ibp=ibp))
-    replays = []
-    for line in lines():
-        try:
-            replays.append(replay(script, line))
-        except UsageError:
-            continue  # This release has no such mode or message format.
-    if not replays:
-        raise UsageError(f"{path}: no release has these settings")
-    return ReleasesCompared(replays=tuple(replays))
+    return ReleasesCompared(replays=tuple(replay(script, line) for line in _releases_of(script, path)))

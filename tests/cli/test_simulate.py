@@ -93,6 +93,8 @@ def test_the_api_gives_the_documents(tmp_path: Path) -> None:
     configuration = Configuration(brokers=2, min_isr=2)
     ticket.write_text(configuration.beginning(), "utf-8")
     bounds = SearchBounds(Budget(records=2, fences=0))
+    everywhere = api.search(configuration, SearchBounds(depth_max=1), kafka="all").to_dict()["searches"]
+    assert ("0.8.2", 1) == (everywhere[0]["kafka"], everywhere[0]["depth"])
     searched = [api.search(begun, bounds, kafka="2.1").to_dict() for begun in (configuration, ticket)]
     assert searched[0] == searched[1]
     done = kcheck(
@@ -121,6 +123,26 @@ def test_a_search() -> None:
     assert "breaks no promise within the budget" in none.out
     some = kcheck("simulate", "--search", "--min-isr", "2", "--states", "10")
     assert "raise --states" in some.out.replace("\n", " ")
+
+
+def test_a_search_in_all_releases() -> None:
+    """A row for each line that has these settings, with what the search of that release alone says."""
+    options = ("simulate", "--search", "--min-isr", "2", "--records", "1", "--fences", "0", "--format", "json")
+    compared = kcheck(*options, "--kafka", "all")
+    rows = json.loads(compared.out)["searches"]
+    assert 1 == compared.code
+    promises = {row["kafka"]: row["promise"] for row in rows}
+    assert ("lost", "lost", None) == (promises["0.8.2"], promises["2.1"], promises["2.2"])
+    for row in rows[::10]:
+        alone = json.loads(kcheck(*options, "--kafka", row["kafka"]).out)
+        assert {name: alone[name] for name in row if name not in ("kafka", "controller")} == {
+            name: value for name, value in row.items() if name not in ("kafka", "controller")
+        }
+    shallow = kcheck("simulate", "--search", "--mode", "kraft", "--fences", "0", "--depth", "1", "--kafka", "all")
+    assert 0 == shallow.code
+    assert "none up to 1 events" in shallow.out
+    assert "zookeeper" not in shallow.out
+    assert 2 == kcheck("simulate", "--search", "--elr", "maybe", "--kafka", "all").code
 
 
 def test_directories_are_written(tmp_path: Path) -> None:
