@@ -357,7 +357,7 @@ def lean(partition: PartitionElection) -> PartitionElection:
     )  # fmt: skip
     known = partition.registration
     return partition._replace(
-        registration=None if known is None else PartitionRegistration(known.replicas, ()),
+        registration=None if known is None else PartitionRegistration(known.replicas, (), elr=known.elr),
         high_watermark=None,
         candidates=candidates,
         groups=(),

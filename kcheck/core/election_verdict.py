@@ -69,14 +69,15 @@ def _early(early: Mapping[int, Sequence[Displaced]]) -> Iterator[str]:
 
 
 def _why_first(partitions: Sequence[PartitionElection], first: int) -> str:
-    """Return which seat the first broker has that others have not."""
-    named = [
-        f"{row.topic}-{row.partition}" for row in partitions if row.seats and first in (row.seats.isr or row.seats.elr)
-    ]
+    """Return which seat the first broker has that others have not; what the controller changes first is said."""
+    named = [row for row in partitions if row.seats and first in (row.seats.isr or row.seats.elr)]
     if not named:
         return ""
-    elr = any(row.seats and not row.seats.isr and first in row.seats.elr for row in partitions)
-    return f": it is in the {'ELR' if elr else 'ISR'} of {some(named)}"
+    in_elr = [row for row in named if row.seats and not row.seats.isr]
+    is_so_now = all(row.registration and first in row.registration.elr for row in in_elr)
+    when = "" if is_so_now else "once the controller is back, "
+    names = some([f"{row.topic}-{row.partition}" for row in named])
+    return f": {when}it is in the {'ELR' if in_elr else 'ISR'} of {names}"
 
 
 def _elections(partitions: Sequence[PartitionElection]) -> Iterator[str]:

@@ -213,10 +213,13 @@ def test_the_verdict() -> None:
         "Start broker 1 first: it is in the ISR of t-0. Then start 2, then 3. Every partition then gets a leader, and"
         " nothing is lost."
     )
-    in_elr = election(candidate(1))._replace(seats=Seats((1,), (), (1,)))
-    assert said(in_elr, starts={1: BrokerStart(1, clean=True)}).startswith(
-        "Start broker 1 first: it is in the ELR of t-0. Every partition then gets a leader"
+    starts = {1: BrokerStart(1, clean=True)}
+    later = election(candidate(1))._replace(seats=Seats((1,), (), (1,)))
+    assert said(later, starts=starts).startswith(
+        "Start broker 1 first: once the controller is back, it is in the ELR of t-0. Every partition then gets a leader"
     )
+    now = later._replace(registration=PartitionRegistration((1,), (), elr=(1,)))
+    assert said(now, starts=starts).startswith("Start broker 1 first: it is in the ELR of t-0. Every partition")
     assert "and 5 records are lost, 2 of them committed. An unclean election of 1 partition" in said(ISR_LOSES)
     assert said(election(candidate(1)), starts={}) == "No broker here starts."
 
