@@ -2,59 +2,90 @@
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
 
 from kcheck.core.log_catalogue import Catalogue, LogRule
 from kcheck.core.log_comparison import LogComparison
 from kcheck.core.log_lines import LogEvent
 from kcheck.core.log_timeline import Cause, PlaceTimeline, Step, severity_of
 from kcheck.core.log_values import LogPlace
-from kcheck.model.report import Row
+from kcheck.model.report import Block, Row
 
 _PART = re.compile(r"\[([^\]]*)\]")
 _NAME = re.compile(r"\{([a-z_]+)\}")
+_LINE = (
+    "file", "line", "time", "level", "class", "rule", "severity", "broker_id", "log_dir", "topic", "partition",
+    "values", "means", "next", "look", "findings", "releases", "since", "message",
+)  # fmt: skip
+
+
+class _LookPart(NamedTuple):
+    """A part of a command: the texts around the names of values in it; an optional one needs all its values."""
+
+    texts: tuple[str, ...]
+    names: tuple[str, ...]
+    is_optional: bool
 
 
 def look(rule: LogRule | None, where: LogPlace, values: Mapping[str, object]) -> str | None:
     """Return the command to type, with what the line says filled in and the rest in capitals; None if none helps."""
     if rule is None or not rule.look:
         return None
-    known = {name: str(value) for name, value in values.items() if isinstance(value, (int, str))}
-    known |= {name: str(value) for name, value in zip(LogPlace._fields, where, strict=True) if value is not None}
-    known.pop("partition", None)
-    known.pop("log", None)
-    if where.topic is not None:
-        known["partition"] = f"{where.topic}-{where.partition}"
-    text = _PART.sub(lambda part: part[1] if all(name in known for name in _NAME.findall(part[1])) else "", rule.look)
-    text = _NAME.sub(lambda name: shlex.quote(known[name[1]]) if name[1] in known else name[1].upper(), text)
+    pieces: list[str] = []
+    for part in _look_parts(rule.look):
+        known = [_known(name, where, values) for name in part.names]
+        if part.is_optional and None in known:
+            continue
+        pieces.append(part.texts[0])
+        for name, value, text in zip(part.names, known, part.texts[1:], strict=True):
+            pieces += (name.upper() if value is None else shlex.quote(value), text)
     # A message about a log dir names no partition, and one about the broker no log dir.
-    return text.replace(" --partition PARTITION", "")
+    return "".join(pieces).replace(" --partition PARTITION", "")
+
+
+@cache
+def _look_parts(text: str) -> tuple[_LookPart, ...]:
+    parts = ((_NAME.split(piece), number % 2 == 1) for number, piece in enumerate(_PART.split(text)))
+    return tuple(_LookPart(tuple(split[::2]), tuple(split[1::2]), optional) for split, optional in parts)
+
+
+def _known(name: str, where: LogPlace, values: Mapping[str, object]) -> str | None:
+    """Return the value of a name in a command; None if the message does not say it."""
+    if name == "partition":
+        return None if where.topic is None else f"{where.topic}-{where.partition}"
+    value = getattr(where, name) if name in LogPlace._fields else None
+    if value is None:
+        value = values.get(name)
+    return str(value) if isinstance(value, (int, str)) else None
+
+
+def line_block(numbered: Iterable[tuple[int, LogEvent]], paths: Sequence[str | None], catalogue: Catalogue) -> Block:
+    """Return messages, each with the number of its log, as rows of `lines`; there is at least one."""
+    rows = [_line(event, paths[number], catalogue) for number, event in numbered]
+    return Block(dict(zip(_LINE, zip(*rows, strict=True), strict=True)))
 
 
 def line_row(event: LogEvent, path: str | None, catalogue: Catalogue) -> Row:
     """Return a message as a row of `lines` and of the table log_events."""
+    return dict(zip(_LINE, _line(event, path, catalogue), strict=True))
+
+
+def _line(event: LogEvent, path: str | None, catalogue: Catalogue) -> tuple[object, ...]:
     rule, where = event.rule, event.place
-    return {
-        "file": path,
-        "line": event.line,
-        "time": event.time,
-        "level": event.level,
-        "class": event.logger,
-        "rule": None if rule is None else rule.id,
-        "severity": severity_of(event),
-        "broker_id": where.broker,
-        "log_dir": where.log_dir,
-        "topic": where.topic,
-        "partition": where.partition,
-        "values": dict(event.values),
-        "means": None if rule is None else rule.means,
-        "next": None if rule is None else rule.next or None,
-        "look": look(rule, where, event.values),
-        "findings": () if rule is None else rule.findings,
-        "releases": None if event.wording is None else event.wording.releases,
-        "since": None if rule is None else catalogue.since.get(rule.id),
-        "message": event.message,
-    }
+    of_place = (where.broker, where.log_dir, where.topic, where.partition)
+    before = (path, event.line, event.time, event.level, event.logger)
+    if rule is None:
+        return (
+            *before, None, severity_of(event), *of_place, dict(event.values), None, None, None, (), None, None,
+            event.message,
+        )  # fmt: skip
+    return (
+        *before, rule.id, rule.severity, *of_place, dict(event.values), rule.means, rule.next or None,
+        look(rule, where, event.values), rule.findings, None if event.wording is None else event.wording.releases,
+        catalogue.since.get(rule.id), event.message,
+    )  # fmt: skip
 
 
 def cause_row(cause: Cause, path: str | None) -> Row:

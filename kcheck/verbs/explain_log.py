@@ -1,7 +1,7 @@
 """`kcheck explain` of what a broker wrote: pasted lines, logs, a pipe, and the directories beside them."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import NamedTuple
@@ -15,12 +15,12 @@ from kcheck.disk.log_text import BROKEN_TEXT, LogText, parts_of_stream, text_of
 from kcheck.disk.package_data import log_catalogue
 from kcheck.disk.read import opened
 from kcheck.documents.answer import Answer
-from kcheck.documents.explain import cause_row, comparison_row, line_row, place_row
+from kcheck.documents.explain import cause_row, comparison_row, line_block, place_row
 from kcheck.documents.inspection import InspectDetail, InspectedLogDir, InspectedPartition
 from kcheck.model.evidence import AUTO
 from kcheck.model.finding import Finding, Location
 from kcheck.model.release import Release
-from kcheck.model.report import PartitionFilter, Report, Row
+from kcheck.model.report import Block, PartitionFilter, Report, Row, Rows
 from kcheck.model.unreadable import Unreadable, UnreadableCause, UnreadableError
 from kcheck.rules import kc001_unreadable
 from kcheck.tables import log_events
@@ -30,6 +30,8 @@ from kcheck.views.release_evidence import release_ranges
 from kcheck.views.targets import replica_targets
 
 STDIN = "-"
+_BLOCK_COUNT = 512
+"""Messages whose rows are made together."""
 _PEEKED = 200
 """Lines of a log that are looked at for its first time."""
 
@@ -155,7 +157,7 @@ class LogExplanation(Answer):
             kafka=self.release.name,
             evidence=self.release.evidence,
             body={
-                "lines": (line_row(event, paths[number], catalogue) for number, event in self.messages),
+                "lines": Rows(self._blocks(paths)),
                 "release": self._release_row(),
                 "causes": causes(),
                 "timeline": places(),
@@ -167,6 +169,11 @@ class LogExplanation(Answer):
             kinds={"lines": "line", "causes": "cause", "timeline": "place", "compared": "comparison"},
             checked=tuple(log.path for log in self.logs if log.path is not None),
         )
+
+    def _blocks(self, paths: Sequence[str | None]) -> Iterator[Block]:
+        """Yield the messages as rows, many at once."""
+        while some := [*islice(self.messages, _BLOCK_COUNT)]:
+            yield line_block(some, paths, log_catalogue())
 
     def _release_row(self) -> Row:
         last = next((log.facts for log in reversed(self.logs) if log.facts.version is not None), BrokerLogFacts())
