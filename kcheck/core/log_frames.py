@@ -17,7 +17,9 @@ _USUAL = re.compile(
     r"\[(\d\d\d\d-\d\d-\d\d \d\d:\d\d:\d\d,\d\d\d)\] (INFO|WARN|ERROR|FATAL|DEBUG|TRACE) +(.*)", re.DOTALL
 )
 _TIME = r"\d\d\d\d-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?"
-_ANY = re.compile(rf"\[?({_TIME})\]? +(?:\[[^\]]{{1,200}}\] +)?{_LEVEL} *(.*)", re.DOTALL)
+_ANY = re.compile(rf"\[?({_TIME})\]? +(?:\[(?!\d{{4}}-)[^\]]{{1,200}}\] +)?{_LEVEL} *(.*)", re.DOTALL)
+_TIME_OF_DAY = re.compile(rf"(\d\d:\d\d:\d\d[.,]\d\d\d) \[[^\]]{{1,200}}\] {_LEVEL} *(.*)", re.DOTALL)
+"""What log4j2 and logback write without a configuration."""
 _LEVEL_ALONE = re.compile(rf"{_LEVEL} +(.*)", re.DOTALL)
 _FRAME_SPAN = 400
 """A frame begins within these characters: before it are the prefixes of what collects logs."""
@@ -29,14 +31,14 @@ _OUTER = re.compile(
     r"|[\w.-]{1,100} +\| )"
 )
 _ANSI = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
-_LOGGER_LAST = re.compile(r" \(([\w.$]{1,200})\)(?: \[[^\]]{0,200}\])?$")
+_LOGGER_LAST = re.compile(r" \(([\w.$]{1,200})(?::\d{1,6})?\)(?: \[[^\]]{0,200}\])?$")
 _LOGGER_FIRST = re.compile(r"(?:\[[^\]]{1,200}\] +)?([\w.$]{1,200})(?::\d+)?(?: -|:) ")
 _LOGGER_SIZE_MAX = 450
 _BRACKET_MAX = 3
 
-_MESSAGE = ("message", "msg", "event.original", "@message")
+_MESSAGE = ("message", "msg", "event.original", "@message", "short_message")
 _LEVEL_KEYS = ("level", "log.level", "severity", "levelname", "loglevel", "log_level")
-_LOGGER_KEYS = ("loggerName", "logger", "logger_name", "log.logger", "class", "category", "source")
+_LOGGER_KEYS = ("loggerName", "logger", "logger_name", "log.logger", "class", "category", "source", "_logger")
 _TIME_KEYS = ("@timestamp", "timestamp", "time", "ts", "date", "datetime", "asctime", "timeMillis")
 _THROWN_KEYS = ("stack_trace", "exception", "thrown", "throwable", "stacktrace", "error.stack_trace")
 _WRAPPED = ("log", "line", "MESSAGE")
@@ -52,6 +54,8 @@ class LogFrame(NamedTuple):
     logger: str | None = None
     thrown: tuple[str, ...] = ()
     """The lines of an exception in a JSON layout."""
+    outer: str = ""
+    """What a collector of logs wrote in front of it."""
 
 
 def frame(line: str) -> LogFrame | None:
@@ -68,11 +72,11 @@ def frame(line: str) -> LogFrame | None:
         of_json = _of_json(line[line.index("{") :])
         if of_json is not None:
             return of_json
-    framed = _ANY.search(line, 0, min(len(line), _FRAME_SPAN))
+    framed = _ANY.search(line, 0, min(len(line), _FRAME_SPAN)) or _TIME_OF_DAY.match(line)
     if framed is None:
         return None
     time, level, _ = framed.groups()
-    return LogFrame(line[framed.start(3) :], _level(level), time)
+    return LogFrame(line[framed.start(3) :], _level(level), time, outer=line[: framed.start()])
 
 
 def bare(text: str) -> LogFrame:
@@ -81,9 +85,34 @@ def bare(text: str) -> LogFrame:
     return LogFrame(text) if framed is None else LogFrame(framed[2], _level(framed[1]))
 
 
-def without_outer(line: str) -> str:
-    """Return a line without what a collector of logs wrote in front of it."""
-    at = 0
+def unwrapped(line: str) -> str:
+    """Return the line that a collector of logs wrapped in JSON; any other line as it is."""
+    if line[:1] != "{" or not any(f'"{name}"' in line for name in _WRAPPED):
+        return line
+    try:
+        row: dict[str, object] = json.loads(line)
+    except (ValueError, RecursionError):
+        return line
+    inner = _wrapped(row)
+    return line if inner is None else inner.rstrip("\r\n")
+
+
+def _wrapped(row: Mapping[str, object]) -> str | None:
+    """Return the line in a row of a collector; journald writes one with unprintable characters as its bytes."""
+    if any(isinstance(row.get(key), str) for key in _MESSAGE):
+        return None
+    for name in _WRAPPED:
+        inner = row.get(name)
+        if isinstance(inner, str):
+            return inner
+        if isinstance(inner, list) and inner and all(type(byte) is int and 0 <= byte <= _BYTE_MAX for byte in inner):
+            return bytes(inner).decode("utf-8", "replace")
+    return None
+
+
+def without_outer(line: str, outer: str = "") -> str:
+    """Return a line without what a collector of logs wrote in front of it; `outer` is what it wrote before."""
+    line, at = line.removeprefix(outer), 0
     while (prefix := _OUTER.match(line, at)) is not None:
         at = prefix.end()
     return _ANSI.sub("", line[at:])
@@ -140,8 +169,12 @@ _OLD_PREFIX = re.compile(r"(?:Partition \[[^\]]{1,300}\] on broker \d+|Cleaner \
 
 def milliseconds(time: str) -> int | None:
     """Return a time as ms since 1970, UTC unless it names a zone; None if it is not one."""
-    if time.isascii() and time.isdigit():
-        return int(time[:_DIGITS_MAX])
+    since = _SINCE_1970.fullmatch(time)
+    if since is not None:
+        digits, fraction = since.groups()
+        if len(digits) < _MS_DIGITS_MIN:
+            return int(digits) * 1000 + int((fraction or "0")[:3].ljust(3, "0"))
+        return int(digits[: len(digits) - (len(digits) - _MS_DIGITS_MIN) // 3 * 3])
     second = _second(time[:19])
     rest = _REST_OF_TIME.fullmatch(time, 19) if second is not None else None
     if second is None or rest is None:
@@ -160,13 +193,20 @@ def _second(text: str) -> int | None:
         return None
 
 
-_DIGITS_MAX = 15
+_SINCE_1970 = re.compile(r"([0-9]{1,19})(?:\.([0-9]{1,9}))?")
+"""In s, ms, us or ns: by the number of its digits."""
+_MS_DIGITS_MIN = 12
 _REST_OF_TIME = re.compile(r"(?:[.,](\d{1,9}))?(?:Z|([+-])(\d\d):?(\d\d))?")
 _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00")
 
 
 def _level(text: str) -> str:
-    return {"WARNING": "WARN", "SEVERE": "ERROR"}.get(text, text)
+    return _LEVELS.get(text, text)
+
+
+_LEVELS = {"WARNING": "WARN", "SEVERE": "ERROR", "2": "FATAL", "3": "ERROR", "4": "WARN", "6": "INFO", "7": "DEBUG"}
+"""Those of java.util.logging, and of syslog."""
+_BYTE_MAX = 255
 
 
 def _of_json(text: str) -> LogFrame | None:
@@ -175,15 +215,14 @@ def _of_json(text: str) -> LogFrame | None:
         row: dict[str, object] = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    for name in _WRAPPED:
-        inner = row.get(name)
-        if isinstance(inner, str) and not any(isinstance(row.get(key), str) for key in _MESSAGE):
-            return frame(inner.rstrip("\n")) or LogFrame(inner.rstrip("\n"), None, _text(row, _TIME_KEYS))
+    inner = _wrapped(row)
+    if inner is not None:
+        return frame(inner.rstrip("\n")) or LogFrame(inner.rstrip("\n"), None, _text(row, _TIME_KEYS))
     message = _text(row, _MESSAGE)
     if message is None:
         return None
     level = (_text(row, _LEVEL_KEYS) or "").upper()
-    inner_frame = frame(message) if not level else None
+    inner_frame = frame(message) if not level or _ANY.match(message) else None
     if inner_frame is not None:
         return inner_frame
     return LogFrame(message, _level(level) if level else None, _json_time(row), _text(row, _LOGGER_KEYS), _thrown(row))

@@ -16,6 +16,7 @@ from kcheck.core.log_frames import (
     frame,
     logger_end,
     milliseconds,
+    unwrapped,
     with_logger,
     without_logger,
     without_outer,
@@ -143,12 +144,16 @@ def events(catalogue: Catalogue, numbered: Iterable[tuple[int, str]]) -> Iterato
     A stack trace belongs to the message before it. If its exceptions are in the catalogue and the message is not, they
     explain it; else they are messages of their own.
     """
-    return _events(catalogue, ((number, line, frame(line)) for number, line in numbered))
+    lines = ((number, unwrapped(line)) for number, line in numbered)
+    return _events(catalogue, ((number, line, frame(line)) for number, line in lines))
 
 
 def pasted(catalogue: Catalogue, text: str) -> Iterator[LogEvent]:
     """Yield the messages in a text that was pasted, unknown ones too; without a frame it is one message."""
     numbered = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    inner = [(number, unwrapped(line)) for number, line in numbered]
+    if any(frame(line) for _, line in inner):
+        numbered = inner
     framed_lines = [(number, line, frame(line)) for number, line in numbered]
     if numbered and not any(framed for _, _, framed in framed_lines):
         number, line = numbered[0]
@@ -223,7 +228,7 @@ def _continued(catalogue: Catalogue, number: int, line: str, framed: LogFrame | 
     framed = framed or LogFrame(line)
     if line.startswith("\tat ") or (len(line) > 1 and line[0] == "\t" and line[1] not in "CSbn"):
         return None
-    line = without_outer(line[:MESSAGE_SIZE_MAX]).rstrip()
+    line = without_outer(line[:MESSAGE_SIZE_MAX], framed.outer).rstrip()
     config = _BROKER_CONFIG.fullmatch(line)
     if config is not None:
         rule = catalogue.rules["L142"]

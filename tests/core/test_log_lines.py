@@ -2,11 +2,12 @@
 
 import json
 import re
+from collections.abc import Callable
 
 import pytest
 
 from kcheck.core.log_catalogue import Wording
-from kcheck.core.log_frames import bare, frame, milliseconds, with_logger
+from kcheck.core.log_frames import bare, frame, milliseconds, unwrapped, with_logger
 from kcheck.core.log_lines import LogEvent, match, pasted
 from kcheck.core.log_values import LogPlace, partition_of, path_place, typed
 from kcheck.registry import plug_names
@@ -60,6 +61,9 @@ LAYOUTS = (
     "kafka-1  | [2026-11-23 01:02:03,456] WARN {} (kafka.log.UnifiedLog)",
     "server.log.1:77:[2026-11-23 01:02:03,456] WARN {} (kafka.log.UnifiedLog)",
     "\x1b[33m[2026-11-23 01:02:03,456] WARN {} (kafka.log.UnifiedLog)\x1b[m",
+    "[2026-11-23 01:02:03,456] WARN {} (kafka.log.UnifiedLog:66)",
+    "2026-11-23T01:02:04.123456789Z [2026-11-23 01:02:03,456] WARN {} (kafka.log.UnifiedLog)",
+    "my-cluster-kafka-0 kafka [2026-11-23 01:02:03,456] WARN {} (kafka.log.UnifiedLog)",
 )
 
 
@@ -84,6 +88,8 @@ JSON_ROWS: tuple[dict[str, object], ...] = (
     {"instant": {"epochSecond": 1795395723, "nanoOfSecond": 456000000}, "level": "WARN", "loggerName": "x.UnifiedLog"},
     {"timeMillis": 1795395723456, "level": "WARN", "loggerName": "x.UnifiedLog"},
     {"time": "2026-11-23 01:02:03,456", "log": {"level": "WARN", "logger": "x.UnifiedLog"}},
+    {"ts": 1795395723.456, "level": "warn", "logger": "x.UnifiedLog"},
+    {"timestamp": 1795395723.456, "level": 4, "_logger": "x.UnifiedLog"},
 )
 
 
@@ -104,6 +110,55 @@ def test_json_around_a_line() -> None:
     no_frame = only(json.dumps({"log": BELOW, "time": "2026-11-23T01:02:03.456789Z"}))
     assert no_frame.rule is not None
     assert 1795395723456 == no_frame.time
+
+
+def test_a_message_with_its_own_frame_has_the_level_in_it() -> None:
+    """Agents of clouds add a level of their own."""
+    event = only(json.dumps({"severity": "INFO", "message": log_line(BELOW, level="WARN")}))
+    assert ("WARN", "kafka.log.LogManager") == (event.level, event.logger)
+
+
+def test_graylog_has_a_short_message() -> None:
+    event = only(json.dumps({"short_message": BELOW, "level": 3, "timestamp": 1795395723.456}))
+    assert ("ERROR", 1795395723456) == (event.level, event.time)
+
+
+def test_a_default_layout_has_no_day() -> None:
+    event = only(f"01:02:03.456 [main] WARN  kafka.log.UnifiedLog - {BELOW}")
+    assert event.rule is not None
+    assert ("L063", "WARN", None) == (event.rule.id, event.level, event.time)
+
+
+WRAPPERS = (
+    lambda line: json.dumps({"log": f"{line}\n", "stream": "stdout"}),
+    lambda line: json.dumps({"MESSAGE": line, "PRIORITY": "6"}),
+    lambda line: json.dumps({"MESSAGE": [*line.encode()], "PRIORITY": "6"}),
+    lambda line: f"my-cluster-kafka-0 kafka {line}",
+    lambda line: f"[pod/kafka-0/kafka] {line}",
+)
+
+
+@pytest.mark.parametrize("wrapped", WRAPPERS)
+def test_a_stack_trace_is_unwrapped_line_by_line(wrapped: Callable[[str], str]) -> None:
+    """Collectors write each of its lines as one of their own; journald has those with odd characters as bytes."""
+    lines = (
+        log_line("Error while writing to checkpoint file /d/replication-offset-checkpoint", level="ERROR"),
+        "java.io.IOException: No space left on device",
+        "\tat java.base/java.io.FileOutputStream.write(FileOutputStream.java:349)",
+    )
+    expected = [(1, "L027"), (2, "L165")]
+    assert expected == [(one.line, one.rule and one.rule.id) for one in read(*map(wrapped, lines))]
+    assert expected == [
+        (one.line, one.rule and one.rule.id) for one in pasted(CATALOGUE, "\n".join(map(wrapped, lines)))
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['{"log": ', '{"log": []}', '{"log": [256]}', '{"log": [true]}', '{"message": "m", "log": "l"}', '{"a": 1}', "a"],
+)
+def test_what_wraps_no_line_stays(line: str) -> None:
+    assert line == unwrapped(line)
 
 
 @pytest.mark.parametrize("text", ["{", "{}", "[1]}", '{"a": {"b": 1}}', '{"message": {}}', "{" * 9000 + "}" * 9000])
@@ -300,6 +355,10 @@ def test_places_of_values() -> None:
     ("text", "time"),
     [
         ("1795395723456", 1795395723456),
+        ("1795395723", 1795395723000),
+        ("1795395723.456", 1795395723456),
+        ("1795395723456789", 1795395723456),
+        ("1795395723456789012", 1795395723456),
         ("2026-11-23 01:02:03,456", 1795395723456),
         ("2026-11-23T01:02:03.456789Z", 1795395723456),
         ("2026-11-23T02:02:03+01:00", 1795395723000),
