@@ -375,14 +375,17 @@ def repair(
     return _complete(answer)
 
 
-def simulate(history: Path, *, kafka: str | None = None, ibp: str | None = None) -> "Simulation | ReleasesCompared":
+def simulate(
+    history: Path, *, kafka: str | None = None, ibp: str | None = None, mutant: str | None = None
+) -> "Simulation | ReleasesCompared":
     """Return what a history does: `kcheck simulate`. `history` is a file, or the name of one that kcheck ships.
 
-    With `all` for `kafka` the answer has a replay for every line of releases. UsageError: it cannot be read.
+    With `all` for `kafka` the answer has a replay for every line of releases. `mutant` switches off a condition of
+    Kafka. UsageError: it cannot be read, or the mutant is not known.
     """
     from kcheck.verbs.simulate import simulate as verb
 
-    return verb(os.fspath(history), kafka=kafka, ibp=ibp)
+    return verb(os.fspath(history), kafka=kafka, ibp=ibp, mutant=mutant)
 
 
 def search(

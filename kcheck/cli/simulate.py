@@ -49,7 +49,7 @@ Promise = Annotated[
 DepthMax = Annotated[int | None, typer.Option("--depth", metavar="N", help="Search: most events of a history.")]
 States = Annotated[int | None, typer.Option("--states", metavar="N", help="Search: most states to visit.")]
 Mutant = Annotated[
-    str | None, typer.Option("--mutant", metavar="NAME", help="Search: switch off a condition of Kafka, such as M5.")
+    str | None, typer.Option("--mutant", metavar="NAME", help="Switch off a condition of Kafka, such as M5.")
 ]
 WriteTo = Annotated[
     str | None,
@@ -138,7 +138,7 @@ def simulate(  # one for each option
         end(report, failed=failed)
     if file is None:
         raise UsageError("name a history: a file, or a name from kcheck simulate --list")
-    answer = verb.simulate(file, kafka=kafka, ibp=ibp)
+    answer = verb.simulate(file, kafka=kafka, ibp=ibp, mutant=mutant)
     if step is not None and write is None:
         raise UsageError("--step says what --write writes: name a directory with --write")
     if (write is not None or reproduce) and not isinstance(answer, verb.Simulation):

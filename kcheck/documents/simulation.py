@@ -17,8 +17,11 @@ from kcheck.simulation.state import (
     NetworkMessage,
     Node,
     PartitionState,
+    Registered,
+    Registration,
     ReplicaFetch,
     ReplicaMode,
+    TruncationDue,
 )
 from kcheck.simulation.verdict import Verdict
 
@@ -28,6 +31,7 @@ _ROLES = {
     ReplicaMode.TRUNCATING: "truncating",
     ReplicaMode.FETCHING: "follower",
     ReplicaMode.FAILED: "failed",
+    ReplicaMode.STARTING: "starting",
 }
 
 
@@ -37,6 +41,7 @@ def replay_body(replay: Replay) -> dict[str, object]:
     return {
         "brokers": names,
         "controller": "kraft" if replay.rules.election.kraft else "zookeeper",
+        "mutant": replay.rules.mutant,
         "steps": tuple(_step_row(step, names) for step in replay.steps),
         "verdict": verdict_row(replay.verdict, names),
         "failed_expectations": tuple({"line": fail.line, "message": fail.message} for fail in replay.failed),
@@ -174,6 +179,12 @@ def _in_words(message: NetworkMessage, names: Sequence[str]) -> tuple[str, str]:
             return "fetch", f"fetch {message.offset}{epoch}"
         case Fetched():
             return "fetched", _fetched_in_words(message)
+        case Registration():
+            return "registration", "registers" if message.clean else "registers, unclean"
+        case Registered():
+            return "registered", "registered"
+        case TruncationDue():
+            return "truncation", "truncates next"
 
 
 def _fetched_in_words(message: Fetched) -> str:

@@ -46,7 +46,9 @@ def moments(body: Any) -> Iterator[Moment]:
                 cut[name] = (start, end, lost)
         yield Moment(
             title=f"{step['line']}: {step['event']}" if step["line"] else step["event"],
-            messages=tuple((sent["from"], sent["to"], sent["text"]) for sent in step["messages"]),
+            messages=tuple(
+                (sent["from"], sent["to"], sent["text"]) for sent in step["messages"] if sent["from"] != sent["to"]
+            ),
             changes={name: text for name, text in cells.items() if text != UNCHANGED},
             cut=cut,
             step=step,

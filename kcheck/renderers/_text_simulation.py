@@ -80,8 +80,9 @@ def _releases(releases: list[Any], page: Page) -> None:
 
 
 def _history(report: Report, body: Any, page: Page) -> None:
+    mutant = f", mutant {body['mutant']}" if body["mutant"] else ""
     page.line(
-        f"Kafka {report.kafka}, {body['controller']} controller: log end/high watermark, new epochs",
+        f"Kafka {report.kafka}{mutant}, {body['controller']} controller: log end/high watermark, new epochs",
         "bold",
     )
     before: dict[str, Any] = {}

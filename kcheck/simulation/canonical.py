@@ -19,11 +19,16 @@ from kcheck.simulation.state import (
     LeaderState,
     Node,
     PartitionState,
+    Registered,
+    Registration,
     ReplicaFetch,
+    TruncationDue,
 )
 
 Form = tuple[object, ...]
-_MESSAGES = (PartitionState, AlterIsr, EpochQuestion, EpochReply, ReplicaFetch, Fetched)
+_MESSAGES = (
+    PartitionState, AlterIsr, EpochQuestion, EpochReply, ReplicaFetch, Fetched, Registration, Registered, TruncationDue,
+)  # fmt: skip
 _NONE = -9
 """Stands for None: the hash of None differs between processes."""
 _LEADER = -8
@@ -138,6 +143,9 @@ def _held_form(held: Held, latest: int, starts: list[int]) -> Form:
     message = held.message
     if isinstance(message, PartitionState | AlterIsr):
         message = message._replace(partition_epoch=latest - message.partition_epoch)
+    elif isinstance(message, Registration | Registered):
+        number = held.source if held.target == CONTROLLER else held.target
+        message = message._replace(incarnation=starts[number] - message.incarnation)
     return held.source, held.target, _MESSAGES.index(type(message)), _plain(message), start - held.incarnation
 
 

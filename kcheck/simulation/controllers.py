@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from kcheck.core.election import BrokerStart, Elected, ElectionKind, Seats, changed_seats, elect, eligible, registered
 from kcheck.model.cluster import NO_LEADER
 from kcheck.simulation.decisions import Decision
-from kcheck.simulation.state import CONTROLLER, AlterIsr, Controller, PartitionState
+from kcheck.simulation.state import CONTROLLER, AlterIsr, Controller, PartitionState, Registered, Registration
 from kcheck.simulation.world import World
 
 
@@ -96,9 +96,10 @@ def _elected(world: World, seats: Seats, *, new_epoch: bool = False) -> None:
     _change(world, seats, new_epoch=new_epoch)
 
 
-def register(world: World, number: int, *, clean: bool) -> None:
-    """Register a broker that has started; a leader is elected if there is none and it can lead."""
+def register(world: World, number: int, asked: Registration) -> None:
+    """Register a broker that has started, and answer; a leader is elected if there is none and it can lead."""
     world.decide(Decision.REGISTERED)
+    world.send(CONTROLLER, number, Registered(asked.incarnation))
     rules, controller = world.rules.election, world.controller
     if number in controller.live:
         unnoticed = not rules.kraft and not world.release.notices_bounced_brokers
@@ -108,14 +109,14 @@ def register(world: World, number: int, *, clean: bool) -> None:
             return
         _remove(world, number)
     before = world.controller.seats
-    start = BrokerStart(number, clean or world.rules.mutant == "M15")
+    start = BrokerStart(number, asked.clean or world.rules.mutant == "M15")
     seats = registered(before, start, rules)
     if seats.elr != before.elr or seats.isr != before.isr:
         world.decide(Decision.UNCLEAN_SHUTDOWN)
     _change(world, seats)
     controller = world.controller
     epochs = list(controller.broker_epochs)
-    epochs[number] = world.nodes[number].incarnation if rules.kraft else 0
+    epochs[number] = asked.incarnation if rules.kraft else 0
     world.controller = controller._replace(live=tuple(sorted((*controller.live, number))), broker_epochs=tuple(epochs))
     if world.controller.seats.leader == NO_LEADER:
         elect_any(world)

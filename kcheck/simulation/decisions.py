@@ -35,6 +35,8 @@ class Decision(StrEnum):
     BEGINS_WITH_BATCH = (
         "Partition.appendRecordsToFollowerOrFutureReplica: the empty log begins with the batch (KAFKA-6975)"
     )
+    UNEXPECTED_START = "Log.maybeIncrementLogStartOffset: beyond the log end (KAFKA-12996)"
+    HIGH_WATERMARK_BEFORE_TRUNCATION = "AbstractFetcherThread.processFetchRequest: before the truncation (KAFKA-14704)"
     STALE_ANSWER = "AbstractFetcherThread.processFetchRequest: the answer is of an older state"
     TRUNCATES_WITHOUT_FETCHER = "AbstractFetcherThread.truncateOnFetchResponse (KAFKA-13207)"
     JOINS_ISR = "Partition.maybeExpandIsr"
@@ -54,6 +56,7 @@ class Decision(StrEnum):
     UNCLEAN_SHUTDOWN = "ReplicationControlManager.handleUncleanBrokerShutdown (KIP-966)"
     BOUNCE_MISSED = "BrokerChangeListener: the broker came back within its session (KAFKA-7235)"
     CONTROLLED_SHUTDOWN = "Election.leaderForControlledShutdown"
+    NOT_REGISTERED = "BrokerLifecycleManager.handle: the broker has not registered yet (KIP-631)"
     LOADED = "LogLoader.load"
     READ = "Partition.fetchRecords: up to the high watermark"
     REASSIGNED = "PartitionReassignmentReplicas.maybeCompleteReassignment (KIP-455)"

@@ -19,9 +19,12 @@ from kcheck.simulation.state import (
     Held,
     NetworkMessage,
     PartitionState,
+    Registered,
+    Registration,
     ReplicaFetch,
     ReplicaMode,
     Rules,
+    TruncationDue,
 )
 from kcheck.simulation.world import World
 
@@ -109,8 +112,11 @@ def deliver_all(world: World) -> None:
 def _receive(world: World, held: Held) -> None:
     message, source, target = held.message, held.source, held.target
     if target == CONTROLLER:
-        assert isinstance(message, AlterIsr)
-        controllers.alter_isr(world, source, message)
+        if isinstance(message, Registration):
+            controllers.register(world, source, message)
+        else:
+            assert isinstance(message, AlterIsr)
+            controllers.alter_isr(world, source, message)
         return
     node = world.nodes[target]
     if not node.running:
@@ -120,8 +126,12 @@ def _receive(world: World, held: Held) -> None:
             leaders.answer_epoch(world, target, source, message)
         case ReplicaFetch():
             leaders.answer_fetch(world, target, source, message)
+        case Registered():
+            _registered(world, target, message)
         case PartitionState():
             _told(world, target, message)
+        case TruncationDue() if held.incarnation == node.incarnation:
+            followers.truncate_due(world, target, message.answer)
         case EpochReply() if held.incarnation == node.incarnation:
             followers.take_epoch(world, target, source, message)
         case Fetched() if held.incarnation == node.incarnation:
@@ -130,19 +140,33 @@ def _receive(world: World, held: Held) -> None:
             world.decide(Decision.STALE_ANSWER)
 
 
+def _registered(world: World, number: int, answer: Registered) -> None:
+    node = world.nodes[number]
+    if node.mode is ReplicaMode.STARTING and answer.incarnation == node.incarnation:
+        world.nodes[number] = node._replace(mode=ReplicaMode.NONE)
+
+
 def _told(world: World, number: int, told: PartitionState) -> None:
     """Become leader or follower as the controller says (ReplicaManager.becomeLeaderOrFollower, applyDelta)."""
     node = world.nodes[number]
+    if node.mode is ReplicaMode.STARTING:  # Nothing but the answer to its own registration reaches it.
+        if world.rules.mutant != "M1":
+            world.decide(Decision.NOT_REGISTERED)
+            return
+        node = world.nodes[number] = node._replace(mode=ReplicaMode.NONE)
     if told.controller_epoch < node.controller_epoch:
         world.decide(Decision.OLD_CONTROLLER)
         return
     if told.controller_epoch != node.controller_epoch:
         node = world.nodes[number] = node._replace(controller_epoch=told.controller_epoch)
     older = told.leader_epoch < node.leader_epoch or told.partition_epoch < node.partition_epoch
-    if older and world.rules.mutant != "old-epoch":
+    follows_again = world.rules.mutant == "M2" and number != told.leader and node.mode is not ReplicaMode.LEADER
+    if follows_again and told.partition_epoch == node.partition_epoch:  # Only its fetcher was misled.
+        return
+    if older and world.rules.mutant != "old-epoch" and not follows_again:
         world.decide(Decision.OLD_EPOCH)
         return
-    if told.leader_epoch == node.leader_epoch and node.mode is not ReplicaMode.LEADER:
+    if told.leader_epoch == node.leader_epoch and node.mode is not ReplicaMode.LEADER and not follows_again:
         if told.partition_epoch != node.partition_epoch:
             world.nodes[number] = node._replace(partition_epoch=told.partition_epoch)
         return
@@ -210,7 +234,8 @@ def _power_loss(world: World, event: Event) -> None:
 
 
 def _forget_messages_to(world: World, number: int) -> None:
-    world.held = [held for held in world.held if held.target != number]
+    outlives = world.rules.mutant == "M1"
+    world.held = [held for held in world.held if held.target != number or (outlives and held.source == CONTROLLER)]
 
 
 def _stop(world: World, event: Event) -> None:
@@ -228,16 +253,25 @@ def _stop(world: World, event: Event) -> None:
 def _start(world: World, event: Event) -> None:
     number = event.broker
     node = world.nodes[number]
-    if node.running and number in world.controller.live:
+    starting = node.mode is ReplicaMode.STARTING
+    if node.running and number in world.controller.live and not starting:
         world.notes.append("refused: it runs already")
         return
-    clean = node.clean or node.running
+    clean = node.clean or (node.running and not starting)
     if not node.running:
         world.decide(Decision.LOADED)
-        node = world.nodes[number] = started(node, world.release)
+        node = started(node, world.release)._replace(mode=ReplicaMode.STARTING)
         if world.rules.mutant == "high-watermark-at-end":
-            world.nodes[number] = node._replace(high_watermark=node.log_end_offset)
-    controllers.register(world, number, clean=clean)
+            node = node._replace(high_watermark=node.log_end_offset)
+        world.nodes[number] = node
+    asked = Registration(node.incarnation, clean)
+    if any(
+        held.source == number and isinstance(held.message, Registration) and held.message == asked
+        for held in world.held
+    ):
+        world.notes.append("refused: its registration is under way")
+        return
+    world.send(number, CONTROLLER, asked)
 
 
 def _isr_event(world: World, event: Event) -> None:

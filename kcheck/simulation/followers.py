@@ -26,6 +26,7 @@ from kcheck.simulation.state import (
     PartitionState,
     ReplicaFetch,
     ReplicaMode,
+    TruncationDue,
 )
 from kcheck.simulation.world import World
 
@@ -35,10 +36,11 @@ _FOLLOWS = (ReplicaMode.TRUNCATING, ReplicaMode.FETCHING, ReplicaMode.FAILED)
 def make_follower(world: World, number: int, told: PartitionState) -> None:
     """Make a broker a follower of the leader that it is told of (ReplicaManager.makeFollowers)."""
     node = world.nodes[number]
+    is_older = world.rules.mutant == "M2" and told.partition_epoch < node.partition_epoch
     told_node = node._replace(
         leader=told.leader,
         leader_epoch=told.leader_epoch,
-        partition_epoch=told.partition_epoch,
+        partition_epoch=node.partition_epoch if is_older else told.partition_epoch,
         lead=node.lead if world.rules.mutant == "M4" else None,
     )
     if told.leader == NO_LEADER:
@@ -49,7 +51,7 @@ def make_follower(world: World, number: int, told: PartitionState) -> None:
     again = replication.begins_again(
         known_epoch=node.leader_epoch, epoch=told.leader_epoch, same_leader=same_leader, release=world.release
     )
-    if not again:
+    if not again and world.rules.mutant != "M2":
         world.nodes[number] = told_node
         if told.leader_epoch > node.leader_epoch:
             world.decide(Decision.FOLLOWER_KEPT)
@@ -78,6 +80,9 @@ def ask(world: World, number: int) -> None:
     node = world.nodes[number]
     if not node.running or node.mode not in (ReplicaMode.TRUNCATING, ReplicaMode.FETCHING):
         world.decide(Decision.STALE_ANSWER, "refused: it fetches from nobody")
+        return
+    if any(held.source == held.target == number for held in world.held):
+        world.notes.append("refused: it has to truncate first")
         return
     if node.mode is ReplicaMode.TRUNCATING:
         carries = world.release.rules.reply_carries_epoch
@@ -122,36 +127,56 @@ def take_fetched(world: World, number: int, source: int, answer: Fetched) -> Non
     if not (current and matches):
         if answer.diverging is not None and release.truncates_removed_partitions:
             world.decide(Decision.TRUNCATES_WITHOUT_FETCHER)
-            _diverge(world, number, answer)
+            if _take_over(world, number, answer):
+                _truncate(world, number, answer)
         else:
             world.decide(Decision.STALE_ANSWER)
     elif answer.error == "OFFSET_OUT_OF_RANGE":
         _out_of_range(world, number, source)
     elif answer.error != Error.NONE.value:
         return
-    elif answer.diverging is not None:
-        _diverge(world, number, answer)
-    else:
+    elif answer.diverging is None:
         _append(world, number, answer)
+    elif not release.applies_diverging_fetches:
+        _truncate(world, number, answer)
+    elif _take_over(world, number, answer):
+        world.send(number, number, TruncationDue(answer))
 
 
-def _diverge(world: World, number: int, answer: Fetched) -> None:
+def _take_over(world: World, number: int, answer: Fetched) -> bool:
+    """Take over log start and high watermark of a diverging answer before the truncation; whether it succeeds."""
+    node = world.nodes[number]
+    if answer.log_start_offset > node.log_end_offset:
+        world.decide(Decision.UNEXPECTED_START)
+        _fail(world, number)
+        return False
+    replica = raise_log_start(as_replica(node), Offset(answer.log_start_offset), world.release)
+    world.decide(Decision.HIGH_WATERMARK_BEFORE_TRUNCATION)
+    world.nodes[number] = _with_high_watermark(truncated(node, replica), answer.high_watermark)
+    return True
+
+
+def truncate_due(world: World, number: int, answer: Fetched) -> None:
+    """Truncate after an answer that was taken over before, unless the replica has another leader by now."""
+    node = world.nodes[number]
+    if node.mode is ReplicaMode.FETCHING and node.leader_epoch == answer.fetch.leader_epoch:
+        _truncate(world, number, answer)
+    elif world.release.truncates_removed_partitions:
+        world.decide(Decision.TRUNCATES_WITHOUT_FETCHER)
+        _truncate(world, number, answer)
+    else:
+        world.decide(Decision.STALE_ANSWER)
+
+
+def _truncate(world: World, number: int, answer: Fetched) -> None:
     assert answer.diverging is not None
     node, release = world.nodes[number], world.release
     replica = as_replica(node)
-    if release.applies_diverging_fetches:
-        if answer.log_start_offset > replica.log_end_offset:
-            _fail(world, number)
-            return
-        replica = raise_log_start(replica, Offset(answer.log_start_offset), release)
     epoch, end_offset = answer.diverging
     reply = EpochEndOffset(Epoch(epoch), Offset(end_offset))
     _, to, _ = offset_truncation_state(replica, reply, initial_offset=replica.log_end_offset, release=release)
     world.decide(Decision.TRUNCATED)
-    after = truncated(node, _cut(world, replica, to))
-    if release.applies_diverging_fetches:
-        after = _with_high_watermark(after, answer.high_watermark)
-    world.nodes[number] = after
+    world.nodes[number] = truncated(node, _cut(world, replica, to))
 
 
 def _append(world: World, number: int, answer: Fetched) -> None:

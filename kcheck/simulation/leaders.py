@@ -110,7 +110,9 @@ def advance(world: World, number: int) -> None:
         )
         if counts:
             bounds.append(member.remote.log_end_offset)
-    bounds = [] if rules.mutant == "high-watermark-alone" else bounds
+    if rules.mutant in ("high-watermark-alone", "acks-at-min-isr"):
+        waits_for = rules.min_isr - 1 if rules.mutant == "acks-at-min-isr" else 0
+        bounds = sorted(bounds, reverse=True)[:waits_for]
     high_watermark = replication.high_watermark(
         node.high_watermark,
         leader_end=node.log_end_offset,
@@ -167,6 +169,7 @@ def answer_fetch(world: World, number: int, source: int, fetch: ReplicaFetch) ->
         return
     node, release = world.nodes[number], world.release
     last_epoch = None if fetch.last_epoch is None else Epoch(fetch.last_epoch)
+    last_epoch = None if world.rules.mutant == "divergence-unchecked" else last_epoch
     answer = fetch_check(as_leader(node), Offset(fetch.offset), last_epoch, release=release)
     if isinstance(answer, FetchAnswer) and answer is not FetchAnswer.RECORDS:
         world.send(number, source, Fetched(fetch, answer.value))

@@ -3,10 +3,12 @@
 from typing import cast
 
 from kcheck.errors import UsageError
-from kcheck.model.release import Release
+from kcheck.model.release import ProfileRules, Release
 from kcheck.model.replication_behaviours import ReplicationBehaviours
 
 MUTANTS = {
+    "M1": "a broker that has restarted takes what the controller told it before for an answer to its registration",
+    "M2": "a follower begins again at a leader epoch that is not newer",
     "M4": "a new leader takes what it knew of its followers from an earlier epoch",
     "M5": "a follower joins the ISR below the high watermark",
     "M6": "a follower joins the ISR below the start of its leader's epoch (KAFKA-7128)",
@@ -16,8 +18,10 @@ MUTANTS = {
     "M12": "the high watermark advances below min.insync.replicas (KAFKA-15583)",
     "M14": "a follower never truncates",
     "M15": "an unclean registration leaves the eligible leader replicas as they are (KIP-966)",
+    "acks-at-min-isr": "the high watermark advances when min.insync.replicas have the records, not the whole ISR",
     "acks-early": "a leader acknowledges acks=all before its followers have the records",
     "bounce-unnoticed": "a broker that restarts before it is fenced stays in the ISR (KIP-380)",
+    "divergence-unchecked": "a leader does not compare the last epoch of a fetch with its own (KIP-595)",
     "elects-outside-isr": "the controller elects any replica, although unclean election is off",
     "epoch-kept": "an election does not raise the leader epoch",
     "epochs-kept": "a truncation leaves the leader epochs as they are",
@@ -33,9 +37,22 @@ MUTANTS = {
 """By name. A row of docs/releases.md about replication is one too: then the release does the opposite."""
 
 
+_OTHER_ROWS = (
+    "applies_diverging_fetches",
+    "drops_epochs_of_old_formats",
+    "exits_out_of_range_without_unclean_election",
+    "fences_by_current_leader_epoch",
+    "high_watermark_floor_is_log_start",
+    "truncation_lowers_high_watermark",
+)
+"""Rows of `Behaviours` that decide how replicas follow."""
+_PROFILE_ROWS = tuple(name for name, default in ProfileRules._field_defaults.items() if isinstance(default, bool))
+
+
 def rows() -> tuple[str, ...]:
     """Return the rows of docs/releases.md that `mutated` turns round."""
-    return tuple(sorted(name for name in vars(ReplicationBehaviours) if not name.startswith("_")))
+    own = (name for name in vars(ReplicationBehaviours) if not name.startswith("_"))
+    return tuple(sorted((*own, *_OTHER_ROWS, *_PROFILE_ROWS)))
 
 
 def mutated(release: Release, mutant: str | None) -> Release:
@@ -48,6 +65,10 @@ def mutated(release: Release, mutant: str | None) -> Release:
             f"--mutant {mutant} is not known; known are {known}, and the replication rows of docs/releases.md, "
             f"such as {rows()[0]}"
         )
+    if mutant in _PROFILE_ROWS:
+        at = ProfileRules._fields.index(mutant)
+        turned = ProfileRules._make(not value if at == place else value for place, value in enumerate(release.rules))
+        return Release(*release._replace(rules=turned))
     other = Release(*release)
     vars(other)[mutant] = not cast("bool", getattr(release, mutant))
     return other

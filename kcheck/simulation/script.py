@@ -235,8 +235,8 @@ class _Parser:
         if not arrow:  # `delay B`: what the controller tells B
             return Event(kind, CONTROLLER, target=self._number(source, words))
         ends = [self._number(name, words, controller=True) for name in (source, target)]
-        if ends[0] == ends[1]:
-            words.fail("two different ends of a link")
+        if ends == [CONTROLLER, CONTROLLER]:
+            words.fail("a link with a broker")
         return Event(kind, ends[0], target=ends[1])
 
     def append(self, words: Words) -> Event:

@@ -41,6 +41,8 @@ class ReplicaMode(IntEnum):
     """It fetches records."""
     FAILED = 4
     """It refused an answer and fetches no more until it has another leader."""
+    STARTING = 5
+    """Its process has started, and has not heard that the controller has registered it."""
 
 
 class LeaderState(NamedTuple):
@@ -180,6 +182,22 @@ class AlterIsr(NamedTuple):
     """The broker epoch of each broker's fetches."""
 
 
+class Registration(NamedTuple):
+    """A broker's registration: BrokerRegistrationRequest, or its znode."""
+
+    incarnation: int
+    """Which start of its process registers."""
+    clean: bool
+    """Whether it registers as after a controlled shutdown."""
+
+
+class Registered(NamedTuple):
+    """The controller's answer to a registration."""
+
+    incarnation: int
+    """Which start of the process has registered."""
+
+
 class EpochQuestion(NamedTuple):
     """OffsetsForLeaderEpoch of a follower."""
 
@@ -227,7 +245,24 @@ class Fetched(NamedTuple):
     """The leader's log start offset."""
 
 
-NetworkMessage = PartitionState | AlterIsr | EpochQuestion | EpochReply | ReplicaFetch | Fetched
+class TruncationDue(NamedTuple):
+    """What a fetcher has still to do after a diverging answer (truncateOnFetchResponse): a broker tells it itself."""
+
+    answer: Fetched
+    """The answer."""
+
+
+NetworkMessage = (
+    PartitionState
+    | AlterIsr
+    | EpochQuestion
+    | EpochReply
+    | ReplicaFetch
+    | Fetched
+    | Registration
+    | Registered
+    | TruncationDue
+)
 
 
 class Held(NamedTuple):

@@ -60,8 +60,9 @@ def settle(state: ClusterState, rules: Rules) -> ClusterState:
     links = sorted({(held.source, held.target) for held in state.held} | state.holding)
     for source, target in links:
         state = apply(state, Event(EventKind.DELIVER, source, target=target), rules).state
-    if is_offline(state):
-        for number in state.controller.seats.replicas:
+    is_dark = is_offline(state)
+    for number in state.controller.seats.replicas:
+        if is_dark or state.nodes[number].mode is ReplicaMode.STARTING:
             state = apply(state, Event(EventKind.START, number), rules).state
     state = apply(state, Event(EventKind.TELL), rules).state
     return apply(state, Event(EventKind.FETCH_ALL), rules).state
@@ -70,13 +71,18 @@ def settle(state: ClusterState, rules: Rules) -> ClusterState:
 def is_offline(state: ClusterState) -> bool:
     """Whether the partition has no leader that runs."""
     leader = state.controller.seats.leader
-    return leader == NO_LEADER or not state.nodes[leader].running
+    return leader == NO_LEADER or not _serves(state.nodes[leader])
+
+
+def _serves(node: Node) -> bool:
+    """Whether a broker runs, and not only begins to."""
+    return node.running and node.mode is not ReplicaMode.STARTING
 
 
 def leader_line(state: ClusterState) -> tuple[Node, ...]:
     """Return the replicas whose logs decide what is lost: the leader's, without one that runs those that may lead."""
     seats = state.controller.seats
-    if seats.leader != NO_LEADER and state.nodes[seats.leader].running:
+    if not is_offline(state):
         return (state.nodes[seats.leader],)
     able = {*seats.isr, *seats.elr} or {*seats.last_known} or {*seats.replicas}
     return tuple(state.nodes[number] for number in sorted(able))

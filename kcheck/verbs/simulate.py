@@ -301,9 +301,14 @@ def write_directories(run: Replay, out: str, step: int | None = None) -> None:
     write_tree(out, files_after(run, last if step is None else step))
 
 
-def simulate(path: str, *, kafka: str | None = None, ibp: str | None = None) -> Simulation | ReleasesCompared:
-    """Return what a history does under a release; with `all` under every line of releases."""
+def simulate(
+    path: str, *, kafka: str | None = None, ibp: str | None = None, mutant: str | None = None
+) -> Simulation | ReleasesCompared:
+    """Return what a history does under a release; with `all` under every line of releases.
+
+    `mutant` switches off a condition of Kafka; UsageError if it is not known.
+    """
     script = parse(text_at(path), path)
     if kafka != ALL:
-        return Simulation(replay=replay(script, kafka or script.kafka or NEWEST_TESTED, ibp=ibp))
-    return ReleasesCompared(replays=tuple(replay(script, line) for line in _releases_of(script, path)))
+        return Simulation(replay=replay(script, kafka or script.kafka or NEWEST_TESTED, ibp=ibp, mutant=mutant))
+    return ReleasesCompared(replays=tuple(replay(script, line, mutant=mutant) for line in _releases_of(script, path)))

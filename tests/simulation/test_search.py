@@ -12,6 +12,7 @@ from kcheck.verbs.simulate import Configuration, SearchBounds, search
 
 TWO = "brokers A B\ntopic min.isr=2\nA leads\n"
 ONE_IN_SYNC = "brokers A B\nA leads\n"
+KAFKA_2_6_1 = "brokers A B\nkafka 2.6.1\nA leads\n"
 ONE_OF_THREE = "brokers A B C\nA leads\n"
 A_JOIN_IS_NOT_HEARD_OF = f"{ONE_IN_SYNC}fence B\nstart B\ndelay controller->A\nfetch B\nwait 31s\n"
 KAFKA_2_1 = "brokers A B\nkafka 2.1\nA leads\n"
@@ -28,7 +29,10 @@ A_REQUEST_FOR_THE_ISR_IS_HELD = (
     "brokers A B C\nA leads\nfence B\nstart B\nappend 1\nfetch C x2\ndelay A->controller\nfetch B\nfence C\n"
     "wait 31s\nappend 1\nstart C\n"
 )
+A_STATE_IS_HELD = f"{TWO}append 1\nfetch B x2\ndelay controller->B\nfence A\n"
 FOUND = [
+    ("M1", A_STATE_IS_HELD, Budget(0, 0, 1, 0, delays=1), "lost"),
+    ("M2", KAFKA_2_1, Budget(0, 0, 0, 0, moves=3, delays=1, overtakes=1), "stuck"),
     ("M4", A_LEADS_AGAIN, Budget(0, 0, 0, 2), "lost"),
     ("M5", B_MISSES_A_RECORD, Budget(0, 0, 0, 1, delays=1), "lost"),
     ("M6", C_LEADS_WITHOUT_ITS_HIGH_WATERMARK, Budget(0, 0, 0, 1, delays=1), "lost"),
@@ -38,8 +42,10 @@ FOUND = [
     ("M12", f"{THREE}append 1\nfence B\n", Budget(0, 0, 1, 1), "withdrawn"),
     ("M14", TWO, Budget(1, 0, 0, 1), "stuck"),
     ("M15", f"{THREE}append 1\nfetch B x2\nfetch C x2\nfence B\nfence C\n", Budget(0, 0, 1, 0), "lost"),
+    ("acks-at-min-isr", THREE, Budget(1, 0, 0, 1, moves=1), "lost"),
     ("acks-early", ONE_IN_SYNC, Budget(1, 0, 0, 1), "lost"),
     ("bounce-unnoticed", TWO, Budget(1, 0, 1, 0), "lost"),
+    ("divergence-unchecked", ONE_IN_SYNC, Budget(2, 0, 0, 0, moves=2, delays=1), "diverged"),
     ("elects-outside-isr", ONE_IN_SYNC, Budget(1, 0, 0, 2), "lost"),
     ("epoch-kept", ONE_IN_SYNC, Budget(0, 0, 0, 1), "stuck"),
     ("epochs-kept", ONE_IN_SYNC, Budget(1, 0, 0, 0, moves=2, delays=1), "stuck"),
@@ -53,6 +59,8 @@ FOUND = [
     ("to-high-watermark", ONE_OF_THREE, Budget(1, 0, 0, 0, moves=2, delays=1), "lost"),
     ("joins_isr_in_own_epoch", C_LEADS_WITHOUT_ITS_HIGH_WATERMARK, Budget(0, 0, 0, 1, delays=1), "lost"),
     ("pending_isr_bounds_high_watermark", A_JOIN_IS_NOT_HEARD_OF, Budget(1, 0, 0, 1), "lost"),
+    ("fences_by_current_leader_epoch", ONE_IN_SYNC, Budget(1, 0, 0, 1, moves=2, delays=1), "lost"),
+    ("noop_truncation_cleans_cache", KAFKA_2_6_1, Budget(2, 0, 0, 0, moves=3), "diverged"),
 ]
 
 
@@ -76,9 +84,9 @@ def test_every_mutant_is_tried() -> None:
     assert [*MUTANTS] == [row[0] for row in FOUND if row[0] not in rows()]
     with pytest.raises(
         UsageError,
-        match=r"--mutant M1 is not known; known are M4, M5.*, such as caught_up_replicas_bound_high_watermark",
+        match=r"--mutant M3 is not known; known are M1, M2.*, such as applies_diverging_fetches",
     ):
-        search(TWO, "f", SearchBounds(), mutant="M1")
+        search(TWO, "f", SearchBounds(), mutant="M3")
 
 
 VERDICTS = [
