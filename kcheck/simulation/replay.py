@@ -12,7 +12,7 @@ from kcheck.simulation.decisions import Decision
 from kcheck.simulation.event_text import names_of
 from kcheck.simulation.events import Event, EventOutcome, apply, deliver_all
 from kcheck.simulation.mutants import mutated
-from kcheck.simulation.script import Expected, Script, ScriptLine
+from kcheck.simulation.script import ANYWHERE, Expected, Script, ScriptLine
 from kcheck.simulation.state import ClusterState, Controller, NetworkMessage, Node, ReplicaMode, Rules
 from kcheck.simulation.verdict import Verdict, judge
 from kcheck.simulation.world import World
@@ -150,10 +150,13 @@ def _unmet(expected: Expected, state: ClusterState, verdict: Verdict, names: Seq
             return [] if expected.broker in verdict.stuck else [f"{name} is not stuck; {in_words(verdict, names)}"]
         case "diverged":
             pair = tuple(sorted((expected.broker, expected.other)))
-            if any(found.replicas == pair and found.at == expected.start for found in verdict.diverged):
+            places = [found.at for found in verdict.diverged if found.replicas == pair]
+            anywhere = expected.start == ANYWHERE
+            if expected.start in places or (anywhere and places):
                 return []
             words = " and ".join(names_of(pair, names))
-            return [f"{words} do not diverge at {expected.start}; {in_words(verdict, names)}"]
+            place = "" if anywhere else f" at {expected.start}"
+            return [f"{words} do not diverge{place}; {in_words(verdict, names)}"]
         case _:
             ranges = verdict.lost if expected.what == "lost" else verdict.withdrawn
             if any(start <= expected.start and expected.end <= end for start, end in ranges):

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from kcheck.errors import UsageError
-from kcheck.model.java import LONG_MAX
 from kcheck.simulation.events import Event, EventKind
 from kcheck.simulation.json_script import json_lines
 from kcheck.simulation.state import CONTROLLER, Acks
@@ -18,17 +17,18 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]{1,20}")
 _TIME = re.compile(r"([0-9]{1,12})(ms|s|m|h|)")
 _UNITS = {"ms": 1, "s": 1000, "": 1000, "m": 60_000, "h": 3_600_000}
 _RESERVED = ("controller", "all", "nothing", "lost", "withdrawn", "diverged", "stuck", "leader", "isr", "elr", "none")
+_FLAGS = {"true": True, "false": False, "on": True, "off": False}
 _ACKS = {"0": Acks.NONE, "1": Acks.LEADER, "all": Acks.ALL, "-1": Acks.ALL}
 _ONE_BROKER = {
-    "checkpoint": EventKind.CHECKPOINT,
-    "flush": EventKind.FLUSH,
-    "crash": EventKind.CRASH,
-    "stop": EventKind.STOP,
-    "start": EventKind.START,
-    "fence": EventKind.FENCE,
-    "shrink": EventKind.SHRINK,
-    "expand": EventKind.EXPAND,
-}
+    kind.value: kind
+    for kind in (
+        EventKind.CHECKPOINT, EventKind.FLUSH, EventKind.CRASH, EventKind.STOP, EventKind.START, EventKind.FENCE,
+        EventKind.SHRINK, EventKind.EXPAND,
+    )
+}  # fmt: skip
+ANYWHERE = -1
+"""Where two replicas diverge, if a line does not say it."""
+_VALUES = {"unclean": "true or false", "elr": "true or false", "acks": "0, 1 or all", "kraft": "kraft or zookeeper"}
 _LINKS = {kind.value: kind for kind in (EventKind.DELAY, EventKind.DELIVER, EventKind.DROP, EventKind.OVERTAKE)}
 
 
@@ -190,7 +190,7 @@ class _Parser:
             try:
                 self._topic = self._topic._replace(**{field: parse_value(value)})
             except (ValueError, KeyError):
-                words.fail(f"another value of {name}")
+                words.fail(f"another value of {name}: {_VALUES.get(field, 'a number')}")
         if self._topic.rf is not None and not 1 <= self._topic.rf <= len(self._names):
             words.fail(f"rf from 1 to {len(self._names)}")
 
@@ -289,9 +289,14 @@ class _Parser:
         return Event(EventKind.WAIT, amount=int(match[1]) * _UNITS[match[2]])
 
     def read(self, words: Words) -> Event:
-        """Read what a consumer reads."""
-        broker = self._broker(words)
-        start, end = words.range()
+        """Read what a consumer reads: `B 0..5` or `0..5 from B`."""
+        if ".." in words.peek() and words.peek() not in self._names:
+            start, end = words.range()
+            words.need("from")
+            broker = self._broker(words)
+        else:
+            broker = self._broker(words)
+            start, end = words.range()
         return Event(EventKind.READ, broker, offset=start, end=end)
 
     def reassign(self, words: Words) -> Event:
@@ -318,8 +323,8 @@ class _Parser:
                 return Expected(what, start=start, end=end)
         if words.accept("diverged"):
             broker, other = self._broker(words), self._broker(words)
-            words.need("at")
-            return Expected("diverged", broker, min(other, LONG_MAX), start=words.number("an offset"))
+            start = words.number("an offset") if words.accept("at") else ANYWHERE
+            return Expected("diverged", broker, other, start=start)
         if words.accept("stuck"):
             return Expected("stuck", self._broker(words))
         if words.peek() in ("leader", "isr", "elr", "epoch"):
@@ -358,10 +363,6 @@ class _Parser:
         return tuple((int(epoch), int(offset)) for epoch, offset in pairs)
 
 
-def _flag(value: str) -> bool:
-    return {"true": True, "false": False, "on": True, "off": False}[value]
-
-
 def _count(value: str) -> int:
     if not (value.isascii() and value.isdigit() and len(value) < 10):
         raise ValueError(value)
@@ -372,10 +373,10 @@ _TOPIC: dict[str, tuple[str, Callable[[str], Any]]] = {
     "rf": ("rf", _count),
     "min.isr": ("min_isr", _count),
     "min.insync.replicas": ("min_isr", _count),
-    "unclean": ("unclean", _flag),
+    "unclean": ("unclean", _FLAGS.__getitem__),
     "acks": ("acks", lambda value: _ACKS[value]),
     "message.format": ("message_format", str),
-    "elr": ("elr", _flag),
+    "elr": ("elr", _FLAGS.__getitem__),
     "replica.lag.time.max.ms": ("lag_time_max", _count),
     "mode": ("kraft", lambda value: {"kraft": True, "zookeeper": False}[value]),
 }

@@ -149,3 +149,15 @@ def test_a_shorter_leader_cuts_the_others() -> None:
         assert () == run.failed
         assert [10, 5, 2] == [node.log_end_offset for node in run.steps[-6].state.nodes]
         assert [2, 2, 2] == [node.log_end_offset for node in run.steps[-1].state.nodes]
+
+
+def test_a_divergence_is_expected_at_an_offset_or_anywhere() -> None:
+    """What does not hold says so."""
+    text = TEXTS["kip-101-2"]
+    assert () == replay(parse(text + "expect diverged A B at 1\nexpect diverged B A\n", "f"), "0.10.2").failed
+    wrong = replay(parse(text + "expect diverged A B at 0\n", "f"), "0.10.2")
+    assert ["A and B do not diverge at 0; lost 1..2; A and B diverged at 1, which nothing notices"] == [
+        failed.message for failed in wrong.failed
+    ]
+    fixed = replay(parse(text + "expect diverged A B\n", "f"), "1.1")
+    assert ["A and B do not diverge; lost 1..2"] == [failed.message for failed in fixed.failed]

@@ -42,6 +42,7 @@ LINES = {
     "wait 500ms": Event(EventKind.WAIT, amount=500),
     "wait 2": Event(EventKind.WAIT, amount=2000),
     "read B 0..5": Event(EventKind.READ, 1, offset=0, end=5),
+    "read 0..5 from B": Event(EventKind.READ, 1, offset=0, end=5),
     "reassign A C": Event(EventKind.REASSIGN, brokers=(0, 2)),
     "trim A to 5": Event(EventKind.TRIM, 0, offset=5),
     "expect B leo 10 hw 8 epochs 0@0,2@8 isr A,B": Expected(
@@ -54,6 +55,7 @@ LINES = {
     "expect lost 8..9 acked": Expected("lost", start=8, end=9),
     "expect withdrawn 5..6": Expected("withdrawn", start=5, end=6),
     "expect diverged A B at 8": Expected("diverged", 0, 1, start=8),
+    "expect diverged A B": Expected("diverged", 0, 1, start=-1),
     "expect stuck B": Expected("stuck", 1),
     "expect nothing lost": Expected("nothing", nothing="lost"),
 }
@@ -110,7 +112,9 @@ WRONG = {
     "brokers A\nA leads epoch 1\nA leads epoch 2": "line 3",
     "brokers A B\ntopic rf=1\nB leads": "line 3, column 3: expected a leader among the replicas",
     "brokers A\ntopic rf=2": "line 2, column 7: expected rf from 1 to 1; found 'rf=2'",
-    "brokers A\ntopic min.isr=many": "line 2, column 7: expected another value of min.isr",
+    "brokers A\ntopic min.isr=many": "line 2, column 7: expected another value of min.isr: a number; found",
+    "brokers A\ntopic unclean=yes": "line 2, column 7: expected another value of unclean: true or false; found",
+    "brokers A\nA leads\nread 0..5 B": "line 3, column 11: expected 'from'; found 'B'",
     "brokers A\ntopic colour=red": "line 2, column 7: expected a setting: rf=, min.isr=",
     "brokers A\nA leads\nexpect nothing": "line 3, column 15: expected 'lost', 'withdrawn', 'diverged' or 'stuck'",
     "brokers A\nA leads\nexpect nothing good": "line 3, column 16: expected 'lost', 'withdrawn'",
