@@ -257,6 +257,7 @@ def elect(
     incomplete_ok: bool = False,
     metadata: Iterable[Path] = (),
     aside: Iterable[Path] = (),
+    config: Path | None = None,
     save_lost: Path | None = None,
     out: Path | None = None,
     partitions: PartitionFilter = EVERY_PARTITION,
@@ -266,7 +267,8 @@ def elect(
 
     `dead` are the brokers that are given up; with `incomplete_ok` a leader is recommended although replicas of other
     brokers are not known. `metadata` are copies of the cluster's metadata outside of the log dirs. `aside` are texts
-    `BROKER=PATH`: partition directories that were moved aside, or what holds them. `save_lost` is a directory for
+    `BROKER=PATH`: partition directories that were moved aside, or what holds them. `config` is a controller's
+    server.properties, where none is among the paths. `save_lost` is a directory for
     copies of the batches that the election of some candidate would cut, `out` one for the plan.
     """
     from kcheck.replicas.elections import ElectionQuestion
@@ -274,7 +276,11 @@ def elect(
 
     texts = _texts(brokers)
     question = ElectionQuestion(
-        dead=tuple(dead), incomplete_ok=incomplete_ok, metadata=tuple(_texts(metadata)), aside=tuple(_texts(aside))
+        dead=tuple(dead),
+        incomplete_ok=incomplete_ok,
+        metadata=tuple(_texts(metadata)),
+        aside=tuple(_texts(aside)),
+        config=None if config is None else os.fspath(config),
     )
     elected = _compared(kafka, texts, lambda chosen: verb(texts, question, wanted=partitions, release=chosen))
     elected = elected if save_lost is None else elected.with_saved(os.fspath(save_lost))

@@ -85,6 +85,7 @@ def elect(
         incomplete_ok=incomplete_ok,
         metadata=metadata or (),
         aside=aside or (),
+        config=common.config,
         save_lost=save_lost,
         out=out,
         partitions=partitions,

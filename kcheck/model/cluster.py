@@ -202,6 +202,10 @@ class MetadataProblem(NamedTuple):
     """What is wrong."""
 
 
+STATIC = ("static", "")
+"""Where an image keeps what a controller's server.properties says."""
+
+
 class ClusterImage(NamedTuple):
     """The metadata at one moment."""
 
@@ -240,11 +244,13 @@ class ClusterImage(NamedTuple):
                 yield topic, number, partition
 
     def config(self, topic: str, name: str) -> str | None:
-        """Return a topic's configuration, or the cluster's default for it; None if only the brokers know.
+        """Return a topic's configuration, the cluster's default for it, or what a file of a controller says.
+
+        None if nothing at hand says it.
 
         The default of `min.insync.replicas` and of unclean elections has the same name for brokers as for topics.
         """
-        for place in (("topic", topic), ("broker", "")):
+        for place in (("topic", topic), ("broker", ""), STATIC):
             value = self.configs.get(place, {}).get(name)
             if value is not None:
                 return value

@@ -24,7 +24,7 @@ from kcheck.documents.answer import COMPARED_COUNT_MAX, Answer, Outcomes, name_o
 from kcheck.documents.election import election_body
 from kcheck.documents.election_files import files_of
 from kcheck.errors import UsageError
-from kcheck.model.cluster import ClusterImage
+from kcheck.model.cluster import STATIC, ClusterImage
 from kcheck.model.finding import Finding
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
@@ -32,7 +32,7 @@ from kcheck.replicas.election import ClusterHere, ReplicaCopy, election_of
 from kcheck.replicas.partition_directories import PartitionDirectories
 from kcheck.replicas.saved_records import SavedRecords, save_lost
 from kcheck.startup.log_manager import StartOptions
-from kcheck.views.broker_settings import settings_of
+from kcheck.views.broker_settings import settings_of, static_configs
 from kcheck.views.metadata_at_hand import image_at_hand
 from kcheck.views.selection import require_match
 from kcheck.views.targets import TargetKind, directory_wanted, paths_of, replica_targets
@@ -50,6 +50,8 @@ class ElectionQuestion:
     """Copies of the cluster's metadata outside of the log dirs."""
     aside: tuple[str, ...] = ()
     """`BROKER=PATH`: directories that somebody moved aside, or that hold such ones."""
+    config: str | None = None
+    """The server.properties of a controller; None for the first among the paths."""
 
 
 class SavedReplica(NamedTuple):
@@ -208,8 +210,12 @@ def elect(
             raise directory_wanted(target.path, "an election")
     require_match(targets, wanted)
     image = image_at_hand(targets, question.metadata, release)
+    static = static_configs(arguments, question.config)
+    image = image and image._replace(configs={**image.configs, STATIC: static})
     collected: list[Finding] = []
-    options = StartOptions(None, settings_of(arguments, None, (), release), release, wanted, metadata=question.metadata)
+    options = StartOptions(
+        None, settings_of(arguments, question.config, (), release), release, wanted, metadata=question.metadata
+    )
     directories = PartitionDirectories(targets, options, image, collected, aside=question.aside)
     both = sorted(directories.brokers.keys() & set(question.dead))
     if both:

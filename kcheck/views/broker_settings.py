@@ -1,10 +1,13 @@
 """The broker settings for a simulated start: from a server.properties and from `-D KEY=VALUE`."""
 
+from collections.abc import Mapping
+
 from kcheck.core.startup import INDEX_SIZE, SETTINGS, Settings, settings
 from kcheck.errors import UsageError
+from kcheck.model.cluster import MIN_ISR, UNCLEAN
 from kcheck.model.names import META_PROPERTIES
 from kcheck.model.release import Release
-from kcheck.views.targets import read_properties
+from kcheck.views.targets import read_properties, replica_argument
 
 _ALIKE = 0.85
 """The similarity above which a setting name counts as a typing error."""
@@ -15,17 +18,33 @@ def settings_of(paths: list[str], config: str | None, defined: tuple[str, ...], 
 
     UsageError: an unreadable file, an invalid value, or a mistyped name.
     """
-    named = [path for path in paths if path.endswith(".properties") and not path.endswith(META_PROPERTIES)]
-    from_files: dict[str, str] = {}
-    for path in [config] if config is not None else named[:1]:
-        from_files |= read_properties(path)
+    from_files = _named_properties(paths, config)
     said: dict[str, str] = {}
     for text in defined:
         name, equals, value = text.partition("=")
         if not equals or not name:
             raise UsageError(f"-D {text}: write KEY=VALUE")
         said[_known(name.strip())] = value
-    return settings(from_files | said, release)._replace(index_size_said=not INDEX_SIZE.isdisjoint(said))
+    return settings({**from_files, **said}, release)._replace(index_size_said=not INDEX_SIZE.isdisjoint(said))
+
+
+def static_configs(paths: list[str], config: str | None) -> dict[str, str]:
+    """Return what `config`, or the first `.properties` among the paths, says of elections to a controller.
+
+    Nothing if it is the file of a KRaft broker alone: KRaft controllers decide by their own. UsageError: an unreadable
+    file.
+    """
+    said = _named_properties(paths, config)
+    if "controller" not in said.get("process.roles", "controller"):
+        return {}
+    return {name: said[name].strip() for name in (UNCLEAN, MIN_ISR) if name in said}
+
+
+def _named_properties(paths: list[str], config: str | None) -> Mapping[str, str]:
+    """Return the settings in `config`, or in the first `.properties` among paths or `BROKER=PATH`."""
+    places = (path for _, path in map(replica_argument, paths))
+    named = [path for path in places if path.endswith(".properties") and not path.endswith(META_PROPERTIES)]
+    return next(map(read_properties, named if config is None else [config]), {})
 
 
 def _known(name: str) -> str:

@@ -118,3 +118,25 @@ def test_a_cut_inside_of_a_batch_takes_the_whole_batch() -> None:
     (follower,) = candidate["followers"]
     assert (follower["truncate_to"], follower["cut"]["base_offset"], follower["lost"]["from"]) == (65, 60, 60)
     assert candidate["lost"]["records"] == 40
+
+
+@pytest.mark.parametrize(
+    ("lines", "named", "elected"),
+    [
+        ("unclean.leader.election.enable=true", True, 2),
+        ("unclean.leader.election.enable=true", False, 2),
+        ("unclean.leader.election.enable=true\nprocess.roles=broker,controller", True, 2),
+        ("unclean.leader.election.enable=true\nprocess.roles=broker", True, None),
+        ("unclean.leader.election.enable=false", True, None),
+        ("min.insync.replicas=2", True, None),
+    ],
+)
+def test_what_the_file_of_a_controller_says(lines: str, named: bool, elected: int | None) -> None:
+    """Where the metadata say nothing, its static configuration decides; among the paths, or by --config."""
+    outrun = BROKERS.parents[2] / "clusters" / "4.3.1" / "outrun"
+    path = Path("server.properties")
+    path.write_text(f"log.dirs={outrun}/broker-2/data1\nnode.id=2\n{lines}\n", "utf-8")
+    two = f"2={path}" if named else f"2={outrun}/broker-2"
+    said = document("elect", two, f"3={outrun}/broker-3", "--dead", "1", *(() if named else ("--config", str(path))))
+    assert [row["offline_partitions"] for row in said["scenarios"][:1]] == [0 if elected else 1]
+    assert said["verdict"].startswith("Start broker 2 first.")
