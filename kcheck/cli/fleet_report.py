@@ -108,6 +108,9 @@ def prune(
     keep: Annotated[int, typer.Option("--keep", metavar="N", min=0, help="How many of the newest runs stay.")],
     output_options: OutputOptions,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be removed; remove nothing.")] = False,
+    unfinished: Annotated[
+        bool, typer.Option("--unfinished", help="In a store: also runs without manifest; let no scan write there.")
+    ] = False,
     storage_option: StorageOption = None,
 ) -> None:
     """Remove old runs, and what scans that were killed have left."""
@@ -115,7 +118,7 @@ def prune(
     from kcheck.fleet.prune import prune as remove
 
     with mounted([out], storage_options(storage_option)):
-        answer = remove(out, keep, dry_run=dry_run)
+        answer = remove(out, keep, dry_run=dry_run, unfinished=unfinished)
     write_answer(answer, output_options)
     end(answer, failed=False)
 

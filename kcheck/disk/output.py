@@ -71,6 +71,11 @@ def have_directory(path: str) -> None:
         os.mkdir(path)
 
 
+def size_below(path: str) -> int:
+    """Return the bytes of the files that were written below a directory on a disk."""
+    return sum(os.lstat(os.path.join(folder, name)).st_size for folder, _, names in os.walk(path) for name in names)
+
+
 def create(path: str) -> BinaryIO:
     """Create a file and open it; a file in a store exists once it is settled."""
     store = store_of(path)

@@ -24,12 +24,15 @@ class Leftover(NamedTuple):
     why: str
 
 
-def prune(out: str, keep: int, *, dry_run: bool) -> Report:
+def prune(out: str, keep: int, *, dry_run: bool, unfinished: bool = False) -> Report:
     """Remove all complete runs but the `keep` newest ones, and leftovers of runs that nobody writes.
 
-    UsageError: no such directory, or a run instead of the directory of runs.
+    In a store nothing tells that nobody writes: there `unfinished` says so. UsageError: no such directory, or a run
+    instead of the directory of runs; `unfinished` on a disk.
     """
-    removed = (*_old(out, keep), *_dead(out))
+    if unfinished and not is_url(out):
+        raise UsageError("--unfinished is for a store: on a disk kcheck sees which scans still run")
+    removed = (*_old(out, keep), *(_incomplete(out) if unfinished else _dead(out)))
     for leftover in () if dry_run else removed:
         discard(leftover.path)
     return Report(
@@ -58,6 +61,15 @@ def _old(out: str, keep: int) -> Iterator[Leftover]:
     newest_first = sorted(runs, key=lambda run: (run.ended or 0, run.path), reverse=True)
     for run in reversed(newest_first[keep:]):
         yield Leftover(run.path, f"older than the {keep} newest runs")
+
+
+def _incomplete(out: str) -> Iterator[Leftover]:
+    """Yield what a store has of runs without manifest, and of failed ones."""
+    for name in sorted(list_directory(out).directories):
+        if name.startswith(_ASIDE):
+            yield Leftover(join(out, name), "its scan failed, and was not resumed")
+        elif name.startswith("run=") and not exists(join(out, name, MANIFEST)):
+            yield Leftover(join(out, name), "it has no manifest")
 
 
 def _dead(out: str) -> Iterator[Leftover]:

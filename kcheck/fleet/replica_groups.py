@@ -10,7 +10,7 @@ import numpy as np
 from kcheck.disk.output import create, discard, make_directory, read_again
 from kcheck.disk.walk import join
 from kcheck.fleet.arrow_take import joined, taken, taken_in_parts
-from kcheck.fleet.replicas import FIELDS, KEY
+from kcheck.fleet.replicas import FIELDS, KEY, OF_TOPIC
 from kcheck.fleet.truncation_columns import Flags, Numbers
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ _GROUP_COUNT = 8192
 _SHARED = ("cluster", "topic", "broker", "log_dir")
 """Texts that are written once, not with each replica."""
 
-GroupKey = tuple[bool, str, str]
-"""Cluster and topic in their order: what has no cluster comes first."""
+GroupKey = tuple[bool, str, str, int]
+"""Cluster, topic and partition in their order: what has no cluster comes first. Whole topics are of partition 0."""
 
 
 class Groups:
@@ -90,7 +90,7 @@ class Groups:
 
 
 class _SortedReplicas:
-    """Sorted replicas, read part by part."""
+    """Sorted replicas, read part by part, and taken by topic, or by partition if they have OF_TOPIC."""
 
     def __init__(self, parts: "Iterator[pa.RecordBatch]") -> None:
         self._parts = parts
@@ -103,12 +103,12 @@ class _SortedReplicas:
         return self._part is None
 
     def reaches(self) -> GroupKey:
-        """Return the last topic in the part that was read."""
+        """Return the last topic, or partition, in the part that was read."""
         assert self._part is not None
         return _key(self._part, self._part.num_rows - 1)
 
     def take(self, upto: GroupKey) -> "Iterator[pa.RecordBatch]":
-        """Yield what belongs to topics up to this one."""
+        """Yield what belongs to topics, or partitions, up to this one."""
         while self._part is not None:
             part = self._part
             end = bisect_right(range(part.num_rows), upto, lo=self._at, key=lambda row: _key(part, row))
@@ -121,8 +121,17 @@ class _SortedReplicas:
 
 
 def grouped(batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
-    """Yield the partitions of replicas that are sorted: KEY and FIELDS, as `Groups` takes them."""
+    """Yield the partitions of replicas that are sorted: KEY and FIELDS, as `Groups` takes them.
+
+    With OF_TOPIC topics need not be complete, and only one partition has to fit into memory.
+    """
     return _merged([_SortedReplicas(_encoded(batch) for batch in batches if batch.num_rows)], FIELDS)
+
+
+def _key(batch: "pa.RecordBatch", row: int) -> GroupKey:
+    cluster = batch.column("cluster")[row].as_py()
+    partition = batch.column("partition")[row].as_py() if OF_TOPIC in batch.schema.names else 0
+    return cluster is not None, cluster or "", batch.column("topic")[row].as_py(), partition
 
 
 def _merged(runs: Sequence[_SortedReplicas], names: Sequence[str]) -> "Iterator[pa.RecordBatch]":
@@ -131,11 +140,6 @@ def _merged(runs: Sequence[_SortedReplicas], names: Sequence[str]) -> "Iterator[
         upto = min(run.reaches() for run in runs)
         replicas = joined([part for run in runs for part in run.take(upto)])
         yield from _grouped(replicas if is_sorted else taken(replicas, _order(replicas)), names)
-
-
-def _key(batch: "pa.RecordBatch", row: int) -> GroupKey:
-    cluster = batch.column("cluster")[row].as_py()
-    return cluster is not None, cluster or "", batch.column("topic")[row].as_py()
 
 
 def _encoded(batch: "pa.RecordBatch") -> "pa.RecordBatch":
@@ -190,21 +194,24 @@ def _ranks(texts: "pa.DictionaryArray") -> Numbers:
 
 
 def _grouped(replicas: "pa.RecordBatch", names: Sequence[str]) -> "Iterator[pa.RecordBatch]":
-    """Yield the partitions of complete topics; replicas are sorted."""
+    """Yield partitions; replicas are sorted, and of complete topics unless they have OF_TOPIC."""
     import pyarrow as pa
 
     topic = _topics(replicas)
     begin = _changes(topic) | _changes(replicas.column("partition").to_numpy())
     begins = np.flatnonzero(begin)
-    brokers = begin | _changes(replicas.column("broker_id").to_numpy(zero_copy_only=False))
-    of_topic = _largest(topic[begins], np.add.reduceat(brokers, begins, dtype=np.int64))
+    if OF_TOPIC in replicas.schema.names:
+        of_topic = replicas.column(OF_TOPIC).to_numpy()[begins]
+    else:
+        brokers = begin | _changes(replicas.column("broker_id").to_numpy(zero_copy_only=False))
+        of_topic = _largest(topic[begins], np.add.reduceat(brokers, begins, dtype=np.int64))
     offsets = np.append(begins, replicas.num_rows)
     keys = replicas.select(KEY).take(pa.array(begins))
     fields = [replicas.schema.field(name) for name in names]
     structs = pa.StructArray.from_arrays([replicas.column(name) for name in names], fields=fields)
     groups = pa.RecordBatch.from_arrays(
         [*keys.columns, pa.array(of_topic), pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), structs)],
-        names=[*KEY, "replicas_of_topic", "replicas"],
+        names=[*KEY, OF_TOPIC, "replicas"],
     )
     for at in range(0, groups.num_rows, _GROUP_COUNT):
         yield groups.slice(at, _GROUP_COUNT)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kcheck.core.lineage import EpochRange, Lineage, lineage_of_cache
+from kcheck.core.startup import Outcome
 from kcheck.core.truncation_plans import TruncationPlan
 from kcheck.disk.walk import folder_of, join
 from kcheck.documents.truncation import table_rows
@@ -77,9 +78,12 @@ FIELDS = (
     *LISTS,
 )
 """The columns of a replica that the comparison reads."""
+_NOT_SERVED = "nobody serves it"
 _ENCODE = json.JSONEncoder(separators=(",", ":")).encode
 KEY = ("cluster", "topic", "partition")
 """The columns that identify a partition."""
+OF_TOPIC = "replicas_of_topic"
+"""On how many brokers the partition of a topic is that is on most of them."""
 
 FINDINGS = (Column("broker", "string", "The broker."), *findings.TABLE.columns)
 PLANS = (Column("broker", "string", "The broker."), *truncation_plans.TABLE.columns)
@@ -320,12 +324,24 @@ def replicas_schema() -> "pa.Schema":
 
 
 def replica_rows(batch: "pa.RecordBatch") -> "pa.RecordBatch":
-    """Return the replicas in a batch of directories that are compared: KEY and FIELDS."""
+    """Return the replicas in a batch of directories that are compared: KEY and FIELDS. A stray has a problem."""
     import pyarrow as pa
 
     names = [*KEY, *FIELDS]
-    there = batch.select([f"of_{name}" if name in LISTS else name for name in names])
-    return pa.RecordBatch.from_arrays(there.filter(batch.column("compared")).columns, names=names)
+    columns = [batch.column(f"of_{name}" if name in LISTS else name) for name in names]
+    columns[names.index("problem")] = _problems(batch)
+    there = pa.RecordBatch.from_arrays(columns, names=names)
+    return there.filter(batch.column("compared"))
+
+
+def _problems(batch: "pa.RecordBatch") -> "pa.StringArray":
+    """Return why replicas cannot take part: nobody serves one of which the next start makes a stray."""
+    from pyarrow import compute
+
+    problems, reasons = batch.column("problem"), batch.column("start_reason")
+    is_stray = compute.fill_null(compute.equal(batch.column("start_outcome"), str(Outcome.STRAY)), False)
+    words = compute.binary_join_element_wise(_NOT_SERVED, reasons, ": ", null_handling="skip")
+    return compute.if_else(compute.and_(is_stray, compute.is_null(problems)), words, problems)
 
 
 def tables_of_compared(batch: "pa.RecordBatch") -> "dict[str, pa.RecordBatch]":

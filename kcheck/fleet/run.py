@@ -23,6 +23,8 @@ _BATCH_COUNT = 16_384
 """Rows that are held at once."""
 BrokerKey = tuple[str | None, str | None]
 """Cluster and broker."""
+Wanted = Mapping[str, frozenset[Any]]
+"""The values that are wanted of some columns: row groups that hold none of them are not read."""
 
 
 class RunFile(NamedTuple):
@@ -55,10 +57,9 @@ class FleetRun(NamedTuple):
 
         With `cluster` parts of files that hold none of its rows are not read. KcheckError where a file is damaged.
         """
-        known = {column.name: column for column in run_tables()[table].run_columns}
-        schema = schema_of([known[name] for name in columns])
+        wanted: Wanted = {} if cluster is None else {"cluster": frozenset((cluster,))}
         for part in self.parts.get(table, ()):
-            yield from _batches(part, schema, known.keys(), cluster)
+            yield from part_batches(part, table, columns, wanted)
 
     def values(self, table: str, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a table as values, these columns of it."""
@@ -153,19 +154,20 @@ def _part(folder: str, about: Mapping[str, Any]) -> RunFile:
     return RunFile(join(folder, name), rows, size)
 
 
-def _batches(
-    part: RunFile, schema: "pa.Schema", known: Collection[str], cluster: str | None
-) -> "Iterator[pa.RecordBatch]":
+def part_batches(part: RunFile, table: str, columns: Sequence[str], wanted: Wanted) -> "Iterator[pa.RecordBatch]":
+    """Yield the rows of one file of a table, as `FleetRun.batches` does."""
     import pyarrow as pa
     from pyarrow import parquet
 
+    known = {column.name: column for column in run_tables()[table].run_columns}
+    schema = schema_of([known[name] for name in columns])
     rows = 0
     try:
         with reading(part.path) as (stream, size):
             _same(size, part.size, "bytes")
             file = parquet.ParquetFile(stream, page_checksum_verification=True)
-            names = _names(file.schema_arrow.names, schema.names, known)
-            groups = _groups(file.metadata, cluster)
+            names = _names(file.schema_arrow.names, schema.names, known.keys())
+            groups = _groups(file.metadata, wanted)
             _same(file.metadata.num_rows, part.rows, "rows")
             for batch in file.iter_batches(_BATCH_COUNT, row_groups=groups, columns=names):
                 batch.validate(full=True)
@@ -177,16 +179,22 @@ def _batches(
         raise KcheckError(f"{part.path} cannot be read: {said}") from error
 
 
-def _groups(metadata: Any, cluster: str | None) -> list[int]:
-    """Return the row groups that can hold rows of a cluster; None: all."""
-    groups = [*range(metadata.num_row_groups)]
-    at = metadata.schema.names.index("cluster") if cluster is not None and "cluster" in metadata.schema.names else None
-    return groups if at is None else [group for group in groups if _may_hold(metadata, group, at, cluster)]
+def _groups(metadata: Any, wanted: Wanted) -> list[int]:
+    """Return the row groups that can hold rows with wanted values."""
+    there = metadata.schema.names
+    columns = [(there.index(name), values) for name, values in wanted.items() if name in there]
+    return [
+        group
+        for group in range(metadata.num_row_groups)
+        if all(_may_hold(metadata, group, *column) for column in columns)
+    ]
 
 
-def _may_hold(metadata: Any, group: int, column: int, value: object) -> bool:
+def _may_hold(metadata: Any, group: int, column: int, values: frozenset[Any]) -> bool:
     known = metadata.row_group(group).column(column).statistics
-    return known is None or not known.has_min_max or known.min <= value <= known.max
+    if known is None or not known.has_min_max:
+        return True
+    return any(known.min <= value <= known.max for value in values)
 
 
 def _names(there: Collection[str], wanted: Collection[str], known: Collection[str]) -> list[str]:

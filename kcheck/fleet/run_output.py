@@ -23,7 +23,7 @@ from kcheck.disk.output import (
     settle,
 )
 from kcheck.disk.remote import is_url
-from kcheck.disk.walk import exists, join
+from kcheck.disk.walk import exists, is_directory, join
 from kcheck.errors import KcheckError, UsageError
 from kcheck.registry import discover
 from kcheck.tables._arrow import schema_of
@@ -38,8 +38,8 @@ UNFINISHED = ".unfinished="
 """How the name of a directory begins in which a run is written."""
 _GROUP_COUNT, _GROUP_SIZE = 100_000, 4 << 20
 """Rows, or bytes, of each table that are held before they are written."""
-_PART_COUNT = 5_000_000
-"""A file ends after the row group that reaches this many rows."""
+_PART_SIZE = 128 << 20
+"""A file ends after the row group that reaches this many bytes."""
 
 
 class WrittenFile(NamedTuple):
@@ -89,6 +89,10 @@ class RunOutput:
                 if is_written(self.working):
                     raise UsageError(f"{self.path} is being written by another process")
                 discard(self.working)
+        elif is_directory(self.path) and not exists(join(self.path, MANIFEST)):
+            raise UsageError(
+                f"{self.path} is incomplete: a scan writes it, or was killed; see fleet prune --unfinished"
+            )
         make_directory(self.working)
         if self.working != self.path:
             self._held = occupied(self.working)
@@ -137,7 +141,9 @@ class RunOutput:
         """Write what is held, then the manifest: from now on it is a run."""
 
         def tables() -> dict[str, object]:
-            return {name: table.finish() for name, table in sorted(self._tables.items())}
+            # A query over a store takes a run for complete if `runs` names it.
+            in_order = sorted(self._tables, key=lambda name: (name == "runs", name))
+            return dict(sorted({name: self._tables[name].finish() for name in in_order}.items()))
 
         manifest = {"schema": "kcheck.run/1", **self.about, **about, "tables": _guarded(tables)}
         data = (json.dumps(manifest, indent=1) + "\n").encode()
@@ -173,7 +179,7 @@ class TableOutput:
             self._held_size += batch.get_total_buffer_size()
             if self._held_count >= _GROUP_COUNT or self._held_size >= _GROUP_SIZE:
                 self._flush()
-            if self._part_count >= _PART_COUNT:
+            if self._stream is not None and self._stream.tell() >= _PART_SIZE:
                 self._close()
 
     def take_over(self, parts: Iterable[WrittenFile]) -> None:

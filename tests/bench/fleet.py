@@ -5,7 +5,8 @@ partitions each. Printed are directories a second by wall clock and by CPU time 
 with two, what a start costs is taken off; then how both grow with the number of directories. `--partitions 500000`
 measures the comparison of replicas instead: three of each partition are read from Parquet, put together, and compared;
 some are behind, some have an epoch that the others do not have. `--growth 4000 40000 160000` scans so many directories
-once, with `--engine spark` by Spark, and prints the largest memory of each kind of process too. The files of a log dir
+once, with `--engine spark` by Spark, and prints the largest memory of each kind of process too. `--again 4000 40000`
+scans so many plainly, with `--remember`, and with `--since` where nothing has changed. The files of a log dir
 are links to those of its first directory. Nothing is asserted: the figures stand in docs/performance.md. `--tiny` does
 all that once with next to nothing: the tests do, so that it goes on to work.
 """
@@ -87,6 +88,29 @@ def cost(folder: Path, jobs: int, runs: int) -> tuple[Cost, int]:
         shutil.rmtree(folder / "out")
     memory = peak([*command[:-4], "--out", str(folder / "out"), "--quiet"])
     return Cost(min(each.wall for each in found), min(each.cpu for each in found)), memory
+
+
+def again(counts: list[int]) -> None:
+    """Measure what `--remember` costs, and what `--since` saves where nothing has changed: CPU time less a start."""
+    begun: dict[str, float] = {}
+    for count in (1, *counts):
+        with tempfile.TemporaryDirectory() as folder:
+            make(Path(folder), count)
+            out = f"{folder}/.out"  # no log dir of the layout
+            ways = {"plain": (), "remember": ("--remember",), "since": ("--since", f"{out}/run=remember")}
+            taken = {}
+            for name, options in ways.items():
+                command = [sys.executable, "-m", "kcheck", "fleet", "scan", f"{folder}/{LAYOUT}", "--jobs", "1"]
+                command += ["--out", out, "--run", name, "--quiet", "--fail-on", "fatal", *options]
+                before = resource.getrusage(resource.RUSAGE_CHILDREN)
+                subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=ENVIRONMENT, cwd=ROOT)
+                after = resource.getrusage(resource.RUSAGE_CHILDREN)
+                taken[name] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        begun = begun or taken
+        if count > 1:
+            own = {name: taken[name] - begun[name] for name in taken}
+            said = ", ".join(f"{name} {cpu:.2f} s ({cpu / own['plain']:.2f})" for name, cpu in own.items())
+            print(f"{count:7} directories: {said} of CPU time", flush=True)
 
 
 ENGINES = {"local": ("--jobs", "2"), "spark": ("--engine", "spark", "--master", "local[2]")}
@@ -217,13 +241,18 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3, help="the smallest cost of so many counts")
     parser.add_argument("--partitions", nargs="+", type=int, help="compare the replicas of so many partitions instead")
     parser.add_argument("--growth", nargs="+", type=int, help="scan so many directories once each instead")
+    parser.add_argument("--again", nargs="+", type=int, help="scan so many directories again, unchanged")
     parser.add_argument("--engine", choices=ENGINES, default="local", help="what --growth scans by")
     parser.add_argument("--tiny", action="store_true", help="measure next to nothing of all, in seconds")
     given = parser.parse_args()
     if given.tiny:
         growth([2, 4], "local")
+        again([2])
         compare_replicas([60])
         scans([2, 4], 1)
+        return
+    if given.again:
+        again(given.again)
         return
     if given.growth:
         growth(given.growth, given.engine)

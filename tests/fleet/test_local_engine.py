@@ -239,10 +239,10 @@ def test_rows_are_written_in_groups_and_parts(data: Path, tmp_path: Path, monkey
     """So that memory does not grow with the fleet."""
     monkeypatch.setattr(stages, "ITEM_COUNT", 1)
     monkeypatch.setattr(output, "_GROUP_COUNT", 2)
-    monkeypatch.setattr(output, "_PART_COUNT", 4)
+    monkeypatch.setattr(output, "_PART_SIZE", 1)
     _, rows = scanned(tmp_path, data)
     parts = sorted((tmp_path / "out" / "run=r" / "partitions").iterdir())
-    assert [[2, 2], [2]] == [
+    assert [[2], [2], [2]] == [
         [found.row_group(number).num_rows for number in range(found.num_row_groups)]
         for found in (parquet.ParquetFile(part).metadata for part in parts)
     ]

@@ -1,5 +1,6 @@
 """What a scan of a fleet says of the next starts."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +9,16 @@ import pytest
 from kcheck.core.releases import release
 from kcheck.fleet.identify import ScanOptions, identify
 from kcheck.fleet.inventory import FleetLogDir
+from kcheck.fleet.report import report
+from kcheck.fleet.run import open_run
 from kcheck.fleet.scan_rows import seen_of, tables_of
 from kcheck.fleet.steps import list_items, look_at_broker, scan_items
 from kcheck.model.depth import Depth
 from kcheck.model.report import PartitionFilter
 from kcheck.tables._arrow import from_bytes, to_bytes
+from tests.cli.command import kcheck
+from tests.fleet.test_cluster_metadata import FIXTURES
+from tests.fleet.test_local_engine import LAYOUT, scanned
 from tests.verbs.test_predict import metadata_log, whole
 
 
@@ -45,3 +51,44 @@ def of_fleet(path: str, depth: str) -> list[tuple[Any, ...]]:
     rows = [*(tables_of(batch)["predictions"] for batch in seen), *whole_log_dir]
     names = ("log_dir", "dir", "outcome", "reason", "scan_bytes")
     return [tuple(row[name] for name in names) for batch in rows for row in batch.to_pylist()]
+
+
+def test_one_prediction_is_one_truth(tmp_path: Path) -> None:
+    """Strays, losses and outcomes are the same in tables, report, metrics, and the comparison of replicas."""
+    roots = [FIXTURES / "clusters" / "4.3.1" / LAYOUT, FIXTURES / "brokers" / "4.3.1" / LAYOUT]
+    _, rows = scanned(tmp_path, *roots, depth="crc")
+    summary: Any = report(open_run(str(tmp_path / "out")), lambda *_: True, lambda *_: False).body
+    of_log_dirs = [row for row in rows["predictions"] if row["dir"] is None]
+    losing = [row for row in rows["predictions"] if row["lost"] is not None]
+    assert (
+        len(losing) == summary["partitions_losing"] == sum(row["losing_partitions"] for row in summary["broker_starts"])
+    )
+    counted = Counter[str]()
+    for row in summary["broker_starts"]:
+        counted.update(row["outcomes"])
+    lossy = {(row["cluster"], row["log_dir"]) for row in losing}
+    expected = Counter(
+        "lost" if row["outcome"] == "ok" and (row["cluster"], row["log_dir"]) in lossy else row["outcome"]
+        for row in of_log_dirs
+    )
+    assert expected == +counted
+    told = kcheck("fleet", "report", tmp_path / "out", "-o", tmp_path / "x.html", "--prometheus", tmp_path / "m.prom")
+    assert told.code in (0, 1)
+    metrics = [line for line in (tmp_path / "m.prom").read_text().splitlines() if "_broker_losing_partitions{" in line]
+    assert len(losing) == sum(int(line.rpartition(" ")[2]) for line in metrics)
+    strays = {
+        replica_of(row)
+        for row in rows["predictions"]
+        if row["outcome"] == "stray" and row["dir"] == f"{row['topic']}-{row['partition']}"
+    }
+    assert len(strays) > 2
+    assert strays.isdisjoint(replica_of(row) for row in rows["replica_sets"] if row["able"])
+    of_strays = [row for row in rows["truncation_plans"] if replica_of(row) in strays]
+    assert of_strays
+    assert all(row["problem"].startswith("nobody serves it: ") for row in of_strays)
+    without = [row for row in rows["replica_sets"] if not row["able"]]
+    assert {("outlived", "gone")} <= {(row["cluster"], row["topic"]) for row in without}
+
+
+def replica_of(row: dict[str, Any]) -> tuple[Any, ...]:
+    return row["cluster"], row["topic"], row["partition"], row["broker_id"]

@@ -1,29 +1,32 @@
-"""`spark.read.format("kcheck")`: the tables of a fleet scan as DataFrames, of log dirs or of a run that is there.
+"""`spark.read.format("kcheck")`: the tables of a fleet scan as DataFrames, of log dirs or of runs that are there.
 
 `register(spark)` makes the format known to a session. Options are `table` (findings without it), and those of the
-command: `depth`, `kafka`, `topic`, `time_limit`; `storage_options` are those of a URL, as a JSON object.
+command: `depth`, `kafka`, `topic`, `time_limit`; `storage_options` are those of a URL, as a JSON object. `readStream`
+gives the rows of each new run below an `--out` folder.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
-from pyarrow import parquet
-from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    DataSourceStreamReader,
+    Filter,
+    InputPartition,
+)
 from pyspark.sql.types import StructType
 
-from kcheck.core.releases import NEWEST_TESTED, release
-from kcheck.disk.output import reading
-from kcheck.disk.read import read_whole
 from kcheck.disk.remote import mounted
-from kcheck.disk.walk import join, split
+from kcheck.disk.walk import is_directory, list_directory, split
 from kcheck.errors import UsageError
-from kcheck.fleet.identify import Identified, ScanOptions
-from kcheck.fleet.inventory import inventory
-from kcheck.fleet.releases import ReleaseOptions
-from kcheck.fleet.run_output import MANIFEST, run_tables
+from kcheck.fleet.identify import Identified
+from kcheck.fleet.inventory import inventory, is_inventory
+from kcheck.fleet.run import FleetRun, RunFile, open_run, open_runs, part_batches
+from kcheck.fleet.run_output import run_tables
 from kcheck.fleet.scan_rows import findings_batch
 from kcheck.fleet.spark.executor_steps import (
     ExecutorOptions,
@@ -33,12 +36,11 @@ from kcheck.fleet.spark.executor_steps import (
     informed_of,
     stores_of,
 )
+from kcheck.fleet.spark.pushed import Pushed
 from kcheck.fleet.spark.session import ship
+from kcheck.fleet.spark.source_options import SourceOptions, source_options, table_of
 from kcheck.fleet.spark.transport import OF_BROKER, OF_CLUSTER, OF_SCANNED, ddl
-from kcheck.model.depth import parse_depth
-from kcheck.model.evidence import AUTO
 from kcheck.model.finding import Finding
-from kcheck.model.report import PartitionFilter
 from kcheck.model.unreadable import UnreadableError
 from kcheck.tables._arrow import from_bytes, to_bytes
 
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
 
 _OF_BROKER = (*OF_BROKER, "findings")
 """Their rows need all log dirs of a broker; those of OF_SCANNED one of them alone."""
-_TIME_LIMIT = "600"
+_PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 
 
 class _InputPart(NamedTuple):
@@ -55,7 +57,7 @@ class _InputPart(NamedTuple):
 
     log_dirs: tuple[Identified, ...] = ()
     known: tuple[bytes, ...] = ()
-    file: str | None = None
+    file: RunFile | None = None
 
 
 class KcheckDataSource(DataSource):
@@ -68,108 +70,154 @@ class KcheckDataSource(DataSource):
 
     def schema(self) -> str:
         """Return the columns of the table that is asked for."""
-        return ddl(run_tables()[self._table()].run_columns)
+        return ddl(run_tables()[table_of(self.options)].run_columns)
 
     def reader(self, schema: StructType) -> "KcheckReader":
-        """Return what reads the table."""
-        del schema
-        return KcheckReader(self._table(), dict(self.options))
+        """Return what reads the columns of the schema."""
+        options = source_options(self.options)
+        return KcheckReader(options, _columns(options.table, schema))
 
-    def _table(self) -> str:
-        table = self.options.get("table", "findings")
-        if table not in run_tables():
-            raise UsageError(f"table {table} is not known; known are {', '.join(sorted(run_tables()))}")
-        return table
+    def streamReader(self, schema: StructType) -> "KcheckStreamReader":  # noqa: N802 - Spark's name
+        """Return what reads new runs."""
+        options = source_options(self.options)
+        return KcheckStreamReader(options, _columns(options.table, schema))
 
 
-class KcheckReader(DataSourceReader):
+class _RunReader:
+    """Reads files of runs."""
+
+    def __init__(self, options: SourceOptions, columns: tuple[str, ...]) -> None:
+        self._asked = options
+        self._columns = columns
+        self._pushed = Pushed()
+
+    def _of_run(self, run: FleetRun) -> Iterator[InputPartition]:
+        table = self._asked.table
+        if table not in run.parts:
+            raise UsageError(f"{run.path} has no table {table}: an older kcheck wrote it")
+        return (InputPartition(_InputPart(file=file)) for file in run.parts[table])
+
+    def _file(self, file: RunFile) -> Iterator[pa.RecordBatch]:
+        with mounted([file.path], dict(self._asked.storage)):
+            yield from part_batches(file, self._asked.table, self._columns, self._pushed.values)
+
+
+class KcheckReader(_RunReader, DataSourceReader):
     """Reads one table; opens nothing before Spark asks for the partitions."""
 
-    def __init__(self, table: str, options: dict[str, str]) -> None:
-        self._table = table
-        self._options = {name.lower(): value for name, value in options.items()}
+    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802 - Spark's name
+        """Keep what filters ask for; Spark applies all of them again."""
+        self._pushed = Pushed.of(filters)
+        return filters
 
     def partitions(self) -> Sequence[InputPartition]:
         """Return what can be read side by side: brokers, log dirs where one is enough, files of a run."""
-        path = self._options.get("path")
-        if path is None:
-            raise UsageError("load(...) needs a layout, a folder of log dirs, an inventory, or a run")
-        options = self._executor_options()
-        with mounted([path], dict(options.options)):
-            if split(path)[1].startswith("run="):
-                return [InputPartition(_InputPart(file=file)) for file in self._files(path)]
-            if self._table not in (*OF_SCANNED, *_OF_BROKER, *OF_CLUSTER):
-                raise UsageError(f"table {self._table} is read from a run: load('.../run=ID')")
-            inventoried = for_every_host(inventory([path]))
-            options = options._replace(urls=stores_of(inventoried.log_dirs))
-            answers = [*identified_of(inventoried.log_dirs, options)]
-            log_dirs = [answer for _, answer in answers if isinstance(answer, Identified)]
-            in_order, of_clusters = informed_of(
-                sorted(log_dirs, key=lambda log_dir: (log_dir.group, log_dir.path)), options
-            )
+        path = self._asked.path
+        with mounted([path], dict(self._asked.storage)):
+            if _holds_runs(path):
+                return [*self._of_run(open_run(path))]
+            return [InputPartition(part) for part in self._of_log_dirs(path)]
+
+    def _of_log_dirs(self, path: str) -> Iterator[_InputPart]:
+        table = self._asked.table
+        if table not in (*OF_SCANNED, *_OF_BROKER, *OF_CLUSTER):
+            raise UsageError(f"table {table} is read from a run: load('.../run=ID')")
+        inventoried = for_every_host(inventory([path]))
+        options = self._options()._replace(urls=stores_of(inventoried.log_dirs))
+        answers = [*identified_of(inventoried.log_dirs, options)]
+        log_dirs = [answer for _, answer in answers if isinstance(answer, Identified)]
+        in_order, of_clusters = informed_of(
+            sorted(log_dirs, key=lambda log_dir: (log_dir.group, log_dir.path)), options
+        )
         failed = [
             findings_batch((log_dir.cluster, log_dir.broker), (answer,))
             for log_dir, answer in answers
             if isinstance(answer, Finding)
         ]
         rows = [("findings", batch) for batch in (findings_batch((None, None), inventoried.findings), *failed)]
-        known = tuple(to_bytes(batch) for name, batch in (*rows, *of_clusters) if name == self._table)
-        parts = [_InputPart(known=known)] if known else []
-        if self._table in OF_CLUSTER:
-            return [InputPartition(part) for part in parts]
-        for _, same in groupby(
-            in_order, key=lambda log_dir: log_dir.group if self._table in _OF_BROKER else log_dir.path
-        ):
-            parts.append(_InputPart(log_dirs=tuple(same)))
-        return [InputPartition(part) for part in parts]
+        known = tuple(to_bytes(batch) for name, batch in (*rows, *of_clusters) if name == table)
+        if known:
+            yield _InputPart(known=known)
+        if table in OF_CLUSTER:
+            return
+        alone = table not in _OF_BROKER
+        asked = {log_dir.path if alone else log_dir.group for log_dir in self._pushed.of_log_dirs(in_order)}
+        for key, same in groupby(in_order, key=lambda log_dir: log_dir.path if alone else log_dir.group):
+            if key in asked:
+                yield _InputPart(log_dirs=tuple(same))
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of one partition."""
         part: _InputPart = partition.value
-        options = self._executor_options()
         if part.file is not None:
-            with (
-                mounted([part.file], dict(options.options)),
-                reading(part.file) as (stream, _),
-                parquet.ParquetFile(stream) as file,
-            ):
-                yield from file.iter_batches()
+            yield from self._file(part.file)
             return
         for data in part.known:
-            yield from from_bytes(data)
-        options = options._replace(urls=stores_of(part.log_dirs))
-        for name, batch in broker_rows(part.log_dirs, options, ends_broker=self._table in _OF_BROKER):
-            if name == self._table:
-                yield batch
+            yield from (batch.select(self._columns) for batch in from_bytes(data))
+        options = self._options()._replace(urls=stores_of(part.log_dirs))
+        for name, batch in broker_rows(part.log_dirs, options, ends_broker=self._asked.table in _OF_BROKER):
+            if name == self._asked.table:
+                yield batch.select(self._columns)
 
-    def _files(self, path: str) -> Iterator[str]:
-        try:
-            manifest = json.loads(read_whole(join(path, MANIFEST), follow=True))
-        except (UnreadableError, ValueError) as error:
-            raise UsageError(f"{path} is not a finished run: {error}") from error
-        for part in manifest["tables"][self._table]["parts"]:
-            yield join(path, self._table, part["file"])
+    def _options(self) -> ExecutorOptions:
+        how = self._asked.how._replace(wanted=self._pushed.of_partitions(self._asked.how.wanted))
+        return ExecutorOptions(how, self._asked.seconds, options=self._asked.storage)
 
-    def _executor_options(self) -> ExecutorOptions:
-        depth, topics = self._options.get("depth", "checkpoints"), self._options.get("topic")
-        wanted = PartitionFilter(topics=() if topics is None else (topics,))
-        kafka = self._options.get("kafka", AUTO)
-        how = ScanOptions(
-            parse_depth(depth, "depth"), wanted, release(NEWEST_TESTED if kafka == AUTO else kafka),
-            auto=ReleaseOptions() if kafka == AUTO else None,
-        )  # fmt: skip
-        seconds = float(self._options.get("time_limit", _TIME_LIMIT))
-        return ExecutorOptions(how, seconds, options=self._storage_options())
 
-    def _storage_options(self) -> tuple[tuple[str, object], ...]:
-        text = self._options.get("storage_options", "{}")
-        try:
-            return tuple(json.loads(text).items())
-        except (ValueError, AttributeError):
-            raise UsageError(f"storage_options {text}: a JSON object is needed") from None
+class KcheckStreamReader(_RunReader, DataSourceStreamReader):
+    """Reads each complete run below an `--out` folder once: what is new when Spark asks is one micro-batch."""
+
+    def initialOffset(self) -> dict[str, str]:  # noqa: N802 - Spark's name
+        """Return the offset before every run."""
+        return {"runs": "[]"}
+
+    def latestOffset(self) -> dict[str, str]:  # type: ignore[override]  # noqa: N802 - the signature of every release
+        """Return the runs that are there."""
+        with mounted([self._asked.path], dict(self._asked.storage)):
+            names = sorted(run.name for run in self._runs())
+        return {"runs": json.dumps(names)}
+
+    def partitions(self, start: dict[str, str], end: dict[str, str]) -> Sequence[InputPartition]:
+        """Return the files of runs that have come; one that was removed meanwhile has none."""
+        new = {*json.loads(end["runs"])} - {*json.loads(start["runs"])}
+        with mounted([self._asked.path], dict(self._asked.storage)):
+            runs = sorted((run for run in self._runs() if run.name in new), key=lambda run: (run.ended or 0, run.name))
+            return [part for run in runs for part in self._of_run(run)]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of one file."""
+        yield from self._file(partition.value.file)
+
+    def _runs(self) -> list[FleetRun]:
+        path = self._asked.path
+        if not is_directory(path):
+            raise UsageError(f"{path} is not a directory: readStream needs the --out directory of scans")
+        return open_runs([path]) if _holds_runs(path) else []
+
+
+def _columns(table: str, schema: StructType) -> tuple[str, ...]:
+    """Return the columns to read; UsageError if a schema of the user has others than the table."""
+    known = {column.name for column in run_tables()[table].run_columns}
+    other = [name for name in schema.names if name not in known]
+    if other:
+        raise UsageError(f"table {table} has no column {other[0]}")
+    return tuple(schema.names)
+
+
+def _holds_runs(path: str) -> bool:
+    """Whether a path is a run, or the `--out` directory of runs; else it names log dirs."""
+    if split(path)[1].startswith("run="):
+        return True
+    if "{" in path or is_inventory(path) or not is_directory(path):
+        return False
+    try:
+        return any(name.startswith("run=") for name in list_directory(path).directories)
+    except UnreadableError as error:
+        raise UsageError(f"{path}: {error}") from error
 
 
 def register(spark: "SparkSession") -> None:
-    """Make the format known to a session, and hand kcheck to its executors."""
+    """Make the format known to a session, with filters that are pushed down, and hand kcheck to its executors."""
     ship(spark)
+    spark.conf.set(_PUSHDOWN, "true")
     spark.dataSource.register(KcheckDataSource)

@@ -9,6 +9,7 @@ from itertools import accumulate
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from kcheck.disk.output import size_below
 from kcheck.disk.remote import is_url, mounted
 from kcheck.disk.walk import absolute, real
 from kcheck.fleet.broker_logs import FleetLog, FoundLogs, find_logs, in_tasks, with_brokers
@@ -19,7 +20,7 @@ from kcheck.fleet.inventory import FleetLogDir, Inventory, inventory
 from kcheck.fleet.local_engine import THREADS, FindingCounts, ScanRun, about, conclude, outside
 from kcheck.fleet.releases import counted, with_releases
 from kcheck.fleet.remembered import Memory, aside
-from kcheck.fleet.replicas import KEY, replicas_schema
+from kcheck.fleet.replicas import KEY, OF_TOPIC, replicas_schema
 from kcheck.fleet.retry import MEMORY_MAX
 from kcheck.fleet.run_output import RunOutput, WrittenFile, run_tables
 from kcheck.fleet.scan_rows import findings_batch
@@ -68,8 +69,10 @@ _LOG_DIRS_OF_SLICE = 64
 _COPIES_OF_SLICE = 16
 _SIDE_BY_SIDE = 4
 """Jobs that wait for executors at once."""
-_OF_FILE = 40_000
-"""Directories whose rows make a file, and whose replicas one task compares."""
+_OF_COMPARISON = 40_000
+"""Directories whose replicas one task compares."""
+_OF_FILES = 256 << 20
+"""Bytes of staged rows whose tables one task writes: the largest table gets files of more than a quarter of it."""
 _BLOCK_SIZE = 16 << 20
 """Bytes that a writer holds."""
 
@@ -133,7 +136,7 @@ class _SparkEngine:
         self._run = run
         self._spark = spark
         self._output = output
-        self._files = 1
+        self._comparisons = 1
         self._progress = SparkProgress(spark, Coverage(), run.tell)
         self._held = held
 
@@ -257,7 +260,7 @@ class _SparkEngine:
         counts = [count for _, count in sorted(zip(*firsts.to_pydict().values(), strict=True))]
         assert len(log_dirs) == len(counts)
         self._progress.coverage.planned["partitions"] = sum(counts)
-        self._files = min(1 + sum(counts) // _OF_FILE, _SLICES_MAX)
+        self._comparisons = min(1 + sum(counts) // _OF_COMPARISON, _SLICES_MAX)
         return listed, counts
 
     def _scanned(self, listed: "DataFrame", counts: Sequence[int], cores: int) -> "DataFrame":
@@ -285,11 +288,20 @@ class _SparkEngine:
         return self._staged("brokers", examined)
 
     def _compared(self, scanned: "DataFrame") -> "DataFrame":
-        """Return the comparison of partitions on several brokers; the replicas of a topic meet in one task."""
+        """Return the comparison of partitions on several brokers; the replicas of a partition meet in one task."""
         seen = scanned.where("compared is not null").select("compared")
         replicas = seen.mapInArrow(opened, ddl_of(replicas_schema()))
-        topics = replicas.repartitionByRange(self._files, *KEY[:2]).sortWithinPartitions(*KEY, "broker_id")
-        return self._staged("compare", self._mapped(topics, stages.compare_all, COMPARED))
+        if self._comparisons > 1:
+            replicas = _with_topics(replicas, seen)
+        dealt = replicas.repartitionByRange(self._comparisons, *KEY).sortWithinPartitions(*KEY, "broker_id")
+        return self._staged("compare", self._mapped(dealt, stages.compare_all, COMPARED))
+
+    def _file_tasks(self) -> int:
+        """Return how many tasks write files, by the bytes of their rows; where executors hold these, by the number."""
+        if is_url(self._run.out):
+            return self._comparisons
+        size = size_below(self._output.folder(_STAGING))
+        return min(1 + size // _OF_FILES, _SLICES_MAX)
 
     def _write(self, staged: "Sequence[DataFrame]") -> None:
         """Write the rows of all tables in the order of their keys."""
@@ -297,7 +309,7 @@ class _SparkEngine:
         first, *others = (_tables_of(frame, names) for frame in staged)
         for other in others:
             first = first.union(other)
-        frame = first.repartitionByRange(self._files, *KEY_NAMES).sortWithinPartitions(*KEY_NAMES)
+        frame = first.repartitionByRange(self._file_tasks(), *KEY_NAMES).sortWithinPartitions(*KEY_NAMES)
         ids = (BUG, *(rule.id for rule in all_rules()))
         kinds = ((rule, severity) for rule in ids for severity in Severity)
         shown = frozenset((rule, str(severity)) for rule, severity in kinds if self._run.shown(rule, severity))
@@ -357,6 +369,21 @@ def _side_by_side(*calls: Callable[[], T]) -> list[T]:
         return [future.result() for future in [pool.submit(call) for call in calls]]
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _with_topics(replicas: "DataFrame", seen: "DataFrame") -> "DataFrame":
+    """Return replicas with OF_TOPIC: so tasks can share a topic."""
+    from pyspark.sql import functions
+
+    names = (*KEY, "broker_id")
+    schema = replicas_schema()
+    keys = seen.mapInArrow(partial(opened, names=names), ddl_of([schema.field(name) for name in names]))
+    of_partitions = keys.groupBy(*KEY).agg(functions.count_distinct("broker_id").alias("brokers"))
+    of_topics = of_partitions.groupBy(*KEY[:2]).agg(functions.max("brokers").alias(OF_TOPIC))
+    named = of_topics.select(functions.col("cluster").alias("of"), functions.col("topic").alias("named"), OF_TOPIC)
+    is_of = functions.col("cluster").eqNullSafe(functions.col("of"))
+    is_same = is_of & (functions.col("topic") == functions.col("named"))
+    return replicas.join(named, is_same).drop("of", "named")
 
 
 def _tables_of(frame: "DataFrame", names: Sequence[str]) -> "DataFrame":

@@ -54,9 +54,11 @@ def write_all(
         for outer in batches:
             for name in outer.schema.names[len(KEY) :]:
                 for batch in opened_column(outer.column(name)):
-                    if name not in tables:
+                    rows = _counted(batch, kinds, shown) if name == "findings" else batch
+                    if rows.num_rows and name not in tables:
                         tables[name] = TableOutput(own, run_tables()[name], about)
-                    tables[name].write(_counted(batch, kinds, shown) if name == "findings" else batch)
+                    if rows.num_rows:
+                        tables[name].write(rows)
         files = [
             (context.partitionId(), name, *part, None, None, None) for name in tables for part in tables[name].parts()
         ]

@@ -99,7 +99,7 @@ def ddl(columns: Iterable[Column]) -> str:
     return ddl_of(schema_of(columns))
 
 
-def ddl_of(schema: "pa.Schema") -> str:
+def ddl_of(schema: "Iterable[pa.Field]") -> str:
     """Return Arrow columns as Spark declares them."""
     return ", ".join(f"`{field.name}` {_declared(field.type)}" for field in schema)
 
@@ -115,10 +115,11 @@ def _declared(kind: "pa.DataType") -> str:
     return names.get(str(kind), str(kind))
 
 
-def opened(batches: "Batches") -> "Batches":
-    """Yield the rows that the last column holds as bytes."""
+def opened(batches: "Batches", names: Sequence[str] | None = None) -> "Batches":
+    """Yield the rows that the last column holds as bytes: all of their columns, or some."""
     for outer in batches:
-        yield from opened_column(outer.column(outer.num_columns - 1))
+        for batch in opened_column(outer.column(outer.num_columns - 1)):
+            yield batch if names is None else batch.select(names)
 
 
 def opened_column(column: "pa.BinaryArray") -> "Batches":

@@ -66,8 +66,42 @@ def expected(fleet: Path) -> dict[str, list[dict[str, Any]]]:
 
 @pytest.mark.parametrize("table", ["findings", "runs", "truncation_plans"])
 def test_a_run_is_read(table: str, read: Any, fleet: Path, expected: dict[str, list[dict[str, Any]]]) -> None:
-    """Any table of it."""
+    """Any table of it; the newest run of an --out directory."""
     assert expected[table] == read(fleet / "out" / "run=r", table)
+    assert expected[table] == read(fleet / "out", table)
+
+
+def test_only_what_a_query_asks_for_is_read(
+    spark: SparkSession, read: Any, fleet: Path, expected: dict[str, list[dict[str, Any]]]
+) -> None:
+    """Columns of a schema, and rows: Spark asks for the log dirs and the topics, and applies its filters again."""
+    assert read is not None
+    for path in (fleet / "fleet" / "{broker}" / "{log_dir}", fleet / "out"):
+        rows = (
+            spark.read.format("kcheck").option("table", "segments").schema("topic string, size bigint").load(str(path))
+        )
+        found = rows.where("topic = 'a' and size > 0").toArrow().to_pylist()
+        assert [{"topic": "a", "size": row["size"]} for row in expected["segments"] if row["topic"] == "a"] == found
+
+
+def test_each_new_run_is_a_micro_batch(spark: SparkSession, read: Any, fleet: Path, tmp_path: Path) -> None:
+    """A run is read once, when it is complete; so goes a query that stops and starts again."""
+    assert read is not None
+    layout = str(fleet / "fleet" / "{broker}" / "{log_dir}")
+    (tmp_path / "out").mkdir()
+
+    def new_runs() -> list[str]:
+        """Return the ids of runs that a query finds."""
+        stream = spark.readStream.format("kcheck").option("table", "runs").load(str(tmp_path / "out"))
+        query = stream.writeStream.format("parquet").option("checkpointLocation", str(tmp_path / "seen"))
+        query.option("path", str(tmp_path / "rows")).trigger(availableNow=True).start().awaitTermination()
+        return sorted(row["id"] for row in spark.read.schema(stream.schema).parquet(str(tmp_path / "rows")).collect())
+
+    scan([layout], asked(tmp_path / "out", "a"))
+    (tmp_path / "out" / "run=dead" / "findings").mkdir(parents=True)
+    assert ["a"] == new_runs()
+    scan([layout], asked(tmp_path / "out", "b"))
+    assert ["a", "b"] == new_runs()
 
 
 @pytest.mark.parametrize("table", ["findings", "predictions", "clusters", "cluster_partitions"])
@@ -129,7 +163,10 @@ def test_what_makes_no_sense_is_told(read: Any, fleet: Path) -> None:
         (layout, {"storage_options": "[]"}, "a JSON object is needed"),
         ("nosuch://x", {}, "nosuch://x: Protocol not known"),
         (layout, {"table": "truncation_plans"}, "table truncation_plans is read from a run"),
-        (fleet / "out" / "run=dead", {}, "is not a finished run"),
+        (layout, {"time_limit": "soon"}, "time_limit soon: a number of seconds above 0 is needed"),
+        (layout, {"colour": "red"}, "option colour is not known; known are depth, kafka, path"),
+        (layout, {"kafka": "0.7"}, "0.7"),
+        (fleet / "out" / "run=dead", {}, "holds no run"),
         (fleet / "nothing", {}, "is not a directory, a layout"),
     ):
         with pytest.raises(PySparkException, match=said):

@@ -100,7 +100,8 @@ def test_every_broker_has_the_rows_of_one_machine(
 
     `test_cluster.py` holds it for every damaged copy as well.
     """
-    monkeypatch.setattr(by_spark, "_OF_FILE", 400)
+    monkeypatch.setattr(by_spark, "_OF_COMPARISON", 400)
+    monkeypatch.setattr(by_spark, "_OF_FILES", 100_000)
     monkeypatch.setattr(by_spark, "_OF_SLICE", 300)
     logs = (str(ROOT / "fixtures" / "logs" / "*" / "server.log*"), str(broken_log(tmp_path)))
     _, rows = both(spark, tmp_path, [*brokers(tmp_path)], auto=ReleaseOptions(), logs=logs)

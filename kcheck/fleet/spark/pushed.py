@@ -1,0 +1,62 @@
+"""What a query asks of a few columns, so that nothing else is read.
+
+Spark applies every filter again: what is pushed down only has to let through whatever might match.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, Self
+
+from pyspark.sql.datasource import EqualNullSafe, EqualTo, Filter, In
+
+from kcheck.fleet.identify import Identified
+from kcheck.model.report import PartitionFilter
+from kcheck.tables._arrow import text
+
+COLUMNS = ("cluster", "broker", "log_dir", "topic", "partition")
+"""The columns whose filters are pushed down."""
+_TOPIC = re.compile(r"[a-zA-Z0-9._-]+")
+"""A name that is no pattern."""
+
+
+class Pushed(NamedTuple):
+    """The values that a query asks for, by column: all of them, if it does not ask for a column."""
+
+    values: Mapping[str, frozenset[Any]] = {}
+
+    @classmethod
+    def of(cls, filters: Iterable[Filter]) -> Self:
+        """Return what filters ask for; what they compare in another way is not pushed down."""
+        values: dict[str, frozenset[Any]] = {}
+        for name, asked in filter(None, map(_asked, filters)):
+            values[name] = values.get(name, asked) & asked
+        return cls(values)
+
+    def of_log_dirs(self, log_dirs: Iterable[Identified]) -> Iterator[Identified]:
+        """Yield the log dirs whose rows can match."""
+        names = {"cluster": "cluster", "broker": "broker", "path": "log_dir"}
+        for log_dir in log_dirs:
+            if all(self._may_be(getattr(log_dir, field), column) for field, column in names.items()):
+                yield log_dir
+
+    def of_partitions(self, wanted: PartitionFilter) -> PartitionFilter:
+        """Return the partitions whose rows can match, among those that are wanted."""
+        topics, partitions = self.values.get("topic"), self.values.get("partition")
+        if wanted != PartitionFilter() or topics == frozenset() or partitions == frozenset():
+            return wanted
+        plain = topics is not None and all(_TOPIC.fullmatch(topic) for topic in topics)
+        return PartitionFilter(
+            tuple(sorted(topics)) if topics and plain else (), tuple(map(str, sorted(partitions or ())))
+        )
+
+    def _may_be(self, value: str | None, column: str) -> bool:
+        asked = self.values.get(column)
+        return asked is None or (value is not None and text(value) in asked)
+
+
+def _asked(condition: Filter) -> tuple[str, frozenset[Any]] | None:
+    """Return a column and the values that a filter asks of it; None if it is not one that can be pushed down."""
+    if not isinstance(condition, EqualTo | EqualNullSafe | In) or condition.attribute[0] not in COLUMNS:
+        return None
+    values = condition.value if isinstance(condition, In) else (condition.value,)
+    return (condition.attribute[0], frozenset(values)) if all(value is not None for value in values) else None
