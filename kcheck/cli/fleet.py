@@ -147,6 +147,7 @@ app.command("report")(fleet_report.report)
 app.command("diff")(fleet_report.diff)
 app.command("history")(fleet_report.history)
 app.command("sql")(fleet_report.sql)
+app.command("publish")(fleet_report.publish)
 app.command("prune")(fleet_report.prune)
 
 

@@ -123,6 +123,36 @@ def prune(
     end(answer, failed=False)
 
 
+@with_output_options
+def publish(
+    run: Run,
+    iceberg: Annotated[
+        str, typer.Option("--iceberg", metavar="CATALOG.NAMESPACE", help="Iceberg tables to append the run to.")
+    ],
+    output_options: OutputOptions,
+    catalog_option: Annotated[
+        list[str] | None,
+        typer.Option("--catalog-option", metavar="NAME=VALUE", help="Option of the catalog, beside its configuration."),
+    ] = None,
+    storage_option: StorageOption = None,
+) -> None:
+    """Append a run to Iceberg tables."""
+    from kcheck.disk.remote import mounted
+    from kcheck.fleet.iceberg import publish as append
+    from kcheck.fleet.run import open_run
+
+    options = {}
+    for text in catalog_option or ():
+        name, equals, value = text.partition("=")
+        if not name or not equals:
+            raise UsageError(f"--catalog-option {text}: write NAME=VALUE")
+        options[name] = value
+    with mounted([run], storage_options(storage_option)):
+        answer = append(open_run(run), iceberg, options)
+    write_answer(answer, output_options)
+    end(answer, failed=False)
+
+
 def sql(
     engine: Annotated[str, typer.Argument(metavar="duckdb|spark", help="Whose SQL to write.")],
     run: Annotated[str, typer.Argument(metavar="[RUN]", help="A run, or an --out directory for all its runs.")] = ".",

@@ -138,5 +138,15 @@ def fleet_prune(report: Report, page: Page) -> None:
         page.line("Nothing to remove.")
 
 
+def fleet_publish(report: Report, page: Page) -> None:
+    """Write which tables have how many rows of the run."""
+    body: Any = report.body
+    tables = [row for row in body["tables"] if row["rows"]]
+    rows = sum(row["rows"] for row in tables)
+    page.table(("table", "rows", "snapshot"), [tuple(row.values()) for row in tables])
+    page.line()
+    page.line(f"run {body['run']}: {plural(rows, 'row')} in {plural(len(tables), 'table')} of {body['target']}")
+
+
 def _said(row: Row) -> str:
     return f"{row['severity']} {row['id']} {row['message']}"

@@ -13,7 +13,7 @@ from kcheck.renderers._text_cluster import cluster
 from kcheck.renderers._text_dump import dump
 from kcheck.renderers._text_election import elect
 from kcheck.renderers._text_explain import explain
-from kcheck.renderers._text_fleet import fleet_diff, fleet_history, fleet_prune, fleet_report
+from kcheck.renderers._text_fleet import fleet_diff, fleet_history, fleet_prune, fleet_publish, fleet_report
 from kcheck.renderers._text_inspect import inspect
 from kcheck.renderers._text_plan import plan
 from kcheck.renderers._text_predict import predict, preflight, verdicts, worst_partitions
@@ -166,6 +166,7 @@ _ALONE: dict[str, Callable[[Report, Page], None]] = {
     "rules": _rules,
     "simulate": simulate,
     "fleet-prune": fleet_prune,
+    "fleet-publish": fleet_publish,
     "fleet-scan": _fleet_scan,
     "fleet-report": fleet_report,
 }

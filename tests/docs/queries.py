@@ -10,6 +10,8 @@ from unittest import mock
 import duckdb
 
 from kcheck.cli.app import main
+from kcheck.fleet.run import open_runs
+from kcheck.fleet.sql import views
 from tests.docs.examples import ROOT
 
 PAGE = "docs/queries.md"
@@ -38,8 +40,10 @@ def scanned() -> Iterator[str]:
 
 
 def answer(query: str, run: str) -> str:
-    """Return the answer as lines of columns; what is not known is empty."""
-    found = duckdb.connect().execute(query.replace("RUN/", f"{run}/"))
+    """Return the answer as lines of columns, by the views of the run; what is not known is empty."""
+    connection = duckdb.connect()
+    connection.execute("\n".join(views("duckdb", open_runs([run]))))
+    found = connection.execute(query)
     names = [column[0] for column in found.description or ()]
     rows = [names, *(["" if value is None else str(value) for value in row] for row in found.fetchall())]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

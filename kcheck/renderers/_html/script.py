@@ -43,7 +43,7 @@ SCRIPT = """
       const words = input.value.toLowerCase().split(/\\s+/).filter(Boolean);
       let count = 0;
       for (const row of rows) {
-        if (!texts.has(row)) texts.set(row, row.textContent.toLowerCase());
+        if (words.length && !texts.has(row)) texts.set(row, row.textContent.toLowerCase());
         row.hidden = !words.every((word) => texts.get(row).includes(word));
         count += row.hidden ? 0 : 1;
       }
@@ -53,7 +53,7 @@ SCRIPT = """
     label.append(input);
     tools.append(label, told);
     table.parentElement.before(tools);
-    show();
+    told.textContent = `${rows.length} rows`;
   };
 
   for (const table of document.querySelectorAll("table.data")) {

@@ -72,7 +72,8 @@ rect.fatal, rect.abort { fill: var(--fatal); } rect.error, rect.offline { fill: 
 rect.warning, rect.lost, rect.stray { fill: var(--warning); } rect.info, rect.unknown { fill: var(--info); }
 rect.clean, rect.ok { fill: var(--clean); }
 rect.fetched { fill: none; stroke: var(--soft); stroke-dasharray: 3 2; }
-.wide { overflow: auto; max-height: min(40rem, 80vh); margin: .5rem 0; }
+.wide { overflow: auto; max-height: min(40rem, 80vh); margin: .5rem 0; content-visibility: auto;
+  contain-intrinsic-size: auto 30rem; }
 .wide:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 .data thead th { position: sticky; top: 0; background: var(--back); box-shadow: 0 1px 0 var(--line); z-index: 1; }
 table { border-collapse: collapse; width: 100%; font-size: .9375rem; }
@@ -131,7 +132,7 @@ footer { margin-top: 3rem; color: var(--soft); }
     --fatal: #7a1020; --error: #c62f1d; --warning: #a86400; --info: #2f6db5; --clean: #2b7a3e; --chip: #ffffff; }
   body { max-width: none; padding: 0; font-size: 10pt; }
   .tools, nav, .skip { display: none; }
-  .wide { overflow: visible; max-height: none; }
+  .wide { overflow: visible; max-height: none; content-visibility: visible; }
   .data thead th { position: static; }
   table { font-size: 8.5pt; }
   thead { display: table-header-group; }
