@@ -13,11 +13,14 @@ from kcheck.verbs.simulate import Configuration, SearchBounds, search
 TWO = "brokers A B\ntopic min.isr=2\nA leads\n"
 ONE_IN_SYNC = "brokers A B\nA leads\n"
 KAFKA_2_6_1 = "brokers A B\nkafka 2.6.1\nA leads\n"
+KAFKA_2_4 = "brokers A B\nkafka 2.4\ntopic min.isr=2\nA leads\n"
+KAFKA_2_8_1 = "brokers A B\nkafka 2.8.1\nA leads\n"
 ONE_OF_THREE = "brokers A B C\nA leads\n"
 A_JOIN_IS_NOT_HEARD_OF = f"{ONE_IN_SYNC}fence B\nstart B\ndelay controller->A\nfetch B\nwait 31s\n"
 KAFKA_2_1 = "brokers A B\nkafka 2.1\nA leads\n"
 THREE = "brokers A B C\ntopic min.isr=2\nA leads\n"
 B_MISSES_A_RECORD = f"{THREE}fence B\nappend 1\nfetch C x2\nstart B\n"
+A_LATE_JOIN = f"{B_MISSES_A_RECORD}fetch B\ndelay A->controller\nfetch B\n"
 C_LEADS_WITHOUT_ITS_HIGH_WATERMARK = (
     f"{THREE}fence B\nappend 1\nfetch C\ndelay A->C\nfetch C\ndrop A->C\nstart B\nfence A\n"
 )
@@ -37,7 +40,7 @@ FOUND = [
     ("M5", B_MISSES_A_RECORD, Budget(0, 0, 0, 1, delays=1), "lost"),
     ("M6", C_LEADS_WITHOUT_ITS_HIGH_WATERMARK, Budget(0, 0, 0, 1, delays=1), "lost"),
     ("M7", f"{TWO}append 1\n", Budget(0, 0, 0, 0, delays=1), "stuck"),
-    ("M9", f"{B_MISSES_A_RECORD}fetch B\ndelay A->controller\nfetch B\n", Budget(0, 0, 1, 1), "lost"),
+    ("M9", A_LATE_JOIN, Budget(0, 0, 1, 1), "lost"),
     ("M10", A_REQUEST_FOR_THE_ISR_IS_HELD, Budget(0, 0, 0, 1), "lost"),
     ("M12", f"{THREE}append 1\nfence B\n", Budget(0, 0, 1, 1), "withdrawn"),
     ("M14", TWO, Budget(1, 0, 0, 1), "stuck"),
@@ -58,6 +61,15 @@ FOUND = [
     ("old-epoch", KAFKA_2_1, Budget(1, 0, 0, 1, moves=1, delays=1, overtakes=1), "withdrawn"),
     ("to-high-watermark", ONE_OF_THREE, Budget(1, 0, 0, 0, moves=2, delays=1), "lost"),
     ("joins_isr_in_own_epoch", C_LEADS_WITHOUT_ITS_HIGH_WATERMARK, Budget(0, 0, 0, 1, delays=1), "lost"),
+    ("notices_bounced_brokers", KAFKA_2_4, Budget(1, 0, 1, 0), "lost"),
+    ("isr_needs_broker_epoch", A_LATE_JOIN, Budget(0, 0, 1, 1), "lost"),
+    (
+        "reply_carries_epoch",
+        KAFKA_2_4.replace("min.isr=2", "min.isr=1"),
+        Budget(2, 0, 0, 0, moves=2, delays=1),
+        "diverged",
+    ),
+    ("truncates_removed_partitions", KAFKA_2_8_1, Budget(1, 0, 0, 0, moves=3, delays=1), "withdrawn"),
     ("pending_isr_bounds_high_watermark", A_JOIN_IS_NOT_HEARD_OF, Budget(1, 0, 0, 1), "lost"),
     ("fences_by_current_leader_epoch", ONE_IN_SYNC, Budget(1, 0, 0, 1, moves=2, delays=1), "lost"),
     ("noop_truncation_cleans_cache", KAFKA_2_6_1, Budget(2, 0, 0, 0, moves=3), "diverged"),
