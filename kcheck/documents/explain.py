@@ -146,6 +146,7 @@ def rule_row(rule: LogRule, catalogue: Catalogue) -> Row:
             {"releases": wording.releases, "level": ",".join(wording.levels), "pattern": wording.pattern}
             for wording in wordings
         ),
+        "docs": f"log-messages.html#{rule.id.lower()}",
     }
 
 

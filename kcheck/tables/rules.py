@@ -13,5 +13,6 @@ TABLE = Table(
         Column("scope", "string", "What the rule checks: a file, a partition, a log dir, ..."),
         Column("title", "string", "What is wrong, in a sentence."),
         Column("page", "string", "What the broker does, and what to do."),
+        Column("docs", "string", "Its place on the site of the pages, a relative link."),
     ),
 )

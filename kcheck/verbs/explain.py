@@ -167,4 +167,5 @@ def _row(rule: Rule) -> Row:
         "scope": str(rule.scope),
         "title": page.splitlines()[0] if page else "",
         "page": page,
+        "docs": f"rules.html#{rule.id.lower()}",
     }
