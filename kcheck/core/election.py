@@ -176,9 +176,10 @@ def after_fencing(seats: Seats, order: Sequence[int], rules: ElectionRules) -> S
     return seats._replace(leader=NO_LEADER)
 
 
-def registered(seats: Seats, start: BrokerStart, rules: ElectionRules) -> Seats:
+def registered(seats: Seats, start: BrokerStart, rules: ElectionRules, acceptable: Collection[int] = ()) -> Seats:
     """Return the places after a broker has registered: an unclean shutdown costs it those in ISR and ELR.
 
+    `acceptable` are the brokers that run meanwhile: a leader among them goes on.
     Without an ELR a registration is like a fencing (4.0 and later: handleBrokerShutdown): the last member of the ISR
     stays in it. Up to 3.9 a registration leaves the ISR as it is.
     """
@@ -188,7 +189,7 @@ def registered(seats: Seats, start: BrokerStart, rules: ElectionRules) -> Seats:
     isr = _without(seats.isr, start.broker_id)
     if not uncleanly and isr == seats.isr:
         return seats
-    return changed_seats(seats, isr, (), rules, left_uncleanly=start.broker_id if uncleanly else None)
+    return changed_seats(seats, isr, acceptable, rules, left_uncleanly=start.broker_id if uncleanly else None)
 
 
 def elect(seats: Seats, acceptable: Collection[int], rules: ElectionRules) -> Elected | None:

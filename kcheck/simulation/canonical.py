@@ -118,6 +118,7 @@ def _node_form(node: Node, latest: int, *, hears: bool) -> Form:
     return (
         node.batches, node.log_end_offset, node.log_start_offset, node.epochs, node.high_watermark, node.checkpoint,
         node.flushed, node.running, node.clean, int(node.mode), node.leader_epoch, behind, node.controller_epoch,
+        node.unheard,
     )  # fmt: skip
 
 

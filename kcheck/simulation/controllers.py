@@ -110,7 +110,7 @@ def register(world: World, number: int, asked: Registration) -> None:
         _remove(world, number)
     before = world.controller.seats
     start = BrokerStart(number, asked.clean or world.rules.mutant == "M15")
-    seats = registered(before, start, rules)
+    seats = registered(before, start, rules, _acceptable(world))
     if seats.elr != before.elr or seats.isr != before.isr:
         world.decide(Decision.UNCLEAN_SHUTDOWN)
     _change(world, seats)

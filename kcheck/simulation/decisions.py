@@ -16,6 +16,7 @@ class Decision(StrEnum):
     LEADER_HIGH_WATERMARK = "Partition.maybeIncrementLeaderHW"
     HIGH_WATERMARK_WAITS_FOR_MIN_ISR = "Partition.isUnderMinIsr (KAFKA-15583)"
     FOLLOWER_HIGH_WATERMARK = "AbstractFetcherThread.processPartitionData"
+    LEFT_OUT = "CachedPartition.maybeUpdateResponseData: nothing new, so left out of the answer (KIP-227)"
     MADE_LEADER = "Partition.makeLeader"
     EPOCH_AT_ELECTION = "LeaderEpochFileCache.assign at the election (KAFKA-7415)"
     MADE_FOLLOWER = "Partition.makeFollower"
@@ -99,6 +100,7 @@ _OTHER_REFERENCES = {
 _PROPOSALS = {
     "KIP-101": "KIP-101+-+Alter+Replication+Protocol+to+use+Leader+Epoch+rather+than+High+Watermark+for+Truncation",
     "KIP-106": "KIP-106+-+Change+Default+unclean.leader.election.enabled+from+True+to+False",
+    "KIP-227": "KIP-227%3A+Introduce+Incremental+FetchRequests+to+Increase+Partition+Scalability",
     "KIP-279": "KIP-279%3A+Fix+log+divergence+between+leader+and+follower+after+fast+leader+fail+over",
     "KIP-320": "KIP-320%3A+Allow+fetchers+to+detect+and+handle+log+truncation",
     "KIP-455": "KIP-455%3A+Create+an+Administrative+Replica+Reassignment+API",

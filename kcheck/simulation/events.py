@@ -224,16 +224,17 @@ def _crash(world: World, event: Event) -> None:
     if _runs(world, event.broker):
         leaders.resign(world, event.broker)
         world.nodes[event.broker] = crashed(world.nodes[event.broker])
-        _forget_messages_to(world, event.broker)
+        _disconnect(world, event.broker)
 
 
 def _power_loss(world: World, event: Event) -> None:
     leaders.resign(world, event.broker)
     world.nodes[event.broker] = powered_off(world.nodes[event.broker], event.offset)
-    _forget_messages_to(world, event.broker)
+    _disconnect(world, event.broker)
 
 
-def _forget_messages_to(world: World, number: int) -> None:
+def _disconnect(world: World, number: int) -> None:
+    followers.end_sessions(world, number)
     outlives = world.rules.mutant == "M1"
     world.held = [held for held in world.held if held.target != number or (outlives and held.source == CONTROLLER)]
 
@@ -246,7 +247,7 @@ def _stop(world: World, event: Event) -> None:
     deliver_all(world)
     leaders.resign(world, number)
     world.nodes[number] = stopped(world.nodes[number])
-    _forget_messages_to(world, number)
+    _disconnect(world, number)
     controllers.leave(world, number)
 
 

@@ -41,6 +41,7 @@ def make_follower(world: World, number: int, told: PartitionState) -> None:
         leader=told.leader,
         leader_epoch=told.leader_epoch,
         partition_epoch=node.partition_epoch if is_older else told.partition_epoch,
+        unheard=node.unheard if node.leader == told.leader else -1,
         lead=node.lead if world.rules.mutant == "M4" else None,
     )
     if told.leader == NO_LEADER:
@@ -131,10 +132,10 @@ def take_fetched(world: World, number: int, source: int, answer: Fetched) -> Non
                 _truncate(world, number, answer)
         else:
             world.decide(Decision.STALE_ANSWER)
-    elif answer.error == "OFFSET_OUT_OF_RANGE":
-        _out_of_range(world, number, source)
     elif answer.error != Error.NONE.value:
-        return
+        world.nodes[number] = node._replace(unheard=-1)
+        if answer.error == "OFFSET_OUT_OF_RANGE":
+            _out_of_range(world, number, source)
     elif answer.diverging is None:
         _append(world, number, answer)
     elif not release.applies_diverging_fetches:
@@ -176,11 +177,17 @@ def _truncate(world: World, number: int, answer: Fetched) -> None:
     reply = EpochEndOffset(Epoch(epoch), Offset(end_offset))
     _, to, _ = offset_truncation_state(replica, reply, initial_offset=replica.log_end_offset, release=release)
     world.decide(Decision.TRUNCATED)
-    world.nodes[number] = truncated(node, _cut(world, replica, to))
+    unheard = -1 if release.applies_diverging_fetches else answer.high_watermark
+    world.nodes[number] = truncated(node, _cut(world, replica, to))._replace(unheard=unheard)
 
 
 def _append(world: World, number: int, answer: Fetched) -> None:
     node, release = world.nodes[number], world.release
+    is_new = answer.batches or answer.log_start_offset > node.log_start_offset
+    if not is_new and answer.high_watermark == node.unheard:
+        world.decide(Decision.LEFT_OUT)
+        return
+    node = node._replace(unheard=-1)
     first = answer.batches[0].base_offset if answer.batches else node.log_end_offset
     if first < node.log_end_offset == node.log_start_offset and release.begins_empty_log_with_batch:
         world.decide(Decision.BEGINS_WITH_BATCH)
@@ -220,6 +227,13 @@ def _out_of_range(world: World, number: int, source: int) -> None:
         world.nodes[number] = crashed(node)
         return
     world.nodes[number] = truncated(node, replica)
+
+
+def end_sessions(world: World, leader: int) -> None:
+    """End the fetch sessions of a leader that is gone: the next one repeats all (KIP-227)."""
+    for number, node in enumerate(world.nodes):
+        if node.leader == leader and node.unheard != -1:
+            world.nodes[number] = node._replace(unheard=-1)
 
 
 def _fail(world: World, number: int) -> None:

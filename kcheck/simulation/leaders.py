@@ -57,6 +57,7 @@ def make_leader(world: World, number: int, told: PartitionState) -> None:
         leader=number,
         leader_epoch=told.leader_epoch,
         partition_epoch=told.partition_epoch,
+        unheard=-1,
         epochs=epochs,
         lead=lead,
     )

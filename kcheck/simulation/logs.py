@@ -97,7 +97,13 @@ def powered_off(node: Node, lost_from: int | None) -> Node:
 
 def _without_process(node: Node) -> Node:
     return node._replace(
-        running=False, mode=ReplicaMode.NONE, leader=NO_LEADER, leader_epoch=NO_EPOCH, partition_epoch=-1, lead=None
+        running=False,
+        mode=ReplicaMode.NONE,
+        leader=NO_LEADER,
+        leader_epoch=NO_EPOCH,
+        partition_epoch=-1,
+        unheard=-1,
+        lead=None,
     )
 
 

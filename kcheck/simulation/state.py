@@ -91,6 +91,9 @@ class Node(NamedTuple):
     """The version of the partition's state that it knows (zkVersion, partition epoch)."""
     controller_epoch: int = 0
     """The controller that it obeys."""
+    unheard: int = -1
+    """The high watermark beside a diverging epoch, which it has not taken over; -1 if none. Its leader does not say it
+    again: in a fetch session it leaves out what is not new (KIP-227)."""
     lead: LeaderState | None = None
     """What it remembers as the leader; None if it does not lead."""
 

@@ -20,7 +20,7 @@ class PlainCluster:
         self.acked: list[bool | None] = []
         self.brokers: list[dict[str, Any]] = [
             {"log": [], "epochs": [], "hw": 0, "file": 0, "flushed": 0, "up": True, "role": "none", "leader": NOBODY,
-             "epoch": -1} for _ in range(count)
+             "epoch": -1, "unheard": None} for _ in range(count)
         ]  # fmt: skip
         self.tell()
         for broker in self.brokers[1:]:
@@ -114,6 +114,8 @@ class PlainCluster:
             return
         same = broker["leader"] == self.leader and broker["role"] in ("fetching", "truncating")
         led = broker["role"] == "leader"
+        if broker["leader"] != self.leader or self.leader == number:
+            broker["unheard"] = None
         broker.update(epoch=self.epoch, leader=self.leader)
         if self.leader == number:
             self.lead(number, again=led)
@@ -227,6 +229,7 @@ class PlainCluster:
             return
         leader = self.brokers[broker["leader"]]
         if not leader["up"] or leader["role"] != "leader" or (not self.early and leader["epoch"] != broker["epoch"]):
+            broker["unheard"] = None
             return
         if broker["role"] == "truncating":
             self.ask(broker, leader)
@@ -237,6 +240,7 @@ class PlainCluster:
             found = self.end_of(leader, last)
             if found is not None and (found[0] < last or found[1] < offset):
                 self.cut_by(broker, found)
+                broker["unheard"] = leader["hw"]
                 return
             if found is None:
                 offset = end + 1
@@ -247,6 +251,7 @@ class PlainCluster:
 
     def out_of_range(self, number: int, broker: dict[str, Any], end: int) -> None:
         """Truncate to the leader's end; the oldest brokers exit."""
+        broker["unheard"] = None
         if end < len(broker["log"]):
             if self.early:
                 self.crash(number)
@@ -273,7 +278,8 @@ class PlainCluster:
             if not self.old:
                 self.note_epoch(broker, record[0], len(broker["log"]))
             broker["log"].append(record)
-        broker["hw"] = min(shown, len(broker["log"]))
+        if records or shown != broker["unheard"]:  # What a leader has said in a session it does not say again.
+            broker.update(hw=min(shown, len(broker["log"])), unheard=None)
 
     def ask(self, broker: dict[str, Any], leader: dict[str, Any]) -> None:
         """Ask where the latest epoch ends, and truncate."""
@@ -317,7 +323,9 @@ class PlainCluster:
         """Kill a process."""
         if self.brokers[number]["up"]:
             self.give_up(number)
-            self.brokers[number].update(up=False, role="none", leader=NOBODY, epoch=-1)
+            for other in self.brokers:
+                other["unheard"] = None if other["leader"] == number else other["unheard"]
+            self.brokers[number].update(up=False, role="none", leader=NOBODY, epoch=-1, unheard=None)
 
     def power_loss(self, number: int) -> None:
         """Kill a machine: what was not flushed is gone."""

@@ -1,4 +1,4 @@
-"""What a follower does with an answer that only some releases can take."""
+"""What a follower does with answers that releases take in different ways."""
 
 import pytest
 
@@ -52,3 +52,38 @@ def test_such_a_log_starts_where_that_of_its_leader_starts() -> None:
     )
     assert leader.epochs == follower.epochs
     assert Decision.BEGINS_WITH_BATCH in run.steps[-1].decided_by
+
+
+DIVERGED = """
+brokers A B
+topic unclean=false elr=false acks=1
+A leads
+append 2
+fetch B
+append 1
+fetch B
+crash B
+fence B
+power-loss A from 2
+fence A
+start A
+start B
+fetch B x3
+expect B leo 2
+"""
+
+
+@pytest.mark.parametrize(("kafka", "high_watermark"), [("2.8.2", 2), ("3.4.0", 2), ("3.4.1", 0), ("4.3.1", 0)])
+def test_a_high_watermark_beside_a_diverging_epoch_is_said_once(kafka: str, high_watermark: int) -> None:
+    """The follower ignores it from 3.4.1 on, and nothing in the next answers is new (KIP-227)."""
+    run = replay(parse(DIVERGED, "test"), kafka)
+    assert () == run.failed
+    assert high_watermark == run.steps[-1].state.nodes[1].high_watermark
+
+
+def test_an_ignored_high_watermark_is_said_again_in_another_session() -> None:
+    """A leader that restarts begins a new one, and so does one that has more to say."""
+    for more in ("append 1\nfetch B x2", "fence B\ncrash A\nstart A\nstart B\nfetch B x2"):
+        run = replay(parse(f"{DIVERGED}\n{more}", "test"), "4.3.1")
+        leader, follower = run.steps[-1].state.nodes
+        assert leader.high_watermark == follower.high_watermark
