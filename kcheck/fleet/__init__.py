@@ -14,6 +14,8 @@ process on any machine can run it:
 6. `broker_starts`, `risk`: the outcome for each broker, and the partitions at risk.
 7. `run_output`: writes the tables; `remembered` keeps state for `--since` and `--resume`.
 
-`run` opens a finished run, `report` summarizes it, `diff` compares two, `elections` decides who should lead, by
-`run_cluster` and `run_replicas`. `arrow_take` copies rows between Arrow batches.
+`run` opens a finished run; `report` summarizes it, with `places`, `actions`, `commands` and `trend`; `diff` compares
+two, `history` follows findings over several. `sql` makes views of runs, `iceberg` publishes one, `prune` removes old
+ones. `elections` decides who should lead, by `run_cluster` and `run_replicas`. `arrow_take` copies rows between Arrow
+batches.
 """
