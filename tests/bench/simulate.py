@@ -2,33 +2,78 @@
 
 Every history of two brokers with three records, one power loss and two fences is visited, with min.insync.replicas 2,
 in each RELEASE, in one process and in two. Printed are states, depth, seconds, CPU seconds, states a CPU second and the
-largest memory of a process. Nothing is asserted: the figures stand in docs/performance.md. `--tiny` visits next to
-nothing: the tests do, so that it goes on to work.
+largest memory of a process. `--profile` prints instead where the time of one process goes in the first release, by
+cProfile, which makes calls dearer than they are. Nothing is asserted: the figures stand in docs/performance.md.
+`--tiny` visits next to nothing: the tests do, so that it goes on to work.
 """
 
 import argparse
+import cProfile
 import json
+import pstats
 import subprocess
 import sys
 import time
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tests.bench.growth import cost  # noqa: E402 - the path above comes first
+from kcheck.simulation.search import Budget  # noqa: E402 - the path above comes first
+from kcheck.verbs.simulate import Configuration, SearchBounds, search  # noqa: E402 - the same
+from tests.bench.growth import cost  # noqa: E402 - the same
 from tests.bench.limits import kcheck  # noqa: E402 - the same
 
 RELEASES = ("4.3", "3.9")
+PARTS = {
+    "events": ("apply", "steps"),
+    "of them messages that arrive": ("_receive", "deliver_all"),
+    "of them states after an event": ("state", "apply"),
+    "numbers of states": ("number_by_roles", "expand"),
+    "promises": ("broken", "accept"),
+    "reads of consumers": ("with_reads", "steps"),
+    "which events can happen": ("_possible", "steps"),
+    "which states are new": ("is_new", "_advance"),
+}
+"""Of a search: a function, and the one that calls it."""
 
 
 def main() -> None:
     """Search and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tiny", action="store_true")
-    tiny = parser.parse_args().tiny
-    bounds = ["--records", "1", "--fences", "0"] if tiny else ["--records", "3", "--fences", "2"]
+    parser.add_argument("--profile", action="store_true")
+    given = parser.parse_args()
+    if given.profile or given.tiny:
+        profile(Budget(records=1, fences=0) if given.tiny else Budget(records=2, fences=2))
+    if not given.profile:
+        measure(["--records", "1", "--fences", "0"] if given.tiny else ["--records", "3", "--fences", "2"])
+
+
+def profile(budget: Budget) -> None:
+    """Print which share of a search each of its PARTS takes."""
+    watch = cProfile.Profile()
+    watch.enable()
+    found = search(Configuration(min_isr=2).beginning(), "f", SearchBounds(budget), kafka=RELEASES[0]).found
+    watch.disable()
+    calls: Any = pstats.Stats(watch).stats  # type: ignore[attr-defined]  # by file, line and name of a function
+    whole = max(row[3] for row in calls.values())
+    print(f"{RELEASES[0]}  {found.states} states, {found.depth} events deep, a profile of {whole:.1f} s")
+    for part, (function, caller) in PARTS.items():
+        spent = sum(
+            seconds[3]
+            for called, row in calls.items()
+            if called[2] == function
+            for by, seconds in row[4].items()
+            if by[2] == caller
+        )
+        print(f"{spent / whole:6.1%}  {part}")
+
+
+def measure(bounds: list[str]) -> None:
+    """Search in each release, in one process and in two, and print what it costs."""
     for release, jobs in product(RELEASES, ("1", "2")):
         search = ("simulate", "--search", "--brokers", "2", "--min-isr", "2", *bounds, "--kafka", release)
         command = kcheck(*search, "--jobs", jobs)
