@@ -1,8 +1,17 @@
 """The small files of a bundle as a reader sees them."""
 
+import errno
+
 
 class BadBundleError(ValueError):
     """The bytes are not as kcheck writes them."""
+
+
+class BadMemberError(OSError, ValueError):
+    """A member is not as the list of members, or the manifest, says."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__(errno.EBADMSG, words)
 
 
 class ZeroEndedSource:

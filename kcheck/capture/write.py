@@ -15,16 +15,19 @@ from kcheck.bundles.log import records_row
 from kcheck.bundles.rows import MAGIC, Packer
 from kcheck.capture.batch_rows import BatchRows, records_before_zstd
 from kcheck.capture.contents import How, masked_lines, numbers_only
+from kcheck.capture.logs import redacted
 from kcheck.capture.metadata import rewritten
 from kcheck.capture.pseudonyms import Pseudonyms
 from kcheck.capture.tree import CapturedPath
-from kcheck.disk.bundle import BATCHES, FORMAT, MANIFEST
+from kcheck.disk.bundle import BATCHES, FORMAT, LOGS, MANIFEST
 from kcheck.disk.read import FilesOf, word_for
 from kcheck.errors import UsageError
 from kcheck.model.entries import Offset
+from kcheck.model.finding import Finding
 from kcheck.model.names import parse_file
 from kcheck.model.source import SMALL_FILE_SIZE_MAX, Source
 from kcheck.model.unreadable import UnreadableError, too_large
+from kcheck.verbs.explain_log import BrokerLog, messages_of
 
 _ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 _CHUNK_SIZE = 1 << 20
@@ -110,11 +113,12 @@ def capture(
     decode: bool = True,
     limit: int | None = None,
     pseudonyms: Pseudonyms | None = None,
+    logs: Sequence[str] = (),
     tell: Callable[[CaptureProgress], None] = lambda _: None,
 ) -> Captured:
     """Write a bundle of what could be read until ^C; UsageError if it exists or cannot be written.
 
-    `decode` judges records, `limit` is the most bytes of all members before compression.
+    `decode` judges records, `limit` is the most bytes of all members before compression, `logs` are those of brokers.
     """
     if os.path.lexists(out):
         raise UsageError(f"{out} already exists")
@@ -123,7 +127,9 @@ def capture(
         with tempfile.TemporaryFile(prefix="kcheck-", dir=folder) as stream:
             reader, done = _CaptureReader(_Spool(stream), decode=decode, limit=limit, pseudonyms=pseudonyms), 0
             entries: list[dict[str, Any]] = []
+            log_rows: list[dict[str, Any]] = []
             try:
+                log_rows += (reader.log(path, number) for number, path in enumerate(logs))
                 for path in paths:
                     tell(CaptureProgress(done, path.name))
                     entries.append(reader.entry(path))
@@ -139,11 +145,14 @@ def capture(
                 "pseudonyms": pseudonyms is not None,
                 "records_judged": decode,
                 "entries": entries,
+                **({"logs": log_rows} if logs else {}),
             }
             size, digest = _write_zip(out, manifest, reader.spool, pseudonyms=pseudonyms is not None)
     except OSError as error:
         raise UsageError(f"cannot write {out}: {word_for(error)}") from error
-    refused = tuple(f"{entry['path']}: {entry['error']['message']}" for entry in entries if "error" in entry)
+    refused = tuple(
+        f"{entry['path']}: {entry['error']['message']}" for entry in (*log_rows, *entries) if "error" in entry
+    )
     return Captured(manifest, size, digest, complete, interrupted, refused)
 
 
@@ -197,6 +206,24 @@ class _CaptureReader:
             self.spool.forget(*before)
             return self.skipped(path, f"the bundle would be larger than {self._limit} bytes")
         return row
+
+    def log(self, path: str, number: int) -> dict[str, Any]:
+        """Return the manifest's entry of the log of a broker, after adding what goes in to the spool."""
+        row: dict[str, Any] = {
+            "path": f"{LOGS}/log-{number}",
+            "type": "file",
+            "size": 0,
+            "why": "messages of the catalogue, redacted",
+        }
+        before, member, failed = (self.spool.size, len(self.spool.parts)), f"logs/{number}", list[Finding]()
+        lines = redacted(messages_of(BrokerLog(path), failed), self._rename or str)
+        digest = self.spool.add(member, (line.encode() for line in lines))
+        size = self.spool.size - before[0]
+        if failed or size > SMALL_FILE_SIZE_MAX or (self._limit is not None and size > self._limit):
+            self.spool.forget(*before)
+            words = failed[0].message if failed else f"its messages have {size} bytes"
+            return row | {"error": {"errno": errno.EIO, "message": words.removeprefix("cannot be read: ")}}
+        return row | {"size": size, "member": member, "encoding": "raw", "sha256": digest}
 
     def _small(self, source: Source, name: str, member: str, how: How) -> dict[str, Any]:
         if source.size > SMALL_FILE_SIZE_MAX:

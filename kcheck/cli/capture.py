@@ -32,6 +32,10 @@ def capture(
         str | None,
         typer.Option("--translate", metavar="KEYFILE", help="Copy stdin to stdout with the topic names of KEYFILE."),
     ] = None,
+    with_logs: Annotated[
+        list[str] | None,
+        typer.Option("--with-logs", metavar="LOG", help="Add the messages that explain knows, redacted; repeatable."),
+    ] = None,
     limit: Annotated[
         str | None, typer.Option("--limit", metavar="SIZE", help="The most bytes of a bundle, such as 50M.")
     ] = None,
@@ -77,6 +81,7 @@ def capture(
             decode=not no_records,
             limit=size_max,
             pseudonyms=known,
+            logs=with_logs or (),
             tell=lambda at: line.show(f"{size(at.done)} of {size(total)}  {at.name}"),
         )
     if known is not None and key_file is not None:

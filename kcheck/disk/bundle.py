@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from kcheck.bundles.small_files import BadBundleError, ZeroEndedSource
+from kcheck.bundles.small_files import BadBundleError, BadMemberError, ZeroEndedSource
 from kcheck.disk.remote import BUNDLE_SUFFIX
 from kcheck.disk.remote_content import RemoteContent
 from kcheck.errors import UsageError
@@ -26,6 +26,8 @@ from kcheck.model.unreadable import UnreadableCause, UnreadableError
 SUFFIX = BUNDLE_SUFFIX
 MANIFEST = "manifest.json"
 FORMAT = "kcheck.bundle/1"
+LOGS = ".kcheck-logs"
+"""The directory of the logs of brokers: no listing has it, so that a log dir has what it had."""
 BATCHES = "batches"
 """The encoding of a member that holds the batches of a `.log`."""
 _MANIFEST_SIZE_MAX = 256 << 20
@@ -219,6 +221,10 @@ class Bundle:
         except (FileNotFoundError, NotADirectoryError):
             return RemoteContent({}, ())
 
+    def logs(self) -> tuple[str, ...]:
+        """Return the paths of the logs of brokers, in the order of the capture."""
+        return tuple(f"{self.path}/{name}" for name in self._entries if name.startswith(f"{LOGS}/"))
+
     def is_directory(self, path: str) -> bool:
         """Whether a directory of this path was captured."""
         entry = self._entries.get(self._name(path))
@@ -281,13 +287,6 @@ class Bundle:
         return "/".join(part for part in path[len(self.path) :].split("/") if part not in ("", "."))
 
 
-class BadMemberError(OSError, ValueError):
-    """A member is not as the list of members, or the manifest, says."""
-
-    def __init__(self, words: str) -> None:
-        super().__init__(errno.EBADMSG, words)
-
-
 def _check_name(name: str) -> None:
     """Raise ValueError for the name of a member that no bundle has."""
     parts = name.split("/")
@@ -297,11 +296,11 @@ def _check_name(name: str) -> None:
 
 
 def _entries(manifest: Mapping[str, Any]) -> Iterator[tuple[str, BundleEntry]]:
-    rows = manifest.get("entries")
-    if not isinstance(rows, list):
+    rows, logs = manifest.get("entries"), manifest.get("logs", [])
+    if not isinstance(rows, list) or not isinstance(logs, list):
         raise BadBundleError(f"its {MANIFEST} lists nothing")
     yield "", BundleEntry("directory", 0, None, "raw", None, None)
-    for row in rows:
+    for row in (*rows, *logs):
         if not isinstance(row, dict):
             raise BadBundleError("an entry of its manifest is no object")
         path, kind, size = row.get("path"), row.get("type"), row.get("size", 0)
@@ -349,7 +348,7 @@ def _children(entries: Mapping[str, BundleEntry]) -> Mapping[str, RemoteContent]
     }
     for path, entry in entries.items():
         folder, _, name = path.rpartition("/")
-        if not path:
+        if not path or folder == LOGS:
             continue
         if folder not in entries or entries[folder].kind != "directory":
             raise BadBundleError(f"{path[:100]!r} is in no directory")

@@ -128,6 +128,16 @@ def is_bundle(path: str) -> bool:
     return BUNDLE_SUFFIX in path and store_of(path) is not None
 
 
+def logs_in(path: str) -> tuple[str, ...]:
+    """Return the paths of the logs of brokers in a bundle; none of any other path."""
+    if not path.endswith(BUNDLE_SUFFIX) or not is_bundle(path):
+        return ()
+    from kcheck.disk.bundle import bundle_of  # only for a path that may be one
+
+    bundle = bundle_of(path)
+    return () if bundle is None else bundle.logs()
+
+
 @contextmanager
 def bounded(path: str, size_max: int | None) -> Iterator[None]:
     """Let this thread read at most `size_max` bytes of a directory in a store; TooMuchReadError beyond that.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from kcheck.core.log_catalogue import LogRule
 from kcheck.core.releases import NEWEST_TESTED
 from kcheck.disk.package_data import log_catalogue
-from kcheck.disk.walk import exists, is_directory
+from kcheck.disk.walk import exists, is_directory, logs_in
 from kcheck.documents.answer import Answer
 from kcheck.errors import UsageError
 from kcheck.model.report import Report, Row
@@ -82,6 +82,7 @@ def asked(arguments: Iterable[str]) -> Asked:
             logs.append(argument)
         elif exists(argument):
             (directories if is_directory(argument) else logs).append(argument)
+            logs += logs_in(argument)
         elif any(character.isspace() for character in argument.strip()):
             texts.append(argument)
         elif "/" in argument or argument.endswith((".log", ".gz")):
