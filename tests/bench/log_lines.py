@@ -1,8 +1,8 @@
 """Measures `kcheck explain` on large logs: `python tests/bench/log_lines.py [MB]`.
 
-The lines of the fixture's log, again and again, each time for another partition and among other lines of a broker; and
-three logs that are hard to match. Of each the CPU time (user and system) and the peak memory of the command. Nothing is
-asserted: the figures stand in docs/performance.md.
+The lines of the fixture's log, again and again, each time for another partition and among other lines of a broker;
+lines that no wording has; and three logs that are hard to match. Of each the CPU time (user and system) and the peak
+memory of the command. Nothing is asserted: the figures stand in docs/performance.md.
 """
 
 import argparse
@@ -24,6 +24,7 @@ OTHER = (
 )
 OTHERS_COUNT = 200
 """Lines of other parts of the broker for each copy of the fixture."""
+FORMS = ("text", "json", "ndjson", "csv")
 HARD = "[2026-11-24 00:03:24,000] WARN {} (kafka.log.UnifiedLog)\n"
 
 
@@ -33,6 +34,13 @@ def usual() -> Iterator[str]:
     for number in count():
         yield text.replace("emptied-0", f"emptied-{number}").replace("diverged-0", f"diverged-{number}")
         yield "".join(OTHER.format(number * OTHERS_COUNT + other) for other in range(OTHERS_COUNT))
+
+
+def unknown() -> Iterator[str]:
+    """Yield lines of a broker that no wording has, some of them warnings."""
+    for number in count():
+        yield "".join(OTHER.format(number * OTHERS_COUNT + other) for other in range(OTHERS_COUNT))
+        yield HARD.format(f"[GroupCoordinator {number}]: Member m-{number} of a group has failed")
 
 
 def explained() -> Iterator[str]:
@@ -71,9 +79,9 @@ def main() -> None:
     arguments = parser.parse_args()
     size = 10_000 if arguments.tiny else int(arguments.size * 1_000_000)
     with tempfile.TemporaryDirectory() as folder:
-        for lines in (usual, explained, almost, without_ends):
+        for lines in (usual, unknown, explained, almost, without_ends):
             log = written(Path(folder) / "server.log", size, lines)
-            for form in ("text", "csv"):
+            for form in FORMS:
                 spent = cost(kcheck("explain", str(log), "--format", form))
                 print(f"{lines.__name__:13} {form:5} {spent.seconds:6.1f} s {spent.megabytes:6.0f} MB", flush=True)
 
