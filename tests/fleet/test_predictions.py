@@ -66,9 +66,13 @@ def test_one_prediction_is_one_truth(tmp_path: Path) -> None:
     counted = Counter[str]()
     for row in summary["broker_starts"]:
         counted.update(row["outcomes"])
-    lossy = {(row["cluster"], row["log_dir"]) for row in losing}
+    lossy, unserved = (
+        {(row["cluster"], row["log_dir"]) for row in rows["predictions"] if has(row)}
+        for has in (lambda row: row["lost"] is not None, is_stray)
+    )
+    effects = dict.fromkeys(unserved, "stray") | dict.fromkeys(lossy, "lost")
     expected = Counter(
-        "lost" if row["outcome"] == "ok" and (row["cluster"], row["log_dir"]) in lossy else row["outcome"]
+        effects.get((row["cluster"], row["log_dir"]), "ok") if row["outcome"] == "ok" else row["outcome"]
         for row in of_log_dirs
     )
     assert expected == +counted
@@ -76,12 +80,8 @@ def test_one_prediction_is_one_truth(tmp_path: Path) -> None:
     assert told.code in (0, 1)
     metrics = [line for line in (tmp_path / "m.prom").read_text().splitlines() if "_broker_losing_partitions{" in line]
     assert len(losing) == sum(int(line.rpartition(" ")[2]) for line in metrics)
-    strays = {
-        replica_of(row)
-        for row in rows["predictions"]
-        if row["outcome"] == "stray" and row["dir"] == f"{row['topic']}-{row['partition']}"
-    }
-    assert len(strays) > 2
+    strays = {replica_of(row) for row in rows["predictions"] if is_stray(row)}
+    assert len(strays) == sum(row["unserved_partitions"] for row in summary["broker_starts"]) > 2
     assert strays.isdisjoint(replica_of(row) for row in rows["replica_sets"] if row["able"])
     of_strays = [row for row in rows["truncation_plans"] if replica_of(row) in strays]
     assert of_strays
@@ -92,3 +92,8 @@ def test_one_prediction_is_one_truth(tmp_path: Path) -> None:
 
 def replica_of(row: dict[str, Any]) -> tuple[Any, ...]:
     return row["cluster"], row["topic"], row["partition"], row["broker_id"]
+
+
+def is_stray(row: dict[str, Any]) -> bool:
+    """Whether the next start makes a stray of a replica; what an earlier one has set aside is none any more."""
+    return (row["outcome"], row["dir"]) == ("stray", f"{row['topic']}-{row['partition']}")
