@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT))
 
 from tests.bench.growth import Cost, cost  # noqa: E402 - the path above comes first
 from tests.bench.limits import kcheck  # noqa: E402 - the same
-from tests.builders import log_dir, partition_dir, run, write  # noqa: E402 - the same
+from tests.builders import log_dir, partition_dir, partition_metadata, run, write  # noqa: E402 - the same
 
 BROKERS = (1, 2, 3)
 
@@ -35,11 +35,12 @@ def make(folder: Path, count: int) -> list[str]:
         samples = []
         for kind, (batches, epochs) in enumerate(zip(kinds, ([(0, 0), (1, 100)], [(0, 0)], [(0, 0)]), strict=True)):
             sample = partition_dir(folder / f"sample-{kind}", batches, epoch_entries=epochs)
+            write(sample, {"partition.metadata": partition_metadata()})  # Without it a broker would serve nothing.
             samples.append({path.name: path.read_bytes() for path in sample.iterdir()})
         for number, name in enumerate(names):
             kind = {(2, 3): 1, (3, 7): 2}.get((broker, number % 10), 0)
             write(folder / str(broker) / name, samples[kind])
-    lines = [f"Topic: t\tTopicId: none\tPartitionCount: {count}\tReplicationFactor: 3\tConfigs:"]
+    lines = [f"Topic: t\tTopicId: MkU3OEVBNTcwNTJENDM2Qg\tPartitionCount: {count}\tReplicationFactor: 3\tConfigs:"]
     for number in range(count):
         order = [1 + (number + at) % 3 for at in BROKERS]
         replicas = ",".join(map(str, order))
