@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from kcheck.core.startup import Outcome
-from kcheck.fleet.commands import Commands
+from kcheck.fleet.commands import RunCommands
 from kcheck.model.report import Row
 
 _MOST = 5
@@ -22,7 +22,7 @@ class _Action(NamedTuple):
 
 
 def actions_of(
-    commands: Commands, brokers: Sequence[Row], starts: Sequence[Row], partitions: Sequence[Row]
+    commands: RunCommands, brokers: Sequence[Row], starts: Sequence[Row], partitions: Sequence[Row]
 ) -> tuple[Row, ...]:
     """Return what to do first, given the rows of a report, each worst first."""
     several = [action for action in _actions(commands, brokers, starts, partitions) if action.rows][:_MOST]
@@ -43,7 +43,7 @@ def _row(action: _Action) -> Row:
 
 
 def _actions(
-    commands: Commands, brokers: Sequence[Any], starts: Sequence[Any], partitions: Sequence[Any]
+    commands: RunCommands, brokers: Sequence[Any], starts: Sequence[Any], partitions: Sequence[Any]
 ) -> Iterator[_Action]:
     predict = commands.predict
     by_outcome = {

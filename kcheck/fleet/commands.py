@@ -15,7 +15,7 @@ _OF_BROKER = (Scope.BROKER, Scope.CLUSTER)
 """Rules that look at all log dirs of a broker."""
 
 
-class Commands:
+class RunCommands:
     """Makes the commands for a run; it knows the log dirs of each broker."""
 
     def __init__(self, run: FleetRun) -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from kcheck.core.startup import Outcome
 from kcheck.core.verdicts import SEVERITIES
 from kcheck.errors import KcheckError
-from kcheck.fleet.commands import Commands
+from kcheck.fleet.commands import RunCommands
 from kcheck.fleet.run import BrokerKey, FleetRun, name_order
 from kcheck.model.finding import Chosen, Severity
 from kcheck.model.report import Row
@@ -61,7 +61,7 @@ def worst_first(counts: Row) -> tuple[int, ...]:
     return tuple(-int(str(counts[severity])) for severity in WORST)
 
 
-def broker_rows(counted: Counted, starts: Iterable[Row], commands: Commands) -> tuple[Row, ...]:
+def broker_rows(counted: Counted, starts: Iterable[Row], commands: RunCommands) -> tuple[Row, ...]:
     """Return a row for each broker, the one at the highest risk first, each with the command that looks closer."""
     by_place: dict[BrokerKey, list[tuple[str, int]]] = defaultdict(list)
     rules: dict[BrokerKey, dict[str, int]] = defaultdict(dict)

@@ -7,7 +7,7 @@ from typing import Any
 
 from kcheck.fleet.actions import actions_of
 from kcheck.fleet.broker_starts import starts_of
-from kcheck.fleet.commands import Commands
+from kcheck.fleet.commands import RunCommands
 from kcheck.fleet.places import Counted, broker_rows, by_severity, cluster_rows, count, verdict, worst_first
 from kcheck.fleet.risk import partitions_at_risk
 from kcheck.fleet.run import BrokerKey, FleetRun, name_order
@@ -45,7 +45,7 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none, runs: Sequence[F
     for (_, _, rule, severity), number in counted.findings.items():
         kinds[rule, severity] += number
     at_risk, partitions = partitions_at_risk(run, kinds)
-    starts, commands = starts_of(run), Commands(run)
+    starts, commands = starts_of(run), RunCommands(run)
     brokers = broker_rows(counted, starts.brokers, commands)
     body = {
         "run": run.name, "path": run.path, "depth": run.depth, "started": run.started, "ended": run.ended,

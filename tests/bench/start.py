@@ -2,7 +2,7 @@
 
 Each program runs `--version` and `inspect DIR` in turns with the others: the first time, when a single file unpacks
 itself, and the best of `--runs` afterwards, CPU (user and system) and wall-clock time. Without a program it measures
-the kcheck of this Python. docs/adr/0014-one-file.md has the figures. `--tiny` runs everything once.
+the kcheck of this Python. docs/adr/0016-one-file.md has the figures. `--tiny` runs everything once.
 """
 
 import argparse
