@@ -154,7 +154,7 @@ def publish(
 
 
 def sql(
-    engine: Annotated[str, typer.Argument(metavar="duckdb|spark", help="Whose SQL to write.")],
+    engine: Annotated[str, typer.Argument(metavar="ENGINE", help="Whose SQL to write: duckdb or spark.")],
     run: Annotated[str, typer.Argument(metavar="[RUN]", help="A run, or an --out directory for all its runs.")] = ".",
     storage_option: StorageOption = None,
 ) -> None:
