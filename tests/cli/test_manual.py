@@ -23,7 +23,7 @@ LIMIT = 60
 
 CASES = (
     (("kcheck", "trunc"), {"truncation"}),
-    (("kcheck", "fleet", "s"), {"scan", "submit"}),
+    (("kcheck", "fleet", "s"), {"scan", "sql", "submit"}),
     (("kcheck", "check", "--dep"), {"--depth"}),
     (("kcheck", "check", "--depth", "h"), {"headers"}),
     (("kcheck", "fleet", "scan", "--engine", ""), {"local", "spark"}),
