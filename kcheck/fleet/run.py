@@ -23,7 +23,7 @@ _BATCH_COUNT = 16_384
 """Rows that are held at once."""
 BrokerKey = tuple[str | None, str | None]
 """Cluster and broker."""
-Wanted = Mapping[str, frozenset[Any]]
+WantedRows = Mapping[str, frozenset[Any]]
 """The values that are wanted of some columns: row groups that hold none of them are not read."""
 
 
@@ -57,7 +57,7 @@ class FleetRun(NamedTuple):
 
         With `cluster` parts of files that hold none of its rows are not read. KcheckError where a file is damaged.
         """
-        wanted: Wanted = {} if cluster is None else {"cluster": frozenset((cluster,))}
+        wanted: WantedRows = {} if cluster is None else {"cluster": frozenset((cluster,))}
         for part in self.parts.get(table, ()):
             yield from part_batches(part, table, columns, wanted)
 
@@ -154,7 +154,7 @@ def _part(folder: str, about: Mapping[str, Any]) -> RunFile:
     return RunFile(join(folder, name), rows, size)
 
 
-def part_batches(part: RunFile, table: str, columns: Sequence[str], wanted: Wanted) -> "Iterator[pa.RecordBatch]":
+def part_batches(part: RunFile, table: str, columns: Sequence[str], wanted: WantedRows) -> "Iterator[pa.RecordBatch]":
     """Yield the rows of one file of a table, as `FleetRun.batches` does."""
     import pyarrow as pa
     from pyarrow import parquet
@@ -179,7 +179,7 @@ def part_batches(part: RunFile, table: str, columns: Sequence[str], wanted: Want
         raise KcheckError(f"{part.path} cannot be read: {said}") from error
 
 
-def _groups(metadata: Any, wanted: Wanted) -> list[int]:
+def _groups(metadata: Any, wanted: WantedRows) -> list[int]:
     """Return the row groups that can hold rows with wanted values."""
     there = metadata.schema.names
     columns = [(there.index(name), values) for name, values in wanted.items() if name in there]
