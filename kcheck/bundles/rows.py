@@ -35,6 +35,10 @@ BLOCK_ROWS = 1 << 14
 """A block has at most this many rows."""
 KEPT_SIZE_MAX = 4 << 10
 """A control batch is kept whole up to this size in bytes."""
+KEPT_RECORDS_SIZE_MAX = 1 << 20
+"""A batch of committed offsets is kept up to this size in bytes."""
+_KEPT_BLOCK_SIZE_MAX = 8 << 20
+"""A block holds at most this many kept bytes, or the most that its rows can have of control batches."""
 MAGIC = b"KCROWS1\n"
 _BLOCK = struct.Struct("<QIIIII")
 """A block of the index: its position in the `.log` and in the member, its rows, gaps, kept and compressed bytes."""
@@ -59,7 +63,7 @@ class RowKind(IntEnum):
     WRONG = 1
     """A batch whose CRC does not match."""
     KEPT = 2
-    """A batch that is in the bundle whole, because it has no payload."""
+    """A batch that is in the bundle whole: it has no payload, or one that was masked."""
     ZEROS = 3
     """A range of zeros."""
     OTHER = 4
@@ -153,7 +157,12 @@ def index_of(data: bytes, size: int, member_size: int) -> BlockIndex:
     position, at = 0, len(MAGIC)
     for number, (begins, offset, rows, gaps, kept, length) in enumerate(blocks):
         fits = offset == at and (begins == 0 if number == 0 else begins > position)
-        if not fits or not 0 < rows <= BLOCK_ROWS or gaps > rows or kept > rows * KEPT_SIZE_MAX:
+        if (
+            not fits
+            or not 0 < rows <= BLOCK_ROWS
+            or gaps > rows
+            or kept > max(rows * KEPT_SIZE_MAX, _KEPT_BLOCK_SIZE_MAX)
+        ):
             raise BadBundleError("its index of blocks contradicts itself")
         position, at = begins, at + length
     if at + len(data) + _FOOTER.size != member_size or (position >= size) != (not blocks and size == 0):

@@ -1,13 +1,14 @@
 """The batches of a `.log` for a bundle: headers, verdicts on CRCs and records, and ranges that are no batch."""
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from kcheck.bundles.rows import (
     BLOCK_ROWS,
+    KEPT_RECORDS_SIZE_MAX,
     KEPT_SIZE_MAX,
     MESSAGE_HEADER_SIZE,
     ROW_SIZE,
@@ -41,6 +42,8 @@ _DAMAGE_COUNT_MAX = 1000
 _TEXT_RUN = 8
 """A header has no run of this many printable bytes; where there is one, the bytes are text."""
 _TAIL_SIZE = 4
+Mask = Callable[[bytes], bytes | None]
+"""Returns what of a batch of magic 2 is kept whole, of the same size; None if its records are left out."""
 
 
 class LogRows(NamedTuple):
@@ -55,13 +58,13 @@ class LogRows(NamedTuple):
 class BatchRows:
     """Reads a `.log` once; iterate once. Afterwards `records` is the verdict on its records."""
 
-    def __init__(self, source: Source, base: Offset, *, decode: bool) -> None:
-        """Take an open `.log` and its base offset; `decode` judges its records too."""
+    def __init__(self, source: Source, base: Offset, *, decode: bool, mask: Mask | None = None) -> None:
+        """Take an open `.log` and its base offset; `decode` judges its records too, `mask` keeps some of them."""
         self.end = 0
         """Where the rows end, in bytes."""
         self.records: RecordsView | None = None
         self.has_zstd = False
-        self._source, self._base, self._decode = source, base, decode
+        self._source, self._base, self._decode, self._mask = source, base, decode, mask
         self._last = Offset(base - 1)
 
     def __iter__(self) -> Iterator[LogRows]:
@@ -74,7 +77,7 @@ class BatchRows:
                     self.has_zstd |= bool((columns.attributes & CODEC_MASK == ZSTD).any())
                     check.take(columns, reader.window)
                 self._last = Offset(max(self._last, int(columns.last_offset.max())))
-                yield from _batches(columns, reader.window)
+                yield from _batches(columns, reader.window, self._mask)
                 self.end = int(columns.position[-1] + columns.size[-1])
             self.records, check = (self.records, None) if check is None else (check.view(), None)
             if reader.end in (End.WHOLE, End.SHRUNK) or self.end >= size:
@@ -124,7 +127,7 @@ def records_before_zstd(source: Source) -> RecordsView:
     return check.view()
 
 
-def _batches(columns: HeaderColumns, window: bytearray) -> Iterator[LogRows]:
+def _batches(columns: HeaderColumns, window: bytearray, mask: Mask | None) -> Iterator[LogRows]:
     """Yield the rows of the batches in a window, which begins with the first of them."""
     at = columns.position - columns.position[0]
     assert columns.valid is not None
@@ -142,16 +145,24 @@ def _batches(columns: HeaderColumns, window: bytearray) -> Iterator[LogRows]:
     rows[:, 0] = np.where(columns.valid, RowKind.RIGHT, RowKind.WRONG)
     rest = columns.size - own
     is_control = modern & columns.valid & (columns.attributes & CONTROL != 0) & (rest < KEPT_SIZE_MAX)
-    rows[is_control, 0] = RowKind.KEPT
+    bodies = {}
+    for row in map(int, np.flatnonzero(is_control)):
+        bodies[row] = bytes(window[int(at[row] + own[row]) : int(at[row] + columns.size[row])])
+    if mask is not None:
+        is_plain = modern & columns.valid & (columns.attributes & CONTROL == 0) & (rest < KEPT_RECORDS_SIZE_MAX)
+        for row in map(int, np.flatnonzero(is_plain)):
+            body = bytes(window[int(at[row] + own[row]) : int(at[row] + columns.size[row])])
+            masked = mask(header[row].tobytes() + body)
+            if masked is not None:
+                header[row] = np.frombuffer(masked, np.uint8, HEADER.size)
+                bodies[row] = masked[HEADER.size :]
+    rows[[*bodies], 0] = RowKind.KEPT
     _without_text(header, ~columns.valid)
     rows[:, 1:] = header
     for begin in range(0, len(at), BLOCK_ROWS):
-        part = slice(begin, begin + BLOCK_ROWS)
-        kept = [
-            bytes(window[int(at[row] + own[row]) : int(at[row] + columns.size[row])])
-            for row in (np.flatnonzero(rows[part, 0] == RowKind.KEPT) + begin).tolist()
-        ]
-        yield LogRows(int(columns.position[begin]), RowBlock(rows[part], (), b"".join(kept)))
+        end = begin + BLOCK_ROWS
+        kept = [body for row, body in sorted(bodies.items()) if begin <= row < end]
+        yield LogRows(int(columns.position[begin]), RowBlock(rows[begin:end], (), b"".join(kept)))
 
 
 def _message(message: bytes, own: int, *, is_right: bool) -> RowNumbers:

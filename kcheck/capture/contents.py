@@ -13,6 +13,8 @@ class How(StrEnum):
 
     BATCHES = "batches"
     """As rows of batch headers."""
+    COMMITS = "commits"
+    """As rows of batch headers, and the committed offsets of groups."""
     NUMBERS = "numbers"
     """As it is: a binary file of numbers."""
     LINES = "lines"
@@ -48,6 +50,7 @@ _BY_KIND: Mapping[FileKind, Taken] = {
     FileKind.QUORUM_STATE: Taken(How.LINES, "the votes of a controller"),
 }
 _NAME_ONLY = Taken(How.NAME, "name and size only")
+COMMITS_LOG = Taken(How.COMMITS, "batch headers with verdicts, and committed offsets of groups")
 METADATA_LOG = Taken(How.METADATA, "the cluster's metadata by an allow-list")
 
 _TOPIC = r"[A-Za-z0-9._-]{1,249}"

@@ -112,7 +112,7 @@ def _value(value: bytes, rename: NewName | None) -> bytes:
         masked = _config(value, fields, rename)
     elif message.name in _WHOLE:
         name = fields.get("name") if message.name == "TopicRecord" else fields.get("topicName")
-        masked = value if rename is None or not name else _replaced(value, name, rename(name))
+        masked = value if rename is None or not name else replaced(value, name, rename(name))
     else:
         return no_op
     again = decoder("metadata")(None, masked).value
@@ -125,16 +125,16 @@ def _config(value: bytes, fields: Mapping[str, Any], rename: NewName | None) -> 
     if resource not in _RESOURCES:
         return _NO_OP.ljust(len(value), b"\0")[: len(value)]
     masked = value if fields["name"] in CONFIGS else _masked(value, [setting])
-    return _replaced(masked, name, rename(name)) if rename is not None and _RESOURCES[resource] == "topic" else masked
+    return replaced(masked, name, rename(name)) if rename is not None and _RESOURCES[resource] == "topic" else masked
 
 
 def _masked(value: bytes, texts: list[str]) -> bytes:
     for text in {text for text in texts if text}:
-        value = _replaced(value, text, "x" * len(text.encode("utf-8", "surrogatepass")))
+        value = replaced(value, text, "x" * len(text.encode("utf-8", "surrogatepass")))
     return value
 
 
-def _replaced(value: bytes, text: str, other: str) -> bytes:
+def replaced(value: bytes, text: str, other: str) -> bytes:
     """Return a message with another text of the same size in each place of one; texts begin with their size."""
     old, new = text.encode("utf-8", "surrogatepass"), other.encode()
     compact = len(old) + 1

@@ -1,4 +1,4 @@
-"""Pseudonyms of topics: a keyed permutation of the names of one length, so that no two names become one.
+"""Pseudonyms of topics and groups: a keyed permutation of the names of one length, so that no two names become one.
 
 It is a Feistel cipher whose rounds are HMAC-SHA256. The key stays in a file at home, with the names it was used for.
 """
@@ -23,7 +23,7 @@ _SIZE_MAX = 64 << 20
 
 
 class Pseudonyms:
-    """Names of topics, replaced under a key; remembers what it replaced."""
+    """Names of topics and groups, replaced under a key; remembers what it replaced."""
 
     def __init__(self, key: bytes, names: dict[str, str] | None = None) -> None:
         """Take the key, and the name of each pseudonym so far."""
@@ -37,6 +37,15 @@ class Pseudonyms:
         other = self._permuted(name)
         while other.startswith("__") or not is_legal_topic(other):
             other = self._permuted(other)
+        self.names[other] = name
+        return other
+
+    def group(self, name: str) -> str:
+        """Return the pseudonym of a group, of its size in bytes: that of a topic if a topic can have its name."""
+        if not name.startswith("__") and is_legal_topic(name):
+            return self.topic(name)
+        size = len(name.encode())
+        other = _text(self._random(b"group " + name.encode(), size) % _BASE**size, size)
         self.names[other] = name
         return other
 
@@ -71,8 +80,11 @@ class Pseudonyms:
         return _text(left, sizes[0]) + _text(right, sizes[1])
 
     def _round(self, turn: int, sizes: tuple[int, int], half: int) -> int:
-        words = f"{turn} {sizes[0]} {sizes[1]} {half}".encode()
-        blocks = (sizes[0] * 7 + 7) // 256 + 2
+        return self._random(f"{turn} {sizes[0]} {sizes[1]} {half}".encode(), sizes[0])
+
+    def _random(self, words: bytes, size: int) -> int:
+        """Return a number far larger than any text of this size, always the same for these words."""
+        blocks = (size * 7 + 7) // 256 + 2
         digests = (hmac.digest(self.key, b"%d " % block + words, hashlib.sha256) for block in range(blocks))
         return int.from_bytes(b"".join(digests), "big")
 

@@ -2,14 +2,14 @@
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from kcheck.capture.contents import METADATA_LOG, How, Taken, content_of
+from kcheck.capture.contents import COMMITS_LOG, METADATA_LOG, How, Taken, content_of
 from kcheck.disk.read import word_for
 from kcheck.disk.walk import is_bundle, is_directory, real, split
 from kcheck.errors import UsageError
-from kcheck.model.names import CLUSTER_METADATA, FileKind, parse_directory, parse_file
+from kcheck.model.names import CLUSTER_METADATA, CONSUMER_OFFSETS, FileKind, parse_directory, parse_file
 from kcheck.views.targets import TargetKind, targets
 
 _DEPTH_MAX = 4
@@ -37,11 +37,13 @@ class CapturedPath(NamedTuple):
     """What of a file goes in; None for anything else."""
 
 
-def items(paths: Sequence[str]) -> Iterator[CapturedPath]:
+def items(paths: Sequence[str], *, offsets: bool = False) -> Iterator[CapturedPath]:
     """Yield every file and directory below some paths, sorted below each; UsageError for what is not Kafka's.
 
-    One log dir, or one folder of them, is the bundle itself; anything else has its own name in the bundle.
+    One log dir, or one folder of them, is the bundle itself; anything else has its own name in the bundle. With
+    `offsets` the committed offsets of groups go in.
     """
+    logs = {CLUSTER_METADATA: METADATA_LOG, **({CONSUMER_OFFSETS: COMMITS_LOG} if offsets else {})}
     if not paths:
         raise UsageError("capture needs at least one path")
     for path in filter(is_bundle, paths):
@@ -53,9 +55,9 @@ def items(paths: Sequence[str]) -> Iterator[CapturedPath]:
             raise UsageError(f"two paths end in {name}: capture them into two bundles")
     for path, name in sorted(roots, key=lambda root: root[1]):
         if name:
-            yield _item(path, name, _status(path), metadata=False)
+            yield _item(path, name, _status(path), None)
         if is_directory(path):
-            yield from _below(path, name, depth=0)
+            yield from _below(path, name, logs, depth=0)
 
 
 def _root_name(path: str, *, alone: bool) -> str:
@@ -67,7 +69,7 @@ def _root_name(path: str, *, alone: bool) -> str:
     return "" if alone and is_directory(path) and not is_partition else split(real(path))[1]
 
 
-def _below(path: str, name: str, *, depth: int) -> Iterator[CapturedPath]:
+def _below(path: str, name: str, logs: Mapping[str, Taken], *, depth: int) -> Iterator[CapturedPath]:
     try:
         with os.scandir(path) as listed:
             entries = sorted(listed, key=lambda entry: entry.name)
@@ -76,13 +78,13 @@ def _below(path: str, name: str, *, depth: int) -> Iterator[CapturedPath]:
             raise UsageError(f"{path}: {word_for(error)}") from error
         return
     parsed = parse_directory(os.path.basename(path))
-    metadata = parsed is not None and parsed.topic == CLUSTER_METADATA
+    log = None if parsed is None else logs.get(parsed.topic)
     for entry in entries:
         inside = f"{name}/{entry.name}" if name else entry.name
-        item = _item(entry.path, inside, _status(entry.path), metadata=metadata)
+        item = _item(entry.path, inside, _status(entry.path), log)
         yield item
         if item.kind == "directory" and item.error is None and depth < _DEPTH_MAX:
-            yield from _below(entry.path, inside, depth=depth + 1)
+            yield from _below(entry.path, inside, logs, depth=depth + 1)
 
 
 def _status(path: str) -> os.stat_result | OSError:
@@ -92,7 +94,8 @@ def _status(path: str) -> os.stat_result | OSError:
         return error
 
 
-def _item(path: str, name: str, status: os.stat_result | OSError, *, metadata: bool) -> CapturedPath:
+def _item(path: str, name: str, status: os.stat_result | OSError, log: Taken | None) -> CapturedPath:
+    """Return a path; `log` is what of a `.log` goes in where its topic decides that."""
     if isinstance(status, OSError):
         return CapturedPath(path, name, "file", error=(status.errno or 5, word_for(status)))
     mode, times = stat.S_IMODE(status.st_mode), status.st_mtime_ns
@@ -102,8 +105,8 @@ def _item(path: str, name: str, status: os.stat_result | OSError, *, metadata: b
         return CapturedPath(path, name, "link" if stat.S_ISLNK(status.st_mode) else "other", 0, mode, times)
     file_name = os.path.basename(path)
     content = content_of(file_name)
-    if metadata and parse_file(file_name).kind is FileKind.LOG:
-        content = METADATA_LOG
+    if log is not None and parse_file(file_name).kind is FileKind.LOG:
+        content = log
     if content.how is How.NAME and status.st_size == 0:
         content = Taken(How.NAME, "empty")
     return CapturedPath(path, name, "file", status.st_size, mode, times, content=content)

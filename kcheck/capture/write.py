@@ -13,8 +13,9 @@ from urllib.parse import quote
 from kcheck import __version__
 from kcheck.bundles.log import records_row
 from kcheck.bundles.rows import MAGIC, Packer
-from kcheck.capture.batch_rows import BatchRows, records_before_zstd
+from kcheck.capture.batch_rows import BatchRows, Mask, records_before_zstd
 from kcheck.capture.contents import How, masked_lines, numbers_only
+from kcheck.capture.group_offsets import masked_commits
 from kcheck.capture.logs import redacted
 from kcheck.capture.metadata import rewritten
 from kcheck.capture.pseudonyms import Pseudonyms
@@ -192,8 +193,9 @@ class _CaptureReader:
         try:
             with FilesOf(folder or ".").open(name) as source:
                 row["size"] = source.size
-                if content.how is How.BATCHES:
-                    row |= self._batches(source, name, f"{member}.batches")
+                if content.how in (How.BATCHES, How.COMMITS):
+                    mask = self._mask if content.how is How.COMMITS else None
+                    row |= self._batches(source, name, f"{member}.batches", mask)
                 else:
                     row |= self._small(source, name, member, content.how)
         except UnreadableError as error:
@@ -237,10 +239,14 @@ class _CaptureReader:
             data = numbers_only(data).rstrip(b"\0")
         return {"member": member, "encoding": "raw", "sha256": self.spool.add(member, [data])}
 
-    def _batches(self, source: Source, name: str, member: str) -> dict[str, Any]:
+    def _mask(self, batch: bytes) -> bytes | None:
+        names = (str, str) if self._pseudonyms is None else (self._pseudonyms.group, self._pseudonyms.topic)
+        return masked_commits(batch, names)
+
+    def _batches(self, source: Source, name: str, member: str, mask: Mask | None) -> dict[str, Any]:
         if source.size == 0:
             return {}
-        reader = BatchRows(source, parse_file(name).offset or Offset(0), decode=self._decode)
+        reader = BatchRows(source, parse_file(name).offset or Offset(0), decode=self._decode, mask=mask)
         digest = self.spool.add(member, _packed(reader, source.size), stored=True)
         row: dict[str, Any] = {"member": member, "encoding": BATCHES, "sha256": digest}
         if reader.records is not None:

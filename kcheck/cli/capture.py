@@ -36,6 +36,9 @@ def capture(
         list[str] | None,
         typer.Option("--with-logs", metavar="LOG", help="Add the messages that explain knows, redacted; repeatable."),
     ] = None,
+    with_offsets: Annotated[
+        bool, typer.Option("--with-offsets", help="Add the committed offsets of groups, with the names of groups.")
+    ] = False,
     limit: Annotated[
         str | None, typer.Option("--limit", metavar="SIZE", help="The most bytes of a bundle, such as 50M.")
     ] = None,
@@ -60,7 +63,7 @@ def capture(
         for line in sys.stdin:
             sys.stdout.write(at_home.translated(line))
         return
-    listed = [*items(paths or [])]
+    listed = [*items(paths or [], offsets=with_offsets)]
     if show:
         for item in listed:
             if item.kind != "directory" or item.error is not None:

@@ -11,6 +11,11 @@ from kcheck.model.entries import Offset
 COUNT_MAX = 1_000_000
 """At most this many commits are held at a time, tombstones and open transactions included: about 400 MB."""
 
+COMMIT_TYPES = (b"\0\0", b"\0\1")
+"""How the key of a committed offset begins: the record types 0 and 1."""
+TYPE_SIZE = 2
+"""The size of the record type in bytes."""
+
 OffsetKey = tuple[str, str, int]
 """Group, topic, partition."""
 

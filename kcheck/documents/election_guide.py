@@ -79,6 +79,11 @@ def _missing(recovery: Recovery) -> Iterator[str]:
             "Tables of `kcheck fleet scan` decided this, not the logs: it does not say which consumer groups committed "
             "offsets beyond the new log ends, nor which transactions stay open."
         )
+    elif any(partition.groups is None for partition in recovery.partitions):
+        yield (
+            "No log of `__consumer_offsets` here says what consumer groups committed in every partition: groups beyond "
+            "a new log end are missing from this plan."
+        )
     unknown = [number for partition in recovery.partitions for number in partition.unknown_replicas]
     for number in sorted(set(unknown)):
         yield (

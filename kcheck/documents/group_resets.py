@@ -47,7 +47,7 @@ def _rows(recovery: Recovery) -> dict[str, list[str]]:
         leader = partition.recommended
         if leader is None or leader.log_end_offset is None:
             continue
-        for group, committed in partition.groups:
+        for group, committed in partition.groups or ():
             if committed > leader.log_end_offset:
                 rows[group].append(f"{partition.topic},{partition.partition},{leader.log_end_offset}")
     return dict(sorted(rows.items()))

@@ -192,12 +192,14 @@ def _missing(
 
 def _groups(
     election: PartitionElection, states: Iterable[ReplicaState], cluster: ClusterHere
-) -> tuple[tuple[str, Offset], ...]:
-    """Return the consumer groups whose offset lies beyond the log end of a replica."""
+) -> tuple[tuple[str, Offset], ...] | None:
+    """Return the consumer groups whose offset lies beyond the log end of a replica; None if that is not known."""
     ends = {state.log_end_offset for state in states if state.log_end_offset is not None}
     if len(ends) <= 1:
         return ()
-    offsets = cluster.offsets(election.topic, election.partition) or ()
+    offsets = cluster.offsets(election.topic, election.partition)
+    if offsets is None:
+        return None
     return tuple((row.group, Offset(row.offset)) for row in offsets if row.offset > min(ends))
 
 
@@ -302,7 +304,7 @@ def _with_amounts(
         refetch=_refetched(plan),
         open_transactions=_open_transactions(copy, end),
         cut_transactions=_cut_transactions(plan, states),
-        groups_beyond=sum(offset > end for _, offset in election.groups),
+        groups_beyond=None if election.groups is None else sum(offset > end for _, offset in election.groups),
     )
 
 

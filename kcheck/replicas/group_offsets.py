@@ -5,7 +5,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kcheck.core.group_offsets import COUNT_MAX, Commit, OffsetReplay, ReplayedReplica, last_commits
+from kcheck.core.group_offsets import (
+    COMMIT_TYPES,
+    COUNT_MAX,
+    TYPE_SIZE,
+    Commit,
+    OffsetReplay,
+    ReplayedReplica,
+    last_commits,
+)
 from kcheck.disk.read import opened
 from kcheck.disk.walk import split
 from kcheck.formats import _control_record
@@ -21,9 +29,6 @@ from kcheck.segments.record_columns import BatchBodies, decode_fields, record_po
 
 _BATCH_SIZE_MAX = 64 << 20
 """kcheck reads no larger batch, before or after decompression: coordinators write at most `segment.bytes` at once."""
-_COMMIT_TYPES = (b"\0\0", b"\0\1")
-"""How the key of a committed offset begins: the record types 0 and 1."""
-_TYPE_SIZE = 2
 _NEWEST_MAGIC = 2
 _NOT_PLAIN = CODEC_MASK | TRANSACTIONAL | CONTROL
 
@@ -129,9 +134,9 @@ def _take_plain(
             fields.value_end.tolist(), strict=True,
         ):  # fmt: skip
             key = bytes(window[key_end - key_size : key_end]) if key_size >= 0 else b""
-            if key.startswith(_COMMIT_TYPES):
+            if key.startswith(COMMIT_TYPES):
                 latest[key] = offset, value_end - value_size, value_end if value_size >= 0 else -1
-            is_whole &= len(key) >= _TYPE_SIZE
+            is_whole &= len(key) >= TYPE_SIZE
     for key, (offset, begin, end) in latest.items():
         value = None if end < 0 else bytes(window[begin:end])
         is_whole &= _commit(key, value, Offset(offset), replay, decode)
@@ -170,8 +175,8 @@ def _commit(
     producer_id: int | None = None,
 ) -> bool:  # fmt: skip
     """Add a record; return whether it is readable."""
-    if key is None or not key.startswith(_COMMIT_TYPES):
-        return key is not None and len(key) >= _TYPE_SIZE
+    if key is None or not key.startswith(COMMIT_TYPES):
+        return key is not None and len(key) >= TYPE_SIZE
     decoded = decode(key, value)
     fields = None if decoded.key is None else decoded.key.data
     committed = None

@@ -1,6 +1,6 @@
 """The partition directories of all brokers of a command, and the brokers, as their next starts leave them."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import chain
 
@@ -18,7 +18,7 @@ from kcheck.model.report import PartitionFilter
 from kcheck.model.views import LogDirView
 from kcheck.replicas.aside import AsideSearch, TopicName, aside_below, aside_near
 from kcheck.replicas.election import BrokerHere, ReplicaCopy, copy_of, salvaged
-from kcheck.replicas.group_offsets import GroupOffset, committed_offsets
+from kcheck.replicas.group_offsets import CommittedOffsets, GroupOffset, committed_offsets
 from kcheck.replicas.loading import ReplicaFiles, started
 from kcheck.startup.log_manager import StartOptions, combined_starts
 from kcheck.verbs.predict import start_of, with_copies
@@ -86,15 +86,20 @@ class PartitionDirectories:
         return (*copies, *(salvaged(files, CopyState.ASIDE, self._release) for files in asides))
 
     def offsets(self, topic: str, partition: int) -> tuple[GroupOffset, ...] | None:
-        """Return what consumer groups have committed in a partition; None without a replica of their offsets."""
-        return None if self._committed is None else self._committed.get((topic, partition), ())
+        """Return what consumer groups have committed in a partition.
+
+        None without a replica of their offsets, or if none is known for it and not all of them can be read.
+        """
+        if self._committed is None:
+            return None
+        return self._committed.by_partition.get((topic, partition), () if self._committed.is_complete else None)
 
     @cached_property
-    def _committed(self) -> Mapping[tuple[str, int], tuple[GroupOffset, ...]] | None:
+    def _committed(self) -> CommittedOffsets | None:
         wanted = PartitionFilter(topics=(CONSUMER_OFFSETS,))
         replicas = [files for target in self._targets for files in self._read(target, wanted) if files.view.is_replica]
         logs = (started(files, self._release).logs for files in replicas)
-        return committed_offsets(logs).by_partition if replicas else None
+        return committed_offsets(logs) if replicas else None
 
     def _is_aside(self, target: Target, targets: Iterable[Target]) -> bool:
         """Whether a partition directory is in no log dir, although log dirs of its broker are named too."""
