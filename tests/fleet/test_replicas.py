@@ -219,6 +219,7 @@ def test_what_is_in_remote_storage_is_not_at_risk(tmp_path: Path) -> None:
     shutil.copytree(BROKERS / "4.3.1/tiered/broker-1/data1/whole-0", leader / "whole-0")
     write(leader, {LOG_START: offsets({"whole-0": 0})})
     partition_dir(follower / "whole-0", [run(0, 9)], epoch_entries=[(0, 0)])
+    shutil.copy(leader / "whole-0" / "partition.metadata", follower / "whole-0")
     _, rows = scanned(tmp_path, tmp_path / "f" / "{broker}" / "{log_dir}")
     (row,) = rows["replica_sets"]
     assert ("a", 30, 40) == tuple(row[name] for name in ("broker", "at_risk_from", "at_risk_to"))
@@ -248,6 +249,7 @@ def test_a_partition_that_a_broker_has_twice_counts_once(tmp_path: Path) -> None
         data = tmp_path / "f" / name
         log_dir(data, broker_id=int(name[0]), recovery_point={}, high_watermark={"t-0": 10})
         partition_dir(data / "t-0", [run(0, last)], epoch_entries=[(0, 0)])
+        write(data / "t-0", {"partition.metadata": partition_metadata()})
     _, rows = scanned(tmp_path, tmp_path / "f" / "{broker}" / "{log_dir}")
     assert [(2, 30, 20)] == [
         (row["replicas"], row["log_end_offset"], row["at_risk_from"]) for row in rows["replica_sets"]
@@ -295,6 +297,7 @@ def test_numbers_of_any_size_stand_in_their_order(tmp_path: Path) -> None:
         log_dir(data, broker_id=broker_id)
         for name in ("c-0", f"a-{INT_MAX}", "a-3", "b-0"):
             partition_dir(data / name, [run(0, 9)], epoch_entries=[(0, 0)])
+            write(data / name, {"partition.metadata": partition_metadata()})
     _, rows = scanned(tmp_path, tmp_path / "f" / "{broker}" / "{log_dir}")
     assert [("a", 3, 2), ("a", INT_MAX, 2), ("b", 0, 2), ("c", 0, 2)] == [
         (row["topic"], row["partition"], row["replicas"]) for row in rows["replica_sets"]
