@@ -22,6 +22,12 @@ def test_a_broker_takes_what_nobody_else_has() -> None:
     )
 
 
+def test_partitions_of_the_same_places_are_counted_each() -> None:
+    """Their leader is the same."""
+    alike = election(candidate(1), candidate(2), isr=(1,))
+    assert [2, 0, 0] == [loss.offline for loss in broker_losses((alike, alike), STARTS)]
+
+
 def test_an_unclean_election_keeps_a_partition_online() -> None:
     """If the cluster's own configuration allows it."""
     allowed = election(candidate(1), candidate(2), isr=(1,), rules=ElectionRules(kraft=True, unclean=True))

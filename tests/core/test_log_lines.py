@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from kcheck.core.log_catalogue import Wording
-from kcheck.core.log_frames import bare, frame, milliseconds, unwrapped, with_logger
+from kcheck.core.log_frames import bare, frame, milliseconds, unwrapped, with_logger, without_outer
 from kcheck.core.log_lines import LogEvent, match, pasted
 from kcheck.core.log_values import LogPlace, partition_of, path_place, typed
 from kcheck.registry import plug_names
@@ -151,6 +151,12 @@ def test_a_stack_trace_is_unwrapped_line_by_line(wrapped: Callable[[str], str]) 
     assert expected == [
         (one.line, one.rule and one.rule.id) for one in pasted(CATALOGUE, "\n".join(map(wrapped, lines)))
     ]
+
+
+def test_all_that_collectors_write_in_front_of_a_line_goes() -> None:
+    """One collector can have read what another has written; colours go too."""
+    assert without_outer("[pod/kafka-0/kafka] 2025-06-30T12:00:00.000Z stdout F \x1b[31mERROR\x1b[0m") == "ERROR"
+    assert without_outer("kafka-0 kafka at java", "kafka-0 kafka ") == "at java"
 
 
 @pytest.mark.parametrize(
