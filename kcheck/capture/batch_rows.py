@@ -42,7 +42,7 @@ _DAMAGE_COUNT_MAX = 1000
 _TEXT_RUN = 8
 """A header has no run of this many printable bytes; where there is one, the bytes are text."""
 _TAIL_SIZE = 4
-Mask = Callable[[bytes], bytes | None]
+BatchMask = Callable[[bytes], bytes | None]
 """Returns what of a batch of magic 2 is kept whole, of the same size; None if its records are left out."""
 
 
@@ -58,7 +58,7 @@ class LogRows(NamedTuple):
 class BatchRows:
     """Reads a `.log` once; iterate once. Afterwards `records` is the verdict on its records."""
 
-    def __init__(self, source: Source, base: Offset, *, decode: bool, mask: Mask | None = None) -> None:
+    def __init__(self, source: Source, base: Offset, *, decode: bool, mask: BatchMask | None = None) -> None:
         """Take an open `.log` and its base offset; `decode` judges its records too, `mask` keeps some of them."""
         self.end = 0
         """Where the rows end, in bytes."""
@@ -127,7 +127,7 @@ def records_before_zstd(source: Source) -> RecordsView:
     return check.view()
 
 
-def _batches(columns: HeaderColumns, window: bytearray, mask: Mask | None) -> Iterator[LogRows]:
+def _batches(columns: HeaderColumns, window: bytearray, mask: BatchMask | None) -> Iterator[LogRows]:
     """Yield the rows of the batches in a window, which begins with the first of them."""
     at = columns.position - columns.position[0]
     assert columns.valid is not None

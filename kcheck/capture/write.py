@@ -13,7 +13,7 @@ from urllib.parse import quote
 from kcheck import __version__
 from kcheck.bundles.log import records_row
 from kcheck.bundles.rows import MAGIC, Packer
-from kcheck.capture.batch_rows import BatchRows, Mask, records_before_zstd
+from kcheck.capture.batch_rows import BatchMask, BatchRows, records_before_zstd
 from kcheck.capture.contents import How, masked_lines, numbers_only
 from kcheck.capture.group_offsets import masked_commits
 from kcheck.capture.logs import redacted
@@ -243,7 +243,7 @@ class _CaptureReader:
         names = (str, str) if self._pseudonyms is None else (self._pseudonyms.group, self._pseudonyms.topic)
         return masked_commits(batch, names)
 
-    def _batches(self, source: Source, name: str, member: str, mask: Mask | None) -> dict[str, Any]:
+    def _batches(self, source: Source, name: str, member: str, mask: BatchMask | None) -> dict[str, Any]:
         if source.size == 0:
             return {}
         reader = BatchRows(source, parse_file(name).offset or Offset(0), decode=self._decode, mask=mask)
