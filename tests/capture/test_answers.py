@@ -18,8 +18,9 @@ EVERY = "KCHECK_SWEEP" in os.environ
 SCENES = sorted(path for path in BROKERS.glob("*/*") if path.is_dir())[:: 1 if EVERY else 3]
 SAMPLE = FOUND if EVERY else FOUND[::8]
 
-LACKED = ("endpoints", ".rack", ".found", ".message", ".problem", ".why")
-"""The ends of fields that quote a file: hosts are masked, and so are letters of lines that a file does not have."""
+LACKED = ("endpoints", ".rack", ".found", ".message", ".problem", ".why", ".groups_beyond")
+"""The ends of fields that quote a file: hosts are masked, and so are letters of lines that a file does not have.
+Offsets of groups are in a bundle of --with-offsets alone."""
 OLD = ("0.10.2.2",)
 """Its fixtures hold compressed messages of magic 1, which a bundle cannot hold: their segments are KC001 there."""
 
