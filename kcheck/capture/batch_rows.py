@@ -144,18 +144,16 @@ def _batches(columns: HeaderColumns, window: bytearray, mask: BatchMask | None) 
         header[row] = _message(bytes(window[begin:stop]), int(own[row]), is_right=bool(columns.valid[row]))
     rows[:, 0] = np.where(columns.valid, RowKind.RIGHT, RowKind.WRONG)
     rest = columns.size - own
-    is_control = modern & columns.valid & (columns.attributes & CONTROL != 0) & (rest < KEPT_SIZE_MAX)
+    is_control = columns.attributes & CONTROL != 0
+    size_max = np.where(is_control, KEPT_SIZE_MAX, 0 if mask is None else KEPT_RECORDS_SIZE_MAX)
     bodies = {}
-    for row in map(int, np.flatnonzero(is_control)):
-        bodies[row] = bytes(window[int(at[row] + own[row]) : int(at[row] + columns.size[row])])
-    if mask is not None:
-        is_plain = modern & columns.valid & (columns.attributes & CONTROL == 0) & (rest < KEPT_RECORDS_SIZE_MAX)
-        for row in map(int, np.flatnonzero(is_plain)):
-            body = bytes(window[int(at[row] + own[row]) : int(at[row] + columns.size[row])])
-            masked = mask(header[row].tobytes() + body)
-            if masked is not None:
-                header[row] = np.frombuffer(masked, np.uint8, HEADER.size)
-                bodies[row] = masked[HEADER.size :]
+    for row in map(int, np.flatnonzero(modern & columns.valid & (rest < size_max))):
+        body = bytes(window[int(at[row] + own[row]) : int(at[row] + columns.size[row])])
+        if is_control[row]:
+            bodies[row] = body
+        elif mask is not None and (masked := mask(header[row].tobytes() + body)) is not None:
+            header[row] = np.frombuffer(masked, np.uint8, HEADER.size)
+            bodies[row] = masked[HEADER.size :]
     rows[[*bodies], 0] = RowKind.KEPT
     _without_text(header, ~columns.valid)
     rows[:, 1:] = header
