@@ -97,10 +97,17 @@ class Common(NamedTuple):
         end(report, failed=any(fails(finding.id, finding.severity) for finding in report.collected) or failed())
 
 
+def _format(*more: str) -> Any:
+    names = "|".join(("text", "json", "ndjson", "csv", "parquet", *more))
+    return Annotated[str, typer.Option("--format", metavar=names, help="Output format.")]
+
+
+MORE_FORMATS = {"dump": ("kafka",), "elect": ("html",), "history": ("html",), "simulate": ("html", "mermaid", "svg")}
+"""The formats that only some commands have, by the command's function."""
+
+
 def _output_options(
-    format: Annotated[
-        str, typer.Option("--format", metavar="text|json|ndjson|csv|parquet", help="Output format.")
-    ] = "text",
+    format: Annotated[str, typer.Option("--format")] = "text",
     output: Annotated[
         str | None, typer.Option("-o", "--output", metavar="FILE", help="Write the output to FILE.")
     ] = None,
@@ -196,6 +203,9 @@ def _with(
     def run(**given: Any) -> None:
         command(**{name: build(**{option: given.pop(option) for option in added})}, **given)
 
+    if "format" in added:
+        formats = _format(*MORE_FORMATS.get(command.__name__, ()))
+        added = {**added, "format": added["format"].replace(annotation=formats)}
     own = [part for part in inspect.signature(command).parameters.values() if part.name != name]
     parameters = [part.replace(kind=inspect.Parameter.KEYWORD_ONLY) for part in (*own, *added.values())]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # inspect reads it

@@ -134,9 +134,8 @@ def checked_renderer(report: Report, options: OutputOptions) -> "Renderer":
     if renderer.one_table and report.table is None:
         raise UsageError(f"--format {options.format}: kcheck {report.verb} has more than one table; use json or ndjson")
     if renderer.verbs and report.verb not in renderer.verbs:
-        raise UsageError(
-            f"--format {options.format} works with {', '.join(renderer.verbs)} only, not with {report.verb}"
-        )
+        words = f"--format {options.format} works with {', '.join(renderer.verbs)} only, not with {report.verb}"
+        raise UsageError(words.replace("fleet-", "fleet "))
     if options.output is not None:
         keep_outside(report, options.output)
     return renderer

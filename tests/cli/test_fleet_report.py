@@ -53,7 +53,7 @@ def test_every_format_tells_the_same(out: Path) -> None:
     done = kcheck(*common, "--format", "csv")
     assert (2, True) == (done.code, "more than one table" in done.err)
     done = kcheck("rules", "--format", "html")
-    assert (2, True) == (done.code, "works with fleet-report, fleet-history, elect, simulate only" in done.err)
+    assert (2, True) == (done.code, "works with fleet report, fleet history, elect, simulate only" in done.err)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 
 from kcheck import __version__
+from kcheck.cli.options import MORE_FORMATS
+from kcheck.registry import discover
+from kcheck.renderers._contract import Renderer
 from tests.builders import log_dir, partition_dir, run
 from tests.cli.command import kcheck
 
@@ -229,3 +232,16 @@ def test_a_checkpoint_that_cannot_be_read_is_not_missing(tmp_path: Path) -> None
         "recovery-point unreadable: a symbolic link to a path that does not exist"
         in kcheck("inspect", path, columns=120).out
     )
+
+
+def test_the_help_of_a_command_names_each_format_that_it_has() -> None:
+    more: dict[str, set[str]] = {}
+    for renderer in discover("kcheck.renderers", "RENDERER"):
+        assert isinstance(renderer, Renderer)
+        for verb in renderer.verbs:
+            more.setdefault(verb.removeprefix("fleet-"), set()).add(renderer.name)
+    del more["report"]  # it writes a page anyway, and says so elsewhere
+    assert more == {verb: {*names} for verb, names in MORE_FORMATS.items()}
+    for verb, names in more.items():
+        shown = kcheck(*(("fleet", verb) if verb == "history" else (verb,)), "--help").out
+        assert names <= {*" ".join(shown.split()).partition("--format ")[2].partition(" Output")[0].split("|")}

@@ -1,4 +1,4 @@
-"""Writes what is generated in the pages: `python -m tests.docs.generate`.
+"""Writes what is generated in the pages: `python -m tests.docs.generate [PAGE...]`.
 
 docs/cli.md from the help of every command, docs/rules.md from the rules, docs/releases.md from the table of releases,
 docs/tables.md from the tables, docs/demo.md from a run, docs/histories from the histories that kcheck ships,
@@ -7,7 +7,8 @@ docs/log-messages.md from the catalogue of broker messages, the answers in docs/
 """
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from typer.main import get_command
@@ -94,7 +95,7 @@ first line of a text answer says it, `kafka_evidence` in JSON:
   those for which more than 256 MiB are read: `differs_in` is then null. `other` is null where nothing is to compare.
 - `truncation` and the other commands answer for one release. If that of several brokers differs, the first line says
   so, and the answer is for the newest: name the release of the next start by `--kafka`.
-- `fleet scan` reads no evidence: `auto` is {NEWEST_TESTED} there.
+- `fleet scan` answers for each broker as the newest release that all its log dirs fit; columns of `log_dirs` say it.
 
 First and last: the lines of releases that the evidence fits. An empty field has no limit. The levels of
 `metadata.version` in records and versions in texts narrow the range. At most 16 partitions of a log dir are looked at,
@@ -271,23 +272,29 @@ def demo_page() -> str:
     return f"{DEMO_HEAD}\n```text\n$ kcheck demo --no-pause\n{printed('kcheck demo --no-pause')}```\n"
 
 
-def written() -> dict[str, str]:
-    """Return what every page must hold, by its path from the root."""
-    whole = {
-        "docs/cli.md": cli_page(),
-        "docs/demo.md": demo_page(),
-        "docs/log-messages.md": log_messages_page(),
-        "docs/releases.md": releases_page(),
-        "docs/rules.md": test_rules_page.written(),
-        "docs/tables.md": tables_page(),
-    }
-    by_hand = {page: with_current_output(page) for page in pages()}
-    return whole | by_hand | {queries.PAGE: queries.with_current_answers(by_hand[queries.PAGE])}
+WHOLE: dict[str, Callable[[], str]] = {
+    "docs/cli.md": cli_page,
+    "docs/demo.md": demo_page,
+    "docs/log-messages.md": log_messages_page,
+    "docs/releases.md": releases_page,
+    "docs/rules.md": test_rules_page.written,
+    "docs/tables.md": tables_page,
+}
 
 
-def main() -> None:
-    """Write the pages that are not current."""
-    for page, text in (written() | history_pages()).items():
+def written(wanted: Collection[str] = ()) -> dict[str, str]:
+    """Return what every page must hold, or those that are wanted, by its path from the root."""
+    whole = {page: write() for page, write in WHOLE.items() if not wanted or page in wanted}
+    by_hand = {page: with_current_output(page) for page in pages() if not wanted or page in wanted}
+    if queries.PAGE in by_hand:
+        by_hand[queries.PAGE] = queries.with_current_answers(by_hand[queries.PAGE])
+    return whole | by_hand
+
+
+def main(*wanted: str) -> None:
+    """Write the pages that are not current: of all, or of those that are wanted."""
+    histories = history_pages() if not wanted or any(page.startswith("docs/histories/") for page in wanted) else {}
+    for page, text in (written(wanted) | histories).items():
         path = ROOT / page
         path.parent.mkdir(exist_ok=True)
         if not path.exists() or path.read_text("utf-8") != text:
@@ -296,4 +303,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])
