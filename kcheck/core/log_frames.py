@@ -14,11 +14,11 @@ from typing import NamedTuple
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 _LEVEL = r"\[?(TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|SEVERE)\b\]?"
 _USUAL = re.compile(
-    r"\[(\d\d\d\d-\d\d-\d\d \d\d:\d\d:\d\d,\d\d\d)\] (INFO|WARN|ERROR|FATAL|DEBUG|TRACE) +(.*)", re.DOTALL
+    r"\[(\d\d\d\d-\d\d-\d\d \d\d:\d\d:\d\d,\d\d\d)\] (INFO|WARN|ERROR|FATAL|DEBUG|TRACE)\s+(.*)", re.DOTALL
 )
 _TIME = r"\d\d\d\d-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?"
-_ANY = re.compile(rf"\[?({_TIME})\]? +(?:\[(?!\d{{4}}-)[^\]]{{1,200}}\] +)?{_LEVEL} *(.*)", re.DOTALL)
-_TIME_OF_DAY = re.compile(rf"(\d\d:\d\d:\d\d[.,]\d\d\d) \[[^\]]{{1,200}}\] {_LEVEL} *(.*)", re.DOTALL)
+_ANY = re.compile(rf"\[?({_TIME})\]? +(?:\[(?!\d{{4}}-)[^\]]{{1,200}}\] +)?{_LEVEL}\s*(.*)", re.DOTALL)
+_TIME_OF_DAY = re.compile(rf"(\d\d:\d\d:\d\d[.,]\d\d\d) \[[^\]]{{1,200}}\] {_LEVEL}\s*(.*)", re.DOTALL)
 """What log4j2 and logback write without a configuration."""
 _LEVEL_ALONE = re.compile(rf"{_LEVEL} +(.*)", re.DOTALL)
 _FRAME_SPAN = 400

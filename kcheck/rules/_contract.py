@@ -1,5 +1,6 @@
 """What a module of this package provides."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from functools import cache
@@ -44,6 +45,9 @@ Check = Callable[[Any, Release], Iterable[Finding]]
 Precondition = Callable[[Any], bool]
 
 
+_OPERATION = re.compile(r"^See: (operations/[\w-]+\.md)$", re.MULTILINE)
+
+
 class Rule(NamedTuple):
     """One thing that can be wrong.
 
@@ -78,6 +82,12 @@ class Rule(NamedTuple):
     def page(self) -> str:
         """Return the operator's page; empty under `python -OO`, which drops docstrings."""
         return f"{self.check.__globals__['__doc__'] or ''}{self.shared_page}"
+
+    @property
+    def operation(self) -> str | None:
+        """Return the page of operations that its page names, `operations/disk-full.md`; None if it names none."""
+        named = _OPERATION.search(self.page)
+        return None if named is None else named[1]
 
     def finding(
         self,

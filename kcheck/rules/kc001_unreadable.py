@@ -12,6 +12,8 @@ The broker fails as kcheck does where it opens or creates a link to itself, or t
 
 What to do: run kcheck as the broker's user. Check the kernel log for I/O errors. Pass the target of a link as its own
 path. Replace a link that leads nowhere with the file.
+
+See: operations/dead-disk.md
 """
 
 from collections.abc import Iterator

@@ -9,6 +9,8 @@ unclean, and remove the broker from the eligible leader replicas of its partitio
 
 What to do: nothing. If you do not trust the shutdown, delete the file while the broker is stopped: the next start
 then scans segments. Never create the file.
+
+See: operations/power-loss.md
 """
 
 from collections.abc import Iterable

@@ -13,6 +13,8 @@ What the broker does:
 What to do: do not let this replica lead while another one is in sync. The best repair: stop the broker, move this
 partition directory out of the log dir, and let the broker re-replicate it. If this is the only replica, keep a copy
 first: when the broker cuts the log there, everything after the batch is lost too.
+
+See: operations/fleet.md
 """
 
 from collections.abc import Iterable

@@ -14,6 +14,8 @@ What the broker does:
 What to do: after an unclean shutdown, only compare with the other replicas. After a clean one, stop the broker, keep
 a copy, and remove the file .kafka_cleanshutdown, so that the broker recovers its logs. It will read the segments from
 their recovery points on.
+
+See: operations/power-loss.md
 """
 
 from collections.abc import Iterable

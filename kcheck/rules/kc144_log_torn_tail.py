@@ -12,6 +12,8 @@ What the broker does:
 
 What to do: after an unclean shutdown, only compare with the other replicas. Otherwise keep a copy, and re-replicate
 this replica if another one is in sync.
+
+See: operations/power-loss.md
 """
 
 from collections.abc import Iterable

@@ -16,6 +16,8 @@ What the broker does:
 What to do: DO NOT START THE BROKER. Keep a copy of the partition directory outside every log dir. Then remove the line
 of this partition from log-start-offset-checkpoint, and lower the count in line 2 by one. That is always safe for the
 records; some that DeleteRecords removed may become readable again.
+
+See: operations/before-a-start.md
 """
 
 from collections.abc import Iterable

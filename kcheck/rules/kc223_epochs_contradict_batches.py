@@ -8,6 +8,8 @@ for wrong epochs. Replicas truncate at wrong offsets, or stay different without 
 
 What to do: do not let this replica lead while another one is in sync. Let the broker re-replicate it. Or stop the
 broker and rebuild the file from the batch headers of all segments.
+
+See: operations/support-ticket.md
 """
 
 from bisect import bisect_right

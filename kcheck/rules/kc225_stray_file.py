@@ -17,6 +17,8 @@ broker deletes an index with such a name.
 Many files that the broker ignores are one finding, with their number and the first names.
 
 What to do: stop the broker and move the file out of the log dir.
+
+See: operations/disk-full.md
 """
 
 from collections.abc import Iterable

@@ -10,6 +10,8 @@ it reads a `.log.swap`, marks the segments that hold its offsets for deletion, a
 `.index.swap` without a `.log.swap` stays. It overwrites `.tmp`.
 
 What to do: nothing. The data of the finding lists the files that the next start removes and renames.
+
+See: operations/disk-full.md
 """
 
 from collections.abc import Iterable

@@ -18,6 +18,8 @@ takes the records for those of the new topic.
 What to do: if the topic was deleted and created again, the records are those of the deleted topic. If you may need
 them, copy the directory out of the log dir before the start. If the directory was copied here, remove it. Never write
 the new id into partition.metadata to keep records of a deleted topic.
+
+See: operations/stray-replica.md
 """
 
 from collections.abc import Iterable

@@ -18,6 +18,8 @@ not committed.
 
 What to do: nothing, if the topic was deleted or moved on purpose. Otherwise copy the directory out of the log dir
 before you start the broker. A renamed directory is never deleted by itself: remove it once nobody needs it.
+
+See: operations/stray-replica.md
 """
 
 from collections.abc import Iterable

@@ -14,6 +14,8 @@ If it is the only replica of the partition, the controller elects it all the sam
 What to do: start the other members of ISR and ELR first, and this broker when the partition has a leader. If the
 finding is an error there is no other member: keep a copy of the directory, and compare the replicas (`kcheck
 truncation`) before the controller elects one.
+
+See: operations/unclean-election.md
 """
 
 from collections.abc import Iterable

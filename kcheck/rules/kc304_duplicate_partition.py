@@ -10,6 +10,8 @@ directories".
 
 What to do: find the right directory (the higher log end and the later leader epochs in `kcheck inspect`), and move the
 other out of the log dir. Keep it until you are sure. Do not merge files of the two.
+
+See: operations/before-a-start.md
 """
 
 from collections.abc import Iterable

@@ -17,6 +17,8 @@ What the broker does:
 What to do: find out whose disk it is before you change anything: its partitions belong to that broker. If the log dir
 is the right one and only its file is wrong or missing, copy version, node.id (or broker.id) and cluster.id from
 another log dir of this broker, without directory.id.
+
+See: operations/dead-disk.md
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -9,6 +9,8 @@ its own records from there on. Up to 0.10.2 it truncates to its high watermark, 
 any error.
 
 What to do: before you start or elect anything, run `kcheck truncation` to see what each leader would lose.
+
+See: operations/unclean-election.md
 """
 
 from collections.abc import Iterable

@@ -7,6 +7,8 @@ What the broker does: as a follower it fetches the missing records. If it is ele
 records between its log end and the high watermark.
 
 What to do: do not let it lead while another replica reaches the high watermark.
+
+See: operations/power-loss.md
 """
 
 from collections.abc import Iterable

@@ -15,6 +15,8 @@ What the broker does:
 
 What to do: find out which of the two the cluster knows, and do not start the other one. Format it again with a node id
 of its own.
+
+See: operations/lost-quorum.md
 """
 
 from collections.abc import Iterable

@@ -13,6 +13,8 @@ What the broker does:
 
 What to do: with kraft.version 0 give all nodes the same `controller.quorum.voters` before you start them. With
 kraft.version 1 start the controllers of both sets, and compare with `kafka-metadata-quorum.sh describe`.
+
+See: operations/lost-quorum.md
 """
 
 from collections.abc import Iterable

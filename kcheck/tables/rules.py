@@ -14,5 +14,8 @@ TABLE = Table(
         Column("title", "string", "What is wrong, in a sentence."),
         Column("page", "string", "What the broker does, and what to do."),
         Column("docs", "string", "Its place on the site of the pages, a relative link."),
+        Column(
+            "operation", "string", "The page about what to do when it is found, a relative link; null if there is none."
+        ),
     ),
 )

@@ -160,7 +160,7 @@ def rule_pages(ids: Iterable[str]) -> tuple[Row, ...]:
 
 
 def _row(rule: Rule) -> Row:
-    page = rule.page.strip()
+    page, operation = rule.page.strip(), rule.operation
     return {
         "id": rule.id,
         "name": rule.name,
@@ -169,4 +169,5 @@ def _row(rule: Rule) -> Row:
         "title": page.splitlines()[0] if page else "",
         "page": page,
         "docs": f"rules.html#{rule.id.lower()}",
+        "operation": None if operation is None else operation.replace(".md", ".html"),
     }

@@ -43,7 +43,7 @@ def test_no_value_goes_in_that_is_not_known() -> None:
         values = [*[SECRET] * len(wording.names), ""]
         text = "".join(piece for pair in zip(wording.literals, values, strict=True) for piece in pair)
         for line in redacted(read(log_line(text + SECRET * wording.is_open, level="ERROR")), str):
-            assert not re.search("password|example", line), wording.pattern
+            assert not re.search("password-|example", line), wording.pattern
         message, _ = filled(wording)
         rules = [one.rule and one.rule.id for one in again(log_line(message, level="ERROR"))]
         assert [wording.rule.id] == rules[:1], message

@@ -143,7 +143,7 @@ def test_truncation(pair: list[str]) -> None:
 def test_rules(verb: str) -> None:
     found = document(verb, *(["KC201"] if verb == "explain" else []))
     check_head(found, verb, "rules")
-    assert {"id", "name", "severity", "scope", "title", "page", "docs"} == set(found["rules"][0])
+    assert {"id", "name", "severity", "scope", "title", "page", "docs", "operation"} == set(found["rules"][0])
 
 
 @pytest.mark.parametrize("verb", ["inspect", "end-offset", "truncation"])

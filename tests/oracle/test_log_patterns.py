@@ -77,7 +77,7 @@ def is_there(text: str, texts: str, splits: int = SPLIT_MAX) -> bool:
         return True
     words = WORD.findall(text)
     for count in range(len(words) - 1, 0, -1) if splits else ():
-        if "".join(words[:count]) in texts:
+        if "".join(words[:count]).rstrip() in texts:
             return is_there("".join(words[count:]), texts, splits - 1)
     return False
 
