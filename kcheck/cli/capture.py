@@ -2,7 +2,8 @@
 
 import os
 import sys
-from typing import Annotated
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +12,10 @@ from kcheck.errors import UsageError
 from kcheck.model.names import META_PROPERTIES, OFFSET_CHECKPOINTS
 from kcheck.renderers._page import size
 from kcheck.renderers._printable import printable
+
+if TYPE_CHECKING:
+    from kcheck.capture.tree import CapturedPath
+    from kcheck.capture.write import Captured
 
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
@@ -65,10 +70,7 @@ def capture(
         return
     listed = [*items(paths or [], offsets=with_offsets)]
     if show:
-        for item in listed:
-            if item.kind != "directory" or item.error is not None:
-                why = item.error[1] if item.error else item.content.why if item.content else "name only"
-                print(f"{size(item.size):>9}  {printable(item.name)}  {printable(why)}")
+        _print_list(listed)
         return
     if output is None:
         raise UsageError("capture needs -o FILE.kcheck; --list shows what would go in")
@@ -90,13 +92,26 @@ def capture(
     if known is not None and key_file is not None:
         names.save(key_file, known)
     if not quiet:
-        for refusal in captured.refused:
-            print(f"kcheck: {printable(refusal)}", file=sys.stderr)
-        end = "" if captured.complete else "; incomplete: manifest.json says what is missing"
-        print(f"Wrote {output}: {size(captured.size)}, sha256 {captured.digest}{end}", file=sys.stderr)
-        if key_file is not None:
-            print(f"Keep {key_file}: kcheck capture --translate {key_file} < ANSWER", file=sys.stderr)
+        _print_end(captured, output, key_file)
     raise typer.Exit(130 if captured.interrupted else 3 if captured.refused else 0)
+
+
+def _print_list(listed: Iterable["CapturedPath"]) -> None:
+    """Print what would go in, and why."""
+    for item in listed:
+        if item.kind != "directory" or item.error is not None:
+            why = item.error[1] if item.error else item.content.why if item.content else "name only"
+            print(f"{size(item.size):>9}  {printable(item.name)}  {printable(why)}")
+
+
+def _print_end(captured: "Captured", output: str, key_file: str | None) -> None:
+    """Print what was written, and what was not."""
+    for refusal in captured.refused:
+        print(f"kcheck: {printable(refusal)}", file=sys.stderr)
+    end = "" if captured.complete else "; incomplete: manifest.json says what is missing"
+    print(f"Wrote {output}: {size(captured.size)}, sha256 {captured.digest}{end}", file=sys.stderr)
+    if key_file is not None:
+        print(f"Keep {key_file}: kcheck capture --translate {key_file} < ANSWER", file=sys.stderr)
 
 
 def _check_output(output: str, paths: list[str]) -> None:

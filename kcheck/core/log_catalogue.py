@@ -74,6 +74,8 @@ class Catalogue(NamedTuple):
     """By the first two words, or by the first one where a value follows it."""
     by_value: tuple[Wording, ...]
     """Those that begin with a value."""
+    calm_by_value: tuple[Wording, ...]
+    """Those of them that can be INFO: few, as most lines of a log ask for each."""
     thrown_by_value: tuple[Wording, ...]
     """Those of exceptions that begin with a value."""
     since: Mapping[str, str]
@@ -94,13 +96,14 @@ def catalogue(rules: str, patterns: str) -> Catalogue:
         by_words.setdefault(_first_words(wording), []).append(wording)
     begin_with_value = by_words.pop("", [])
     by_value = tuple(wording for wording in begin_with_value if not wording.is_thrown)
+    calm_by_value = tuple(wording for wording in by_value if "INFO" in wording.levels)
     thrown_by_value = tuple(wording for wording in begin_with_value if wording.is_thrown)
     index = {words: tuple(some) for words, some in by_words.items()}
     since: dict[str, str] = {}
     for wording in wordings:
         first = _span(wording.releases.partition(",")[0])[0]
         since[wording.rule.id] = min(first, since.get(wording.rule.id, first), key=_LINES.index)
-    return Catalogue(by_id, tuple(wordings), index, by_value, thrown_by_value, since)
+    return Catalogue(by_id, tuple(wordings), index, by_value, calm_by_value, thrown_by_value, since)
 
 
 def _rows(text: str) -> Iterator[list[str]]:

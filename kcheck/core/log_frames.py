@@ -148,6 +148,9 @@ def logger_end(message: str) -> int:
 
 def bodies(message: str) -> tuple[tuple[str, str], ...]:
     """Return the message, and the same without its prefixes in brackets, each with the prefixes that it leaves out."""
+    if message[:1] != "[":
+        old = _OLD_PREFIX.match(message) if message[:1] in _OLD_INITIALS else None
+        return (("", message),) if old is None else ((old[0], message[old.end() :]), ("", message))
     some = [("", message)]
     at = 0
     while len(some) <= _BRACKET_MAX and message.startswith("[", at):
@@ -156,15 +159,14 @@ def bodies(message: str) -> tuple[tuple[str, str], ...]:
             break
         at = bracket.end()
         some.append((message[:at], message[at:]))
-    old = _OLD_PREFIX.match(message)
-    if old is not None:
-        some.append((old[0], message[old.end() :]))
-    return tuple(reversed(some))
+    some.reverse()
+    return tuple(some)
 
 
 _BRACKET_END = re.compile(r"\][:,]? ")
 _OLD_PREFIX = re.compile(r"(?:Partition \[[^\]]{1,300}\] on broker \d+|Cleaner \d+|Replica Manager on Broker \d+): ")
 """Up to 0.11 prefixes had no brackets."""
+_OLD_INITIALS = ("P", "C", "R")
 
 
 def milliseconds(time: str) -> int | None:

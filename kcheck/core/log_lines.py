@@ -5,7 +5,7 @@ values are searched one after the other.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from kcheck.core.log_catalogue import Catalogue, LogRule, Wording
@@ -27,6 +27,7 @@ MESSAGE_SIZE_MAX = 16_384
 """Characters of a message that are looked at."""
 _SHOWN_SIZE_MAX = 500
 _ALARMING = ("WARN", "ERROR", "FATAL")
+_CALM = ("TRACE", "DEBUG", "INFO")
 _THROWN = re.compile(
     r"\s*(?:Caused by: |Suppressed: )?([\w.$]{1,300}(?:Exception|Error|Fault|Throwable)\w{0,20})(?:: (.*))?", re.DOTALL
 )
@@ -65,13 +66,15 @@ class LogEvent(NamedTuple):
     place: LogPlace
 
 
-def match(catalogue: Catalogue, message: str, *, is_thrown: bool = False) -> Match | None:
-    """Return the wording that a message, or the text of an exception, has without prefixes and logger; None if none."""
-    found = _match(
-        catalogue, message[:MESSAGE_SIZE_MAX], catalogue.thrown_by_value if is_thrown else catalogue.by_value
-    )
+def match(catalogue: Catalogue, message: str, *, level: str | None = None, is_thrown: bool = False) -> Match | None:
+    """Return the wording that a message, or the text of an exception, has without prefixes and logger; None if none.
+
+    `level`: that of the message, if it is known.
+    """
+    by_value = catalogue.calm_by_value if level in _CALM else catalogue.by_value
+    found = _match(catalogue, message[:MESSAGE_SIZE_MAX], catalogue.thrown_by_value if is_thrown else by_value)
     if found is None and not is_thrown and (end := logger_end(message)):
-        return _match(catalogue, message[end : end + MESSAGE_SIZE_MAX], catalogue.by_value)
+        return _match(catalogue, message[end : end + MESSAGE_SIZE_MAX], by_value)
     return found
 
 
@@ -92,15 +95,18 @@ def _match(catalogue: Catalogue, message: str, by_value: tuple[Wording, ...]) ->
     return None
 
 
-def _candidates(catalogue: Catalogue, body: str, by_value: tuple[Wording, ...]) -> list[Wording]:
+def _candidates(catalogue: Catalogue, body: str, by_value: tuple[Wording, ...]) -> Sequence[Wording]:
     """Return the wordings with the first words of a message: most messages have none."""
     first = body.find(" ")
     second = body.find(" ", first + 1) if first >= 0 else -1
     by_words = catalogue.by_words
-    some = [*by_words.get(body if second < 0 else body[:second], ())]
-    if first >= 0:
-        some += by_words.get(body[:first], ())
-    return some + [wording for wording in by_value if wording.literals[1] in body]
+    some: Sequence[Wording] = by_words.get(body if second < 0 else body[:second], ())
+    if first >= 0 and (of_first := by_words.get(body[:first], ())):
+        some = (*some, *of_first)
+    for wording in by_value:
+        if wording.literals[1] in body:
+            some = (*some, wording)
+    return some
 
 
 def _values(wording: Wording, text: str, *, is_exact: bool) -> tuple[str, ...] | None:
@@ -194,6 +200,8 @@ def _events(catalogue: Catalogue, framed_lines: Iterable[tuple[int, str, LogFram
 def _of_frame(catalogue: Catalogue, number: int, framed: LogFrame) -> list[LogEvent | None]:
     """Return what a message says, and the exceptions in its text and in its layout."""
     event = _event(catalogue, number, framed)
+    if event is None and not framed.thrown:
+        return [None]  # Most lines of a log.
     # The exception in a message is the cause of what it says.
     inner = None if event is None else _inside(catalogue, event, framed)
     own = None if event is not None and event.rule is None and inner is not None else event
@@ -204,7 +212,7 @@ def _of_frame(catalogue: Catalogue, number: int, framed: LogFrame) -> list[LogEv
 
 
 def _event(catalogue: Catalogue, number: int, framed: LogFrame) -> LogEvent | None:
-    found = match(catalogue, framed.message)
+    found = match(catalogue, framed.message, level=framed.level)
     if found is None and framed.level not in _ALARMING:
         return None
     return _of_match(number, framed, found)
@@ -239,7 +247,8 @@ def _continued(catalogue: Catalogue, number: int, line: str, framed: LogFrame | 
     thrown = _THROWN.fullmatch(line)
     if thrown is None or thrown[2] is None:
         return None
-    found = match(catalogue, thrown[2], is_thrown=True)
+    simple = thrown[1].rpartition(".")[2]
+    found = match(catalogue, thrown[2], is_thrown=True) or match(catalogue, f"{simple}: {thrown[2]}", is_thrown=True)
     if found is None:
         return None
     return _of_match(number, framed._replace(message=line.strip(), thrown=()), found)._replace(logger=framed.logger)

@@ -428,3 +428,25 @@ def test_hostile_values_take_linear_time() -> None:
         "{" * 60_000 + "}",
     ):
         assert all(event.rule is None for event in read(log_line(text, level="ERROR"), text))
+
+
+@pytest.mark.parametrize(
+    ("thrown", "name"),
+    [
+        ("java.nio.file.AccessDeniedException: /d1/t-0/00000000000000000000.log", "file"),
+        ("java.nio.file.FileSystemException: /d1/t-0/00000000000000000000.log: Structure needs cleaning", "file"),
+        ("java.io.FileNotFoundException: /d1/t-0/00000000000000000000.log (Disk quota exceeded)", "file"),
+    ],
+)
+def test_exceptions_of_the_system_name_their_file(thrown: str, name: str) -> None:
+    """Java has the path alone, before the text of the system, or before it in brackets."""
+    events = read(log_line("of no wording", level="ERROR"), thrown)
+    assert [("L165", LogPlace("t", 0, "/d1"))] == [(one.rule and one.rule.id, one.place) for one in events]
+    assert "/d1/t-0/00000000000000000000.log" == events[0].values[name]
+
+
+def test_a_message_may_begin_with_a_tab() -> None:
+    """The cleaner writes one, up to 4.3."""
+    (event,) = read(log_line("\tFound 3 invalid messages during compaction.", level="WARN"))
+    assert event.rule is not None
+    assert ("L107", {"count": 3}) == (event.rule.id, event.values)

@@ -34,7 +34,7 @@ def damaged(cluster: Cluster) -> Iterator[Path]:
     _mend(one)
     for spoil in (_bad_checkpoints, _foreign, _twice, _other_id, _bad_epochs):
         mend = spoil(one)
-        _attempt(one)
+        attempt(one)
         mend()
     one.start()
     cluster.stop()
@@ -85,7 +85,7 @@ def _mend(broker: Process) -> None:
     obstacle.rmdir()
 
 
-def _attempt(broker: Process) -> None:
+def attempt(broker: Process) -> None:
     """Start a broker that may not come up, and end it."""
     broker.spawn()
     wait_for("the end of a start", lambda: not broker.alive or _ENDED.search(broker.log_since_start()) is not None)

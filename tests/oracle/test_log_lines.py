@@ -8,7 +8,7 @@ import pytest
 
 from kcheck.core.log_lines import LogEvent, events
 from kcheck.disk.package_data import log_catalogue
-from tests.oracle import broker_logs, histories
+from tests.oracle import broker_logs, histories, troubled_brokers
 from tests.oracle.ask import IS_WHOLE
 from tests.oracle.kafka import Cluster
 
@@ -67,3 +67,14 @@ def test_every_warning_of_a_broker_is_explained(version: str, tmp_path: Path, st
     mode = MODES[version] if IS_WHOLE else None
     with start(version, count, dir=tmp_path / "c", log_dirs=2, mode=mode, broker_config=config) as cluster:
         assert {"L003", "L010", "L038", "L140"} <= check(history(cluster))
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("version", MODES)
+def test_every_warning_of_a_broker_in_trouble_is_explained(
+    version: str, tmp_path: Path, start: Callable[..., Cluster]
+) -> None:
+    """Of two brokers: a frozen one, a full disk, a corrupt compacted log, and starts on spoilt files."""
+    config = {**histories.config(version), **troubled_brokers.CONFIG}
+    with start(version, 2, dir=tmp_path / "c", log_dirs=2, mode=MODES[version], broker_config=config) as cluster:
+        assert {"L003", "L140"} <= check(troubled_brokers.troubled(cluster))
