@@ -62,8 +62,9 @@ def _corrupt_compacted(broker: Process) -> None:
 def _wipe(broker: Process, partition: str) -> None:
     broker.kill()
     directory = histories.directories(broker)[partition]
-    for file in directory.iterdir():
-        file.write_bytes(b"\1" * 70)
+    for file in directory.glob("*.[lits]*"):
+        if file.stem.isdigit():
+            file.write_bytes(b"\1" * 70)
     broker.start()
     broker.wait_quiet()
 
