@@ -98,13 +98,26 @@ def eligible(seats: Seats) -> tuple[int, ...]:
 def allows_unclean(image: ClusterImage, topic: str, release: Release, *, kraft: bool) -> bool:
     """Whether the controller elects uncleanly by itself, as far as the metadata say.
 
-    The topic's configuration comes before the cluster's default. The static configuration of the controllers is in no
-    metadata: Kafka's default stands for it. KRaft ignores the configuration up to 3.8 (ConfigurationControlManager).
+    `ClusterImage.config` says whose configuration decides. The static one of the controllers is in no metadata: Kafka's
+    default stands for it. KRaft ignores the configuration up to 3.8 (ConfigurationControlManager).
     """
     if kraft and not release.kraft_obeys_unclean_election:
         return False
     stated = image.config(topic, UNCLEAN)
     return release.elects_uncleanly_by_default if stated is None else stated.lower() == "true"
+
+
+def controllers_otherwise(image: ClusterImage, *, kraft: bool) -> tuple[int, ...]:
+    """Return the nodes that allow, or do not allow, unclean elections by themselves, unlike the controller assumed.
+
+    Only nodes that can be the controller: with ZooKeeper every broker. Metadata of KRaft up to 3.6 do not name those.
+    """
+    nodes = {*(image.controllers if kraft else image.brokers)} or {
+        int(name) for kind, name in image.configs if kind == "broker" and name.isdecimal()
+    }
+    stated = {number: image._replace(controller=number).config("", UNCLEAN) for number in sorted(nodes)}
+    assumed = image.config("", UNCLEAN)
+    return tuple(number for number, value in stated.items() if value != assumed)
 
 
 def keeps_eligible_leader_replicas(image: ClusterImage, release: Release) -> bool:

@@ -91,8 +91,7 @@ class Candidate(NamedTuple):
     cut_transactions: CutTransactions | None = None
     """What its followers lose of transactions; None if nothing is cut, or if that is not known."""
     groups_beyond: int | None = None
-    """Consumer groups that have committed an offset beyond its log end; None if logs differ, and no offsets are at
-    hand."""
+    """Consumer groups that have committed an offset beyond its log end; None if no offsets are at hand."""
     only_here: Amounts | None = None
     """Of a copy that no broker serves: what no replica here has; None of a replica, or if that is not known."""
     loses_no_more_than: tuple[int, ...] = ()
@@ -133,8 +132,8 @@ class PartitionElection(NamedTuple):
     rules: ElectionRules = ElectionRules(kraft=True)
     """What decides its elections."""
     groups: tuple[tuple[str, Offset], ...] | None = ()
-    """The consumer groups and their committed offsets, as far as they lie beyond the log end of a candidate; None if
-    logs differ, and no offsets are at hand."""
+    """The consumer groups and their committed offsets, as far as they lie beyond the log end of a candidate; None if no
+    offsets are at hand."""
 
     @property
     def is_of_cluster(self) -> bool:

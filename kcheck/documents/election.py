@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from kcheck.core.broker_losses import BrokerLoss, Lacking
+from kcheck.core.election import controllers_otherwise
 from kcheck.core.election_plans import (
     Amounts,
     BrokerGap,
@@ -13,6 +14,7 @@ from kcheck.core.election_plans import (
 )
 from kcheck.core.start_order import StartOrder
 from kcheck.documents.truncation import follower_row
+from kcheck.model.cluster import ClusterImage
 from kcheck.model.report import Row
 
 
@@ -34,6 +36,14 @@ def election_body(
         "gaps": tuple({"broker_id": gap.broker_id, "replicas": gap.replicas, "why": gap.why} for gap in gaps),
         "scenarios": tuple(map(_scenario_row, scenarios)),
         "partitions": map(partition_row, partitions),
+    }
+
+
+def controller_row(image: ClusterImage | None, *, kraft: bool) -> Row:
+    """Return whose own configuration decides whether the controller elects uncleanly."""
+    return {
+        "controller_id": None if image is None else image.controller,
+        "controllers_otherwise": () if image is None else controllers_otherwise(image, kraft=kraft),
     }
 
 

@@ -30,7 +30,7 @@ from kcheck.core.start_order import StartOrder
 from kcheck.core.truncation_plans import TruncationPlan
 from kcheck.disk.output import scratch
 from kcheck.documents.answer import Answer
-from kcheck.documents.election import broker_loss_row, election_body, lacking_row
+from kcheck.documents.election import broker_loss_row, controller_row, election_body, lacking_row
 from kcheck.errors import UsageError
 from kcheck.fleet.election_rows import PartitionRows, partition_rows
 from kcheck.fleet.run import FleetRun, open_run
@@ -94,6 +94,7 @@ class RunElection(Answer):
                     self.order, self.scenarios, self.partitions, self.gaps, kraft=self.cluster.kraft,
                     verdict=self.verdict,
                 ),
+                **controller_row(self.cluster.image, kraft=self.cluster.kraft),
                 "running_in_metadata": self.fenced,
                 "partition_count": self.partition_count,
                 "left_out": self.left_out,

@@ -83,7 +83,7 @@ def _rows(run: FleetRun, table: str, columns: tuple[str, ...]) -> list[Mapping[s
 
 def _image(run: FleetRun, name: str | None) -> ClusterImage | None:
     """Return the metadata without topics; UsageError if the name stands for several clusters."""
-    columns = ("cluster", "cluster_id", "features", "configs")
+    columns = ("cluster", "cluster_id", "features", "configs", "leader")
     rows = [row for row in _rows(run, "clusters", columns) if row["cluster"] == name]
     if not rows:
         return None
@@ -101,7 +101,9 @@ def _image(run: FleetRun, name: str | None) -> ClusterImage | None:
             )
             for broker in _rows(run, "cluster_brokers", _BROKERS) if broker["cluster"] == name
         }  # fmt: skip
-        return ClusterImage({}, brokers=brokers, features=json.loads(row["features"]), configs=configs)
+        return ClusterImage(
+            {}, brokers=brokers, features=json.loads(row["features"]), configs=configs, controller=row["leader"]
+        )
     except (ValueError, TypeError, KeyError) as error:
         raise KcheckError(f"{run.path}: invalid metadata of cluster {name}: {error}") from error
 

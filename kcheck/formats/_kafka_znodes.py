@@ -75,10 +75,11 @@ class _ClusterReader:
 
     def metadata(self) -> ZookeeperMetadata:
         """Read every znode that kcheck knows."""
+        controller = self._json("/controller", lambda fields: _int(fields, "brokerid"))
         return ZookeeperMetadata(
-            image=self._image(),
+            image=self._image()._replace(controller=controller),
             cluster_id=self._json("/cluster/id", lambda fields: _text(fields, "id")),
-            controller=self._json("/controller", lambda fields: _int(fields, "brokerid")),
+            controller=controller,
             controller_epoch=self._read("/controller_epoch", _controller_epoch),
             isr_changes=tuple(
                 partition

@@ -231,6 +231,8 @@ class ClusterImage(NamedTuple):
     """The ids of the delegation tokens."""
     migration: str | None = None
     """How far a migration from ZooKeeper came; None if none is known."""
+    controller: int | None = None
+    """The active controller, or the last one that was; None if that is not known."""
 
     def runs_kraft(self, broker_id: int | None) -> bool:
         """Whether the latest registration of a broker is for KRaft, not for a migration."""
@@ -244,13 +246,14 @@ class ClusterImage(NamedTuple):
                 yield topic, number, partition
 
     def config(self, topic: str, name: str) -> str | None:
-        """Return a topic's configuration, the cluster's default for it, or what a file of a controller says.
+        """Return what holds for a topic: its own configuration, the controller's, the cluster's, or a file's.
 
-        None if nothing at hand says it.
+        None if nothing at hand says it (KafkaConfigSchema.resolveEffectiveTopicConfig 3.3 to 4.3.1; with ZooKeeper
+        KafkaConfig of the controller).
 
         The default of `min.insync.replicas` and of unclean elections has the same name for brokers as for topics.
         """
-        for place in (("topic", topic), ("broker", ""), STATIC):
+        for place in (("topic", topic), ("broker", str(self.controller)), ("broker", ""), STATIC):
             value = self.configs.get(place, {}).get(name)
             if value is not None:
                 return value

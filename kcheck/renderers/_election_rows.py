@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from kcheck.model.report import Row
-from kcheck.renderers._page import cell, known, plural, size
+from kcheck.renderers._page import cell, known, plural, size, some_of
 from kcheck.renderers._text_truncation import partition_name
 
 SCENARIO_TITLES = ("", "lost", "committed", "bytes", "offline")
@@ -24,16 +24,35 @@ def warnings(body: Any, rows: Sequence[Any]) -> Iterator[str]:
     if any(row["replicas"] is None for row in rows):
         text = "No metadata for all of these partitions: kcheck does not know their ISR, nor all of their replicas."
         yield f"{text} Name a controller's log dir with --metadata."
+    if "run" in body:
+        text = "A run has no batches: it does not say which transactions a leader cuts or leaves open, nor which groups"
+        yield f"{text} have read further than its log goes. kcheck elect on the log dirs does."
+    else:
+        yield from _group_words(rows)
     if body.get("unread_replicas"):
         replicas = plural(body["unread_replicas"], "replica")
         text = f"The run does not know what {replicas} will hold: a start reads the logs through."
         yield f"{text} Scan with --depth crc."
+    otherwise, assumed = body["controllers_otherwise"], body["controller_id"]
+    if otherwise:
+        whose = "the cluster's default" if assumed is None else f"node {assumed}"
+        text = f"Whether unclean elections are on depends on the active controller: nodes {brokers_of(otherwise)} are"
+        yield f"{text} configured otherwise than {whose}, which kcheck assumes."
     running = body["running_in_metadata"]
     if len(running) > 1:
         text = (
             f"By the metadata brokers {brokers_of(running)} still run: whom the controller keeps in sync depends on the"
         )
         yield f"{text} order in which it fences them; kcheck assumes this one."
+
+
+def _group_words(rows: Sequence[Any]) -> Iterator[str]:
+    """Yield where consumer groups have read further than the log of the best leader goes."""
+    ahead = [row for row in rows if (leader := best_of(row)) is not None and leader["groups_beyond"]]
+    if ahead:
+        names = some_of([partition_name(row) for row in ahead])
+        text = f"Consumer groups have committed offsets beyond the log end of the best leader of {names}:"
+        yield f"{text} they skip or repeat records. plan.md of --out has the command that resets them."
 
 
 def _salvage_words(rows: Sequence[Any]) -> Iterator[str]:

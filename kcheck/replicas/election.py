@@ -193,11 +193,12 @@ def _missing(
 def _groups(
     election: PartitionElection, states: Iterable[ReplicaState], cluster: ClusterHere
 ) -> tuple[tuple[str, Offset], ...] | None:
-    """Return the consumer groups whose offset lies beyond the log end of a replica; None if that is not known."""
+    """Return the consumer groups whose offset lies beyond the log end of a replica; None if that is not known.
+
+    Replicas that end alike count too: after a power loss all of them can lack what a group has read.
+    """
     ends = {state.log_end_offset for state in states if state.log_end_offset is not None}
-    if len(ends) <= 1:
-        return ()
-    offsets = cluster.offsets(election.topic, election.partition)
+    offsets = cluster.offsets(election.topic, election.partition) if ends else ()
     if offsets is None:
         return None
     return tuple((row.group, Offset(row.offset)) for row in offsets if row.offset > min(ends))

@@ -21,7 +21,7 @@ from kcheck.core.recovery_plan import Recovery
 from kcheck.core.start_order import StartOrder
 from kcheck.disk.new_files import NewFiles
 from kcheck.documents.answer import COMPARED_COUNT_MAX, Answer, Outcomes, name_of
-from kcheck.documents.election import election_body
+from kcheck.documents.election import controller_row, election_body
 from kcheck.documents.election_files import files_of
 from kcheck.errors import UsageError
 from kcheck.model.cluster import STATIC, ClusterImage
@@ -171,6 +171,7 @@ class ClusterElection(Answer):
                 **election_body(
                     self.order, self.scenarios, self.partitions, self.gaps, kraft=self.kraft, verdict=self.verdict
                 ),
+                **controller_row(self.image, kraft=self.kraft),
                 "running_in_metadata": self.fenced,
                 "saved": tuple(map(_saved_row, self.saved)),
                 "written": self.written,

@@ -120,6 +120,7 @@ class _CopyReader:
         end, epoch = self._log(snapshot, epoch)
         elected = self._elected()
         image, replay_problems = self._replay.image(), self._replay.problems
+        image = image._replace(controller=self._leader)
         if self._kraft_version is not None:
             image = image._replace(features={**image.features, KRAFT_VERSION_FEATURE: self._kraft_version})
         return MetadataCopy(

@@ -10,6 +10,7 @@ from kcheck.core.election import (
     Seats,
     after_fencing,
     allows_unclean,
+    controllers_otherwise,
     elect,
     election_kind,
     fencing_order,
@@ -25,6 +26,7 @@ from kcheck.model.cluster import (
     UNCLEAN,
     BrokerRegistration,
     ClusterImage,
+    ControllerRegistration,
     PartitionRegistration,
     TopicImage,
 )
@@ -210,3 +212,21 @@ def test_what_decides_a_partition() -> None:
     assert described.seats.isr == (1, 2)
     zookeeper = standing(metadata, topic, partition, (), release("2.8"), kraft=False)
     assert zookeeper.seats == Seats((1, 2), (1, 2))
+
+
+@pytest.mark.parametrize(("controller", "allowed"), [(100, True), (101, False), (None, False)])
+def test_a_controller_obeys_its_own_configuration(controller: int | None, allowed: bool) -> None:
+    """Before the cluster's default and its static one, after that of the topic."""
+    metadata = ClusterImage(
+        {}, controller=controller, controllers=dict.fromkeys((100, 101, 102), ControllerRegistration(100, "", (), {})),
+        configs={
+            ("broker", "1"): {UNCLEAN: "true"}, ("broker", "100"): {UNCLEAN: "true"}, ("broker", ""): {UNCLEAN: "false"}
+        },
+    )  # fmt: skip
+    assert allows_unclean(metadata, "t", release("4.3"), kraft=True) is allowed
+    assert controllers_otherwise(metadata, kraft=True) == ((101, 102) if allowed else (100,))
+    assert controllers_otherwise(metadata._replace(controllers={}), kraft=True) == (() if allowed else (1, 100))
+    brokers = metadata._replace(brokers={1: BrokerRegistration(1, 1, fenced=False)})
+    assert controllers_otherwise(brokers, kraft=False) == (() if allowed else (1,))
+    stated = metadata._replace(configs={**metadata.configs, ("topic", "t"): {UNCLEAN: str(not allowed).lower()}})
+    assert allows_unclean(stated, "t", release("4.3"), kraft=True) is not allowed

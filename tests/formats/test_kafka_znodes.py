@@ -97,6 +97,7 @@ def test_cluster(chroot: str) -> None:
             scram_users=("a@b (SCRAM-SHA-512)",),
             delegation_tokens=("token-id",),
             migration="migration",
+            controller=2,
         ),
         cluster_id="c",
         controller=2,

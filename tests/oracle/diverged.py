@@ -23,7 +23,7 @@ from kcheck.views.metadata_copy import read_copy
 from kcheck.views.zookeeper_copy import zookeeper_copy
 from tests.oracle import histories
 from tests.oracle.jars import java_command, numbers, run_java
-from tests.oracle.kafka import ZOOKEEPER_SESSION, Cluster, wait_for
+from tests.oracle.kafka import Cluster, wait_for
 
 PERMUTATIONS = tuple(permutations((1, 2, 3)))
 ROTATIONS = ((1, 2, 3), (2, 3, 1), (3, 1, 2))
@@ -52,8 +52,10 @@ Content = frozenset[tuple[int, int | None, bytes | None, bytes | None]]
 """The records of a replica: offset, epoch, key and value."""
 OPEN_FROM = 41
 """The first offset of the transactions in `txn` that brokers 1 and 2 have and that nobody ends."""
-SETTLED = 40.0
+SETTLED = 240.0
 """Seconds until brokers have done what they will do; the machine may be busy."""
+LASTING = 2.0
+"""Seconds for which what has settled goes on to be so."""
 _CRC = 17
 """Where the CRC of a batch is."""
 
@@ -205,8 +207,8 @@ def elect_all(cluster: Cluster, broker: int) -> None:
 
 
 def elect_uncleanly(cluster: Cluster, broker: int) -> None:
-    """Elect leaders by Kafka's own tool wherever there is none; leaders that are gone are to be noticed first."""
-    time.sleep(ZOOKEEPER_SESSION + 1)
+    """Elect leaders by Kafka's own tool wherever there is none; leaders that are gone are noticed first."""
+    wait_for("dead leaders to be noticed", lambda: _dead_are_known(cluster), SETTLED)
     tool = class_of("kafka-leader-election", cluster.version)
     where = ("--bootstrap-server", f"127.0.0.1:{cluster[broker].port}")
     run_java(cluster.version, tool, *where, "--election-type", "UNCLEAN", "--all-topic-partitions")
@@ -318,16 +320,25 @@ def begin(cluster: Cluster) -> None:
     """Start what is beside the brokers; where that ends the sessions of brokers, return when it has."""
     cluster.beside.start()
     if cluster.mode == "zk":
-        time.sleep(ZOOKEEPER_SESSION + 1)
+        wait_for("the end of sessions", lambda: _dead_are_known(cluster), SETTLED)
     elif numbers(cluster.version) >= (4,):
         wait_for("fencing", lambda: all(row.leader == NO_LEADER for row in registrations(cluster).values()))
 
 
-def settled(condition: Callable[[], bool], seconds: float = SETTLED) -> bool:
-    """Whether a condition holds soon, and still does a little later."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if condition():
+def _dead_are_known(cluster: Cluster) -> bool:
+    """Whether the sessions of dead brokers have ended; in KRaft, whether none of them leads."""
+    alive = {number for number, broker in cluster.brokers.items() if broker.alive}
+    if cluster.mode == "zk":
+        return set(zookeeper_copy(str(cluster.beside.dir)).metadata.image.brokers) <= alive
+    return all(row.leader in {NO_LEADER, *alive} for row in registrations(cluster).values())
+
+
+def settled(condition: Callable[[], bool], *, lasting: float = LASTING) -> bool:
+    """Whether a condition holds soon, and goes on to hold for some seconds."""
+    deadline, since = time.monotonic() + SETTLED, None
+    while (now := time.monotonic()) < deadline:
+        since = (since or now) if condition() else None
+        if since is not None and now - since >= lasting:
             return True
         time.sleep(0.5)
     return False

@@ -18,7 +18,7 @@ from typing import Self
 from tests.oracle.jars import LOG4J, archive, java_command, numbers
 
 CONTROLLER_ID = 100
-TIMEOUT = 90.0
+TIMEOUT = 180.0
 """Seconds for a process to start or stop: the machine may be busy."""
 
 ZOOKEEPER_SESSION = 3.0

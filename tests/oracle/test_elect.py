@@ -9,6 +9,7 @@ Not forced, as no setting can: that brokers register at the same moment. Where K
 have started, the controller chooses among all of them, as it does then.
 """
 
+import shutil
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -104,7 +105,16 @@ def test_a_cluster_does_what_was_predicted(
         }
         place = tmp_path / str(number)
         cluster = start(version, 3, dir=place, mode=mode, broker_config=settings, begins_with=kept)
-        differs += [f"{course}: {text}" for text in gone_through(cluster, course, place / "plan")]
+        found = gone_through(cluster, course, place / "plan")
+        order = " ".join((",".join(map(str, course.brokers)), "unclean" if course.unclean else "", course.by or ""))
+        print(
+            f"{version} {mode} {'ELR' if elr else ''}, {order}, {len(diverged.partitions(cluster))} partitions:",
+            "equal" if not found else "\n  ".join(("differs", *found)),
+            flush=True,
+        )
+        if not found:
+            shutil.rmtree(place)
+        differs += [f"{course}: {text}" for text in found]
     assert not differs, "\n".join(differs)
 
 

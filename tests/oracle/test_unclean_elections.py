@@ -13,11 +13,13 @@ from typing import Any
 import pytest
 
 import kcheck
-from kcheck.model.cluster import NO_LEADER, PartitionRegistration
+from kcheck.model.cluster import NO_LEADER, UNCLEAN, PartitionRegistration
+from kcheck.replicas.elections import ClusterElection
 from kcheck.views.metadata_copy import read_copy
 from tests.oracle import histories
+from tests.oracle.diverged import settled
 from tests.oracle.jars import run_java
-from tests.oracle.kafka import Cluster, wait_for
+from tests.oracle.kafka import CONTROLLER_ID, Cluster, wait_for
 from tests.oracle.scenes import recorded
 
 pytestmark = pytest.mark.oracle
@@ -41,11 +43,16 @@ def registration(cluster: Cluster, topic: str) -> PartitionRegistration:
     return read_copy(str(path), 100).image.topics[topic].partitions[0]
 
 
-def predicted(cluster: Cluster, topic: str, *brokers: int, **how: Any) -> dict[str, Any]:
+def asked(cluster: Cluster, topic: str, *brokers: int, **how: Any) -> ClusterElection:
     """Return what elect says of the partition, with these brokers here."""
     paths = [f"{number}={cluster[number].log_dirs[0]}" for number in brokers]
     only = kcheck.PartitionFilter(topics=(topic,))
-    return kcheck.elect(*paths, metadata=cluster.beside.log_dirs, partitions=only, **how).to_dict()
+    return kcheck.elect(*paths, metadata=cluster.beside.log_dirs, partitions=only, **how)
+
+
+def predicted(cluster: Cluster, topic: str, *brokers: int, **how: Any) -> dict[str, Any]:
+    """Return what `asked` returns, as JSON."""
+    return asked(cluster, topic, *brokers, **how).to_dict()
 
 
 def tool(cluster: Cluster, name: str, *arguments: str) -> str:
@@ -127,3 +134,25 @@ def goes_as_predicted(cluster: Cluster, topic: str) -> None:
     rows = {(row["broker_id"], row["state"]): row for row in saved["partitions"][0]["candidates"]}
     assert rows[1, "stray"]["dir"] == stray.name
     assert (rows[1, "stray"]["log_end_offset"], rows[3, "current"]["log_end_offset"]) == (35, 20)
+
+
+@pytest.mark.whole
+def test_a_controller_obeys_its_own_configuration(cluster: Cluster) -> None:
+    """Before the cluster's default, never that of another node; elect says so before a broker starts."""
+    cluster.beside.start()
+    configured(cluster, "--entity-default", "false")
+    for node, leader in ((2, NO_LEADER), (CONTROLLER_ID, 2)):
+        configured(cluster, f"--entity-name={node}", "true")
+        (partition,) = asked(cluster, "orders", 2, 3, dead=(1,)).partitions
+        assert (partition.kafka_now or NO_LEADER) == leader
+        for number in (2, 3):
+            cluster[number].start()
+        assert settled(lambda leader=leader: registration(cluster, "orders").leader == leader, lasting=8)
+        for number in (2, 3):
+            cluster[number].kill()
+
+
+def configured(cluster: Cluster, whose: str, unclean: str) -> None:
+    """Let kafka-configs say at a controller whether unclean elections are allowed."""
+    where = ("--bootstrap-controller", f"127.0.0.1:{cluster.beside.port}", "--entity-type", "brokers", whose)
+    run_java(VERSION, "kafka.admin.ConfigCommand", *where, "--alter", "--add-config", f"{UNCLEAN}={unclean}")

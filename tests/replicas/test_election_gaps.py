@@ -48,6 +48,21 @@ def test_a_missing_directory_is_an_empty_log(killed: Path) -> None:
     assert said["partitions"][0]["best"] == 1
 
 
+def test_groups_beyond_logs_that_all_end_alike(killed: Path) -> None:
+    """After a power loss no replica has what a group has read: who leads does not matter, the group does."""
+    for broker, log_dir in ((1, "data2"), (2, "data1")):
+        log = killed / f"broker-{broker}" / log_dir / "plain-0" / f"{0:020}.log"
+        log.write_bytes(b"")
+    said = answer(killed, "plain")
+    partition = said["partitions"][0]
+    assert {(row["log_end_offset"], row["groups_beyond"]) for row in partition["candidates"]} == {(0, 1)}
+    brokers = [f"{number}={killed}/broker-{number}" for number in (1, 2, 3)]
+    shown = command("elect", *brokers, "--topic", "plain").out
+    assert "beyond the log end of the best leader of plain-0:" in " ".join(shown.split())
+    command("elect", *brokers, "--topic", "plain", "--out", str(killed / "plan"))
+    assert ",plain,0,0\n" in (killed / "plan" / "reset-offsets.csv").read_text("utf-8")
+
+
 def test_a_broker_that_aborts_leads_nothing(tmp_path: Path) -> None:
     """It is a gap of the picture and in no order of starts; its files are read all the same."""
     shutil.copytree(OUTRUN, tmp_path, dirs_exist_ok=True)
