@@ -239,7 +239,7 @@ def truncation(
     `leader` is a broker id, `best`, or None for every candidate; with `live` the brokers do not restart before.
     `metadata` are copies of the cluster's metadata outside of the replicas: they say who can be elected cleanly.
     """
-    from kcheck.replicas.truncation import Election
+    from kcheck.replicas.leader_plans import Election
     from kcheck.replicas.truncation import truncation as verb
 
     election = Election(leader=None if leader is None else str(leader), leader_epoch=leader_epoch, live=live)

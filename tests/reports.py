@@ -12,7 +12,8 @@ from kcheck.model.report import PartitionFilter, Report
 from kcheck.renderers._contract import Options
 from kcheck.renderers.json import render
 from kcheck.replicas.end_offset import EndOffsetQuery, end_offsets
-from kcheck.replicas.truncation import Election, truncation
+from kcheck.replicas.leader_plans import Election
+from kcheck.replicas.truncation import truncation
 from kcheck.verbs.inspect import inspect
 
 NEWEST = release("4.3")

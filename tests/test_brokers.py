@@ -12,7 +12,8 @@ from kcheck.model.depth import Depth
 from kcheck.model.names import DirectoryState
 from kcheck.model.report import PartitionFilter
 from kcheck.replicas.end_offset import EndOffsetQuery, end_offsets
-from kcheck.replicas.truncation import Election, truncation
+from kcheck.replicas.leader_plans import Election
+from kcheck.replicas.truncation import truncation
 from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs.check import check
 from kcheck.verbs.predict import predict

@@ -1,6 +1,7 @@
 """The verdict on the elections of a cluster, in sentences: the cheapest remedy first."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from kcheck.core.early_elections import Displaced, by_broker, displaced
 from kcheck.core.election import BrokerStart
@@ -112,6 +113,34 @@ def lost_words(lost: Amounts) -> str:
     else:
         share = f"{lost.committed or 'none'} of them"
     return f"{records} {verb} lost, {share} committed"
+
+
+class AsideCopy(NamedTuple):
+    """A directory that no broker serves, and that has what no replica here has."""
+
+    records: int | None
+    """How many records only it has; None if that is not known."""
+    broker_id: int
+    """Its broker."""
+    partition: str
+    """The partition."""
+    dir: str
+    """The directory, as a text shows it."""
+    state: str
+    """What it is to the partition."""
+
+
+def aside_words(copies: Iterable[AsideCopy]) -> Iterator[str]:
+    """Yield which directories have what no replica has, those with the most records first; unknown counts can be more."""
+    rows = sorted(copies, key=lambda copy: (copy.records is not None, -(copy.records or 0), copy.partition))
+    for copy in rows[:_NAMED]:
+        records = "an unknown number of records" if copy.records is None else counted(copy.records, "record")
+        yield (
+            f"Broker {copy.broker_id} has {records} of {copy.partition} that no replica here has, in a directory that"
+            f" no broker serves: {copy.dir} ({copy.state})"
+        )
+    if len(rows) > _NAMED:
+        yield f"Such directories beside these: {len(rows) - _NAMED}"
 
 
 def counted(number: int, noun: str) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from kcheck.core.early_elections import Displaced, by_broker
 from kcheck.core.election_plans import Candidate, PartitionElection, total
+from kcheck.core.election_verdict import AsideCopy, aside_words
 from kcheck.core.recovery_plan import Recovery
 from kcheck.documents.group_resets import GroupReset
 from kcheck.model.cluster import UNCLEAN
@@ -56,16 +57,15 @@ def _gaps(recovery: Recovery, unwanted: Sequence[Displaced]) -> list[str]:
 
 def _aside(recovery: Recovery) -> Iterator[str]:
     """Yield which directories that no broker serves have what no replica has."""
-    copies = recovery.only_aside
-    for partition, copy in copies[:_SHOWN]:
-        count = None if copy.only_here is None else copy.only_here.records
-        records = "an unknown number of records" if count is None else _plural(count, "record")
-        yield (
-            f"Broker {copy.broker_id} has {records} of {_name(partition)} that no replica here has, in a directory that"
-            f" no broker serves: {shell_word(copy.dir or '')} ({copy.state}). To bring it back, do so before any start."
-        )
-    if len(copies) > _SHOWN:
-        yield f"Such directories beside these: {len(copies) - _SHOWN}."
+    copies = (
+        AsideCopy(only.records, copy.broker_id, _name(part), shell_word(copy.dir or ""), copy.state)
+        for part, copy in recovery.only_aside
+        if (only := copy.only_here) is not None
+    )
+    words = [f"{text}." for text in aside_words(copies)]
+    yield from words
+    if words:
+        yield "To bring such a directory back, do so before any start."
 
 
 def _missing(recovery: Recovery) -> Iterator[str]:

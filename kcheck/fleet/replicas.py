@@ -22,8 +22,8 @@ from kcheck.model.release import Release
 from kcheck.model.report import Column
 from kcheck.model.segments import End, EpochRun, SegmentView
 from kcheck.model.views import FileView, PartitionView, ReplicasView
+from kcheck.replicas.leader_plans import Election, fork_of, is_foreign, plans_of
 from kcheck.replicas.replica import LogFile, ReplicaState
-from kcheck.replicas.truncation import Election, fork_of, is_foreign, plans_of
 from kcheck.tables import findings, partitions, replica_sets, truncation_plans
 from kcheck.tables._arrow import schema_of
 from kcheck.views.rule_runner import check_replicas

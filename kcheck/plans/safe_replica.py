@@ -7,8 +7,8 @@ from kcheck.model.names import DirectoryState, ids_differ
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.edited_partition import EditedPartition, Holders
 from kcheck.repairs._files import DAMAGE, RECORDS
+from kcheck.replicas.leader_plans import Election, plans_of
 from kcheck.replicas.loading import ReplicaFiles, started
-from kcheck.replicas.truncation import Election, plans_of
 
 
 def prove(log_dirs: list[EditedLogDir], others: list[EditedLogDir]) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from kcheck.core.election_verdict import AsideCopy, aside_words
 from kcheck.model.report import Row
 from kcheck.renderers._page import cell, known, plural, size, some_of
 from kcheck.renderers._text_truncation import partition_name
@@ -12,7 +13,6 @@ PARTITION_TITLES = ("partition", "isr", "elr", "elected now", "best", "lost", "c
 LOSS_TITLES = ("broker lost for good", "survived", "partitions", "offline", "only copies", "lost", "committed")
 CLUSTER_TITLES = ("cluster", "start in this order", "lost if all start", "committed", "offline", "best", "not survived")
 CANDIDATE_TITLES = ("broker", "election", "log end", "lost", "committed", "refetch", "open txns", "groups beyond")
-_COPIES_SHOWN = 3
 _WAYS = {"start-all": "start all that is here", "best": "best leaders", "kafka-unclean": "unclean elections on now"}
 """The scenarios in words. In the others, `broker-N-first`, a broker leads even where that needs an unclean election."""
 
@@ -20,7 +20,7 @@ _WAYS = {"start-all": "start all that is here", "best": "best leaders", "kafka-u
 def warnings(body: Any, rows: Sequence[Any]) -> Iterator[str]:
     """Yield what the answer does not know: it comes before the verdict."""
     yield from map(gap_words, body["gaps"])
-    yield from _salvage_words(rows)
+    yield from aside_words(_aside(rows))
     if any(row["replicas"] is None for row in rows):
         text = "No metadata for all of these partitions: kcheck does not know their ISR, nor all of their replicas."
         yield f"{text} Name a controller's log dir with --metadata."
@@ -55,20 +55,15 @@ def _group_words(rows: Sequence[Any]) -> Iterator[str]:
         yield f"{text} they skip or repeat records. plan.md of --out has the command that resets them."
 
 
-def _salvage_words(rows: Sequence[Any]) -> Iterator[str]:
-    """Yield which copies that no broker serves have what no replica has, those with the most records first."""
-    copies = [(row, copy) for row in rows for copy in row["candidates"] if copy["only_here"] is not None]
-    copies = [(row, copy) for row, copy in copies if copy["only_here"]["records"] != 0]
-    copies.sort(key=lambda pair: (-(pair[1]["only_here"]["records"] or 0), partition_name(pair[0])))
-    for row, copy in copies[:_COPIES_SHOWN]:
-        count = copy["only_here"]["records"]
-        records = "an unknown number of records" if count is None else plural(count, "record")
-        yield (
-            f"broker {copy['broker_id']} has {records} of {partition_name(row)} that no replica here has, in a"
-            f" directory that no broker serves: {cell(copy['dir'])} ({copy['state']})"
-        )
-    if len(copies) > _COPIES_SHOWN:
-        yield f"Such directories beside these: {len(copies) - _COPIES_SHOWN}."
+def _aside(rows: Sequence[Any]) -> Iterator[AsideCopy]:
+    """Yield the copies that no broker serves, and that have what no replica has."""
+    for row in rows:
+        for copy in row["candidates"]:
+            only = copy["only_here"]
+            if only is not None and only["records"] != 0:
+                yield AsideCopy(
+                    only["records"], copy["broker_id"], partition_name(row), cell(copy["dir"]), copy["state"]
+                )
 
 
 def gap_words(gap: Row) -> str:

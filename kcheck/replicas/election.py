@@ -24,11 +24,11 @@ from kcheck.model.names import DirectoryState, ids_differ
 from kcheck.model.release import Release
 from kcheck.replicas.distinct_records import LostRange, distinct
 from kcheck.replicas.group_offsets import GroupOffset
+from kcheck.replicas.leader_plans import Election, fork_of, plans_of
 from kcheck.replicas.loading import ReplicaFiles, brought_back
 from kcheck.replicas.lost_amounts import amounts_by_offsets, amounts_lost
 from kcheck.replicas.lost_transactions import lost_transactions, open_transactions
 from kcheck.replicas.replica import ReplicaState, after_start
-from kcheck.replicas.truncation import Election, fork_of, plans_of
 
 GroupOffsets = Callable[[str, int], tuple[GroupOffset, ...] | None]
 """Takes a partition; returns what consumer groups have committed in it, None if no offsets are at hand."""

@@ -8,9 +8,9 @@ from kcheck.core.truncation_plans import FollowerPlan, StartLoss, TruncatedRecor
 from kcheck.model.entries import Offset
 from kcheck.model.unreadable import UnreadableError
 from kcheck.replicas.distinct_records import LostRange, distinct
+from kcheck.replicas.leader_plans import fork_of
 from kcheck.replicas.loss import batches_of, logs_from
 from kcheck.replicas.replica import LogFile, ReplicaState
-from kcheck.replicas.truncation import fork_of
 
 
 def amounts_lost(

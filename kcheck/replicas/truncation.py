@@ -4,34 +4,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from kcheck.core.dialogue import Dialogue, FetchAnswer, FetchRequest, Leader, Replica, Status
-from kcheck.core.lineage import EpochRange, Fork, Lineage, fork, lineage_of_cache, ranges
-from kcheck.core.refetch import follow, sends_snapshot
-from kcheck.core.truncation import elected, plan_truncation
 from kcheck.core.truncation_plans import (
-    CutPosition,
-    FollowerPlan,
-    OffsetRange,
-    RefetchedRecords,
-    StartLoss,
-    TruncatedRecords,
     TruncationPlan,
-    marked,
 )
 from kcheck.disk.refusals import Refusals
 from kcheck.documents.answer import Answer, Outcomes, compared, name_of, outcomes_of
 from kcheck.documents.truncation import plan_row
 from kcheck.errors import UsageError
-from kcheck.model.entries import Epoch, Offset
 from kcheck.model.finding import Finding
 from kcheck.model.java import java_int
-from kcheck.model.names import ids_differ
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
-from kcheck.model.unreadable import UnreadableError
 from kcheck.replicas.election_kinds import ElectionKinds
+from kcheck.replicas.leader_plans import Election, plans_of
 from kcheck.replicas.loading import replicas_of, started
-from kcheck.replicas.loss import Amount, amount, cut_at, fetched, lineage, shared
 from kcheck.replicas.replica import ReplicaState, live
 from kcheck.views.metadata_at_hand import image_at_hand
 from kcheck.views.refused_paths import refused_findings
@@ -39,19 +25,6 @@ from kcheck.views.selection import require_match
 from kcheck.views.targets import paths_of, replica_targets
 
 _REPLICAS_MIN = 2
-_MOVED = FetchAnswer.OFFSET_MOVED_TO_TIERED_STORAGE
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Election:
-    """The leader, its epoch, and whether the brokers restart first."""
-
-    leader: str | None = None
-    """A broker id, `best`, or None for every candidate."""
-    leader_epoch: int | None = None
-    """The epoch of the election; None: one above the highest epoch in any replica."""
-    live: bool = False
-    """The brokers keep running; do not model a restart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,222 +154,3 @@ def _known_leader(election: Election, states: list[ReplicaState]) -> None:
     known = {str(state.broker_id) for state in states}
     if known and election.leader not in ("best", None, *known):
         raise UsageError(f"--leader {election.leader}: no such replica; use one of {', '.join(sorted(known))}")
-
-
-def plans_of(
-    states: tuple[ReplicaState, ...],
-    election: Election,
-    release: Release,
-) -> Iterator[TruncationPlan]:
-    """Yield the plan of one partition under the chosen or the best leader, or one for each candidate."""
-    if election.leader in (None, "best"):
-        candidates = [state for state in states if state.problem is None]
-        plans = [_plan_under(leader, states, election, release) for leader in candidates]
-        yield from (plan for plan in marked(plans) if plan.is_best or election.leader is None)
-        return
-    leaders = [state for state in states if str(state.broker_id) == election.leader]
-    yield from (_plan_under(leader, states, election, release) for leader in leaders)
-    if not leaders:
-        why = f"broker {election.leader} has no replica of this partition"
-        nobody = ReplicaState(int(str(election.leader)), states[0].topic, states[0].partition, problem=why)
-        yield _plan_under(nobody, states, election, release)
-
-
-def _plan_under(
-    leading: ReplicaState,
-    states: tuple[ReplicaState, ...],
-    election: Election,
-    release: Release,
-) -> TruncationPlan:
-    """Return the plan of a partition under one leader."""
-    epoch = max(state.latest_epoch for state in states) + 1 if election.leader_epoch is None else election.leader_epoch
-    plan = TruncationPlan(
-        topic=states[0].topic,
-        partition=states[0].partition,
-        leader=leading.broker_id,
-        leader_epoch=Epoch(epoch),
-        leader_log_end_offset=leading.log_end_offset,
-        leader_log_start_offset=None,
-        lost_at_start=tuple(StartLoss(state.broker_id, state.lost) for state in states if state.lost),
-        problem=leading.problem,
-        followers=(),
-    )
-    others = tuple(state for state in states if state is not leading)
-    if leading.problem is not None or leading.log_end_offset is None:
-        why = f"the leader cannot lead: {leading.problem}"
-        return plan._replace(followers=tuple(_absent(state, state.problem or why) for state in others))
-    before = Leader(
-        cache=leading.cache,
-        log_end_offset=leading.log_end_offset,
-        log_start_offset=leading.log_start_offset,
-        local_log_start_offset=leading.first_segment,
-    )
-    leader = elected(before, Epoch(epoch), release=release)
-    return plan._replace(
-        leader_log_start_offset=leader.log_start_offset,
-        followers=tuple(_follower_plan(state, leading, leader, release) for state in others),
-    )
-
-
-def is_foreign(state: ReplicaState, leading: ReplicaState, release: Release) -> bool:
-    """Whether a replica belongs to another topic than its leader; one without a topic id may belong to any."""
-    return release.compares_topic_ids and ids_differ(state.topic_id, leading.topic_id)
-
-
-def _follower_plan(state: ReplicaState, leading: ReplicaState, leader: Leader, release: Release) -> FollowerPlan:
-    """Return the plan of one follower."""
-    if state.problem is not None or state.log_end_offset is None:
-        return _absent(state, state.problem)
-    if is_foreign(state, leading, release):
-        other = f"topic id {state.topic_id} differs from the leader's {leading.topic_id}"
-        return _absent(state, f"not a replica of this topic: {other}")
-    dialogue = _dialogue(state, leader, release)
-    if dialogue is None:
-        return _absent(state, "its truncation depends on its high watermark, which is unknown")
-    snapshot = sends_snapshot(dialogue.steps, leading.snapshots, log_start_offset=leader.log_start_offset)
-    if snapshot is not None:
-        return _absent(state, f"the leader sends a snapshot: the follower's log restarts at offset {snapshot}")
-    try:
-        return _costed(state, leading, leader, _with_fetches(dialogue, leading, leader, release))
-    except UnreadableError as error:
-        return _absent(state, f"unreadable segment: {error}")
-
-
-def _dialogue(state: ReplicaState, leader: Leader, release: Release) -> Dialogue | None:
-    """Return the dialogue; None if it depends on an unknown high watermark."""
-    assert state.log_end_offset is not None
-
-    def with_high_watermark(offset: Offset) -> Dialogue:
-        assert state.log_end_offset is not None
-        replica = Replica(
-            cache=state.cache, log_end_offset=state.log_end_offset, high_watermark=offset,
-            log_start_offset=state.log_start_offset, first_segment=state.first_segment,
-            first_unstable=state.first_unstable,
-        )  # fmt: skip
-        return plan_truncation(replica, leader, release=release)
-
-    if state.high_watermark is not None:
-        return with_high_watermark(state.high_watermark)
-    low, high = with_high_watermark(state.log_start_offset), with_high_watermark(state.log_end_offset)
-    return high if low.steps == high.steps else None
-
-
-def _with_fetches(dialogue: Dialogue, leading: ReplicaState, leader: Leader, release: Release) -> Dialogue:
-    """Return the dialogue with the fetches that follow, until none truncates the log again."""
-    known = _lineage(leading)
-
-    def sent(offset: Offset) -> Iterator[Lineage]:
-        if leading.logs:
-            return fetched(leading.logs, offset)
-        rest = tuple(
-            EpochRange(Offset(max(run.start, offset)), run.end, run.epoch) for run in known if run.end > offset
-        )
-        return iter([rest] if rest else [])
-
-    return follow(dialogue, leader, known, sent, release=release)
-
-
-def _costed(state: ReplicaState, leading: ReplicaState, leader: Leader, dialogue: Dialogue) -> FollowerPlan:
-    """Return the records that the follower loses and refetches."""
-    before = state.log_end_offset
-    assert before is not None
-    after = dialogue.after.log_end_offset
-    emptied = dialogue.after.first_segment != state.first_segment
-    changed = after != before or emptied
-    # A log that restarts after the remote log keeps none of its own records.
-    is_moved = any(isinstance(step, FetchRequest) and step.reply is _MOVED for step in dialogue.steps)
-    kept = Offset(max(state.log_start_offset, leader.log_start_offset)) if is_moved else after
-    parted = fork_of(state, leading)
-    gone = ranges(parted, log_start_offset=state.log_start_offset, before=before, after=kept)
-    cut = cut_at(state.logs, after) if changed and not emptied else None
-    if cut is not None and cut.base_offset < kept:  # The whole batch goes, from below the truncation offset on.
-        removed = ranges(parted, log_start_offset=state.log_start_offset, before=before, after=cut.base_offset)
-        gone = gone._replace(lost=removed.lost)
-    diverges_at = gone.kept_divergent[0] if gone.kept_divergent and not emptied else None
-    if cut is not None and diverges_at is None and dialogue.status is Status.OK and _leaves_hole(cut, after, leading):
-        diverges_at = cut.base_offset
-    return FollowerPlan(
-        broker_id=state.broker_id,
-        log_end_offset_before=before,
-        high_watermark=state.high_watermark,
-        dialogue=dialogue,
-        truncate_to=after if changed else None,
-        cut=cut,
-        lost=None if gone.lost is None else _truncated(state, *gone.lost, certain=gone.certain),
-        expired=_expired(state, leader.log_start_offset) if emptied else None,
-        refetch=None if dialogue.status is Status.FETCH_FAILS else _refetched(leading, leader, after),
-        diverges_silently_at=diverges_at,
-    )
-
-
-def _leaves_hole(cut: CutPosition, after: Offset, leading: ReplicaState) -> bool:
-    """Whether the leader has messages that the follower removes with a compressed wrapper and does not fetch again.
-
-    The follower fetches from the truncation offset on, and the wrapper that it removed began below (Log.truncateTo).
-    """
-    if not cut.of_wrapper or cut.base_offset >= after or not leading.logs:
-        return False
-    sent = cut_at(leading.logs, after)
-    end = after if sent is None else Offset(min(after, sent.base_offset))
-    return end > cut.base_offset and amount(leading.logs, cut.base_offset, end).records != 0
-
-
-def fork_of(state: ReplicaState, leading: ReplicaState) -> Fork:
-    """Return where the two logs diverge: by their batches, or by their epochs if the batches are not read."""
-    ours, theirs = state.log_end_offset, leading.log_end_offset
-    assert ours is not None
-    assert theirs is not None
-    by_epochs = fork(_lineage(leading), _lineage(state), a_end=theirs, b_end=ours)
-    end = Offset(min(ours, theirs))
-    try:
-        shared_end = shared(leading.logs, state.logs, end) if by_epochs.common_prefix is None else None
-    except UnreadableError:
-        return by_epochs
-    return by_epochs if shared_end is None else Fork(shared_end, shared_end if shared_end < end else None)
-
-
-def _lineage(state: ReplicaState) -> Lineage:
-    assert state.log_end_offset is not None
-    is_local = state.first_segment <= state.log_start_offset  # Local batches say nothing about a remote log.
-    if state.lineage is not None and is_local:
-        return state.lineage
-    if state.logs and is_local:
-        return lineage(state.logs)
-    return lineage_of_cache(state.cache, log_start_offset=state.log_start_offset, log_end_offset=state.log_end_offset)
-
-
-def _truncated(state: ReplicaState, start: Offset, end: Offset, *, certain: bool) -> TruncatedRecords:
-    """Return the records that the follower loses, counted from its batches; those in remote storage are not counted."""
-    logs = state.logs if start >= state.first_segment else ()
-    counts = amount(logs, start, end) if logs else Amount(None, None)
-    mark = state.high_watermark
-    below: int | None = None
-    if mark is not None:
-        limit = Offset(min(mark, end))
-        records = amount(logs, start, limit).records if logs and limit > start else None
-        below = max(0, limit - start) if records is None else records
-    return TruncatedRecords(start, end, counts.records, counts.bytes, below, certain)
-
-
-def _expired(state: ReplicaState, leader_start: Offset) -> OffsetRange | None:
-    assert state.log_end_offset is not None
-    end = min(leader_start, state.log_end_offset)
-    return OffsetRange(state.log_start_offset, end) if state.log_start_offset < end else None
-
-
-def _refetched(leading: ReplicaState, leader: Leader, after: Offset) -> RefetchedRecords | None:
-    start, end = Offset(max(after, leader.log_start_offset)), leader.log_end_offset
-    if start >= end:
-        return None
-    counts = amount(leading.logs, start, end) if leading.logs else Amount(None, None)
-    return RefetchedRecords(start, end, counts.records, counts.bytes)
-
-
-def _absent(state: ReplicaState, problem: str | None) -> FollowerPlan:
-    """Return the plan of a follower that cannot take part."""
-    return FollowerPlan(
-        broker_id=state.broker_id,
-        log_end_offset_before=state.log_end_offset,
-        high_watermark=state.high_watermark,
-        problem=problem,
-    )

@@ -22,9 +22,9 @@ from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
 from kcheck.model.unreadable import UnreadableError
 from kcheck.replicas.distinct_records import Distinct, LostRange, distinct
+from kcheck.replicas.leader_plans import Election, plans_of
 from kcheck.replicas.loading import LoadedReplicas, replicas_of
 from kcheck.replicas.replica import LogFile, ReplicaState, live
-from kcheck.replicas.truncation import Election, plans_of
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_at_hand import image_at_hand
 from kcheck.views.targets import Target, TargetKind, directory_wanted, paths_of, replica_targets

@@ -18,7 +18,8 @@ from kcheck.model.finding import Location
 from kcheck.model.java import INT_MAX
 from kcheck.model.names import LOG_START
 from kcheck.model.report import PartitionFilter
-from kcheck.replicas.truncation import Election, truncation
+from kcheck.replicas.leader_plans import Election
+from kcheck.replicas.truncation import truncation
 from kcheck.tables import truncation_plans
 from tests.builders import (
     broker,

@@ -20,9 +20,10 @@ from kcheck.model.entries import Epoch, EpochEntry, Offset
 from kcheck.model.names import log_name
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
+from kcheck.replicas.leader_plans import Election
 from kcheck.replicas.loss import batches_of
 from kcheck.replicas.replica import LogFile
-from kcheck.replicas.truncation import Election, truncation
+from kcheck.replicas.truncation import truncation
 from tests.oracle.ask import IS_WHOLE, SEED
 from tests.oracle.histories import epoch_lines
 from tests.oracle.jars import numbers

@@ -147,7 +147,7 @@ def test_a_controller_obeys_its_own_configuration(cluster: Cluster) -> None:
         assert (partition.kafka_now or NO_LEADER) == leader
         for number in (2, 3):
             cluster[number].start()
-        assert settled(lambda leader=leader: registration(cluster, "orders").leader == leader, lasting=8)
+        assert settled(lambda leader=leader: registration(cluster, "orders").leader == leader, lasting=8)  # type: ignore[misc]
         for number in (2, 3):
             cluster[number].kill()
 

@@ -7,7 +7,8 @@ import pytest
 
 from kcheck.core.releases import release
 from kcheck.model.report import PartitionFilter
-from kcheck.replicas.truncation import Election, truncation
+from kcheck.replicas.leader_plans import Election
+from kcheck.replicas.truncation import truncation
 from tests.builders import Made, broker
 from tests.oracle.ask import Ask
 from tests.records import old_message, wrapper

@@ -40,7 +40,7 @@ def test_a_stray_has_what_no_replica_has(brokers: Path) -> None:
     assert copies(brokers) == [(1, "stray", STRAY, 15)]
     text = command("elect", *(f"{number}={brokers}/broker-{number}" for number in (1, 2, 3)), columns=400).out
     said = (
-        f"broker 1 has 15 records of orders-0 that no replica here has, in a directory that no broker serves: {STRAY}"
+        f"Broker 1 has 15 records of orders-0 that no replica here has, in a directory that no broker serves: {STRAY}"
     )
     assert text.index(said) < text.index("Start broker 1 first")
 
