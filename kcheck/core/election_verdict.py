@@ -131,7 +131,7 @@ class AsideCopy(NamedTuple):
 
 
 def aside_words(copies: Iterable[AsideCopy]) -> Iterator[str]:
-    """Yield which directories have what no replica has, those with the most records first; unknown counts can be more."""
+    """Yield which directories have what no replica has, unknown counts first, then the highest."""
     rows = sorted(copies, key=lambda copy: (copy.records is not None, -(copy.records or 0), copy.partition))
     for copy in rows[:_NAMED]:
         records = "an unknown number of records" if copy.records is None else counted(copy.records, "record")
