@@ -207,16 +207,19 @@ def _records(planned: PlannedPartition, now: PartitionNow) -> Iterator[PlanStep]
             yield PlanStep(StepKind.RECORDS, f"followers lose offsets {ranges}", _NOT_SAVED, None)
         return
     expected, missing, others, committed = now.evidence
+    unread = (
+        f"? ({'the saved records cannot be read' if expected is None else 'no readable log of the leader is here'})"
+    )
     if lost:
         words = f"{_number(expected)} saved records are lost"
         if expected is None or missing is None:
-            yield PlanStep(StepKind.RECORDS, words, "? (a log cannot be read)", None)
+            yield PlanStep(StepKind.RECORDS, words, unread, None)
         else:
             back = f"; {expected - missing} are back" if missing < expected else ""
             yield PlanStep(StepKind.RECORDS, words, f"{missing} are lost{back}", missing == expected)
     words = "every other saved record is in the leader's log"
     if others is None:
-        yield PlanStep(StepKind.RECORDS, words, "? (a log cannot be read)", None)
+        yield PlanStep(StepKind.RECORDS, words, unread, None)
     else:
         below = f", {_number(committed)} of them acknowledged" if others else ""
         yield PlanStep(StepKind.RECORDS, words, f"{others} are missing{below}", ok=not others)

@@ -88,7 +88,7 @@ def test_evidence_that_is_not_at_hand(folder: Path, tmp_path: Path) -> None:
     plan = edited(folder, tmp_path / "p", followers=lost)
     assert seen(document("verify", plan, *HERE), "records") == [("17 are lost", True), ("0 are missing", True)]
     alone = document("verify", plan, HERE[0], "--metadata", HERE[1][2:])
-    assert seen(alone, "records") == [("? (a log cannot be read)", None)] * 2
+    assert seen(alone, "records") == [("? (no readable log of the leader is here)", None)] * 2
     (plan / "plan.json").write_text((plan / "plan.json").read_text().replace("saved", "gone"))
     assert [ok for _, ok in seen(document("verify", plan, *HERE), "records")] == [None]
     only = document("verify", plan, f"2={next(Path(HERE[1][2:]).rglob('diverged-0'))}")

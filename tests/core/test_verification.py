@@ -153,7 +153,8 @@ def test_follower(now: PartitionNow, seen: str, ok: bool | None) -> None:
             ("1 are lost; 2 are back", False), ("2 are missing, 1 of them acknowledged", False),
         ]),
         (SavedEvidence(3, 3, 2, None), [("3 are lost", True), ("2 are missing, ? of them acknowledged", False)]),
-        (SavedEvidence(None, None, None, None), [("? (a log cannot be read)", None)] * 2),
+        (SavedEvidence(None, None, None, None), [("? (the saved records cannot be read)", None)] * 2),
+        (SavedEvidence(5, None, None, None), [("? (no readable log of the leader is here)", None)] * 2),
         (None, [("? (the plan's saved records are not at hand: elect --save-lost keeps them)", None)]),
     ],
 )  # fmt: skip
