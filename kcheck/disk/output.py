@@ -112,6 +112,13 @@ def settle(stream: BinaryIO) -> None:
     stream.close()
 
 
+def give_up(stream: BinaryIO) -> None:
+    """Close a file that counts for nothing, whatever its disk says."""
+    if not isinstance(stream, Upload):
+        with contextlib.suppress(OSError):
+            stream.close()
+
+
 def publish(path: str, data: bytes) -> None:
     """Write a file that is either complete or missing, and sync its directory."""
     store = store_of(path)
@@ -186,6 +193,19 @@ def discard(path: str) -> None:
         return
     with contextlib.suppress(OSError):
         os.unlink(path)
+
+
+def have_same(path: str, to: str) -> None:
+    """Have the content of a file of a run, which nobody changes, at another path too: on one disk as a link.
+
+    UnreadableError if it cannot be read.
+    """
+    if store_of(path) is None and store_of(to) is None:
+        with contextlib.suppress(OSError):  # Another disk, one without links, or there is a file: it is replaced.
+            os.link(path, to)
+            return
+    with reading(path) as (source, _), replacing(to) as target:
+        shutil.copyfileobj(source, target)
 
 
 def keep_aside(folder: str, aside: str) -> None:

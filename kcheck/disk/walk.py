@@ -103,12 +103,18 @@ def states(path: str) -> list[tuple[str, object, int, object]]:
             raise UnreadableError("its store does not show which files have changed")
         of_files = [(name, None, size, listed.stamps[name]) for name, size in listed.sizes.items()]
         return sorted([*of_files, *((name, None, 0, None) for name in listed.directories)])
-    try:
-        with os.scandir(path) as entries:
-            statuses = [(entry.name, entry.stat(follow_symlinks=False)) for entry in entries]
-    except (OSError, ValueError) as error:
-        raise unreadable(error, path) from error
+    statuses = _readable(path, lambda: _statuses(path))
     return sorted((name, status.st_mode, status.st_size, status.st_mtime_ns) for name, status in statuses)
+
+
+def _statuses(path: str) -> list[tuple[str, os.stat_result]]:
+    """Return the names in a directory on a disk with their states; by its descriptor each is found in one step."""
+    descriptor = os.open(path, _DIRECTORY)
+    try:
+        with os.scandir(descriptor) as entries:
+            return [(entry.name, entry.stat(follow_symlinks=False)) for entry in entries]
+    finally:
+        os.close(descriptor)
 
 
 def hold_listing(path: str) -> None:

@@ -15,11 +15,11 @@ from kcheck.fleet.covered import coverage_of, require
 from kcheck.fleet.identify import Identified, ScanOptions, identify
 from kcheck.fleet.inventory import FleetLogDir, Inventory, inventory
 from kcheck.fleet.releases import counted, kafka_of, with_releases
-from kcheck.fleet.remembered import Memory, Notes, aside
+from kcheck.fleet.remembered import Memory, Notes, are_known, aside
 from kcheck.fleet.replicas import replica_rows
 from kcheck.fleet.retry import MEMORY_MAX, Retry, where
 from kcheck.fleet.run import BrokerKey
-from kcheck.fleet.run_output import RunOutput
+from kcheck.fleet.run_output import RunOutput, writing
 from kcheck.fleet.scan_rows import findings_batch, seen_of, tables_of
 from kcheck.fleet.steps import compare_partitions, list_items, scan_items
 from kcheck.jobs.threads import Threads
@@ -93,6 +93,7 @@ def _scan(roots: Sequence[str], run: ScanRun, started: int) -> tuple[Report, boo
     run = run._replace(jobs=run.jobs or (THREADS if in_threads else PROCESSES))
     coverage = Coverage()
     with (
+        writing(),  # also of what is remembered, and of replicas that are sorted on the disk
         RunOutput(run.out, run.name, about(run)) as output,
         Memory(output.working, aside(run.out, run.name), remembers=run.how.remembers) as memory,
         Notes(memory.folder) as notes,
@@ -226,7 +227,7 @@ class _Engine:
             if step.failed is not None:
                 self._tell(_place(step.log_dir), (step.failed,))
             elif step.items is not None:
-                for name, batch in self._retry.scanned(step.items, answers[0]):
+                for name, batch in self._retry.scanned(step.items, answers):
                     for table, rows in (tables_of(batch) if name == "directories" else {name: batch}).items():
                         self._write(table, rows)
                     if name == "directories":
@@ -295,7 +296,8 @@ class _Engine:
                     continue
                 for count, items in answer or ():
                     self._coverage.planned["partitions"] += count
-                    yield _ReadStep(log_dir, items=items), (self._retry.task(scan_items, items, where(log_dir)),)
+                    tasks = () if are_known(items) else (self._retry.task(scan_items, items, where(log_dir)),)
+                    yield _ReadStep(log_dir, items=items), tasks
                 yield _ReadStep(log_dir, is_end=True), ()
             yield _ReadStep(log_dir, is_end_of_broker=True), ()
 

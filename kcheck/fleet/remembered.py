@@ -6,8 +6,7 @@ from step to step, in a folder for each log dir. A file that is damaged, or is n
 """
 
 import hashlib
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import lru_cache
 from types import TracebackType
@@ -15,12 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from kcheck import __version__
 from kcheck.core.strays import ACCORDING_TO
-from kcheck.disk.output import discard, have_directory, keep_aside, reading, replacing
+from kcheck.disk.output import discard, have_directory, have_same, keep_aside, reading, replacing
 from kcheck.disk.walk import exists, is_directory, join, list_directory, states
 from kcheck.errors import UsageError
 from kcheck.fleet.cluster_metadata import CITED, lasting
 from kcheck.fleet.run_output import MANIFEST, is_written, unfinished
-from kcheck.fleet.scan_rows import Item, items_batch, raw
+from kcheck.fleet.scan_rows import LOG_DIR, Item, items_batch, path_of, raw
 from kcheck.model.unreadable import UnreadableError
 
 if TYPE_CHECKING:
@@ -29,11 +28,14 @@ if TYPE_CHECKING:
 FOLDER = "_seen"
 """The subdirectory of a run."""
 _ENDING = ".parquet"
-_ENCODE = json.JSONEncoder().encode
 _HELD_SIZE = 16 << 20
 """Bytes of a log dir that are held before they are written."""
 _KNOWN = b"known"
 """In the schema of a batch of items: what is remembered of some of them, as a batch."""
+_KEPT = b"kept"
+"""In the schema of remembered rows of a log dir that is the same: the file with all of them, in its first batch."""
+_KEPT_COUNT = 1024
+"""Rows in such a batch."""
 
 
 def signature(item: Item, how: str) -> str | None:
@@ -42,8 +44,12 @@ def signature(item: Item, how: str) -> str | None:
         files = states(join(item.log_dir, item.name))
     except UnreadableError:
         return None
-    told = item._replace(signature=None, known=None, kafka=None, source=_lasting(item.source))
-    return hashlib.sha256(_ENCODE([how, *told, files]).encode()).hexdigest()
+    # All but the offsets is that of the log dir.
+    digest = _of_log_dir(how, item.cluster, item.broker, item.broker_id, item.log_dir, item.clean_shutdown,
+        item.refused, item.mode, item.source).copy()  # fmt: skip
+    offsets = item.recovery_point, item.log_start, item.high_watermark, item.cleaned
+    digest.update(repr((item.name, offsets, item.of_topic, files)).encode())
+    return str(digest.hexdigest())
 
 
 def how_text(*how: object) -> str:
@@ -52,8 +58,10 @@ def how_text(*how: object) -> str:
 
 
 @lru_cache(1)  # Directories come log dir by log dir.
-def _lasting(source: str | None) -> str | None:
-    return lasting(source)
+def _of_log_dir(*told: object) -> Any:
+    *others, source = told
+    assert source is None or isinstance(source, str)
+    return hashlib.sha256(repr((*others, lasting(source))).encode())
 
 
 def _folder(folder: str, log_dir: str) -> str:
@@ -155,6 +163,10 @@ class Notes:
         if log_dir != self._log_dir:
             self.end()
             self._log_dir = log_dir
+        kept = kept_in(batch.schema)
+        if kept is not None:
+            self._keep(kept, _folder(self._folder, log_dir))
+            return
         is_whole = compute.fill_null(compute.and_(batch.column("seen"), batch.column("complete")), False)
         is_known = compute.and_(is_whole, compute.is_valid(batch.column("signature")))
         rows = batch.filter(compute.and_(is_known, compute.invert(_cites_metadata(batch))))
@@ -163,6 +175,13 @@ class Notes:
             self._held_size += rows.nbytes
             if self._held_size >= _HELD_SIZE:
                 self._flush(self._folder, log_dir)
+
+    def _keep(self, file: str, folder: str) -> None:
+        """Keep the file of an earlier run as it is; `file` is empty after the first batch of its rows."""
+        if file:
+            have_directory(folder)
+            with suppress(UnreadableError):  # What is gone is looked at again by the next run.
+                have_same(file, join(folder, f"{self._name}{_ENDING}"))
 
     def end(self) -> None:
         """Have the file of the log dir on the disk."""
@@ -209,10 +228,33 @@ def _cites_metadata(batch: "pa.RecordBatch") -> "pa.BooleanArray":
 
 
 class Remembered(NamedTuple):
-    """What is remembered of a log dir: the rows, and where the row of each signature is."""
+    """What is remembered of a log dir: the rows, where the row of each signature is, the file if it is one."""
 
     rows: Any
     at: Mapping[str, int]
+    file: str | None = None
+
+    def if_same(self, log_dir: str, signatures: Sequence[str | None]) -> "Iterator[pa.RecordBatch]":
+        """Yield all rows as they are if the signatures are theirs, in their order; else nothing."""
+        if self.file is None or [*self.at] != signatures:
+            return
+        for first in range(0, self.rows.num_rows, _KEPT_COUNT):
+            metadata = {_KEPT: b"" if first else raw(self.file), LOG_DIR: raw(log_dir)}
+            yield self.rows.slice(first, _KEPT_COUNT).replace_schema_metadata(metadata)
+
+
+def kept_in(schema: "pa.Schema") -> str | None:
+    """Return the file with the rows of a log dir that is the same, empty after its first batch; None if it is not."""
+    kept = (schema.metadata or {}).get(_KEPT)
+    return None if kept is None else path_of(kept)
+
+
+def are_known(data: bytes) -> bool:
+    """Whether these are remembered rows, not items to look at."""
+    import pyarrow as pa
+
+    with pa.ipc.open_stream(data) as reader:
+        return kept_in(reader.schema) is not None
 
 
 def remembered(folder: str | None, log_dir: str) -> Remembered:
@@ -225,11 +267,13 @@ def remembered(folder: str | None, log_dir: str) -> Remembered:
     names: tuple[str, ...] = ()
     with suppress(UnreadableError):
         names = list_directory(path).files
-    notes = [table for name in names if name.endswith(_ENDING) and (table := _read(join(path, name))) is not None]
+    files = [join(path, name) for name in names if name.endswith(_ENDING)]
+    notes = [table for file in files if (table := _read(file)) is not None]
     if not notes:
         return Remembered(None, {})
     (rows,) = pa.concat_tables(notes).combine_chunks().to_batches()
-    return Remembered(rows, {text: at for at, text in enumerate(rows.column("signature").to_pylist())})
+    signatures = rows.column("signature").to_pylist()
+    return Remembered(rows, {text: at for at, text in enumerate(signatures)}, files[0] if len(files) == 1 else None)
 
 
 def _read(path: str) -> "pa.Table | None":

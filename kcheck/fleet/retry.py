@@ -83,8 +83,12 @@ class Retry:
                 facts, tables = answer
                 yield pair, facts, ((name, batch) for name, data in tables for batch in from_bytes(data))
 
-    def scanned(self, items: bytes, answer: Any) -> Found:
-        """Yield what was found in directories; where they could not be looked at together, one by one."""
+    def scanned(self, items: bytes, answers: Sequence[Any]) -> Found:
+        """Yield what was found in directories; where they could not be looked at together, one by one.
+
+        Without answers, all of them are remembered.
+        """
+        (answer,) = answers or ((items,),)
         if not isinstance(answer, Finding):
             yield from (("directories", batch) for data in answer or () for batch in from_bytes(data))
             return
@@ -96,7 +100,7 @@ class Retry:
         parts = [to_bytes(items_batch((item,))) for item in alone]
         tasks = [self.task(scan_items, part, item.where) for part, item in zip(parts, alone, strict=True)]
         for part, own_answer in zip(parts, self._answers(tasks), strict=True):
-            yield from self.scanned(part, own_answer)
+            yield from self.scanned(part, (own_answer,))
 
     def whole_broker(self, log_dirs: OfBroker) -> Found:
         """Look at the log dirs of a broker together; where that fails, one by one."""

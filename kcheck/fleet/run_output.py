@@ -5,7 +5,8 @@ killed leaves nothing that a query over `run=*` would read. In a store, which re
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self, cast
 
@@ -13,6 +14,7 @@ from kcheck import __version__
 from kcheck.disk.output import (
     create,
     discard,
+    give_up,
     have_directory,
     let_go,
     make_directory,
@@ -108,6 +110,8 @@ class RunOutput:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         """Remove what is not a run."""
         if not self._is_whole:
+            for table in self._tables.values():
+                table.give_up()
             discard(self.working)
         if self._held is not None:
             let_go(self._held)
@@ -200,6 +204,13 @@ class TableOutput:
         self._finish()
         return {"version": self._version, "rows": self.count, "parts": [part._asdict() for part in self._parts]}
 
+    def give_up(self) -> None:
+        """Close the file that is open: it counts for nothing."""
+        if self._stream is not None:
+            with suppress(OSError, ValueError):
+                self._writer.close()
+            give_up(self._stream)
+
     def _finish(self) -> None:
         if self._held or not self._parts:
             self._flush()
@@ -234,8 +245,14 @@ def _part(number: int) -> str:
 
 
 def _guarded(write: Callable[[], Any]) -> Any:
-    """Run what writes; a disk that refuses ends the run with one line."""
-    try:
+    with writing():
         return write()
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """Run what writes a run; a disk that refuses ends it with one line."""
+    try:
+        yield
     except OSError as error:
         raise KcheckError(f"the run cannot be written: {error.strerror or error}") from error

@@ -89,6 +89,8 @@ ITEMS = (
 )
 """The columns of items: paths are bytes, as the system has them."""
 
+LOG_DIR = b"log_dir"
+"""In the schema of remembered rows: the log dir of all of them."""
 _NAME = Column("name", "bytes", "The name of the directory.")
 _SEEN = Column("seen", "bool", "Whether there is more than findings.")
 _SIGNATURE = Column("signature", "string", "Equal if the directory is unchanged.")
@@ -134,14 +136,17 @@ def items_batch(items: Iterable[Item]) -> "pa.RecordBatch":
 def items_of(batch: "pa.RecordBatch") -> Iterator[Item]:
     """Yield the items of a batch."""
     columns = dict(zip(batch.schema.names, (column.to_pylist() for column in batch.columns), strict=True))
-    columns |= {name: [*map(_path, columns[name])] for name in ("log_dir", "name")}
+    columns |= {name: [*map(path_of, columns[name])] for name in ("log_dir", "name")}
     return map(Item, *columns.values())
 
 
 def log_dir_of(items: bytes) -> str:
-    """Return the log dir of items that are those of one part of it."""
+    """Return the log dir of items, or of remembered rows, that are those of one part of it."""
     (batch,) = from_bytes(items)
-    return _path(batch.column("log_dir")[0].as_py())
+    told = (batch.schema.metadata or {}).get(LOG_DIR)
+    if told is not None:
+        return path_of(told)
+    return path_of(batch.column("log_dir")[0].as_py())
 
 
 def directory_row(scanned: Scanned) -> DirectoryRow:
@@ -232,7 +237,7 @@ def light_of(batch: "pa.RecordBatch", where: Location) -> Iterator[Light]:
     starts = zip(*columns[-len(LIGHT) :], strict=True)
     seen = zip(*columns[: -len(LIGHT)], strict=True)
     for (raw_name, complete, clean, named, *known), start in zip(seen, starts, strict=True):
-        name = _path(raw_name)
+        name = path_of(raw_name)
         directory = parse_directory(name)
         assert directory is not None
         topic, partition, state, _ = directory
@@ -247,5 +252,6 @@ def raw(path: str) -> bytes:
     return path.encode(errors="surrogateescape")
 
 
-def _path(raw: bytes) -> str:
+def path_of(raw: bytes) -> str:
+    """Return a path that the system has as these bytes."""
     return raw.decode(errors="surrogateescape")

@@ -24,7 +24,7 @@ from kcheck.fleet.cluster_metadata import (
 )
 from kcheck.fleet.identify import Identified, ScanOptions
 from kcheck.fleet.predictions import log_dir_row, predicted
-from kcheck.fleet.remembered import how_text, known_of, remembered, signature, with_known
+from kcheck.fleet.remembered import how_text, kept_in, known_of, remembered, signature, with_known
 from kcheck.fleet.replicas import is_swap, lineage_of_runs, runs_of
 from kcheck.fleet.scan_rows import (
     DirectoryRow,
@@ -75,7 +75,10 @@ READ_SIZE_MAX = 256 << 20
 
 
 def list_items(log_dir: Identified, how: ScanOptions) -> tuple[tuple[int, bytes], ...]:
-    """Return the partition directories of a log dir that are wanted, as batches of items, each with its number."""
+    """Return the partition directories of a log dir that are wanted, as batches of items, each with its number.
+
+    If the log dir is the same as in an earlier run, they are what is remembered of it.
+    """
     how = how.of(log_dir.used)
     with suppress(UnreadableError):  # The next listing reports the error.
         hold_listing(log_dir.path)
@@ -109,10 +112,16 @@ def list_items(log_dir: Identified, how: ScanOptions) -> tuple[tuple[int, bytes]
         return tuple((len(part), to_bytes(items_batch(part))) for part in _parts(items, count))
     known = remembered(how.since, log_dir.path)
     looked = how_text(str(how.depth), how.release)
-    signed = (item._replace(signature=signature(item, looked)) for item in items)
+    signed: Iterator[Item] = (item._replace(signature=signature(item, looked)) for item in items)
+    if known.file is not None:
+        held = [*signed]
+        same = [*known.if_same(log_dir.path, [item.signature for item in held])]
+        if same:
+            return tuple((batch.num_rows, to_bytes(batch)) for batch in same)
+        signed = iter(held)
     # What is known is many directories at once: it costs nothing to look at.
-    same = groupby(signed, key=lambda item: item.signature in known.at)
-    parts = (part for is_known, group in same for part in _parts(group, many if is_known else count))
+    groups = groupby(signed, key=lambda item: item.signature in known.at)
+    parts = (part for is_known, group in groups for part in _parts(group, many if is_known else count))
     return tuple((len(part), to_bytes(with_known(part, known))) for part in parts)
 
 
@@ -126,6 +135,8 @@ def scan_items(data: bytes, how: ScanOptions) -> tuple[bytes, ...]:
     Remembered directories are not read again: their rows are passed on.
     """
     (items,) = from_bytes(data)
+    if kept_in(items.schema) is not None:
+        return (data,)
     how = how.of(items.column("kafka")[0].as_py())  # They are of one log dir.
     known = known_of(items)
     if known is None:

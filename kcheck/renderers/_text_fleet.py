@@ -33,8 +33,8 @@ def fleet_report(report: Report, page: Page) -> None:
     if not body["finished"]:
         page.wrapped("Incomplete: findings KC000 and KC001 list what could not be read.")
     _actions(page, body["actions"])
-    _table(page, "clusters", body["clusters"], ("cluster", "verdict", *_SEVERITIES))
-    _table(page, "brokers", body["brokers"], ("cluster", "broker", "verdict", *_SEVERITIES))
+    _table(page, "clusters", body["clusters"], ("cluster", "risk", "verdict", *_SEVERITIES))
+    _table(page, "brokers", body["brokers"], ("cluster", "broker", "risk", "verdict", *_SEVERITIES))
     _table(page, "rules", body["rules"], ("id", "name", "verdict", *_SEVERITIES))
     names = ("cluster", "topic", "partition", "verdict", "damaged", "lost", "at_risk")
     _table(page, "partitions at risk", body["partitions"], names, body["partitions_at_risk"])

@@ -6,12 +6,14 @@ with two, what a start costs is taken off; then how both grow with the number of
 measures the comparison of replicas instead: three of each partition are read from Parquet, put together, and compared;
 some are behind, some have an epoch that the others do not have. `--growth 4000 40000 160000` scans so many directories
 once, with `--engine spark` by Spark, and prints the largest memory of each kind of process too. `--again 4000 40000`
-scans so many plainly, with `--remember`, and with `--since` where nothing has changed. The files of a log dir
-are links to those of its first directory. Nothing is asserted: the figures stand in docs/performance.md. `--tiny` does
-all that once with next to nothing: the tests do, so that it goes on to work.
+scans so many plainly, with `--remember`, and with `--since` where nothing has changed. `--profile 4000` prints where
+the CPU time of these goes, by cProfile, which makes calls dearer than they are; all steps are in one process then. The
+files of a log dir are links to those of its first directory. Nothing is asserted: the figures stand in
+docs/performance.md. `--tiny` does all that once with next to nothing: the tests do, so that it goes on to work.
 """
 
 import argparse
+import cProfile
 import os
 import resource
 import shutil
@@ -24,6 +26,7 @@ from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest import mock
 
 import numpy as np
 import pyarrow as pa
@@ -32,9 +35,18 @@ from pyarrow import parquet
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
+from kcheck.core.releases import release  # noqa: E402 - the path above comes first
+from kcheck.fleet import local_engine  # noqa: E402 - the same
+from kcheck.fleet.identify import ScanOptions  # noqa: E402 - the same
+from kcheck.fleet.local_engine import ScanRun  # noqa: E402 - the same
+from kcheck.fleet.releases import ReleaseOptions  # noqa: E402 - the same
+from kcheck.fleet.remembered import FOLDER  # noqa: E402 - the same
 from kcheck.fleet.replicas import replicas_schema  # noqa: E402 - the same
-from kcheck.model.names import PARTITION_METADATA  # noqa: E402 - the path above comes first
-from tests.bench.limits import ENVIRONMENT, peak  # noqa: E402 - the same
+from kcheck.jobs.workers import Workers  # noqa: E402 - the same
+from kcheck.model.depth import Depth  # noqa: E402 - the same
+from kcheck.model.names import PARTITION_METADATA  # noqa: E402 - the same
+from kcheck.model.report import PartitionFilter  # noqa: E402 - the same
+from tests.bench.limits import ANY, ENVIRONMENT, peak, shares  # noqa: E402 - the same
 from tests.builders import log_dir, partition_dir, partition_metadata, run, write  # noqa: E402 - the same
 
 OF_LOG_DIR, TOPIC_COUNT = 200, 10
@@ -111,6 +123,47 @@ def again(counts: list[int]) -> None:
             own = {name: taken[name] - begun[name] for name in taken}
             said = ", ".join(f"{name} {cpu:.2f} s ({cpu / own['plain']:.2f})" for name, cpu in own.items())
             print(f"{count:7} directories: {said} of CPU time", flush=True)
+
+
+PARTS = {
+    "identify": ("identify", "guarded"),
+    "list directories": ("list_items", "guarded"),
+    "    of that signatures": ("signature", "<genexpr>"),
+    "look at directories": ("_scan_directory", "_scan"),
+    "    of that listing, and reading files": ("read_partition", ANY),
+    "    of that rules": ("check_partition", ANY),
+    "    of that the next start": ("predicted", "guarded"),
+    "rows of directories": ("directory_row", "scan_batches"),
+    "rows as Arrow columns": ("replicas_batch", "scan_batches"),
+    "look at log dirs and brokers": ("look_at_broker", "guarded"),
+    "compare replicas": ("compare_partitions", "guarded"),
+    "put replicas together": ("add", "look"),
+    "write Parquet": ("write_table", ANY),
+}
+"""Of a scan: a function, and the one that calls it."""
+
+
+def profile(count: int) -> None:
+    """Print which share of the CPU time of a scan, and of one since it, each of its PARTS takes."""
+    every, none = (lambda *_: True), (lambda *_: False)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        mock.patch.object(local_engine, "_workers", lambda _, tick, **__: Workers(1, tick=tick)),
+    ):
+        make(Path(folder), count)
+        for name, since in (("warm", None), ("plain", None), ("since", f"{folder}/.out/run=warm/{FOLDER}")):
+            how = ScanOptions(
+                Depth.CHECKPOINTS, PartitionFilter(), release(), since, remembers=name != "plain", auto=ReleaseOptions()
+            )
+            asked = ScanRun(name, f"{folder}/.out", how, 1, 60, lambda: 0, every, none, lambda _: None)
+            watch = cProfile.Profile(time.process_time)
+            watch.runcall(local_engine.scan, [f"{folder}/{LAYOUT}"], asked)
+            if name == "warm":
+                continue
+            whole, parts = shares(watch, PARTS)
+            print(f"{name}: {count} directories, a profile of {whole:.1f} s of CPU time")
+            for share, part in parts:
+                print(f"{share:6.1%}  {part}")
 
 
 ENGINES = {"local": ("--jobs", "2"), "spark": ("--engine", "spark", "--master", "local[2]")}
@@ -242,17 +295,22 @@ def main() -> None:
     parser.add_argument("--partitions", nargs="+", type=int, help="compare the replicas of so many partitions instead")
     parser.add_argument("--growth", nargs="+", type=int, help="scan so many directories once each instead")
     parser.add_argument("--again", nargs="+", type=int, help="scan so many directories again, unchanged")
+    parser.add_argument("--profile", type=int, help="print where the time of a scan of so many goes")
     parser.add_argument("--engine", choices=ENGINES, default="local", help="what --growth scans by")
     parser.add_argument("--tiny", action="store_true", help="measure next to nothing of all, in seconds")
     given = parser.parse_args()
     if given.tiny:
         growth([2, 4], "local")
         again([2])
+        profile(4)
         compare_replicas([60])
         scans([2, 4], 1)
         return
     if given.again:
         again(given.again)
+        return
+    if given.profile:
+        profile(given.profile)
         return
     if given.growth:
         growth(given.growth, given.engine)

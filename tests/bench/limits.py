@@ -6,17 +6,19 @@ docs/performance.md. `--tiny` runs everything once on next to nothing: the tests
 """
 
 import argparse
+import cProfile
 import os
+import pstats
 import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
@@ -38,6 +40,8 @@ class Scale(NamedTuple):
 
 
 TINY = Scale(runs=1, lines=1000, partitions=20)
+ANY = ""
+"""Any function that calls one."""
 ENVIRONMENT = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
 
 
@@ -53,6 +57,18 @@ def compare(name: str, ours: list[str], theirs: list[str], *, runs: int) -> None
     pairs = [(seconds(ours), seconds(theirs)) for _ in range(runs)]
     best, reference = min(pair[0] for pair in pairs), min(pair[1] for pair in pairs)
     print(f"{name:58} {best * 1000:8.1f} ms {reference * 1000:8.1f} ms   ratio {best / reference:5.2f}")
+
+
+def shares(watch: cProfile.Profile, parts: Mapping[str, tuple[str, str]]) -> tuple[float, list[tuple[float, str]]]:
+    """Return the seconds of a profile, and the share of each part: a function, and the one that calls it, or any."""
+    calls: Any = pstats.Stats(watch).stats  # type: ignore[attr-defined]  # by file, line and name of a function
+    whole = max(row[3] for row in calls.values())
+
+    def spent(function: str, caller: str) -> float:
+        rows = (row[4].items() for called, row in calls.items() if called[2] == function)
+        return float(sum(seconds[3] for callers in rows for by, seconds in callers if caller in (by[2], ANY)))
+
+    return whole, [(spent(*part) / whole, name) for name, part in parts.items()]
 
 
 def kcheck(*arguments: str) -> list[str]:

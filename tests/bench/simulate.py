@@ -10,13 +10,11 @@ cProfile, which makes calls dearer than they are. Nothing is asserted: the figur
 import argparse
 import cProfile
 import json
-import pstats
 import subprocess
 import sys
 import time
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
@@ -24,7 +22,7 @@ sys.path.insert(0, str(ROOT))
 from kcheck.simulation.search import Budget  # noqa: E402 - the path above comes first
 from kcheck.verbs.simulate import Configuration, SearchBounds, search  # noqa: E402 - the same
 from tests.bench.growth import cost  # noqa: E402 - the same
-from tests.bench.limits import kcheck  # noqa: E402 - the same
+from tests.bench.limits import kcheck, shares  # noqa: E402 - the same
 
 RELEASES = ("4.3", "3.9")
 PARTS = {
@@ -58,18 +56,10 @@ def profile(budget: Budget) -> None:
     watch.enable()
     found = search(Configuration(min_isr=2).beginning(), "f", SearchBounds(budget), kafka=RELEASES[0]).found
     watch.disable()
-    calls: Any = pstats.Stats(watch).stats  # type: ignore[attr-defined]  # by file, line and name of a function
-    whole = max(row[3] for row in calls.values())
+    whole, parts = shares(watch, PARTS)
     print(f"{RELEASES[0]}  {found.states} states, {found.depth} events deep, a profile of {whole:.1f} s")
-    for part, (function, caller) in PARTS.items():
-        spent = sum(
-            seconds[3]
-            for called, row in calls.items()
-            if called[2] == function
-            for by, seconds in row[4].items()
-            if by[2] == caller
-        )
-        print(f"{spent / whole:6.1%}  {part}")
+    for share, part in parts:
+        print(f"{share:6.1%}  {part}")
 
 
 def measure(bounds: list[str]) -> None:

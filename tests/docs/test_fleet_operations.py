@@ -32,6 +32,10 @@ KINDS: dict[str, tuple[set[str], set[str]]] = {
     "VolumeSnapshot": ({"volumeSnapshotClassName", "source"}, set()),
     "PersistentVolumeClaim": ({"accessModes", "storageClassName", "dataSource", "resources"}, set()),
     "Job": ({"template"}, {"backoffLimit", "podFailurePolicy"}),
+    "CronJob": (
+        {"schedule", "jobTemplate"},
+        {"concurrencyPolicy", *(f"{word}JobsHistoryLimit" for word in ("successful", "failed"))},
+    ),
     "CronWorkflow": ({"schedule", "workflowSpec"}, {"concurrencyPolicy"}),
 }
 """The fields of `spec` that the API server asks for, and others that the files use: it refuses unknown ones."""
@@ -138,17 +142,20 @@ def test_systemd_takes_the_units(tmp_path: Path) -> None:
 
 def documents() -> Iterator[Any]:
     """Yield the Kubernetes objects of all files."""
-    for name in ("snapshot-job.yaml", "strimzi-job.yaml", "argo.yaml"):
+    for name in ("snapshot-job.yaml", "cronjob.yaml", "strimzi-job.yaml", "argo.yaml"):
         yield from yaml.load_all((FOLDER / name).read_text("utf-8"), Strict)
 
 
 def pods() -> Iterator[tuple[list[Any], list[Any]]]:
     """Yield containers with the volumes that they can mount."""
     for one in documents():
-        if one["kind"] == "Job":
-            spec = one["spec"]["template"]["spec"]
-            assert POD == {*spec}
-            yield spec["containers"], spec["volumes"]
+        if one["kind"] in ("Job", "CronJob"):
+            job = one["spec"] if one["kind"] == "Job" else one["spec"]["jobTemplate"]["spec"]
+            required, optional = KINDS["Job"]
+            assert required <= {*job} <= required | optional
+            spec = job["template"]["spec"]
+            assert {*spec} - {"initContainers"} == POD
+            yield [*spec.get("initContainers", ()), *spec["containers"]], spec["volumes"]
         if one["kind"] == "CronWorkflow":
             spec = one["spec"]["workflowSpec"]
             yield [row["container"] for row in spec["templates"] if "container" in row], spec["volumes"]

@@ -1,10 +1,25 @@
 """A fleet that several modules look at."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import kcheck.fleet.comparison
+import kcheck.views.segment_scan  # noqa: F401 - the same
+from kcheck.views.rule_runner import all_rules
 from tests.builders import log_dir, partition_dir, run
+from tests.fleet.hanging import hours_pass
+
+all_rules()
+
+
+@pytest.fixture
+def hours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Have hours pass for who waits for something that hangs."""
+    monkeypatch.setenv("KCHECK_TEST_MARKS", str(tmp_path / "marks"))
+    with hours_pass():
+        yield
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Which log dirs a fleet has: what a layout matches, what an inventory file names, and nothing behind a link."""
 
 import os
-import time
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from kcheck.fleet.inventory import FleetLogDir, inventory
 from kcheck.jobs.workers import Limits
 from kcheck.model.unreadable import UnreadableError
 from tests.builders import log_dir
+from tests.fleet.hanging import SECONDS, hang
 from tests.fleet.test_local_engine import BROKERS, scanned
 from tests.stores import as_on_disk, upload
 
@@ -185,6 +185,7 @@ def test_what_cannot_be_listed_is_a_finding(fleet: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+@pytest.mark.usefixtures("hours")
 @pytest.mark.parametrize("call", ["scandir", "path.islink", "path.realpath", "stat"])
 def test_a_disk_that_does_not_answer_is_a_finding(call: str, fleet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A mount whose server is gone answers nothing: not what stands in it, and not what it is."""
@@ -198,16 +199,16 @@ def test_a_disk_that_does_not_answer_is_a_finding(call: str, fleet: Path, monkey
     elif call == "stat":
         roots = [dead, f"{fleet}/east/b2/d{{log_dir}}"]
 
-    def hang(path: str, **how: Any) -> object:
+    def asked(path: str, **how: Any) -> object:
         if path == dead:
-            time.sleep(60)
+            hang()
         return original(path, **how)
 
-    monkeypatch.setattr(owner, name, hang)
-    whole = inventory(roots, Limits(0.5, 1 << 30))
+    monkeypatch.setattr(owner, name, asked)
+    whole = inventory(roots, Limits(SECONDS, 1 << 30))
     (finding,) = whole.findings
     assert ("KC000", dead) == (finding.id, finding.where.log_dir)
-    assert "no answer in 0.5 s" in finding.message
+    assert f"no answer in {SECONDS} s" in finding.message
     left = [f"{fleet}/{name}" for name in ("east/b1/d2", "east/b2/d1", "west/b1/d1")]
     expected = {"scandir": left[1:], "stat": left[1:2]}.get(call, left)
     assert expected == [each.path for each in whole.log_dirs]

@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from kcheck.model.views import PartitionView
 from kcheck.views.log_dir import open_log_dir
 from kcheck.views.rule_runner import check_partition
 from tests.builders import log_dir, partition_dir, run
+from tests.fleet.hanging import SECONDS, hang
 from tests.fleet.test_local_engine import scanned
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
@@ -26,10 +26,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
 def kill(*_: object) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
-
-
-def hang(*_: object) -> None:
-    time.sleep(3600)
 
 
 def exhaust(*_: object) -> None:
@@ -42,15 +38,15 @@ def raises(*_: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("harm", "why"),
+    ("harm", "jobs", "why"),
     [
-        (kill, "the worker process died: SIGKILL"), (hang, "no answer in 1 s"), (exhaust, "MemoryError"),
-        (raises, "RuntimeError: boom"),
+        (kill, 1, "the worker process died: SIGKILL"), (kill, 2, "the worker process died: SIGKILL"),
+        (hang, 1, f"no answer in {SECONDS} s"), (exhaust, 2, "MemoryError"), (raises, 1, "RuntimeError: boom"),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.usefixtures("hours")
 def test_one_bad_directory_costs_one_finding(
-    harm: Callable[[], None], why: str, jobs: int, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    harm: Callable[[], None], jobs: int, why: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those beside it are looked at, and the log dir as a whole."""
     original = check_partition
@@ -62,7 +58,7 @@ def test_one_bad_directory_costs_one_finding(
 
     monkeypatch.setattr(stages, "check_partition", harmed)
     monkeypatch.setattr(local, "MEMORY_MAX", 1 << 28)
-    report, rows = scanned(tmp_path, data, jobs=jobs, seconds=1 if harm is hang else 60)
+    report, rows = scanned(tmp_path, data, jobs=jobs, seconds=SECONDS)
     failed = [row for row in rows["findings"] if row["id"] == "KC000"]
     assert [("1", 1, "bad-0")] == [(row["broker"], row["broker_id"], row["dir"]) for row in failed]
     assert why in failed[0]["message"]

@@ -20,6 +20,7 @@ from kcheck.fleet.local_engine import ScanRun, scan
 from kcheck.fleet.remembered import FOLDER, aside, kept_by, left_by
 from kcheck.model.depth import Depth
 from kcheck.model.report import PartitionFilter
+from kcheck.model.unreadable import UnreadableError
 from kcheck.views.rule_runner import check_partition
 from tests.builders import flip_byte, log_dir, partition_dir, run
 from tests.fleet.test_local_engine import BROKERS, LAYOUT, Rows, tables
@@ -40,7 +41,7 @@ class Fleet:
         """Return the rows of a run that remembers; its own row is that of no other."""
         how = ScanOptions(Depth(depth), PartitionFilter(), release(kafka), since, remembers=True)
         asked = ScanRun(
-            name, str(self.out), how, jobs=2, seconds=60, now=lambda: 0, shown=lambda *_: True, fails=lambda *_: False,
+            name, str(self.out), how, jobs=1, seconds=60, now=lambda: 0, shown=lambda *_: True, fails=lambda *_: False,
             tell=lambda _: None,
         )  # fmt: skip
         report, _ = scan([str(self.root / LAYOUT)], asked)
@@ -85,6 +86,49 @@ def test_what_did_not_change_is_not_looked_at(depth: str, fleet: Fleet, monkeypa
     monkeypatch.setattr(fleet_stages, "try_partition", refuse)
     assert before == fleet.scan("b", kept_by(str(fleet.out / "run=since1")), depth=depth)
     assert count(before) == fleet.carried
+
+
+def kept(fleet: Fleet, name: str) -> dict[str, tuple[int, bytes]]:
+    """Return the files that a run keeps, each with its number on the disk."""
+    folder = fleet.out / f"run={name}" / FOLDER
+    return {str(file.relative_to(folder)): (file.stat().st_ino, file.read_bytes()) for file in folder.glob("*/*")}
+
+
+def test_what_is_kept_of_a_log_dir_that_is_the_same_is_kept_as_it_is(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the same file, or as a copy where the disk links none; of a log dir that changed it is written again."""
+    monkeypatch.setattr(fleet_memory, "_KEPT_COUNT", 2)
+    before = fleet.scan("a")
+    folder = kept_by(str(fleet.out / "run=a"))
+    assert before == fleet.scan("b", folder)
+    assert kept(fleet, "a") == kept(fleet, "b")
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "link", lambda *_: os.stat("/nowhere"))
+        assert before == fleet.scan("c", folder)
+    first, copies = kept(fleet, "a"), kept(fleet, "c")
+    assert {name: content for name, (_, content) in first.items()} == {
+        name: content for name, (_, content) in copies.items()
+    }
+    assert not {number for number, _ in first.values()} & {number for number, _ in copies.values()}
+    touch(fleet.root / "diverged" / "broker-1" / "data1" / "diverged-0")
+    fleet.since("c")
+    assert len(first) - 1 == len({*copies.values()} & {*kept(fleet, "since1").values()})
+
+
+def test_a_file_that_goes_meanwhile_costs_a_look(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run has its rows all the same; the next one knows less."""
+    before = fleet.scan("a")
+
+    def gone(path: str, to: str) -> None:
+        raise UnreadableError(f"{path} is gone, {to} is not written")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(fleet_memory, "have_same", gone)
+        assert before == fleet.scan("b", kept_by(str(fleet.out / "run=a")))
+    assert count(before) == fleet.carried
+    fleet.since("b")
+    assert 0 == fleet.carried
 
 
 def grow(path: Path) -> None:

@@ -22,6 +22,7 @@ from kcheck.fleet.remembered import FOLDER, kept_by, left_by
 from kcheck.fleet.run_output import is_written
 from tests.builders import broker, log_dir, partition_dir, run
 from tests.cli.command import kcheck
+from tests.fleet.hanging import SECONDS, begin_to_hang
 from tests.fleet.test_local_engine import BROKERS, scanned, tables
 from tests.stores import as_on_disk, put, upload
 
@@ -231,6 +232,7 @@ def test_a_log_dir_that_no_store_has_costs_one_finding(s3: dict[str, Any], tmp_p
     assert report.unfinished
 
 
+@pytest.mark.usefixtures("hours")
 def test_a_store_that_does_not_answer_costs_one_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The directories beside it are looked at."""
     never = Event()
@@ -242,17 +244,18 @@ def test_a_store_that_does_not_answer_costs_one_finding(tmp_path: Path, monkeypa
 
     def hang(store: Store, path: str, start: int, end: int) -> bytes:
         if "bad-0" in path:
-            never.wait(60)
+            begin_to_hang(os.getpid())
+            never.wait(3600)
         return original(store, path, start, end)
 
     monkeypatch.setattr(Store, "read", hang)
     try:
-        _, rows = scanned(tmp_path, "memory://slow/{broker}/{log_dir}", jobs=2, seconds=1)
+        _, rows = scanned(tmp_path, "memory://slow/{broker}/{log_dir}", jobs=1, seconds=SECONDS)
     finally:
         never.set()
         system.rm("/slow", recursive=True)
     (failed,) = [row for row in rows["findings"] if row["id"] == "KC000"]
-    assert ("bad-0", True) == (failed["dir"], "no answer in 1 s" in failed["message"])
+    assert ("bad-0", True) == (failed["dir"], f"no answer in {SECONDS} s" in failed["message"])
     assert ["a", "c"] == [row["topic"] for row in rows["partitions"]]
 
 

@@ -48,6 +48,13 @@ def test_each_state_has_its_findings(tmp_path: Path) -> None:
     assert ["1"] * 4 == re.findall(r"<b>(\d+)</b>", content)
 
 
+def test_runs_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    """They are in two folders: by the time at which each ended."""
+    first = forged(tmp_path / "x", "a", findings=[finding()])
+    second = forged(tmp_path / "y", "a", findings=[finding(), finding(id="KC204")], started=1_800_000_000_000)
+    assert {"runs 1 to 2 of 2", "runs 2 to 2 of 2"} == {*re.findall(r'aria-label="(runs [^"]*)"', page(first, second))}
+
+
 def test_the_worst_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many there are, their number is told."""
     monkeypatch.setattr(finding_history, "_ROW_COUNT", 3)

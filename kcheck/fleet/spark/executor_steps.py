@@ -17,7 +17,7 @@ from kcheck.fleet.identify import Identified, ScanOptions, identify
 from kcheck.fleet.inventory import FleetLogDir, Inventory
 from kcheck.fleet.local_engine import THREADS
 from kcheck.fleet.releases import BrokerKafka, with_releases
-from kcheck.fleet.remembered import Notes
+from kcheck.fleet.remembered import Notes, are_known
 from kcheck.fleet.replicas import replica_rows
 from kcheck.fleet.retry import MEMORY_MAX, Retry, where
 from kcheck.fleet.scan_rows import findings_batch, log_dir_of, seen_of, tables_of
@@ -197,7 +197,8 @@ def scan_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
                 require(log_dir, is_there=True)  # It was listed.
                 with suppress(UnreadableError):  # The next listing reports the error.
                     hold_listing(log_dir)
-                yield row, (retry.task(scan_items, row["items"], Location()),)
+                tasks = () if are_known(row["items"]) else (retry.task(scan_items, row["items"], Location()),)
+                yield row, tasks
 
         def rows() -> Iterator[tuple[Any, ...]]:
             last = ""
@@ -211,7 +212,7 @@ def scan_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
                 if log_dir != last:
                     drop_listing(last)
                     last = log_dir
-                for piece, (name, batch) in enumerate(retry.scanned(row["items"], *answers)):
+                for piece, (name, batch) in enumerate(retry.scanned(row["items"], answers)):
                     tables, before = {name: batch}, notes.carried
                     if name == "directories":
                         notes.add(log_dir, batch)
@@ -305,7 +306,7 @@ def broker_rows(
             seen: list[bytes] = []
             parts = ((items, (retry.task(scan_items, items, where(log_dir)),)) for _, items in listed or ())
             for items, (answer,) in workers.run(parts, ahead=_ahead(options)):
-                for name, batch in retry.scanned(items, answer):
+                for name, batch in retry.scanned(items, (answer,)):
                     yield from (tables_of(batch) if name == "directories" else {name: batch}).items()
                     if name == "directories" and ends_broker:
                         seen.append(to_bytes(seen_of(batch)))

@@ -55,11 +55,11 @@ def _worst(rows: Sequence[Row]) -> list[Row]:
 
 
 def _section(name: str, words: str, rows: Sequence[Row], count: int, runs: Sequence[Row]) -> Html:
-    at = {run["run"]: number for number, run in enumerate(runs)}
+    at = {(run["run"], run["ended"]): number for number, run in enumerate(runs)}
 
     def there(row: Row) -> Html:
         """Return from which run to which the finding was there, as a bar."""
-        first, last = at[row["first_run"]], at[row["last_run"]]
+        first, last = (at[row[f"{end}_run"], row[f"{end}_seen"]] for end in ("first", "last"))
         width = 100 / len(runs)
         said = f"runs {first + 1} to {last + 1} of {len(runs)}"
         return (

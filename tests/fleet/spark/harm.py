@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +20,7 @@ from kcheck.model.views import PartitionView
 from kcheck.views.log_dir import open_log_dir, report_links
 from kcheck.views.partition import read_small
 from kcheck.views.rule_runner import check_partition
+from tests.fleet.hanging import hang, hours_pass
 
 Batches = Iterator[pa.RecordBatch]
 
@@ -28,11 +28,6 @@ Batches = Iterator[pa.RecordBatch]
 def kill() -> None:
     """End this process as the system does when memory runs out."""
     os.kill(os.getpid(), signal.SIGKILL)
-
-
-def hang() -> None:
-    """Wait for a disk that does not answer."""
-    time.sleep(3600)
 
 
 def raises() -> None:
@@ -81,6 +76,7 @@ def harmed_report(opened: Any, wanted: Any) -> None:
 def harmful() -> Iterator[None]:
     """Have the steps in this process, and in those that it starts, do harm."""
     with (
+        hours_pass(),
         mock.patch.object(identify, "read_small", harmed_read),
         mock.patch.multiple(
             fleet_stages, check_partition=harmed_check, open_log_dir=harmed_open, report_links=harmed_report

@@ -34,6 +34,7 @@ from kcheck.model.report import PartitionFilter, Report
 from tests.builders import broker, flip_byte, log_dir, partition_dir, run
 from tests.cases.build import FIXTURES, FOUND, shared_copy
 from tests.cli.command import KCHECK, ROOT, environment
+from tests.fleet.hanging import SECONDS
 from tests.fleet.spark import harm
 from tests.fleet.spark.cluster import wait_for
 from tests.fleet.test_local_engine import LAYOUT, tables
@@ -52,7 +53,7 @@ def asked(out: Path, name: str, **how: Any) -> ScanRun:
     every: dict[str, Any] = {"shown": lambda *_: True, "fails": lambda *_: False, "tell": lambda _: None}
     wanted, auto = how.pop("wanted", PartitionFilter()), how.pop("auto", None)
     looked = ScanOptions(Depth(depth), wanted, release("4.3"), auto=auto)
-    return ScanRun(name, str(out), looked, jobs=2, seconds=seconds, now=lambda: 1_700_000_000_000, **{**every, **how})
+    return ScanRun(name, str(out), looked, jobs=1, seconds=seconds, now=lambda: 1_700_000_000_000, **{**every, **how})
 
 
 def both(spark: SparkSession, out: Path, roots: Sequence[Path | str], **how: Any) -> tuple[Report, Rows]:
@@ -183,12 +184,12 @@ def test_one_bad_place_costs_one_finding(spark: SparkSession, tmp_path: Path, mo
     for step in ("identify_all", "list_all", "scan_all", "look_at_all"):
         monkeypatch.setattr(stages, step, getattr(harm, step))
     with harm.harmful():
-        report, rows = both(spark, tmp_path / "out", [tmp_path / "fleet" / "{broker}" / "{log_dir}"], seconds=2)
+        report, rows = both(spark, tmp_path / "out", [tmp_path / "fleet" / "{broker}" / "{log_dir}"], seconds=SECONDS)
     failed = [row for row in rows["findings"] if row["id"] == "KC000"]
     told = {Path(row["log_dir"]).name if row["dir"] is None else row["dir"]: row["message"] for row in failed}
     assert {
         "kill-0": "kcheck failed here: the worker process died: SIGKILL",
-        "hang-0": "kcheck failed here: no answer in 2 s",
+        "hang-0": f"kcheck failed here: no answer in {SECONDS} s",
         "exhaust-0": "kcheck failed here: MemoryError: ",
         "raises-0": "kcheck failed here: RuntimeError: boom",
         "unidentified": "kcheck failed here: the worker process died: SIGKILL",
