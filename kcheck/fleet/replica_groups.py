@@ -1,7 +1,7 @@
-"""The replicas of a fleet put together by partition, in bounded memory: sorted runs on a disk, merged by topic."""
+"""The replicas of a fleet put together by partition, in bounded memory: sorted runs on a disk, merged."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Self
 
@@ -27,6 +27,8 @@ _SHARED = ("cluster", "topic", "broker", "log_dir")
 
 GroupKey = tuple[bool, str, str, int]
 """Cluster, topic and partition in their order: what has no cluster comes first. Whole topics are of partition 0."""
+TopicKey = tuple[str | None, str]
+"""Cluster and topic."""
 
 
 class Groups:
@@ -59,10 +61,27 @@ class Groups:
 
     def batches(self) -> "Iterator[pa.RecordBatch]":
         """Yield the partitions, as `fleet/comparison.py` takes them, sorted by cluster, topic and number."""
-        runs = [_SortedReplicas(self._read(path)) for path in self._runs]
+        if not self._runs:
+            yield from _merged([_SortedReplicas(self._sorted())] if self._held else [], self._fields)
+            return
         if self._held:
-            runs.append(_SortedReplicas(self._sorted()))
+            self._spill()
+        # What a partition needs of its topic is counted first: so only one partition has to fit into memory.
+        of_topics = self._brokers_of_topics()
+        runs = [_SortedReplicas(_told(part, of_topics) for part in self._read(path)) for path in self._runs]
         yield from _merged(runs, self._fields)
+
+    def _brokers_of_topics(self) -> dict[TopicKey, int]:
+        """Return on how many brokers a partition of each topic is, at most."""
+        names = (*KEY, "broker_id")
+        keys = [_SortedReplicas(_told(part.select(names), {}) for part in self._read(path)) for path in self._runs]
+        found: dict[TopicKey, int] = {}
+        for replicas in _in_order(keys):
+            topics, begins, brokers = _partitions(replicas)
+            for at, count in zip(begins, _largest(topics[begins], brokers), strict=True):
+                key = _topic(replicas, int(at))
+                found[key] = max(found.get(key, 0), int(count))
+        return found
 
     def _sorted(self) -> "Iterator[pa.RecordBatch]":
         """Yield what is held, sorted, in parts."""
@@ -135,11 +154,31 @@ def _key(batch: "pa.RecordBatch", row: int) -> GroupKey:
 
 
 def _merged(runs: Sequence[_SortedReplicas], names: Sequence[str]) -> "Iterator[pa.RecordBatch]":
+    for replicas in _in_order(runs):
+        yield from _grouped(replicas, names)
+
+
+def _in_order(runs: Sequence[_SortedReplicas]) -> "Iterator[pa.RecordBatch]":
+    """Yield the replicas of all runs, sorted."""
     is_sorted = len(runs) == 1
     while runs := [run for run in runs if not run.is_over]:
         upto = min(run.reaches() for run in runs)
         replicas = joined([part for run in runs for part in run.take(upto)])
-        yield from _grouped(replicas if is_sorted else taken(replicas, _order(replicas)), names)
+        yield replicas if is_sorted else taken(replicas, _order(replicas))
+
+
+def _topic(batch: "pa.RecordBatch", row: int) -> TopicKey:
+    return batch.column("cluster")[row].as_py(), batch.column("topic")[row].as_py()
+
+
+def _told(part: "pa.RecordBatch", of_topics: Mapping[TopicKey, int]) -> "pa.RecordBatch":
+    """Return sorted replicas with OF_TOPIC; 0 where it is not known yet."""
+    import pyarrow as pa
+
+    begins = np.flatnonzero(_changes(_topics(part)))
+    counts = [of_topics.get(_topic(part, int(at)), 0) for at in begins]
+    told = np.repeat(counts, np.diff(np.append(begins, part.num_rows)))
+    return part.append_column(OF_TOPIC, pa.array(told, pa.int64()))
 
 
 def _encoded(batch: "pa.RecordBatch") -> "pa.RecordBatch":
@@ -197,14 +236,9 @@ def _grouped(replicas: "pa.RecordBatch", names: Sequence[str]) -> "Iterator[pa.R
     """Yield partitions; replicas are sorted, and of complete topics unless they have OF_TOPIC."""
     import pyarrow as pa
 
-    topic = _topics(replicas)
-    begin = _changes(topic) | _changes(replicas.column("partition").to_numpy())
-    begins = np.flatnonzero(begin)
-    if OF_TOPIC in replicas.schema.names:
-        of_topic = replicas.column(OF_TOPIC).to_numpy()[begins]
-    else:
-        brokers = begin | _changes(replicas.column("broker_id").to_numpy(zero_copy_only=False))
-        of_topic = _largest(topic[begins], np.add.reduceat(brokers, begins, dtype=np.int64))
+    topic, begins, brokers = _partitions(replicas)
+    is_told = OF_TOPIC in replicas.schema.names
+    of_topic = replicas.column(OF_TOPIC).to_numpy()[begins] if is_told else _largest(topic[begins], brokers)
     offsets = np.append(begins, replicas.num_rows)
     keys = replicas.select(KEY).take(pa.array(begins))
     fields = [replicas.schema.field(name) for name in names]
@@ -215,6 +249,15 @@ def _grouped(replicas: "pa.RecordBatch", names: Sequence[str]) -> "Iterator[pa.R
     )
     for at in range(0, groups.num_rows, _GROUP_COUNT):
         yield groups.slice(at, _GROUP_COUNT)
+
+
+def _partitions(replicas: "pa.RecordBatch") -> tuple[Numbers, Numbers, Numbers]:
+    """Return the topics of sorted replicas, where their partitions begin, and on how many brokers each of these is."""
+    topic = _topics(replicas)
+    begin = _changes(topic) | _changes(replicas.column("partition").to_numpy())
+    begins: Numbers = np.flatnonzero(begin)
+    brokers = begin | _changes(replicas.column("broker_id").to_numpy(zero_copy_only=False))
+    return topic, begins, np.add.reduceat(brokers, begins, dtype=np.int64)
 
 
 def _changes(values: Numbers) -> Flags:

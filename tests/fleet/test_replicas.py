@@ -4,8 +4,10 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from kcheck.core.releases import release
@@ -13,6 +15,8 @@ from kcheck.documents.truncation import table_rows
 from kcheck.fleet import comparison as cross
 from kcheck.fleet import replica_groups as fleet_groups
 from kcheck.fleet import steps as fleet_stages
+from kcheck.fleet.arrow_take import joined
+from kcheck.fleet.replicas import KEY
 from kcheck.jobs.guard import bug_finding
 from kcheck.model.finding import Location
 from kcheck.model.java import INT_MAX
@@ -290,6 +294,41 @@ def test_memory_does_not_change_the_rows(tmp_path: Path, monkeypatch: pytest.Mon
         found.append({name: table for name, table in rows.items() if name != "runs"})
         assert not (tmp_path / "out" / f"run={size}" / "_replicas").exists()
     assert found[0] == found[1] == found[2]
+
+
+def test_a_topic_need_not_fit_into_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of runs on the disk as many rows are together as are read of each, and a partition: not those of a topic."""
+    chance = Random(3)
+    rows = [(f"t{topic}", number, broker_id) for topic, count in enumerate((1, 3, 300)) for number in range(count)
+            for broker_id in chance.sample(range(6), chance.randint(1, 4))]  # fmt: skip
+    chance.shuffle(rows)
+    together: list[int] = []
+
+    def counted(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+        together.append(joined(batches).num_rows)
+        return joined(batches)
+
+    def grouped(size: int) -> list[dict[str, Any]]:
+        monkeypatch.setattr(fleet_groups, "_HELD_SIZE", size)
+        with fleet_groups.Groups(str(tmp_path / "runs"), BESIDE) as groups:
+            for at in range(0, len(rows), 100):
+                topics, numbers, ids = zip(*rows[at : at + 100], strict=True)
+                columns = {"topic": topics, "partition": numbers, "broker": map(str, ids), "broker_id": ids}
+                named = {name: pa.array([*values]) for name, values in columns.items()}
+                same = {name: pa.array([name] * len(ids)) for name in ("cluster", "log_dir")}
+                groups.add(pa.record_batch({name: {**same, **named}[name] for name in (*KEY, "broker", *BESIDE)}))
+            together.clear()
+            return [row for batch in groups.batches() for row in batch.to_pylist()]
+
+    monkeypatch.setattr(fleet_groups, "joined", counted)
+    monkeypatch.setattr(fleet_groups, "_READ_COUNT", 16)
+    expected = grouped(32 << 20)
+    assert expected == grouped(1)
+    assert max(together) < 16 * (1 + len(rows) // 100) + 16 < 300
+    assert not (tmp_path / "runs").exists()
+
+
+BESIDE = ("broker_id", "log_dir")
 
 
 def test_numbers_of_any_size_stand_in_their_order(tmp_path: Path) -> None:
