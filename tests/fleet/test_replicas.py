@@ -37,7 +37,7 @@ from tests.builders import (
     write,
 )
 from tests.fleet.test_local_engine import BROKERS, LAYOUT, places, scanned, told
-from tests.oracle.ask import generated, sampled
+from tests.oracle.ask import sampled
 from tests.oracle.pairs import pair, write_logs
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
@@ -109,7 +109,7 @@ def test_what_is_told_of_replicas_is_what_check_and_truncation_tell(version: str
 @pytest.mark.parametrize("kafka", ["4.3", "2.4"])
 def test_histories_at_random_are_planned_as_by_truncation(kafka: str, tmp_path: Path) -> None:
     """Replicas that part, lag, were compacted, hold messages, or have damaged epochs: plans and findings."""
-    pairs = {f"p{number}": pair(f"fleet/{number}") for number in range(generated(60))}
+    pairs = {f"p{number}": pair(f"fleet/{number}") for number in range(60)}
     for number in (1, 2):
         logs = {topic: each[number - 1] for topic, each in pairs.items()}
         path = write_logs(tmp_path / "c" / f"broker-{number}" / "d", logs, clean=True)
