@@ -32,10 +32,7 @@ KINDS: dict[str, tuple[set[str], set[str]]] = {
     "VolumeSnapshot": ({"volumeSnapshotClassName", "source"}, set()),
     "PersistentVolumeClaim": ({"accessModes", "storageClassName", "dataSource", "resources"}, set()),
     "Job": ({"template"}, {"backoffLimit", "podFailurePolicy"}),
-    "CronJob": (
-        {"schedule", "jobTemplate"},
-        {"concurrencyPolicy", *(f"{word}JobsHistoryLimit" for word in ("successful", "failed"))},
-    ),
+    "CronJob": ({"schedule", "jobTemplate"}, {"concurrencyPolicy"}),
     "CronWorkflow": ({"schedule", "workflowSpec"}, {"concurrencyPolicy"}),
 }
 """The fields of `spec` that the API server asks for, and others that the files use: it refuses unknown ones."""
