@@ -51,9 +51,14 @@ def fetched(remote: Remote, offset: int, *, leader_end: int, now: int, broker_ep
     return Remote(offset, caught_up_at, leader_end, now, broker_epoch)
 
 
-def reset(*, in_sync: bool, leader_end: int, now: int) -> Remote:
-    """Return what a new leader knows about a follower (Replica.resetReplicaState)."""
-    return Remote(caught_up_at=now if in_sync else NEVER, leader_end_at_fetch=leader_end, fetched_at=now)
+def reset(*, in_sync: bool, again: bool, leader_end: int, now: int, release: Release) -> Remote:
+    """Return what a leader knows about a follower when it is elected, or elected again (Replica.resetReplicaState)."""
+    forgets = release.election_forgets_fetches and not (again and in_sync)
+    return Remote(
+        caught_up_at=now if in_sync else NEVER,
+        leader_end_at_fetch=leader_end,
+        fetched_at=NEVER if forgets else now,
+    )
 
 
 def is_caught_up(remote: Remote, *, now: int, lag_time_max: int) -> bool:

@@ -8,7 +8,7 @@ from kcheck.model.release import Release
 from kcheck.simulation.directories import TOPIC, broker_id
 from kcheck.simulation.events import Event, EventKind
 from kcheck.simulation.replay import HistoryStep, Replay
-from kcheck.simulation.state import CONTROLLER, Acks
+from kcheck.simulation.state import CONTROLLER, Acks, EpochsFile
 
 
 class _Typed(NamedTuple):
@@ -65,6 +65,10 @@ cut() {  # broker, offset: remove the batches from this offset on, as a power lo
     sed -nE 's/^(baseO|o)ffset: ([0-9]+) .*position: ([0-9]+) .*/\\2 \\3/p' |
     awk -v to="$2" '$1 >= to { print $2; exit }')
   [ -z "$at" ] || truncate -s "$at" "$(log_of "$1")"
+}
+tear() {  # broker: leader-epoch-checkpoint is as long as it was, of zeros, as after a power loss (KAFKA-16541)
+  file=$(dirname "$(log_of "$1")")/leader-epoch-checkpoint
+  size=$(wc -c < "$file") && : > "$file" && truncate -s "$size" "$file"
 }
 address() { eval "echo \\"\\$ADDRESS_$1\\""; }"""
 
@@ -136,7 +140,8 @@ def _body(run: Replay) -> Iterator[str]:
             woken = sorted(paused) if event.kind is EventKind.FETCH_ALL else [_touched(event)]
             yield from (f"resume {broker_id(number)}" for number in woken)
             paused.difference_update(woken)
-        lines = _lines_of(event, before, paused)
+        torn = event.torn and run.steps[at + 1].state.nodes[event.broker].epochs_file is EpochsFile.TORN
+        lines = _lines_of(event._replace(torn=torn), before, paused)
         yield from lines.commands
         if lines.unforced:
             yield f"# not forced: {lines.unforced}"
@@ -197,7 +202,8 @@ def _lines_of(event: Event, before: HistoryStep, paused: set[int]) -> _Typed:
         case EventKind.POWER_LOSS:
             node = before.state.nodes[event.broker]
             end = max(node.flushed, node.flushed if event.offset is None else event.offset)
-            return _Typed((*([f"crash {number}"] if node.running else []), f"cut {number} {end}"))
+            tear = [f"tear {number}"] if event.torn else []
+            return _Typed((*([f"crash {number}"] if node.running else []), f"cut {number} {end}", *tear))
         case EventKind.STOP:
             return _Typed((f"stop {number}",))
         case EventKind.START:

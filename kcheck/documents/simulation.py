@@ -21,6 +21,7 @@ from kcheck.simulation.state import (
     Registration,
     ReplicaFetch,
     ReplicaMode,
+    StopReplica,
     TruncationDue,
 )
 from kcheck.simulation.verdict import Verdict
@@ -167,6 +168,8 @@ def _in_words(message: NetworkMessage, names: Sequence[str]) -> tuple[str, str]:
                 "state",
                 f"leader {leader}, epoch {message.leader_epoch}, ISR {','.join(names_of(message.isr, names))}",
             )
+        case StopReplica():
+            return "stop-replica", "delete the replica"
         case AlterIsr():
             return "alter-isr", f"ISR {','.join(names_of(message.isr, names))}"
         case EpochQuestion():

@@ -62,8 +62,18 @@ class ReplicationBehaviours:
         since="2.5",
         reference="KIP-537",
     )
+    reassignment_waits_for_every_replica = Behaviour(
+        "KRaft completes a reassignment when all its replicas are in sync; before, when those that it adds are.",
+        since="3.8",
+        reference="KAFKA-15665",
+    )
     keeps_eligible_leader_replicas_by_default = Behaviour(
         "A new cluster keeps eligible leader replicas.", since="4.1", reference="KIP-966"
+    )
+
+    election_forgets_fetches = Behaviour(
+        "An elected leader forgets when its followers fetched last; if it led before, those in sync have fetched now.",
+        since="3.3",
     )
 
     # Becoming a follower.
@@ -87,6 +97,24 @@ class ReplicationBehaviours:
         since="2.8.0",
         until="2.8.1",
         reference="KAFKA-13207",
+    )
+    forgets_epoch_after_empty_answer = Behaviour(
+        "After a first answer without records a follower's fetches name no epoch, until records come.",
+        since="3.5.1",
+        until="3.7",
+        reference="KAFKA-15510",
+    )
+    sessions_forget_leader_epochs = Behaviour(
+        "A leader does not compare the leader epoch of a fetch in a session, but for the first.",
+        since="2.1",
+        until="2.5",
+        reference="KAFKA-9338",
+    )
+    leaves_truncated_epochs_unsynced = Behaviour(
+        "A truncation writes leader-epoch-checkpoint and does not sync it.",
+        since="3.7",
+        until="3.8",
+        reference="KAFKA-16541",
     )
     notices_bounced_brokers = Behaviour(
         "The controller notices that a broker came back within its session.", since="2.2", reference="KIP-380"

@@ -14,6 +14,7 @@ from kcheck.simulation.state import (
     ClusterState,
     EpochQuestion,
     EpochReply,
+    EpochsFile,
     Fetched,
     Held,
     LeaderState,
@@ -22,12 +23,14 @@ from kcheck.simulation.state import (
     Registered,
     Registration,
     ReplicaFetch,
+    StopReplica,
     TruncationDue,
 )
 
 Form = tuple[object, ...]
 _MESSAGES = (
     PartitionState, AlterIsr, EpochQuestion, EpochReply, ReplicaFetch, Fetched, Registration, Registered, TruncationDue,
+    StopReplica,
 )  # fmt: skip
 _NONE = -9
 """Stands for None: the hash of None differs between processes."""
@@ -51,6 +54,7 @@ def number_of(state: ClusterState) -> int:
     elected = (
         seats.replicas, frozenset(seats.isr), frozenset(seats.elr), seats.last_known, seats.leader,
         controller.leader_epoch, controller.epoch, controller.live, controller.stopping, controller.target,
+        controller.added,
         tuple(map(int.__sub__, starts, controller.broker_epochs)),
     )  # fmt: skip
     return hash((nodes, elected, held, state.holding, tuple(map(_append_form, state.appends)), state.reads, state.now))
@@ -118,7 +122,7 @@ def _node_form(node: Node, latest: int, *, hears: bool) -> Form:
     return (
         node.batches, node.log_end_offset, node.log_start_offset, node.epochs, node.high_watermark, node.checkpoint,
         node.flushed, node.running, node.clean, int(node.mode), node.leader_epoch, behind, node.controller_epoch,
-        node.unheard,
+        node.unheard, node.in_session, int(node.fetcher_epoch), node.epochs_file is EpochsFile.TORN,
     )  # fmt: skip
 
 

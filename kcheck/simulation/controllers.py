@@ -5,7 +5,15 @@ from collections.abc import Iterable
 from kcheck.core.election import BrokerStart, Elected, ElectionKind, Seats, changed_seats, elect, eligible, registered
 from kcheck.model.cluster import NO_LEADER
 from kcheck.simulation.decisions import Decision
-from kcheck.simulation.state import CONTROLLER, AlterIsr, Controller, PartitionState, Registered, Registration
+from kcheck.simulation.state import (
+    CONTROLLER,
+    AlterIsr,
+    Controller,
+    PartitionState,
+    Registered,
+    Registration,
+    StopReplica,
+)
 from kcheck.simulation.world import World
 
 
@@ -246,16 +254,20 @@ def write_isr(world: World, source: int, asked: AlterIsr) -> None:
 
 def complete_reassignment(world: World) -> None:
     """Remove the replicas that a reassignment leaves out, once all others are in sync."""
-    controller = world.controller
-    target = controller.target
-    if not target or not set(target) <= set(controller.seats.isr):
+    controller, kraft = world.controller, world.rules.election.kraft
+    target, seats = controller.target, controller.seats
+    isr = tuple(member for member in target if member in seats.isr)
+    added_alone = kraft and not world.release.reassignment_waits_for_every_replica
+    if not isr or not {*(controller.added if added_alone else target)} <= {*isr}:
         return
     world.decide(Decision.REASSIGNED)
-    seats = controller.seats
-    isr = tuple(member for member in target if member in seats.isr)
     leader = seats.leader if seats.leader in target else next(iter(isr))
-    world.controller = controller._replace(target=())
-    _change(world, seats._replace(replicas=target, isr=isr, leader=leader), new_epoch=True)
+    world.controller = controller._replace(target=(), added=())
+    removes = len(target) < len(seats.replicas)
+    _change(world, seats._replace(replicas=target, isr=isr, leader=leader), new_epoch=removes or not kraft)
+    for number in seats.replicas:
+        if number not in target and world.nodes[number].running:
+            world.send(CONTROLLER, number, StopReplica(controller.epoch))
 
 
 def reassign(world: World, target: tuple[int, ...]) -> None:
@@ -264,8 +276,10 @@ def reassign(world: World, target: tuple[int, ...]) -> None:
     seats = controller.seats
     added = tuple(number for number in target if number not in seats.replicas)
     removed = tuple(number for number in seats.replicas if number not in target)
-    world.controller = controller._replace(target=target)
-    _change(world, seats._replace(replicas=(*target, *removed)), new_epoch=bool(added))
+    world.controller = controller._replace(target=target, added=added)
+    _change(
+        world, seats._replace(replicas=(*target, *removed)), new_epoch=bool(added) and not world.rules.election.kraft
+    )
     complete_reassignment(world)
     tell(world)
 

@@ -17,6 +17,7 @@ class Decision(StrEnum):
     HIGH_WATERMARK_WAITS_FOR_MIN_ISR = "Partition.isUnderMinIsr (KAFKA-15583)"
     FOLLOWER_HIGH_WATERMARK = "AbstractFetcherThread.processPartitionData"
     LEFT_OUT = "CachedPartition.maybeUpdateResponseData: nothing new, so left out of the answer (KIP-227)"
+    SESSION_WITHOUT_EPOCH = "CachedPartition.reqData: a fetch session does not keep the leader epoch (KAFKA-9338)"
     MADE_LEADER = "Partition.makeLeader"
     EPOCH_AT_ELECTION = "LeaderEpochFileCache.assign at the election (KAFKA-7415)"
     MADE_FOLLOWER = "Partition.makeFollower"
@@ -38,6 +39,7 @@ class Decision(StrEnum):
     )
     UNEXPECTED_START = "Log.maybeIncrementLogStartOffset: beyond the log end (KAFKA-12996)"
     HIGH_WATERMARK_BEFORE_TRUNCATION = "AbstractFetcherThread.processFetchRequest: before the truncation (KAFKA-14704)"
+    FORGETS_EPOCH = "AbstractFetcherThread.processFetchRequest: an empty answer has no last epoch (KAFKA-15510)"
     STALE_ANSWER = "AbstractFetcherThread.processFetchRequest: the answer is of an older state"
     TRUNCATES_WITHOUT_FETCHER = "AbstractFetcherThread.truncateOnFetchResponse (KAFKA-13207)"
     JOINS_ISR = "Partition.maybeExpandIsr"
@@ -59,6 +61,9 @@ class Decision(StrEnum):
     CONTROLLED_SHUTDOWN = "Election.leaderForControlledShutdown"
     NOT_REGISTERED = "BrokerLifecycleManager.handle: the broker has not registered yet (KIP-631)"
     LOADED = "LogLoader.load"
+    EPOCHS_UNSYNCED = "LeaderEpochFileCache.truncateFromEnd: the file is not synced (KAFKA-16541)"
+    EPOCHS_TORN = "CheckpointFile.read: leader-epoch-checkpoint is torn, and the log dir goes offline (KAFKA-16541)"
+    REPLICA_DELETED = "ReplicaManager.stopReplicas"
     READ = "Partition.fetchRecords: up to the high watermark"
     REASSIGNED = "PartitionReassignmentReplicas.maybeCompleteReassignment (KIP-455)"
 

@@ -35,7 +35,7 @@ from kcheck.model.names import (
 )
 from kcheck.simulation.logs import first_segment
 from kcheck.simulation.replay import Replay
-from kcheck.simulation.state import ClusterState, LogBatch, Node, Rules
+from kcheck.simulation.state import ClusterState, EpochsFile, LogBatch, Node, Rules
 
 TOPIC = "simulated"
 PARTITION = f"{TOPIC}-0"
@@ -121,7 +121,8 @@ def _partition(node: Node, base: int, rules: Rules, magic: int) -> Iterator[tupl
         epochs = LeaderEpochCheckpoint(
             0, [entry.epoch for entry in node.epochs], [entry.start_offset for entry in node.epochs]
         )
-        yield LEADER_EPOCHS, leader_epoch_checkpoint.serialize(epochs)
+        written = leader_epoch_checkpoint.serialize(epochs)
+        yield LEADER_EPOCHS, bytes(len(written)) if node.epochs_file is EpochsFile.TORN else written
     if release.has_partition_metadata:
         yield PARTITION_METADATA, partition_metadata.serialize(PartitionMetadata(0, TOPIC_ID))
 

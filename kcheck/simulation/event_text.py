@@ -16,7 +16,8 @@ def event_text(event: Event, names: Sequence[str]) -> str:
         case EventKind.FETCH:
             return f"fetch {broker}" + (f" x{event.amount}" if event.amount > 1 else "")
         case EventKind.POWER_LOSS:
-            return f"power-loss {broker}" + ("" if event.offset is None else f" from {event.offset}")
+            lost = "" if event.offset is None else f" from {event.offset}"
+            return f"power-loss {broker}{lost}" + (" torn" if event.torn else "")
         case EventKind.DELAY | EventKind.DELIVER | EventKind.DROP | EventKind.OVERTAKE:
             return f"{event.kind} {broker}->{names_of([event.target], names)[0]}"
         case EventKind.ELECT:

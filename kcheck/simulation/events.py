@@ -15,6 +15,7 @@ from kcheck.simulation.state import (
     ClusterState,
     EpochQuestion,
     EpochReply,
+    EpochsFile,
     Fetched,
     Held,
     NetworkMessage,
@@ -24,6 +25,7 @@ from kcheck.simulation.state import (
     ReplicaFetch,
     ReplicaMode,
     Rules,
+    StopReplica,
     TruncationDue,
 )
 from kcheck.simulation.world import World
@@ -72,6 +74,8 @@ class Event(NamedTuple):
     """What the producer waits for."""
     unclean: bool = False
     """Whether an election may take a replica that is not in sync."""
+    torn: bool = False
+    """Whether a power loss takes the bytes of a leader-epoch-checkpoint that was not synced."""
     offset: int | None = None
     """Where a loss, a read or a deletion begins."""
     end: int = 0
@@ -111,16 +115,19 @@ def deliver_all(world: World) -> None:
 
 def _receive(world: World, held: Held) -> None:
     message, source, target = held.message, held.source, held.target
-    if target == CONTROLLER:
-        if isinstance(message, Registration):
-            controllers.register(world, source, message)
-        else:
-            assert isinstance(message, AlterIsr)
-            controllers.alter_isr(world, source, message)
-        return
+    if target != CONTROLLER:
+        if world.nodes[target].running:
+            _broker_receives(world, held)
+    elif isinstance(message, Registration):
+        controllers.register(world, source, message)
+    else:
+        assert isinstance(message, AlterIsr)
+        controllers.alter_isr(world, source, message)
+
+
+def _broker_receives(world: World, held: Held) -> None:
+    message, source, target = held.message, held.source, held.target
     node = world.nodes[target]
-    if not node.running:
-        return
     match message:
         case EpochQuestion():
             leaders.answer_epoch(world, target, source, message)
@@ -130,6 +137,9 @@ def _receive(world: World, held: Held) -> None:
             _registered(world, target, message)
         case PartitionState():
             _told(world, target, message)
+        case StopReplica():
+            leaders.resign(world, target)
+            followers.stop_replica(world, target, message)
         case TruncationDue() if held.incarnation == node.incarnation:
             followers.truncate_due(world, target, message.answer)
         case EpochReply() if held.incarnation == node.incarnation:
@@ -144,6 +154,8 @@ def _registered(world: World, number: int, answer: Registered) -> None:
     node = world.nodes[number]
     if node.mode is ReplicaMode.STARTING and answer.incarnation == node.incarnation:
         world.nodes[number] = node._replace(mode=ReplicaMode.NONE)
+        if world.rules.election.kraft and number not in world.controller.seats.replicas and node.log_end_offset:
+            followers.stop_replica(world, number, StopReplica(node.controller_epoch))  # A stray (KAFKA-14616).
 
 
 def _told(world: World, number: int, told: PartitionState) -> None:
@@ -229,7 +241,13 @@ def _crash(world: World, event: Event) -> None:
 
 def _power_loss(world: World, event: Event) -> None:
     leaders.resign(world, event.broker)
-    world.nodes[event.broker] = powered_off(world.nodes[event.broker], event.offset)
+    node = world.nodes[event.broker]
+    torn = event.torn and world.release.leaves_truncated_epochs_unsynced and node.epochs_file is EpochsFile.WRITTEN
+    if torn:
+        world.decide(Decision.EPOCHS_UNSYNCED)
+    elif event.torn:
+        world.notes.append("leader-epoch-checkpoint is on disk, and not torn")
+    world.nodes[event.broker] = powered_off(node, event.offset, torn=torn)
     _disconnect(world, event.broker)
 
 
@@ -257,6 +275,9 @@ def _start(world: World, event: Event) -> None:
     starting = node.mode is ReplicaMode.STARTING
     if node.running and number in world.controller.live and not starting:
         world.notes.append("refused: it runs already")
+        return
+    if node.epochs_file is EpochsFile.TORN:
+        world.decide(Decision.EPOCHS_TORN, "it exits: leader-epoch-checkpoint is torn, and its log dir offline")
         return
     clean = node.clean or (node.running and not starting)
     if not node.running:
@@ -321,8 +342,11 @@ def _deliver(world: World, event: Event) -> None:
 
 
 def _drop(world: World, event: Event) -> None:
-    """Lose what a link holds; it works again."""
+    """Lose what a link holds; it works again. A fetch session ends with a request or an answer that is lost."""
     world.holding -= {_link(event)}
+    for held in world.held:
+        if (held.source, held.target) == _link(event) and isinstance(held.message, ReplicaFetch | Fetched):
+            followers.end_session(world, held.source if isinstance(held.message, ReplicaFetch) else held.target)
     world.held = [held for held in world.held if (held.source, held.target) != _link(event)]
 
 
@@ -348,9 +372,9 @@ def _read(world: World, event: Event) -> None:
     if end < event.end:
         world.notes.append(f"reads up to the high watermark {end}")
     seen = {
-        (offset, batch.append)
+        (max(start, batch.base_offset), min(end, batch.end_offset), batch.append)
         for batch in node.batches
-        for offset in range(max(start, batch.base_offset), min(end, batch.end_offset))
+        if max(start, batch.base_offset) < min(end, batch.end_offset)
     }
     world.reads |= seen
 

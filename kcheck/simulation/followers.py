@@ -14,7 +14,7 @@ from kcheck.core.truncation import (
 )
 from kcheck.model.cluster import NO_LEADER
 from kcheck.model.entries import Epoch, EpochEndOffset, Offset
-from kcheck.model.release import Follower
+from kcheck.model.release import Follower, Release
 from kcheck.simulation.decisions import Decision
 from kcheck.simulation.logs import appended, as_leader, as_replica, crashed, truncated
 from kcheck.simulation.state import (
@@ -22,10 +22,12 @@ from kcheck.simulation.state import (
     EpochQuestion,
     EpochReply,
     Fetched,
+    FetcherEpoch,
     Node,
     PartitionState,
     ReplicaFetch,
     ReplicaMode,
+    StopReplica,
     TruncationDue,
 )
 from kcheck.simulation.world import World
@@ -42,6 +44,7 @@ def make_follower(world: World, number: int, told: PartitionState) -> None:
         leader_epoch=told.leader_epoch,
         partition_epoch=node.partition_epoch if is_older else told.partition_epoch,
         unheard=node.unheard if node.leader == told.leader else -1,
+        in_session=node.in_session and node.leader == told.leader,
         lead=node.lead if world.rules.mutant == "M4" else None,
     )
     if told.leader == NO_LEADER:
@@ -58,6 +61,7 @@ def make_follower(world: World, number: int, told: PartitionState) -> None:
             world.decide(Decision.FOLLOWER_KEPT)
         return
     world.decide(Decision.MADE_FOLLOWER)
+    told_node = told_node._replace(fetcher_epoch=FetcherEpoch.FIRST)
     old = world.rules.mutant == "to-high-watermark"
     if old or begins_at_high_watermark(node.epochs, world.release):
         after = told_node._replace(mode=ReplicaMode.FETCHING)
@@ -91,9 +95,13 @@ def ask(world: World, number: int) -> None:
         world.send(number, node.leader, EpochQuestion(node.leader_epoch, int(latest_epoch(node.epochs))))
         return
     sends_epoch = world.release.rules.follower is Follower.FETCH and node.epochs and world.rules.mutant != "M14"
+    if node.fetcher_epoch is FetcherEpoch.FORGOTTEN:
+        world.decide(Decision.FORGETS_EPOCH)
+        sends_epoch = False
     last_epoch = int(latest_epoch(node.epochs)) if sends_epoch else None
     broker_epoch = node.incarnation if world.rules.election.kraft else 0
-    world.send(number, node.leader, ReplicaFetch(node.leader_epoch, node.log_end_offset, last_epoch, broker_epoch))
+    fetch = ReplicaFetch(node.leader_epoch, node.log_end_offset, last_epoch, broker_epoch, node.in_session)
+    world.send(number, node.leader, fetch)
 
 
 def take_epoch(world: World, number: int, source: int, reply: EpochReply) -> None:
@@ -104,6 +112,7 @@ def take_epoch(world: World, number: int, source: int, reply: EpochReply) -> Non
         world.decide(Decision.STALE_ANSWER)
         return
     if reply.error != Error.NONE.value:
+        _refused(world, number, reply.error)
         return
     end = EpochEndOffset(None if reply.epoch is None else Epoch(reply.epoch), Offset(reply.end_offset))
     replica = as_replica(node)
@@ -123,6 +132,8 @@ def _is_current(node: Node, source: int, leader_epoch: int) -> bool:
 def take_fetched(world: World, number: int, source: int, answer: Fetched) -> None:
     """Do what an answer to a fetch says: append, truncate, or start elsewhere."""
     node, release = world.nodes[number], world.release
+    if release.sessions_forget_leader_epochs and node.leader == source:
+        node = world.nodes[number] = node._replace(in_session=True)
     current = _is_current(node, source, answer.fetch.leader_epoch) and node.mode is ReplicaMode.FETCHING
     matches = node.log_end_offset == answer.fetch.offset or world.rules.mutant == "M7"
     if not (current and matches):
@@ -136,12 +147,20 @@ def take_fetched(world: World, number: int, source: int, answer: Fetched) -> Non
         world.nodes[number] = node._replace(unheard=-1)
         if answer.error == "OFFSET_OUT_OF_RANGE":
             _out_of_range(world, number, source)
+        else:
+            _refused(world, number, answer.error)
     elif answer.diverging is None:
         _append(world, number, answer)
     elif not release.applies_diverging_fetches:
         _truncate(world, number, answer)
     elif _take_over(world, number, answer):
         world.send(number, number, TruncationDue(answer))
+
+
+def _refused(world: World, number: int, error: str) -> None:
+    """Fetch no more in a leader epoch that is over, until the controller tells of another (onPartitionFenced)."""
+    if error == Error.FENCED_LEADER_EPOCH.value:
+        _fail(world, number)
 
 
 def _take_over(world: World, number: int, answer: Fetched) -> bool:
@@ -181,13 +200,22 @@ def _truncate(world: World, number: int, answer: Fetched) -> None:
     world.nodes[number] = truncated(node, _cut(world, replica, to))._replace(unheard=unheard)
 
 
+def _heard(node: Node, *, records: bool, release: Release) -> FetcherEpoch:
+    """Return whether a follower's fetches name an epoch after an answer (PartitionFetchState.lastFetchedEpoch)."""
+    if not release.forgets_epoch_after_empty_answer:
+        return FetcherEpoch.FIRST
+    if records:
+        return FetcherEpoch.NAMED
+    return FetcherEpoch.FORGOTTEN if node.fetcher_epoch is FetcherEpoch.FIRST else node.fetcher_epoch
+
+
 def _append(world: World, number: int, answer: Fetched) -> None:
     node, release = world.nodes[number], world.release
     is_new = answer.batches or answer.log_start_offset > node.log_start_offset
     if not is_new and answer.high_watermark == node.unheard:
         world.decide(Decision.LEFT_OUT)
         return
-    node = node._replace(unheard=-1)
+    node = node._replace(unheard=-1, fetcher_epoch=_heard(node, records=bool(answer.batches), release=release))
     first = answer.batches[0].base_offset if answer.batches else node.log_end_offset
     if first < node.log_end_offset == node.log_start_offset and release.begins_empty_log_with_batch:
         world.decide(Decision.BEGINS_WITH_BATCH)
@@ -226,14 +254,32 @@ def _out_of_range(world: World, number: int, source: int) -> None:
         world.decide(Decision.EXITS)
         world.nodes[number] = crashed(node)
         return
-    world.nodes[number] = truncated(node, replica)
+    heard = _heard(node, records=True, release=world.release)  # Where it goes on is named with its epoch.
+    world.nodes[number] = truncated(node, replica)._replace(fetcher_epoch=heard)
 
 
 def end_sessions(world: World, leader: int) -> None:
-    """End the fetch sessions of a leader that is gone: the next one repeats all (KIP-227)."""
+    """End the fetch sessions of a leader that is gone."""
     for number, node in enumerate(world.nodes):
-        if node.leader == leader and node.unheard != -1:
-            world.nodes[number] = node._replace(unheard=-1)
+        if node.leader == leader:
+            end_session(world, number)
+
+
+def end_session(world: World, number: int) -> None:
+    """End a follower's fetch session: the next one repeats all (FetchSessionHandler.handleError, KIP-227)."""
+    node = world.nodes[number]
+    if node.unheard != -1 or node.in_session:
+        world.nodes[number] = node._replace(unheard=-1, in_session=False)
+
+
+def stop_replica(world: World, number: int, told: StopReplica) -> None:
+    """Delete a replica that the partition has no more (ReplicaManager.stopReplicas, applyDelta)."""
+    node = world.nodes[number]
+    if told.controller_epoch < node.controller_epoch:
+        world.decide(Decision.OLD_CONTROLLER)
+        return
+    world.decide(Decision.REPLICA_DELETED)
+    world.nodes[number] = Node(incarnation=node.incarnation, controller_epoch=told.controller_epoch)
 
 
 def _fail(world: World, number: int) -> None:

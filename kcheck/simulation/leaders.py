@@ -7,7 +7,7 @@ from kcheck.core.truncation import elected, fetch_check, leader_epoch_reply, tru
 from kcheck.model.entries import UNDEFINED_EPOCH, Epoch, EpochEndOffset, Offset
 from kcheck.simulation.controllers import write_isr
 from kcheck.simulation.decisions import Decision
-from kcheck.simulation.logs import appended, as_leader, as_replica, sent_from, truncated
+from kcheck.simulation.logs import appended, as_leader, as_replica, sent_from, truncated, with_epochs
 from kcheck.simulation.state import (
     CONTROLLER,
     NO_EPOCH,
@@ -17,6 +17,7 @@ from kcheck.simulation.state import (
     EpochQuestion,
     EpochReply,
     Fetched,
+    FetcherEpoch,
     LeaderState,
     LogBatch,
     PartitionState,
@@ -43,7 +44,13 @@ def make_leader(world: World, number: int, told: PartitionState) -> None:
     if epochs != node.epochs:
         world.decide(Decision.EPOCH_AT_ELECTION)
     remotes = tuple(
-        replication.reset(in_sync=other in told.isr, leader_end=node.log_end_offset, now=world.now)
+        replication.reset(
+            in_sync=other in told.isr,
+            again=was is not None,
+            leader_end=node.log_end_offset,
+            now=world.now,
+            release=world.release,
+        )
         for other in range(len(world.nodes))
     )
     if node.lead is not None and (was is not None or world.rules.mutant == "M4"):
@@ -52,13 +59,14 @@ def make_leader(world: World, number: int, told: PartitionState) -> None:
             for new, before in zip(remotes, node.lead.remotes, strict=True)
         )
     lead = LeaderState(node.log_end_offset, told.isr, told.isr, remotes)
-    world.nodes[number] = node._replace(
+    world.nodes[number] = with_epochs(node, epochs)._replace(
         mode=ReplicaMode.LEADER,
         leader=number,
         leader_epoch=told.leader_epoch,
         partition_epoch=told.partition_epoch,
         unheard=-1,
-        epochs=epochs,
+        in_session=False,
+        fetcher_epoch=FetcherEpoch.FIRST,
         lead=lead,
     )
     if world.rules.mutant == "M4":
@@ -164,7 +172,9 @@ def _refusal(world: World, number: int, leader_epoch: int) -> Error:
 
 def answer_fetch(world: World, number: int, source: int, fetch: ReplicaFetch) -> None:
     """Answer a follower's fetch, and remember how far the follower is."""
-    error = _refusal(world, number, fetch.leader_epoch)
+    if fetch.epoch_forgotten:
+        world.decide(Decision.SESSION_WITHOUT_EPOCH)
+    error = _refusal(world, number, NO_EPOCH if fetch.epoch_forgotten else fetch.leader_epoch)
     if error is not Error.NONE:
         world.send(number, source, Fetched(fetch, error.value))
         return

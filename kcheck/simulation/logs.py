@@ -3,9 +3,9 @@
 from kcheck.core.dialogue import Leader, Replica
 from kcheck.core.leader_epochs import assign, latest_epoch, load
 from kcheck.model.cluster import NO_LEADER
-from kcheck.model.entries import Epoch, Offset
+from kcheck.model.entries import Epoch, EpochEntries, Offset
 from kcheck.model.release import Release
-from kcheck.simulation.state import NO_EPOCH, LogBatch, Node, ReplicaMode
+from kcheck.simulation.state import NO_EPOCH, EpochsFile, FetcherEpoch, LogBatch, Node, ReplicaMode
 
 
 def as_replica(node: Node) -> Replica:
@@ -39,6 +39,7 @@ def truncated(node: Node, replica: Replica) -> Node:
         log_end_offset=int(replica.log_end_offset),
         log_start_offset=int(replica.log_start_offset),
         epochs=replica.cache,
+        epochs_file=EpochsFile.WRITTEN if replica.cache != node.epochs else node.epochs_file,
         high_watermark=int(replica.high_watermark),
         flushed=min(node.flushed, int(replica.log_end_offset)),
     )
@@ -57,7 +58,12 @@ def appended(node: Node, batches: tuple[LogBatch, ...], release: Release) -> Nod
     log = node.batches
     if log and log[-1].append == batches[0].append:  # The rest of old messages, each of which stands alone.
         log, batches = log[:-1], (log[-1]._replace(end_offset=batches[0].end_offset), *batches[1:])
-    return node._replace(batches=log + batches, log_end_offset=batches[-1].end_offset, epochs=epochs)
+    return with_epochs(node, epochs)._replace(batches=log + batches, log_end_offset=batches[-1].end_offset)
+
+
+def with_epochs(node: Node, epochs: EpochEntries) -> Node:
+    """Return the replica with other epochs, which a broker writes and syncs (LeaderEpochFileCache.assign)."""
+    return node if epochs == node.epochs else node._replace(epochs=epochs, epochs_file=EpochsFile.SYNCED)
 
 
 def _below(batches: tuple[LogBatch, ...], end: int) -> tuple[LogBatch, ...]:
@@ -87,11 +93,12 @@ def crashed(node: Node) -> Node:
     return _without_process(node._replace(clean=False))
 
 
-def powered_off(node: Node, lost_from: int | None) -> Node:
-    """Return what a power loss leaves: records that were not flushed can be gone, from an offset on."""
+def powered_off(node: Node, lost_from: int | None, *, torn: bool) -> Node:
+    """Return what a power loss leaves: what was not synced can be gone, records from an offset on, and a file torn."""
     end = max(node.flushed, node.flushed if lost_from is None else lost_from)
     batches = _below(node.batches, end)
-    left = node._replace(batches=batches, clean=False)
+    file = node.epochs_file if node.epochs_file is EpochsFile.TORN else EpochsFile.TORN if torn else EpochsFile.SYNCED
+    left = node._replace(batches=batches, clean=False, epochs_file=file)
     return _without_process(left._replace(flushed=min(node.flushed, end)))
 
 
@@ -103,7 +110,9 @@ def _without_process(node: Node) -> Node:
         leader_epoch=NO_EPOCH,
         partition_epoch=-1,
         unheard=-1,
+        in_session=False,
         lead=None,
+        fetcher_epoch=FetcherEpoch.FIRST,
     )
 
 
@@ -117,6 +126,7 @@ def started(node: Node, release: Release) -> Node:
         first_segment=Offset(first_segment(node)),
         release=release,
     )
+    file = node.epochs_file if epochs == node.epochs else EpochsFile.WRITTEN
     if not node.clean and release.has_leader_epochs:
         for batch in node.batches:
             if batch.epoch > latest_epoch(epochs):
@@ -128,6 +138,7 @@ def started(node: Node, release: Release) -> Node:
         incarnation=node.incarnation + 1,
         log_end_offset=end,
         epochs=epochs,
+        epochs_file=file,
         flushed=end,
         high_watermark=max(floor, min(node.checkpoint, end)),
     )

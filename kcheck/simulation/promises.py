@@ -3,6 +3,7 @@
 from kcheck.model.cluster import NO_LEADER
 from kcheck.simulation.state import Acks, ClusterState, Node, ReplicaMode, Rules
 from kcheck.simulation.verdict import (
+    edges,
     first_difference,
     is_offline,
     judge,
@@ -30,9 +31,9 @@ def with_reads(state: ClusterState) -> ClusterState:
     for node in state.nodes:
         if node.running and node.mode is ReplicaMode.LEADER:
             for batch in node.batches:
-                for offset in range(batch.base_offset, min(batch.end_offset, node.high_watermark)):
-                    if (offset, batch.append) not in seen:
-                        seen |= {(offset, batch.append)}
+                shown = (batch.base_offset, min(batch.end_offset, node.high_watermark), batch.append)
+                if shown[0] < shown[1] and shown not in seen:
+                    seen |= {shown}
     return state if seen is state.reads else state._replace(reads=seen)
 
 
@@ -92,11 +93,9 @@ def _isr_lacks_a_record(state: ClusterState) -> bool:
     members = [state.nodes[number] for number in state.controller.seats.isr]
     for leader in state.nodes:
         if leader.running and leader.mode is ReplicaMode.LEADER:
-            shown = range(leader.log_start_offset, min(leader.high_watermark, leader.log_end_offset))
+            end = min(leader.high_watermark, leader.log_end_offset)
             for member in members:
-                if any(
-                    offset >= member.log_start_offset and record_at(member, offset) != record_at(leader, offset)
-                    for offset in shown
-                ):
+                start = max(leader.log_start_offset, member.log_start_offset)
+                if any(record_at(member, at) != record_at(leader, at) for at in edges(member, leader, start, end)):
                     return True
     return False

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from kcheck.errors import UsageError
 from kcheck.simulation.events import Event, EventKind
-from kcheck.simulation.json_script import json_lines
+from kcheck.simulation.json_script import json_lines, text_lines
 from kcheck.simulation.state import CONTROLLER, Acks
 from kcheck.simulation.words import Words
 
@@ -92,12 +92,12 @@ class Script(NamedTuple):
 
 def parse(text: str, path: str) -> Script:
     """Return the history in a text or in its JSON twin; UsageError where it cannot be understood."""
-    lines = json_lines(text, path) if text.lstrip().startswith("{") else text.splitlines()
+    lines = json_lines(text, path) if text.lstrip()[:1] in ("{", "[") else text_lines(text)
     if len(lines) > LINE_COUNT_MAX:
         raise UsageError(f"{path}: more than {LINE_COUNT_MAX} lines")
     parser = _Parser(path)
     for number, line in enumerate(lines, 1):
-        parser.line(number, line)
+        parser.line(number, line.text, line.place)
     return parser.script()
 
 
@@ -133,10 +133,10 @@ class _Parser:
     def _replicas(self) -> tuple[int, ...]:
         return tuple(range(len(self._names) if self._topic.rf is None else self._topic.rf))
 
-    def line(self, number: int, line: str) -> None:
+    def line(self, number: int, line: str, place: str) -> None:
         """Read a line."""
         text = line.partition("#")[0].rstrip()
-        words = Words(text, number, self._path)
+        words = Words(text, f"{self._path}: {place}")
         if not words.more():
             return
         verb = words.take("an event")
@@ -270,7 +270,7 @@ class _Parser:
         """Read a power loss."""
         broker = self._broker(words)
         offset = words.number("an offset") if words.accept("from") else None
-        return Event(EventKind.POWER_LOSS, broker, offset=offset)
+        return Event(EventKind.POWER_LOSS, broker, offset=offset, torn=words.accept("torn"))
 
     def elect(self, words: Words) -> Event:
         """Read an election."""

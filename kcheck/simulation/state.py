@@ -45,6 +45,17 @@ class ReplicaMode(IntEnum):
     """Its process has started, and has not heard that the controller has registered it."""
 
 
+class FetcherEpoch(IntEnum):
+    """Whether a follower's fetches name the last epoch of its log."""
+
+    FIRST = 0
+    """They do, and its leader has not answered yet; also in every release that never forgets it."""
+    NAMED = 1
+    """They do."""
+    FORGOTTEN = 2
+    """They do not: its leader's first answer had no records (KAFKA-15510)."""
+
+
 class LeaderState(NamedTuple):
     """What a leader remembers in its process."""
 
@@ -56,6 +67,17 @@ class LeaderState(NamedTuple):
     """The ISR that it has asked for; the same if no request is under way."""
     remotes: tuple[Remote, ...]
     """What it knows about each broker's log."""
+
+
+class EpochsFile(IntEnum):
+    """What of leader-epoch-checkpoint is on disk."""
+
+    SYNCED = 0
+    """All of it, whatever happens to the machine."""
+    WRITTEN = 1
+    """A power loss can take its bytes: a truncation has written it, and did not sync it (KAFKA-16541)."""
+    TORN = 2
+    """A power loss has taken its bytes: it is as long, of zeros."""
 
 
 class Node(NamedTuple):
@@ -94,8 +116,14 @@ class Node(NamedTuple):
     unheard: int = -1
     """The high watermark beside a diverging epoch, which it has not taken over; -1 if none. Its leader does not say it
     again: in a fetch session it leaves out what is not new (KIP-227)."""
+    in_session: bool = False
+    """Whether its leader has answered in its fetch session, and does not keep the leader epoch (KAFKA-9338)."""
     lead: LeaderState | None = None
     """What it remembers as the leader; None if it does not lead."""
+    fetcher_epoch: FetcherEpoch = FetcherEpoch.FIRST
+    """Whether its fetches name an epoch."""
+    epochs_file: EpochsFile = EpochsFile.SYNCED
+    """What a power loss does to leader-epoch-checkpoint."""
 
 
 class Controller(NamedTuple):
@@ -117,6 +145,8 @@ class Controller(NamedTuple):
     """The epoch of each broker's registration: the incarnation that registered."""
     target: tuple[int, ...] = ()
     """The replicas that a reassignment will leave; empty if none is under way."""
+    added: tuple[int, ...] = ()
+    """Those of them that were no replicas before."""
 
 
 class ClusterState(NamedTuple):
@@ -132,8 +162,8 @@ class ClusterState(NamedTuple):
     """The links, from and to, that hold what is sent."""
     appends: tuple["Append", ...] = ()
     """What producers have sent, by number."""
-    reads: frozenset[tuple[int, int]] = frozenset()
-    """What consumers have read: offset and append."""
+    reads: frozenset[tuple[int, int, int]] = frozenset()
+    """What consumers have read: from, to, and the append."""
     now: int = 0
     """Time in milliseconds."""
 
@@ -173,6 +203,12 @@ class PartitionState(NamedTuple):
     leader_epoch: int
     isr: tuple[int, ...]
     partition_epoch: int
+
+
+class StopReplica(NamedTuple):
+    """What the controller tells a broker whose replica a reassignment has removed: delete it."""
+
+    controller_epoch: int
 
 
 class AlterIsr(NamedTuple):
@@ -230,6 +266,8 @@ class ReplicaFetch(NamedTuple):
     """Its latest epoch; None if the request does not carry one."""
     broker_epoch: int
     """Its broker epoch."""
+    epoch_forgotten: bool = False
+    """Whether its leader does not see the leader epoch: the fetch session does not keep it."""
 
 
 class Fetched(NamedTuple):
@@ -257,6 +295,7 @@ class TruncationDue(NamedTuple):
 
 NetworkMessage = (
     PartitionState
+    | StopReplica
     | AlterIsr
     | EpochQuestion
     | EpochReply

@@ -44,8 +44,8 @@ def judge(state: ClusterState, rules: Rules) -> Verdict:
     """Return what a history has cost, in the state where it ends."""
     settled = settle(state, rules)
     return Verdict(
-        lost=_ranges(lost_records(state)),
-        withdrawn=_ranges(withdrawn_records(state)),
+        lost=_joined(lost_records(state)),
+        withdrawn=_joined(withdrawn_records(state)),
         diverged=tuple(_divergences(state, settled)),
         stuck=tuple(stuck_replicas(settled)),
         offline=is_offline(state),
@@ -88,59 +88,66 @@ def leader_line(state: ClusterState) -> tuple[Node, ...]:
     return tuple(state.nodes[number] for number in sorted(able))
 
 
-def lost_records(state: ClusterState) -> list[int]:
-    """Return the offsets of acknowledged records that are gone."""
-    acked = (
-        (offset, number)
-        for number, append in enumerate(state.appends)
-        if append.acked
-        for offset in range(append.base_offset, append.end_offset)
-    )
+def lost_records(state: ClusterState) -> list[tuple[int, int]]:
+    """Return the ranges of acknowledged records that are gone."""
+    acked = [
+        (append.base_offset, append.end_offset, number) for number, append in enumerate(state.appends) if append.acked
+    ]
     return _missing(acked, leader_line(state))
 
 
-def withdrawn_records(state: ClusterState) -> list[int]:
-    """Return the offsets of records that were read and are gone."""
-    return _missing(sorted(state.reads), leader_line(state))
+def withdrawn_records(state: ClusterState) -> list[tuple[int, int]]:
+    """Return the ranges of records that were read and are gone."""
+    return _missing(state.reads, leader_line(state))
 
 
-def _missing(records: Iterable[tuple[int, int]], logs: Sequence[Node]) -> list[int]:
-    """Return the offsets of records that no log has, but for those that the logs have deleted since."""
+def _missing(records: Iterable[tuple[int, int, int]], logs: Sequence[Node]) -> list[tuple[int, int]]:
+    """Return the ranges of records that no log has, but for those that the logs have deleted since."""
     start = min(node.log_start_offset for node in logs)
-    held = [{(batch.append, batch.base_offset): batch for batch in node.batches} for node in logs]
-    bases = {batch.append: batch for log in held for batch in log.values()}
-    return sorted(
-        {
-            offset
-            for offset, number in records
-            if offset >= start and not (number in bases and _holds(bases[number], offset))
-        }
-    )
+    held: dict[int, list[LogBatch]] = {}
+    for node in logs:
+        for batch in node.batches:
+            held.setdefault(batch.append, []).append(batch)
+    missing: list[tuple[int, int]] = []
+    for base, end, number in records:
+        at = max(base, start)
+        for batch in sorted(held.get(number, ())):  # By their base offsets.
+            if at < batch.base_offset and at < end:
+                missing.append((at, min(end, batch.base_offset)))
+            at = max(at, batch.end_offset)
+        if at < end:
+            missing.append((at, end))
+    return missing
 
 
 def _holds(batch: LogBatch, offset: int) -> bool:
     return batch.base_offset <= offset < batch.end_offset
 
 
-def _ranges(offsets: Iterable[int]) -> tuple[tuple[int, int], ...]:
-    ranges: list[tuple[int, int]] = []
-    for offset in offsets:
-        if ranges and ranges[-1][1] == offset:
-            ranges[-1] = (ranges[-1][0], offset + 1)
+def _joined(ranges: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Return the same offsets in as few ranges as can be, in order."""
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(ranges):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
         else:
-            ranges.append((offset, offset + 1))
-    return tuple(ranges)
+            joined.append((start, end))
+    return tuple(joined)
 
 
 def first_difference(one: Node, other: Node) -> int | None:
     """Return the first offset where two logs differ, below the end of the shorter one and above both starts."""
     start = max(one.log_start_offset, other.log_start_offset)
     end = min(one.log_end_offset, other.log_end_offset)
-    edges = {start}
+    return next((at for at in edges(one, other, start, end) if record_at(one, at) != record_at(other, at)), None)
+
+
+def edges(one: Node, other: Node, start: int, end: int) -> list[int]:
+    """Return the offsets of a range where a batch of either log begins or ends, and its start."""
+    found = {start}
     for node in (one, other):
-        edges.update(offset for batch in node.batches for offset in (batch.base_offset, batch.end_offset))
-    at = sorted(edge for edge in edges if start <= edge < end)
-    return next((offset for offset in at if record_at(one, offset) != record_at(other, offset)), None)
+        found.update(offset for batch in node.batches for offset in (batch.base_offset, batch.end_offset))
+    return sorted(offset for offset in found if start <= offset < end)
 
 
 def record_at(node: Node, offset: int) -> int | None:
@@ -149,7 +156,7 @@ def record_at(node: Node, offset: int) -> int | None:
 
 
 def _divergences(state: ClusterState, settled: ClusterState) -> Iterable[Divergence]:
-    running = [number for number, node in enumerate(state.nodes) if node.running]
+    running = [number for number in sorted(state.controller.seats.replicas) if state.nodes[number].running]
     for one, other in combinations(running, 2):
         at = first_difference(state.nodes[one], state.nodes[other])
         if at is not None:

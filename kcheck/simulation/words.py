@@ -18,9 +18,9 @@ class _Word(NamedTuple):
 class Words:
     """The words of a line, taken one by one."""
 
-    def __init__(self, text: str, number: int, path: str) -> None:
+    def __init__(self, text: str, place: str) -> None:
         self._words = [_Word(match[0], match.start() + 1) for match in _WORD.finditer(text)]
-        self._end, self._number, self._path = len(text) + 1, number, path
+        self._end, self._place = len(text) + 1, place
         self._at = 0
 
     def fail(self, expected: str, *, back: int = 1) -> NoReturn:
@@ -29,7 +29,7 @@ class Words:
         word = self._words[at] if 0 <= at < len(self._words) else None
         column = self._end if word is None else word.column
         found = "the line ends" if word is None else f"found {word.text[:40]!r}"
-        raise UsageError(f"{self._path}: line {self._number}, column {column}: expected {expected}; {found}")
+        raise UsageError(f"{self._place}, column {column}: expected {expected}; {found}")
 
     def more(self) -> bool:
         """Whether words are left."""

@@ -8,7 +8,15 @@ from kcheck.model.cluster import ClusterImage, PartitionRegistration, TopicImage
 
 @pytest.mark.parametrize(
     ("topic", "partition", "count", "thread"),
-    [("orders", 0, 4, 1), ("orders", 1, 4, 0), ("orders", 2, 4, 3), ("", 0, 7, 0), ("orders", 0, 1, 0)],
+    [
+        ("orders", 0, 4, 1),
+        ("orders", 1, 4, 0),
+        ("orders", 2, 4, 3),
+        ("", 0, 7, 0),
+        ("orders", 0, 1, 0),
+        ("t", 0, 2, 0),
+        ("t", 1, 2, 1),
+    ],
 )
 def test_the_thread_comes_from_the_hash_of_the_topic(topic: str, partition: int, count: int, thread: int) -> None:
     """Java: 31 * "orders".hashCode() overflows an int; the hash is -1008770331."""

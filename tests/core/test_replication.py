@@ -22,7 +22,8 @@ from kcheck.core.replication import (
 
 def test_a_follower_is_caught_up_when_it_fetches_the_log_end() -> None:
     """Or the log end at its fetch before; then as of that fetch."""
-    new = reset(in_sync=False, leader_end=5, now=10)
+    old = release("3.2")
+    new = reset(in_sync=False, again=False, leader_end=5, now=10, release=old)
     assert Remote(UNKNOWN_OFFSET, NEVER, 5, 10) == new
     behind = fetched(new, 3, leader_end=8, now=20, broker_epoch=1)
     assert (3, NEVER, 8, 20) == behind[:4]
@@ -32,7 +33,27 @@ def test_a_follower_is_caught_up_when_it_fetches_the_log_end() -> None:
     assert is_caught_up(since, now=50, lag_time_max=30)
     assert not is_caught_up(since, now=51, lag_time_max=30)
     assert not is_caught_up(new, now=10, lag_time_max=30)
-    assert 10 == reset(in_sync=True, leader_end=5, now=10).caught_up_at
+    assert 10 == reset(in_sync=True, again=False, leader_end=5, now=10, release=old).caught_up_at
+
+
+@pytest.mark.parametrize("first_check", [0, 1, 2500, 4999])
+def test_a_follower_that_stands_still_leaves_within_one_and_a_half_times_the_lag(first_check: int) -> None:
+    """With replica.lag.time.max.ms 10 s the leader looks every 5 s: 10 to 15 s after it was caught up."""
+    stuck = Remote(3, caught_up_at=0)
+    checks = range(first_check, 30_000, 5000)
+    assert 10_000 < next(now for now in checks if not is_caught_up(stuck, now=now, lag_time_max=10_000)) <= 15_000
+
+
+@pytest.mark.parametrize(
+    ("kafka", "in_sync", "again", "fetched_at"),
+    [("3.2", False, True, 10), ("3.3", False, True, NEVER), ("3.3", True, True, 10), ("3.3", True, False, NEVER)],
+)
+def test_an_elected_leader_forgets_when_its_followers_fetched(
+    kafka: str, in_sync: bool, again: bool, fetched_at: int
+) -> None:
+    """From 3.3 on; only a leader that led before takes those in sync for having fetched now."""
+    seen = reset(in_sync=in_sync, again=again, leader_end=5, now=10, release=release(kafka))
+    assert (10 if in_sync else NEVER, fetched_at) == (seen.caught_up_at, seen.fetched_at)
 
 
 @pytest.mark.parametrize(

@@ -14,13 +14,14 @@ from kcheck.formats import offset_checkpoint
 from kcheck.formats._new_entries import encoded
 from kcheck.formats.offset_checkpoint import OffsetCheckpoint
 from kcheck.model.cluster import PartitionRegistration
-from kcheck.model.names import REPLICATION_OFFSET
+from kcheck.model.entries import EpochEntries
+from kcheck.model.names import LEADER_EPOCHS, REPLICATION_OFFSET
 from kcheck.segments.batches import Walk
 from kcheck.simulation.directories import TOPIC, broker_id, magic_of
 from kcheck.simulation.events import Event, EventKind
 from kcheck.simulation.replay import HistoryStep, Replay
 from kcheck.simulation.state import CONTROLLER as CONTROLLER_NODE
-from kcheck.simulation.state import Node, ReplicaMode
+from kcheck.simulation.state import EpochsFile, Node, ReplicaMode
 from kcheck.views.metadata_copy import read_copy
 from kcheck.views.zookeeper_copy import zookeeper_copy
 from tests.oracle.admin_requests import create_topic, delete_records, delete_topic, elect, reorder
@@ -240,11 +241,17 @@ class Stage:
                 self.cluster[number].kill()
                 if event.kind is EventKind.POWER_LOSS:
                     self._cut(number, _end_on_disk(after.state.nodes[event.broker]))
+                    if after.state.nodes[event.broker].epochs_file is EpochsFile.TORN:
+                        file = self._directory(number) / LEADER_EPOCHS
+                        file.write_bytes(bytes(file.stat().st_size))
                 self._write_checkpoint(number, after.state.nodes[event.broker].checkpoint)
             case EventKind.STOP:
                 self.cluster[number].stop()
             case EventKind.START if before.state.nodes[event.broker].running:
                 self.cluster[number].send(signal.SIGCONT)
+            case EventKind.START if not after.state.nodes[event.broker].running:
+                self.cluster[number].spawn()
+                wait_for("an exit", lambda: not self.cluster[number].alive)
             case EventKind.START:
                 self.cluster[number].start()
             case EventKind.FENCE if before.state.nodes[event.broker].running:
@@ -259,11 +266,13 @@ class Stage:
                     self._links.hold((link[0], link[1]))
                 else:
                     self._links.release((link[0], link[1]), drop=event.kind is EventKind.DROP)
+            case EventKind.REASSIGN:
+                reorder(self._admin, self._topic, [broker_id(one) for one in event.brokers])
             case EventKind.SHRINK:
                 pass  # It does not fetch, and is soon too slow.
             case EventKind.TRIM:
                 delete_records(self.cluster[number].port, self._topic, event.offset or 0)
-            case EventKind.FENCE | EventKind.FLUSH | EventKind.CHECKPOINT | EventKind.WAIT:
+            case EventKind.FENCE | EventKind.FLUSH | EventKind.CHECKPOINT | EventKind.WAIT | EventKind.READ:
                 pass
             case _:
                 raise NotImplementedError(event.kind)
@@ -362,12 +371,14 @@ class Stage:
             ours[name] = (
                 node.running,
                 _end_on_disk(node),
-                tuple((int(epoch), int(start)) for epoch, start in node.epochs),
+                tuple((int(epoch), int(start)) for epoch, start in _epochs_on_disk(node)),
                 node.high_watermark if node.running else node.checkpoint,
             )
             marks = offset_checkpoint.parse((broker.log_dirs[0] / REPLICATION_OFFSET).read_bytes()).value.by_topic()
-            epochs = tuple(epoch_lines(self._directory(broker_id(number))))
-            theirs[name] = (broker.alive, self._end(broker_id(number)), epochs, marks.get(self._topic, {}).get(0, 0))
+            directory = self._directory(broker_id(number))
+            epochs = tuple(epoch_lines(directory))
+            mark = marks.get(self._topic, {}).get(0, 0) if directory.exists() else 0
+            theirs[name] = (broker.alive, self._end(broker_id(number)), epochs, mark)
         ours, theirs = _ranked(ours), _ranked(theirs)
         return [f"{name}: {theirs[name]}, not {ours[name]}" for name in ours if ours[name] != theirs[name]]
 
@@ -398,6 +409,10 @@ def _ranked(seen: dict[str, Any]) -> dict[str, Any]:
         else value
         for name, value in seen.items()
     }
+
+
+def _epochs_on_disk(node: Node) -> EpochEntries:
+    return () if node.epochs_file is EpochsFile.TORN else node.epochs
 
 
 def _end_on_disk(node: Node) -> int:

@@ -19,15 +19,21 @@ from tests.oracle.jars import numbers
 from tests.oracle.kafka import Cluster
 from tests.oracle.plain_histories import PLAIN
 from tests.oracle.replayed import Stage, can_share
+from tests.oracle.ticket_histories import TICKETS
 
-HISTORIES = {**{history.name: history.text for history in histories()}, **PLAIN}
+HISTORIES = {**{history.name: history.text for history in histories()}, **PLAIN, **TICKETS}
 SAMPLED = ((("kafka-20554",), "4.3.1"),)
 RELEASES = ("0.10.2.2", "1.1.1", "2.0.0", "2.4.1", "2.8.2", "3.5.2", "3.9.2", "4.0.2", "4.3.1")
+BESIDE = ("3.7.2",)
+"""Releases in which a history ends as in no other."""
 PLAYED: Mapping[str, Sequence[str]] = {
     "kafka-10706": ("0.10.2.2", "1.1.1", "2.4.1", "2.8.2", "3.5.2", "4.3.1"),
     "kafka-12670": ("4.3.1",),
+    "kafka-12996": ("2.8.2", "4.3.1"),
     "kafka-13207": ("0.10.2.2", "1.1.1", "2.4.1", "2.8.2", "3.5.2", "4.3.1"),
     "kafka-15021": ("4.0.2", "4.3.1"),
+    "kafka-15510": ("4.3.1",),
+    "kafka-16541": ("3.7.2", "4.3.1"),
     "kafka-20554": ("0.10.2.2", "1.1.1", "2.8.2", "3.5.2", "4.0.2", "4.3.1"),
     "kafka-6857": ("0.10.2.2", "1.1.1", "2.8.2"),
     "kafka-7164": ("0.10.2.2", "2.8.2", "3.5.2"),
@@ -41,6 +47,8 @@ PLAYED: Mapping[str, Sequence[str]] = {
     "kip-841": ("4.0.2", "4.3.1"),
     "kip-903": ("4.3.1",),
     "kip-966": ("4.3.1",),
+    "kip-320": ("2.0.0", "2.4.1"),
+    "linkedin-99": ("2.8.2", "4.3.1"),
     "unclean-shortest": ("2.8.2", "3.9.2", "4.3.1"),
     "replication": ("0.10.2.2", "1.1.1", "2.0.0", "2.4.1", "3.9.2", "4.0.2", "4.3.1"),
     "all-crash": ("0.10.2.2", "1.1.1", "2.0.0", "2.4.1", "3.5.2", "3.9.2", "4.0.2", "4.3.1"),
@@ -61,17 +69,30 @@ PLAYED: Mapping[str, Sequence[str]] = {
     "out-of-range": ("1.1.1", "2.0.0", "2.4.1", "3.9.2", "4.0.2"),
     "out-of-range-in-a-batch": ("1.1.1", "3.9.2"),
     "session-ends": ("1.1.1", "2.0.0", "2.4.1", "3.5.2", "3.9.2", "4.0.2", "4.3.1"),
+    "stops-in-turn": ("1.1.1", "2.4.1", "3.9.2", "4.3.1"),
+    "moves-with-acks-1": ("1.1.1", "2.4.1", "3.9.2", "4.3.1"),
+    "power-losses": ("1.1.1", "2.4.1", "3.9.2", "4.3.1"),
+    "unclean-in-turn": ("1.1.1", "2.4.1", "3.9.2", "4.3.1"),
+    "append-while-fenced": ("2.4.1", "3.9.2", "4.3.1"),
+    "late-fetch": ("1.1.1", "2.4.1", "3.9.2", "4.3.1"),
+    "deposed-leader-writes": ("2.4.1", "3.9.2", "4.3.1"),
+    "alone-below-min-isr": ("1.1.1", "2.4.1", "3.9.2", "4.3.1"),
+    "trim-before-restart": ("2.4.1", "3.9.2", "4.3.1"),
+    "unclean-by-tool": ("2.4.1", "3.9.2", "4.3.1"),
+    "epochs-without-fetches": ("2.4.1", "3.9.2", "4.3.1"),
+    "elr-unclean-election": ("3.9.2", "4.3.1"),
+    "elr-power-loss": ("3.9.2", "4.3.1"),
+    "reassign-follower": ("2.8.2", "3.9.2", "4.3.1"),
+    "reassign-leader": ("2.8.2", "3.9.2", "4.3.1"),
+    "reassign-in-a-crash": ("2.8.2", "3.9.2", "4.3.1"),
 }
 """The releases on which a history has been played, and came out."""
 NOT_FORCED: Mapping[str, str] = {
-    "kafka-12996": "not tried yet",
     "kafka-14704": "what a fetcher does between an answer and its truncation",
     "kafka-2143": "an unclean election while a replica in sync runs",
-    "kafka-7128": "not tried: it needs four brokers, and a slow one among them",
+    "kafka-7128": "one replica.lag.time.max.ms for all: D leaves the ISR of its new leader before C has joined",
     "kafka-7164": "up to 2.0.0: a controller sends again what a connection has lost",
     "kafka-7897": "1.1: a killed broker is out of the ISR before it is back",
-    "kip-320": "not tried yet",
-    "linkedin-99": "not tried yet",
     "session-ends": "0.10.2: a new leader waits for its fetch from the old one, which hangs",
     "kip-380": "up to 2.1: a broker that is killed and back before its session ends",
 }
@@ -92,7 +113,7 @@ def _run(name: str, version: str) -> Replay:
 def _groups() -> list[tuple[tuple[str, ...], str]]:
     """Return what one cluster plays: the histories of a release that can share one, each other history alone."""
     groups: list[tuple[tuple[str, ...], str]] = []
-    for version in RELEASES:
+    for version in (*RELEASES, *BESIDE):
         names = [name for name, releases in PLAYED.items() if version in releases]
         together = tuple(name for name in names if can_share(_run(name, version)))
         groups += [(together, version), *(((name,), version) for name in names if name not in together)]

@@ -139,7 +139,8 @@ class PlainCluster:
         ends = broker["ends"] if again else dict.fromkeys(range(len(self.brokers)), -1)
         broker.update(
             role="leader", isr=[*self.isr], ends=ends, began=end, seen=dict.fromkeys(ends, end),
-            fetched=dict.fromkeys(ends, True), caught={other: other in self.isr for other in ends},
+            fetched={other: not self.kraft or (again and other in self.isr) for other in ends},
+            caught={other: other in self.isr for other in ends},
         )  # fmt: skip
         self.advance(number)
 
@@ -263,7 +264,7 @@ class PlainCluster:
         records, before, end = leader["log"][offset:], leader["hw"], len(leader["log"])
         if offset >= end or (offset >= leader["seen"][number] and leader["fetched"][number]):
             leader["caught"][number] = True
-        leader["ends"][number], leader["seen"][number] = offset, end
+        leader["ends"][number], leader["seen"][number], leader["fetched"][number] = offset, end, True
         joins = number not in leader["isr"] and offset >= before and (self.early or offset >= leader["began"])
         joins = joins and (not self.kraft or number in self.live)
         if joins and not self.kraft:

@@ -16,7 +16,7 @@ from kcheck.simulation.events import deliver_all
 from kcheck.simulation.logs import as_leader, started
 from kcheck.simulation.replay import Replay, replay
 from kcheck.simulation.script import parse
-from kcheck.simulation.state import ClusterState, PartitionState, ReplicaMode
+from kcheck.simulation.state import ClusterState, EpochsFile, PartitionState, ReplicaMode
 from kcheck.simulation.world import World
 from kcheck.verbs.simulate import Simulation, histories, simulate, write_directories
 
@@ -50,6 +50,11 @@ def steps_with_dead_brokers(run: Replay) -> Iterator[int]:
         if not all(node.running for node in step.state.nodes) and disks not in seen:
             seen.add(disks)
             yield number
+
+
+def torn(state: ClusterState) -> list[int]:
+    """Return the brokers that do not start: a power loss has torn their leader-epoch-checkpoint."""
+    return [number for number, node in enumerate(state.nodes) if node.epochs_file is EpochsFile.TORN]
 
 
 def after_a_start(run: Replay, step: int) -> ClusterState:
@@ -92,11 +97,12 @@ def test_the_verbs_say_what_the_simulator_says(name: str, kafka: str, tmp_path: 
         paths = written(tmp_path, run, step)
         hosts = run.steps[step].state.controller.seats.replicas
         state = after_a_start(run, step)
-        rows = {
-            row["broker_id"]: row
-            for log_dir in api.predict(*paths, kafka=release).to_dict()["log_dirs"]
-            for row in log_dir["partitions"]
-        }
+        log_dirs = api.predict(*paths, kafka=release).to_dict()["log_dirs"]
+        offline = {log_dir["broker_id"] for log_dir in log_dirs if log_dir["outcome"] == "offline"}
+        assert offline == {broker_id(number) for number in torn(state)}
+        if offline:
+            continue
+        rows = {row["broker_id"]: row for log_dir in log_dirs for row in log_dir["partitions"]}
         for number in hosts:
             row, node = rows[broker_id(number)], state.nodes[number]
             assert (node.log_end_offset, node.high_watermark, node.log_start_offset) == (

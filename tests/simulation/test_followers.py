@@ -5,6 +5,7 @@ import pytest
 from kcheck.simulation.decisions import Decision
 from kcheck.simulation.replay import in_words, replay
 from kcheck.simulation.script import parse
+from kcheck.simulation.state import FetcherEpoch
 
 IN_A_BATCH = """
 brokers A B
@@ -87,3 +88,19 @@ def test_an_ignored_high_watermark_is_said_again_in_another_session() -> None:
         run = replay(parse(f"{DIVERGED}\n{more}", "test"), "4.3.1")
         leader, follower = run.steps[-1].state.nodes
         assert leader.high_watermark == follower.high_watermark
+
+
+@pytest.mark.parametrize("held", ["B->A", "A->B"])
+def test_a_lost_message_ends_a_fetch_session(held: str) -> None:
+    """Request or answer: the next session says what the leader's high watermark is (KIP-227)."""
+    assert 0 == replay(parse(DIVERGED, "test"), "4.3.1").steps[-1].state.nodes[1].high_watermark
+    run = replay(parse(f"{DIVERGED}delay {held}\nfetch B\ndrop {held}\nfetch B\n", "test"), "4.3.1")
+    leader, follower = run.steps[-1].state.nodes
+    assert leader.high_watermark == follower.high_watermark > 0
+
+
+def test_a_fetch_beyond_the_log_end_goes_on_with_an_epoch() -> None:
+    """After OFFSET_OUT_OF_RANGE a follower of 3.6 knows its last epoch (KAFKA-15510)."""
+    text = "brokers A B\nA leads\nappend 2\nfetch all\ncrash B\nfence B\nappend 2\ntrim A to 4\nstart B\nfetch B\n"
+    run = replay(parse(text, "test"), "3.6")
+    assert FetcherEpoch.NAMED is run.steps[-1].state.nodes[1].fetcher_epoch

@@ -4,13 +4,18 @@ Each row is a history that kcheck ships, some with other settings or without som
 is lost, withdrawn, diverged or stuck in each.
 """
 
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from kcheck import api
+from kcheck.disk.new_files import write_tree
+from kcheck.simulation.directories import files_after
 from kcheck.simulation.mutants import MUTANTS
 from kcheck.simulation.replay import Replay, in_words, replay
 from kcheck.simulation.script import parse
+from kcheck.simulation.state import ReplicaFetch
 from kcheck.verbs.simulate import histories
 
 TEXTS = {history.name: history.text for history in histories()}
@@ -69,7 +74,9 @@ BUGS = [
     Bug("KAFKA-12996, whose followers of 2.7 send no epoch", "kafka-12996", ("2.7.1", NOTHING), ("2.7.2", NOTHING)),
     Bug("KAFKA-13207", "kafka-13207", ("2.8.0", "lost 1..2"), ("2.8.1", NOTHING)),
     Bug("KAFKA-14704", "kafka-14704", ("3.4.0", "withdrawn 1..2"), ("3.4.1", NOTHING)),
-    Bug("KIP-320", "kip-320", ("2.0.1", "lost 0..1"), ("2.1.0", NOTHING)),
+    Bug("KIP-320 and KAFKA-9338", "kip-320", ("2.4", "lost 0..1"), ("2.5.0", NOTHING)),
+    Bug("KIP-320, before a fetch session", "kip-320", ("2.0.1", "lost 0..1"), ("2.1.0", NOTHING),
+        (("fetch B                 # a fetch session begins", "#"),)),
     Bug("KIP-966, the last replica standing", "kip-966",
         ("3.9", "lost 1..3"), ("4.0", NOTHING), (("mode=kraft", "elr=true"),)),
     Bug("KIP-966, without the feature", "kip-966",
@@ -83,6 +90,10 @@ BUGS = [
     Bug("an unclean election of the first of the assignment", "unclean-shortest",
         ("3.9", "lost 20..35"), ("4.3", "lost 20..35")),
     Bug("KAFKA-12670", "kafka-12670", ("3.8", "no leader"), ("3.9", "lost 1..2")),
+    Bug("KAFKA-16541 comes", "kafka-16541", ("3.6", NOTHING), ("3.7", "no leader")),
+    Bug("KAFKA-16541 goes", "kafka-16541", ("3.7", "no leader"), ("3.8", NOTHING)),
+    Bug("KAFKA-15510 comes", "kafka-15510", ("3.5.0", NOTHING), ("3.5.1", NOTHING)),
+    Bug("KAFKA-15510 goes", "kafka-15510", ("3.6", NOTHING), ("3.7", NOTHING)),
     Bug("KAFKA-15021", "kafka-15021", ("3.5", NOTHING), ("3.6", NOTHING)),
 ]  # fmt: skip
 
@@ -133,7 +144,29 @@ def test_a_replica_that_stops_does_not_hold_the_high_watermark(
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("kafka", ["2.1", "3.5", "4.3"])
+@pytest.mark.parametrize(
+    ("kafka", "epochs"),
+    [("3.5.0", [0, 0, 0, 1]), ("3.5.1", [0, None, None, 1]), ("3.6", [0, None, None, 0]), ("3.7", [0, 0, 0, 0])],
+)
+def test_a_fetch_names_no_epoch_after_an_empty_answer(kafka: str, epochs: list[int | None]) -> None:
+    """KAFKA-15510: until records come; before and after, each fetch names the last epoch of the log."""
+    run = replay(parse(TEXTS["kafka-15510"], "kafka-15510"), kafka)
+    sent = [message for step in run.steps if step.event == "fetch B" for _, _, message in step.messages]
+    assert epochs == [message.last_epoch for message in sent if isinstance(message, ReplicaFetch)]
+
+
+@pytest.mark.parametrize("kafka", ["3.6", "3.7", "3.8"])
+def test_what_a_truncation_did_not_sync_is_torn_on_disk(kafka: str, tmp_path: Path) -> None:
+    """KAFKA-16541: `predict` says of the written directories what the simulator says of the start."""
+    run = replay(parse(TEXTS["kafka-16541"], "kafka-16541"), kafka)
+    step = next(at for at, step in enumerate(run.steps) if step.event == "power-loss B torn")
+    write_tree(str(tmp_path / "left"), files_after(run, step))
+    broker = str(tmp_path / "left" / "broker-2")
+    starts = api.predict(broker, kafka=kafka).to_dict()["log_dirs"][0]["outcome"] != "offline"
+    assert starts == next(step for step in run.steps if step.event == "start B").state.nodes[1].running
+
+
+@pytest.mark.parametrize("kafka", ["2.5", "3.5", "4.3"])
 def test_the_first_try_of_kip_320_loses_a_record(kafka: str) -> None:
     """A request with an epoch of its own that no leader compares is no better than one without."""
     script = parse(TEXTS["kip-320"], "kip-320")

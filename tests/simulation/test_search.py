@@ -13,11 +13,12 @@ from kcheck.verbs.simulate import Configuration, SearchBounds, search
 TWO = "brokers A B\ntopic min.isr=2\nA leads\n"
 ONE_IN_SYNC = "brokers A B\nA leads\n"
 KAFKA_2_6_1 = "brokers A B\nkafka 2.6.1\nA leads\n"
-KAFKA_2_4 = "brokers A B\nkafka 2.4\ntopic min.isr=2\nA leads\n"
+KAFKA_2_6 = "brokers A B\nkafka 2.6\ntopic min.isr=2\nA leads\n"
 KAFKA_2_8_1 = "brokers A B\nkafka 2.8.1\nA leads\n"
 ONE_OF_THREE = "brokers A B C\nA leads\n"
 A_JOIN_IS_NOT_HEARD_OF = f"{ONE_IN_SYNC}fence B\nstart B\ndelay controller->A\nfetch B\nwait 31s\n"
 KAFKA_2_1 = "brokers A B\nkafka 2.1\nA leads\n"
+KAFKA_2_5 = "brokers A B\nkafka 2.5\nA leads\n"
 THREE = "brokers A B C\ntopic min.isr=2\nA leads\n"
 B_MISSES_A_RECORD = f"{THREE}fence B\nappend 1\nfetch C x2\nstart B\n"
 A_LATE_JOIN = f"{B_MISSES_A_RECORD}fetch B\ndelay A->controller\nfetch B\n"
@@ -35,7 +36,7 @@ A_REQUEST_FOR_THE_ISR_IS_HELD = (
 A_STATE_IS_HELD = f"{TWO}append 1\nfetch B x2\ndelay controller->B\nfence A\n"
 FOUND = [
     ("M1", A_STATE_IS_HELD, Budget(0, 0, 1, 0, delays=1), "lost"),
-    ("M2", KAFKA_2_1, Budget(0, 0, 0, 0, moves=3, delays=1, overtakes=1), "stuck"),
+    ("M2", KAFKA_2_5, Budget(0, 0, 0, 0, moves=3, delays=1, overtakes=1), "stuck"),
     ("M4", A_LEADS_AGAIN, Budget(0, 0, 0, 2), "lost"),
     ("M5", B_MISSES_A_RECORD, Budget(0, 0, 0, 1, delays=1), "lost"),
     ("M6", C_LEADS_WITHOUT_ITS_HIGH_WATERMARK, Budget(0, 0, 0, 1, delays=1), "lost"),
@@ -58,14 +59,14 @@ FOUND = [
     ("leader-truncates", ONE_IN_SYNC, Budget(1, 0, 0, 1, delays=1), "lost"),
     ("min-isr-ignored", TWO, Budget(1, 0, 1, 0, shrinks=1), "lost"),
     ("no-fencing", ONE_IN_SYNC, Budget(1, 0, 0, 1, moves=2, delays=1), "lost"),
-    ("old-epoch", KAFKA_2_1, Budget(1, 0, 0, 1, moves=1, delays=1, overtakes=1), "withdrawn"),
+    ("old-epoch", KAFKA_2_5, Budget(1, 0, 0, 1, moves=1, delays=1, overtakes=1), "withdrawn"),
     ("to-high-watermark", ONE_OF_THREE, Budget(1, 0, 0, 0, moves=2, delays=1), "lost"),
     ("joins_isr_in_own_epoch", C_LEADS_WITHOUT_ITS_HIGH_WATERMARK, Budget(0, 0, 0, 1, delays=1), "lost"),
-    ("notices_bounced_brokers", KAFKA_2_4, Budget(1, 0, 1, 0), "lost"),
+    ("notices_bounced_brokers", KAFKA_2_6, Budget(1, 0, 1, 0), "lost"),
     ("isr_needs_broker_epoch", A_LATE_JOIN, Budget(0, 0, 1, 1), "lost"),
     (
         "reply_carries_epoch",
-        KAFKA_2_4.replace("min.isr=2", "min.isr=1"),
+        KAFKA_2_6.replace("min.isr=2", "min.isr=1"),
         Budget(2, 0, 0, 0, moves=2, delays=1),
         "diverged",
     ),

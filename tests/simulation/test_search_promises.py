@@ -74,7 +74,8 @@ VERDICTS = [
     ("2.0", None, True),  # KIP-279
     ("3.5", "no-fencing", True),  # the first try of KIP-320
     ("4.3", "no-fencing", True),
-    ("2.1", None, False),  # KIP-320
+    ("2.4", None, True),  # KIP-320, but not within a fetch session (KAFKA-9338)
+    ("2.5", None, False),  # KIP-320
     ("3.5", None, False),
     ("4.3", None, False),
 ]
