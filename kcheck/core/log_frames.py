@@ -12,12 +12,14 @@ from functools import lru_cache
 from typing import NamedTuple
 
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
-_LEVEL = r"\[?(TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|SEVERE)\b\]?"
+_LEVEL = r"\[?(TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|SEVERE)\b *\]?"
 _USUAL = re.compile(
     r"\[(\d\d\d\d-\d\d-\d\d \d\d:\d\d:\d\d,\d\d\d)\] (INFO|WARN|ERROR|FATAL|DEBUG|TRACE)\s+(.*)", re.DOTALL
 )
-_TIME = r"\d\d\d\d-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?"
-_ANY = re.compile(rf"\[?({_TIME})\]? +(?:\[(?!\d{{4}}-)[^\]]{{1,200}}\] +)?{_LEVEL}\s*(.*)", re.DOTALL)
+_TIME = r"\d\d\d\d[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?"
+_GAP = r"[ \t]*(?:[-|][ \t]+)?"
+_ANY = re.compile(rf"\[?({_TIME})\]?{_GAP}(?:\[(?!\d{{4}}-)[^\]]{{1,200}}\]{_GAP})?{_LEVEL}\s*(.*)", re.DOTALL)
+_LEVEL_FIRST = re.compile(rf"{_LEVEL}[ \t]+\[?({_TIME})\]?{_GAP}(.*)", re.DOTALL)
 _TIME_OF_DAY = re.compile(rf"(\d\d:\d\d:\d\d[.,]\d\d\d) \[[^\]]{{1,200}}\] {_LEVEL}\s*(.*)", re.DOTALL)
 """What log4j2 and logback write without a configuration."""
 _LEVEL_ALONE = re.compile(rf"{_LEVEL} +(.*)", re.DOTALL)
@@ -32,7 +34,9 @@ _OUTER = re.compile(
 )
 _ANSI = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 _LOGGER_LAST = re.compile(r" \(([\w.$]{1,200})(?::\d{1,6})?\)(?: \[[^\]]{0,200}\])?$")
-_LOGGER_FIRST = re.compile(r"(?:\[[^\]]{1,200}\] +)?([\w.$]{1,200})(?::\d+)?(?: -|:) ")
+_LOGGER_FIRST = re.compile(
+    r"(?:- +)?(?:\[[^\]]{1,200}\] +)?\[?([\w.$]{1,200})(?![\w.$])\]?(?::\d+)?(?: \[[^\]]{0,200}\])?(?: -|:| \([^)]{1,200}\)) "
+)
 _LOGGER_SIZE_MAX = 450
 _BRACKET_MAX = 3
 
@@ -74,7 +78,8 @@ def frame(line: str) -> LogFrame | None:
             return of_json
     framed = _ANY.search(line, 0, min(len(line), _FRAME_SPAN)) or _TIME_OF_DAY.match(line)
     if framed is None:
-        return None
+        first = _LEVEL_FIRST.match(without_outer(line))
+        return None if first is None else LogFrame(first[3], _level(first[1]), first[2])
     time, level, _ = framed.groups()
     return LogFrame(line[framed.start(3) :], _level(level), time, outer=line[: framed.start()])
 
@@ -177,7 +182,7 @@ def milliseconds(time: str) -> int | None:
         if len(digits) < _MS_DIGITS_MIN:
             return int(digits) * 1000 + int((fraction or "0")[:3].ljust(3, "0"))
         return int(digits[: len(digits) - (len(digits) - _MS_DIGITS_MIN) // 3 * 3])
-    second = _second(time[:19])
+    second = _second(time[:19].replace("/", "-"))
     rest = _REST_OF_TIME.fullmatch(time, 19) if second is not None else None
     if second is None or rest is None:
         return None
@@ -198,7 +203,7 @@ def _second(text: str) -> int | None:
 _SINCE_1970 = re.compile(r"([0-9]{1,19})(?:\.([0-9]{1,9}))?")
 """In s, ms, us or ns: by the number of its digits."""
 _MS_DIGITS_MIN = 12
-_REST_OF_TIME = re.compile(r"(?:[.,](\d{1,9}))?(?:Z|([+-])(\d\d):?(\d\d))?")
+_REST_OF_TIME = re.compile(r"(?:[.,](\d{1,9}))?(?: ?(?:Z|UTC|GMT|([+-])(\d\d):?(\d\d)))?")
 _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00")
 
 

@@ -34,7 +34,7 @@ _NUMBERS = frozenset(
         "position",
     )
 )
-_FIRST_NUMBER = re.compile(r"[A-Za-z]{0,30}[(\[]{0,2}(?:offset[=:] ?|messageOffset[=:] ?)?(-?\d{1,19})(?![\w.])")
+_FIRST_NUMBER = re.compile(r"[A-Za-z]{0,30}[(\[]{0,2}(?:offset[=:] ?|messageOffset[=:] ?|id=)?(-?\d{1,19})(?![\w.])")
 """LogOffsetMetadata, Some(5), OptionalLong[5], `20 [0 : 300]`, `(offset=20 segment=[0:300])`."""
 _IDS = frozenset(("isr", "isr_before", "elr", "replicas", "brokers", "adding"))
 _LIST = re.compile(r"(?:[A-Za-z]{1,20}\()?\[?((?:-?\d{1,10}(?:(?:, ?| )-?\d{1,10}){0,500})?)\]?\)?")

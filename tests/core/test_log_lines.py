@@ -64,6 +64,16 @@ LAYOUTS = (
     "[2026-11-23 01:02:03,456] WARN {} (kafka.log.UnifiedLog:66)",
     "2026-11-23T01:02:04.123456789Z [2026-11-23 01:02:03,456] WARN {} (kafka.log.UnifiedLog)",
     "my-cluster-kafka-0 kafka [2026-11-23 01:02:03,456] WARN {} (kafka.log.UnifiedLog)",
+    "WARN [2026-11-23 01:02:03,456] {} (kafka.log.UnifiedLog)",
+    "kafka-1  | WARN 2026-11-23 01:02:03,456 kafka.log.UnifiedLog: {}",
+    "2026/11/23 01:02:03,456 WARN {} (kafka.log.UnifiedLog)",
+    "[2026-11-23 01:02:03,456 UTC] WARN {} (kafka.log.UnifiedLog)",
+    "2026-11-23 02:02:03,456 +0100 WARN  [kafka.log.UnifiedLog] (main) {}",
+    "2026-11-23 01:02:03,456 [main] WARN kafka.log.UnifiedLog [] - {}",
+    "2026-11-23 01:02:03,456 - WARN - kafka.log.UnifiedLog - {}",
+    "2026-11-23 01:02:03,456\tWARN\t{} (kafka.log.UnifiedLog)",
+    "[2026-11-23T01:02:03,456][WARN ][kafka.log.UnifiedLog] {} (kafka.log.UnifiedLog)",
+    "<165>1 2026-11-23T01:02:03.456Z host kafka 12 - - [2026-11-23 01:02:03,456] WARN {} (kafka.log.UnifiedLog)",
 )
 
 
