@@ -37,6 +37,8 @@ _LOGGER_LAST = re.compile(r" \(([\w.$]{1,200})(?::\d{1,6})?\)(?: \[[^\]]{0,200}\
 _LOGGER_FIRST = re.compile(
     r"(?:- +)?(?:\[[^\]]{1,200}\] +)?\[?([\w.$]{1,200})(?![\w.$])\]?(?::\d+)?(?: \[[^\]]{0,200}\])?(?: -|:| \([^)]{1,200}\)) "
 )
+_BEFORE_LOGGER = ("[", "-")
+_AFTER_LOGGER = ("- ", "[")
 _LOGGER_SIZE_MAX = 450
 _BRACKET_MAX = 3
 
@@ -147,6 +149,10 @@ def without_logger(message: str) -> str:
 
 def logger_end(message: str) -> int:
     """Return where the message begins in a layout that writes the logger before it; 0 if there is none."""
+    if message[:1] not in _BEFORE_LOGGER:
+        word, _, rest = message.partition(" ")
+        if "." not in word and not rest.startswith(_AFTER_LOGGER):
+            return 0  # Most lines: the pattern costs more.
     first = _LOGGER_FIRST.match(message)
     return first.end() if first is not None and ("." in first[1] or first[0].endswith(" - ")) else 0
 
