@@ -196,7 +196,7 @@ def discard(path: str) -> None:
 
 
 def have_same(path: str, to: str) -> None:
-    """Have the content of a file of a run, which nobody changes, at another path too: on one disk as a link.
+    """Put a file of a run, which never changes, at another path too: on one disk as a link.
 
     UnreadableError if it cannot be read.
     """

@@ -100,7 +100,7 @@ def tail_row(start: int, end: int, records: Mapping[str, int]) -> Row:
 def controller_row(metadata: ZookeeperMetadata) -> Row:
     """Return the row of the controller of a cluster with ZooKeeper, in place of a quorum."""
     return {
-        "leader": metadata.controller,
+        "leader": metadata.image.controller,
         "epoch": metadata.controller_epoch,
         "voters": (),
         "voter_set": (),

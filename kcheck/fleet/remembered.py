@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import lru_cache
+from operator import attrgetter
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -37,6 +38,11 @@ _KEPT = b"kept"
 _KEPT_COUNT = 1024
 """Rows in such a batch."""
 
+_OF_DIRECTORY = ("name", "recovery_point", "log_start", "high_watermark", "cleaned", "of_topic")
+_NOT_SIGNED = ("source", "kafka", "signature", "known")
+_of_directory = attrgetter(*_OF_DIRECTORY)
+_of_log_dir = attrgetter(*(name for name in Item._fields if name not in (*_OF_DIRECTORY, *_NOT_SIGNED)))
+
 
 def signature(item: Item, how: str) -> str | None:
     """Return the signature of a directory, looked at as `how` says; None if it cannot be listed."""
@@ -44,11 +50,8 @@ def signature(item: Item, how: str) -> str | None:
         files = states(join(item.log_dir, item.name))
     except UnreadableError:
         return None
-    # All but the offsets is that of the log dir.
-    digest = _of_log_dir(how, item.cluster, item.broker, item.broker_id, item.log_dir, item.clean_shutdown,
-        item.refused, item.mode, item.source).copy()  # fmt: skip
-    offsets = item.recovery_point, item.log_start, item.high_watermark, item.cleaned
-    digest.update(repr((item.name, offsets, item.of_topic, files)).encode())
+    digest = _digest_of_log_dir(how, _of_log_dir(item), item.source).copy()
+    digest.update(repr((_of_directory(item), files)).encode())
     return str(digest.hexdigest())
 
 
@@ -58,10 +61,8 @@ def how_text(*how: object) -> str:
 
 
 @lru_cache(1)  # Directories come log dir by log dir.
-def _of_log_dir(*told: object) -> Any:
-    *others, source = told
-    assert source is None or isinstance(source, str)
-    return hashlib.sha256(repr((*others, lasting(source))).encode())
+def _digest_of_log_dir(how: str, fields: tuple[object, ...], source: str | None) -> Any:
+    return hashlib.sha256(repr((how, fields, lasting(source))).encode())
 
 
 def _folder(folder: str, log_dir: str) -> str:

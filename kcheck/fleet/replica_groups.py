@@ -75,13 +75,13 @@ class Groups:
         """Return on how many brokers a partition of each topic is, at most."""
         names = (*KEY, "broker_id")
         keys = [_SortedReplicas(_told(part.select(names), {}) for part in self._read(path)) for path in self._runs]
-        found: dict[TopicKey, int] = {}
+        counts: dict[TopicKey, int] = {}
         for replicas in _in_order(keys):
             topics, begins, brokers = _partitions(replicas)
             for at, count in zip(begins, _largest(topics[begins], brokers), strict=True):
                 key = _topic(replicas, int(at))
-                found[key] = max(found.get(key, 0), int(count))
-        return found
+                counts[key] = max(counts.get(key, 0), int(count))
+        return counts
 
     def _sorted(self) -> "Iterator[pa.RecordBatch]":
         """Yield what is held, sorted, in parts."""

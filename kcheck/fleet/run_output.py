@@ -5,10 +5,10 @@ killed leaves nothing that a query over `run=*` would read. In a store, which re
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
 
 from kcheck import __version__
 from kcheck.disk.output import (
@@ -118,7 +118,8 @@ class RunOutput:
 
     def write(self, name: str, batch: "pa.RecordBatch") -> None:
         """Add rows to a table."""
-        _guarded(lambda: self._tables[name].write(batch))
+        with writing():
+            self._tables[name].write(batch)
 
     def drop(self, name: str) -> None:
         """Remove a directory that is not a table."""
@@ -130,11 +131,13 @@ class RunOutput:
 
     def take_over(self, name: str, parts: Iterable[WrittenFile]) -> None:
         """Make files that somebody else wrote those of a table, in their order."""
-        _guarded(lambda: self._tables[name].take_over(parts))
+        with writing():
+            self._tables[name].take_over(parts)
 
     def written(self, name: str) -> Sequence[WrittenFile]:
         """Return the files of a table that gets no more rows."""
-        return cast("Sequence[WrittenFile]", _guarded(self._tables[name].parts))
+        with writing():
+            return self._tables[name].parts()
 
     @property
     def rows(self) -> dict[str, int]:
@@ -143,17 +146,14 @@ class RunOutput:
 
     def finish(self, about: Mapping[str, object]) -> None:
         """Write what is held, then the manifest: from now on it is a run."""
-
-        def tables() -> dict[str, object]:
-            # A query over a store takes a run for complete if `runs` names it.
-            in_order = sorted(self._tables, key=lambda name: (name == "runs", name))
-            return dict(sorted({name: self._tables[name].finish() for name in in_order}.items()))
-
-        manifest = {"schema": "kcheck.run/1", **self.about, **about, "tables": _guarded(tables)}
-        data = (json.dumps(manifest, indent=1) + "\n").encode()
-        _guarded(lambda: publish(join(self.working, MANIFEST), data))
-        if self.working != self.path:
-            _guarded(lambda: put_in_place(self.working, self.path))
+        # A query over a store takes a run for complete if `runs` names it.
+        in_order = sorted(self._tables, key=lambda name: (name == "runs", name))
+        with writing():
+            tables = {name: self._tables[name].finish() for name in in_order}
+            manifest = {"schema": "kcheck.run/1", **self.about, **about, "tables": dict(sorted(tables.items()))}
+            publish(join(self.working, MANIFEST), (json.dumps(manifest, indent=1) + "\n").encode())
+            if self.working != self.path:
+                put_in_place(self.working, self.path)
         self._is_whole = True
 
 
@@ -172,7 +172,8 @@ class TableOutput:
         self._held_count = self._held_size = self._part_count = 0
         self._stream: BinaryIO | None = None
         self._writer: Any = None
-        _guarded(lambda: have_directory(self._folder))
+        with writing():
+            have_directory(self._folder)
 
     def write(self, batch: "pa.RecordBatch") -> None:
         """Hold rows until they are many."""
@@ -242,11 +243,6 @@ class TableOutput:
 
 def _part(number: int) -> str:
     return f"part-{number:05}.parquet"
-
-
-def _guarded(write: Callable[[], Any]) -> Any:
-    with writing():
-        return write()
 
 
 @contextmanager

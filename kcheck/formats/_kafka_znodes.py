@@ -79,7 +79,6 @@ class _ClusterReader:
         return ZookeeperMetadata(
             image=self._image()._replace(controller=controller),
             cluster_id=self._json("/cluster/id", lambda fields: _text(fields, "id")),
-            controller=controller,
             controller_epoch=self._read("/controller_epoch", _controller_epoch),
             isr_changes=tuple(
                 partition

@@ -30,11 +30,9 @@ class ZookeeperMetadata(NamedTuple):
     """The metadata of one Kafka cluster."""
 
     image: ClusterImage
-    """Topics, partitions, brokers, configurations."""
+    """Topics, partitions, brokers, configurations, the controller: that of KRaft during a migration."""
     cluster_id: str | None = None
     """The cluster's id (0.10.1 and later)."""
-    controller: int | None = None
-    """The broker that is the controller, or the KRaft controller during a migration; None if there is none."""
     controller_epoch: int | None = None
     """The epoch of the latest controller."""
     isr_changes: tuple[PartitionName, ...] = ()

@@ -54,8 +54,8 @@ def plans_of(
     yield from (_plan_under(leader, states, election, release) for leader in leaders)
     if not leaders:
         why = f"broker {election.leader} has no replica of this partition"
-        nobody = ReplicaState(int(str(election.leader)), states[0].topic, states[0].partition, problem=why)
-        yield _plan_under(nobody, states, election, release)
+        leader = ReplicaState(int(str(election.leader)), states[0].topic, states[0].partition, problem=why)
+        yield _plan_under(leader, states, election, release)
 
 
 def _plan_under(

@@ -261,7 +261,7 @@ def complete_reassignment(world: World) -> None:
     if not isr or not {*(controller.added if added_alone else target)} <= {*isr}:
         return
     world.decide(Decision.REASSIGNED)
-    leader = seats.leader if seats.leader in target else next(iter(isr))
+    leader = seats.leader if seats.leader in target else isr[0]
     world.controller = controller._replace(target=(), added=())
     removes = len(target) < len(seats.replicas)
     _change(world, seats._replace(replicas=target, isr=isr, leader=leader), new_epoch=removes or not kraft)

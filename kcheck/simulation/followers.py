@@ -278,8 +278,13 @@ def stop_replica(world: World, number: int, told: StopReplica) -> None:
     if told.controller_epoch < node.controller_epoch:
         world.decide(Decision.OLD_CONTROLLER)
         return
+    delete_replica(world, number, told.controller_epoch)
+
+
+def delete_replica(world: World, number: int, controller_epoch: int) -> None:
+    """Leave nothing of a replica but the broker itself."""
     world.decide(Decision.REPLICA_DELETED)
-    world.nodes[number] = Node(incarnation=node.incarnation, controller_epoch=told.controller_epoch)
+    world.nodes[number] = Node(incarnation=world.nodes[number].incarnation, controller_epoch=controller_epoch)
 
 
 def _fail(world: World, number: int) -> None:

@@ -66,10 +66,10 @@ class _TwinReader:
         return lines
 
     def _list(self, document: Mapping[str, Any], field: str) -> list[Any]:
-        found = document.get(field)
-        if not isinstance(found, list):
+        value = document.get(field)
+        if not isinstance(value, list):
             self._fail(field, f"a list, as in {_SHAPE}")
-        return found
+        return value
 
     def _word(self, value: object, place: str, expected: str) -> str:
         if not (isinstance(value, str) and _WORD.fullmatch(value)):

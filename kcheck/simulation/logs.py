@@ -97,7 +97,7 @@ def powered_off(node: Node, lost_from: int | None, *, torn: bool) -> Node:
     """Return what a power loss leaves: what was not synced can be gone, records from an offset on, and a file torn."""
     end = max(node.flushed, node.flushed if lost_from is None else lost_from)
     batches = _below(node.batches, end)
-    file = node.epochs_file if node.epochs_file is EpochsFile.TORN else EpochsFile.TORN if torn else EpochsFile.SYNCED
+    file = EpochsFile.TORN if torn or node.epochs_file is EpochsFile.TORN else EpochsFile.SYNCED
     left = node._replace(batches=batches, clean=False, epochs_file=file)
     return _without_process(left._replace(flushed=min(node.flushed, end)))
 

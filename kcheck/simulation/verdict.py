@@ -144,10 +144,10 @@ def first_difference(one: Node, other: Node) -> int | None:
 
 def edges(one: Node, other: Node, start: int, end: int) -> list[int]:
     """Return the offsets of a range where a batch of either log begins or ends, and its start."""
-    found = {start}
+    offsets = {start}
     for node in (one, other):
-        found.update(offset for batch in node.batches for offset in (batch.base_offset, batch.end_offset))
-    return sorted(offset for offset in found if start <= offset < end)
+        offsets.update(offset for batch in node.batches for offset in (batch.base_offset, batch.end_offset))
+    return sorted(offset for offset in offsets if start <= offset < end)
 
 
 def record_at(node: Node, offset: int) -> int | None:

@@ -100,7 +100,6 @@ def test_cluster(chroot: str) -> None:
             controller=2,
         ),
         cluster_id="c",
-        controller=2,
         controller_epoch=4,
         isr_changes=(("t", 0),),
         reassigning=(("t", 1),),
@@ -243,7 +242,7 @@ def test_real_clusters(version: str) -> None:
     cluster = read_cluster(znodes)
     assert cluster.problems == ()
     image = cluster.image
-    assert (cluster.controller, cluster.controller_epoch, set(image.brokers)) == (2, 2, {2})
+    assert (image.controller, cluster.controller_epoch, set(image.brokers)) == (2, 2, {2})
     assert image.brokers[2].epoch == znodes["/brokers/ids/2"].czxid > 0
     assert {name: set(topic.partitions) for name, topic in image.topics.items()} == {"plain": {0, 1}, "strict": {0}}
     assert {partition.leader for _, _, partition in image.partitions()} == {2}

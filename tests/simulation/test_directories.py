@@ -11,8 +11,8 @@ from kcheck.disk.new_files import write_tree
 from kcheck.errors import UsageError
 from kcheck.model.entries import Epoch
 from kcheck.simulation import followers, leaders
+from kcheck.simulation.deliveries import deliver_all
 from kcheck.simulation.directories import CLUSTER_ID, TOPIC_ID, broker_id, files_after, magic_of
-from kcheck.simulation.events import deliver_all
 from kcheck.simulation.logs import as_leader, started
 from kcheck.simulation.replay import Replay, replay
 from kcheck.simulation.script import parse

@@ -94,7 +94,7 @@ def test_a_migration() -> None:
     metadata = read_zookeeper(str(WRITTEN / "3.9.2-migration"))
     migration = metadata.migration
     assert migration is not None
-    assert (metadata.controller, migration.controller_id, metadata.problems) == (100, 100, ())
+    assert (metadata.image.controller, migration.controller_id, metadata.problems) == (100, 100, ())
     assert (metadata.image.migration, migration.metadata_offset > 0) == ("migration", True)
     assert [broker.migrating for broker in metadata.image.brokers.values()] == [True]
     assert set(metadata.image.topics) == {"before", "during"}

@@ -1,0 +1,102 @@
+"""What arrives at brokers and at the controller, and what each does about it."""
+
+from kcheck.simulation import controllers, followers, leaders
+from kcheck.simulation.decisions import Decision
+from kcheck.simulation.state import (
+    CONTROLLER,
+    AlterIsr,
+    EpochQuestion,
+    EpochReply,
+    Fetched,
+    Held,
+    PartitionState,
+    Registered,
+    Registration,
+    ReplicaFetch,
+    ReplicaMode,
+    StopReplica,
+    TruncationDue,
+)
+from kcheck.simulation.world import World
+
+
+def deliver_all(world: World) -> None:
+    """Let everything arrive that no link holds."""
+    while world.inbox:
+        _receive(world, world.inbox.pop(0))
+
+
+def _receive(world: World, held: Held) -> None:
+    message, source, target = held.message, held.source, held.target
+    if target != CONTROLLER:
+        if world.nodes[target].running:
+            _broker_receives(world, held)
+    elif isinstance(message, Registration):
+        controllers.register(world, source, message)
+    else:
+        assert isinstance(message, AlterIsr)
+        controllers.alter_isr(world, source, message)
+
+
+def _broker_receives(world: World, held: Held) -> None:
+    message, source, target = held.message, held.source, held.target
+    node = world.nodes[target]
+    match message:
+        case EpochQuestion():
+            leaders.answer_epoch(world, target, source, message)
+        case ReplicaFetch():
+            leaders.answer_fetch(world, target, source, message)
+        case Registered():
+            _registered(world, target, message)
+        case PartitionState():
+            _told(world, target, message)
+        case StopReplica():
+            leaders.resign(world, target)
+            followers.stop_replica(world, target, message)
+        case TruncationDue() if held.incarnation == node.incarnation:
+            followers.truncate_due(world, target, message.answer)
+        case EpochReply() if held.incarnation == node.incarnation:
+            followers.take_epoch(world, target, source, message)
+        case Fetched() if held.incarnation == node.incarnation:
+            followers.take_fetched(world, target, source, message)
+        case _:
+            world.decide(Decision.STALE_ANSWER)
+
+
+def _registered(world: World, number: int, answer: Registered) -> None:
+    node = world.nodes[number]
+    if node.mode is ReplicaMode.STARTING and answer.incarnation == node.incarnation:
+        world.nodes[number] = node._replace(mode=ReplicaMode.NONE)
+        if world.rules.election.kraft and number not in world.controller.seats.replicas and node.log_end_offset:
+            followers.delete_replica(world, number, node.controller_epoch)  # A stray (KAFKA-14616).
+
+
+def _told(world: World, number: int, told: PartitionState) -> None:
+    """Become leader or follower as the controller says (ReplicaManager.becomeLeaderOrFollower, applyDelta)."""
+    node = world.nodes[number]
+    if node.mode is ReplicaMode.STARTING:  # Nothing but the answer to its own registration reaches it.
+        if world.rules.mutant != "M1":
+            world.decide(Decision.NOT_REGISTERED)
+            return
+        node = world.nodes[number] = node._replace(mode=ReplicaMode.NONE)
+    if told.controller_epoch < node.controller_epoch:
+        world.decide(Decision.OLD_CONTROLLER)
+        return
+    if told.controller_epoch != node.controller_epoch:
+        node = world.nodes[number] = node._replace(controller_epoch=told.controller_epoch)
+    older = told.leader_epoch < node.leader_epoch or told.partition_epoch < node.partition_epoch
+    follows_again = world.rules.mutant == "M2" and number != told.leader and node.mode is not ReplicaMode.LEADER
+    if follows_again and told.partition_epoch == node.partition_epoch:  # Only its fetcher was misled.
+        return
+    if older and world.rules.mutant != "old-epoch" and not follows_again:
+        world.decide(Decision.OLD_EPOCH)
+        return
+    if told.leader_epoch == node.leader_epoch and node.mode is not ReplicaMode.LEADER and not follows_again:
+        if told.partition_epoch != node.partition_epoch:
+            world.nodes[number] = node._replace(partition_epoch=told.partition_epoch)
+        return
+    if told.leader == number:
+        leaders.make_leader(world, number, told)
+        return
+    leaders.resign(world, number)
+    followers.make_follower(world, number, told)
