@@ -12,7 +12,6 @@ from kcheck.model.cluster import PartitionRegistration
 from kcheck.views.log_dir import open_log_dir
 from kcheck.views.metadata_copy import read_copy
 from tests.oracle import histories
-from tests.oracle.ask import IS_WHOLE
 from tests.oracle.kafka import Cluster, Process, wait_for
 from tests.test_brokers import BROKERS
 
@@ -92,7 +91,8 @@ def test_older_software_does_not_start_with_newer_metadata(tmp_path: Path, start
         node.start()
 
 
-@pytest.mark.parametrize(("version", "older", "deletes"), DOWNGRADES if IS_WHOLE else DOWNGRADES[:1])
+@pytest.mark.whole
+@pytest.mark.parametrize(("version", "older", "deletes"), DOWNGRADES)
 def test_a_broker_that_is_no_controller(
     version: str, older: str, deletes: bool, tmp_path: Path, start: Callable[..., Cluster]
 ) -> None:

@@ -23,7 +23,7 @@ ALL = (
     "0.11.0.3", "1.0.2", "1.1.1", "2.0.1", "2.2.2", "2.3.1", "2.4.1", "2.7.2", "2.8.2", "3.0.2", "3.2.3", "3.3.2",
     "3.6.2", "3.7.2", "3.8.1", "3.9.2", "4.0.2", "4.1.2", "4.3.1",
 )  # fmt: skip
-VERSIONS = ALL if IS_WHOLE else ("1.1.1", "2.8.2", "4.3.1")
+VERSIONS = ALL
 ENDINGS = (".log", ".index", ".timeindex", ".txnindex")
 BASES = (0, 100, 200)
 END = 300
@@ -110,14 +110,14 @@ IN_LOOPS = (name_of(100, ".log"), name_of(200, ".index"), name_of(END, ".snapsho
 AT_TOP_OF_LOOPS = (*AT_TOP[:4], MARKER)
 
 
-@pytest.mark.parametrize(
-    ("version", "names", "target"),
-    [
-        *((version, (*IN_LOOPS, *AT_TOP_OF_LOOPS), None) for version in ("2.8.2", "3.9.2", "4.3.1")),
-        *((version, AT_TOP_OF_LOOPS, None) for version in ("0.10.2.2", "0.11.0.3", "1.1.1")),
-        *((version, AT_TOP_OF_LOOPS, "gone") for version in ("0.11.0.3", "1.1.1", "2.8.2", "4.3.1")),
-    ],
+LINKS = (
+    *((version, AT_TOP_OF_LOOPS, "gone") for version in ("0.11.0.3", "1.1.1", "2.8.2", "4.3.1")),
+    *((version, AT_TOP_OF_LOOPS, None) for version in ("0.10.2.2", "0.11.0.3", "1.1.1")),
+    *((version, (*IN_LOOPS, *AT_TOP_OF_LOOPS), None) for version in ("2.8.2", "3.9.2", "4.3.1")),
 )
+
+
+@pytest.mark.parametrize(("version", "names", "target"), sampled(LINKS))
 def test_links_that_lead_nowhere(version: str, names: Sequence[str], target: str | None, tmp_path: Path) -> None:
     """File.exists and isFile are false for them; to open the file fails, and to create it if it leads to itself."""
     named = []

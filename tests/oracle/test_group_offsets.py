@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kcheck.replicas.group_offsets import committed_offsets
-from tests.oracle.ask import IS_WHOLE, SEED
+from tests.oracle.ask import SEED
 from tests.oracle.histories import create
 from tests.oracle.jars import run_java
 from tests.oracle.kafka import Cluster
@@ -18,9 +18,10 @@ from tests.replicas.test_group_offsets import log_files
 pytestmark = pytest.mark.oracle
 
 GROUP_OFFSETS = Path(__file__).parent / "java" / "GroupOffsets.java"
-VERSIONS = ("4.3.1", "2.8.2", "0.10.2.2", "3.9.2", "1.1.1", "0.11.0.3") if IS_WHOLE else ("4.3.1",)
+VERSIONS = ("4.3.1", "2.8.2", "0.10.2.2", "3.9.2", "1.1.1", "0.11.0.3")
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("version", VERSIONS)
 def test_offsets_that_a_coordinator_loads(version: str, tmp_path: Path, start: Callable[..., Cluster]) -> None:
     """Commits, deletions and transactions, some of them open, in a random order."""

@@ -16,7 +16,7 @@ from kcheck.formats.transaction_index import AbortedTxn
 from kcheck.model.depth import Depth
 from kcheck.model.report import PartitionFilter
 from kcheck.verbs.check import check
-from tests.oracle.ask import IS_WHOLE, READERS, SEED, Ask, assert_equal, sampled
+from tests.oracle.ask import READERS, SEED, Ask, assert_equal, sampled
 from tests.oracle.histories import create
 from tests.oracle.jars import run_java
 from tests.oracle.kafka import Cluster
@@ -24,7 +24,7 @@ from tests.oracle.kafka import Cluster
 pytestmark = pytest.mark.oracle
 
 INTERLEAVE = Path(__file__).parent / "java" / "Interleave.java"
-VERSIONS = ("4.3.1", "2.8.2", "1.1.1", "3.9.2", "0.11.0.3", "4.0.2") if IS_WHOLE else ("4.3.1",)
+VERSIONS = ("4.3.1", "2.8.2", "1.1.1", "3.9.2", "0.11.0.3", "4.0.2")
 INDEX = f"{0:020d}.txnindex"
 
 
@@ -69,6 +69,7 @@ def test_the_search_for_aborted_transactions(version: str, ask: Ask, tmp_path: P
     assert_equal(cases, expected, answers)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("version", VERSIONS)
 def test_interleaved_transactions(version: str, tmp_path: Path, start: Callable[..., Cluster]) -> None:
     """Nothing is found on the leader and the follower; every raised value that costs a fetch a transaction is."""
@@ -90,7 +91,7 @@ def test_interleaved_transactions(version: str, tmp_path: Path, start: Callable[
             data = (path / INDEX).read_bytes()
             entries = tuple(transaction_index.entries(data))
             assert len(entries) > 9
-            for number, entry in [*enumerate(entries)][:: 1 if IS_WHOLE else 4]:
+            for number, entry in enumerate(entries):
                 for raised in (1, 5, 1 << 40):
                     high = entry._replace(last_stable_offset=entry.last_stable_offset + raised)
                     changed = (*entries[:number], high, *entries[number + 1 :])

@@ -97,7 +97,8 @@ KINDS = (
 """KRaft of 3.6.2 makes no unclean election by itself, that of 3.9.2 does."""
 
 
-@pytest.mark.parametrize(("version", "mode"), KINDS if IS_WHOLE else KINDS[:1])
+@pytest.mark.whole
+@pytest.mark.parametrize(("version", "mode"), KINDS)
 def test_a_replica_of_another_topic(version: str, mode: str, tmp_path: Path, start: Callable[..., Cluster]) -> None:
     """What an older topic of the name left on a broker: it follows nobody, or is truncated as any other by 2.8."""
     with diverged(version, mode, tmp_path, start) as cluster:
@@ -120,7 +121,8 @@ def test_a_replica_of_another_topic(version: str, mode: str, tmp_path: Path, sta
         assert all(MARKED.fullmatch(name) for name in kept)
 
 
-@pytest.mark.parametrize("version", ("4.3.1", "3.9.2", "3.3.2") if IS_WHOLE else ("4.3.1",))
+@pytest.mark.whole
+@pytest.mark.parametrize("version", ["4.3.1", "3.9.2", "3.3.2"])
 def test_the_log_of_kraft(version: str, tmp_path: Path, start: Callable[..., Cluster]) -> None:
     """A controller that lost the end of its log: the broker that had it truncates to what both have."""
     name = "__cluster_metadata-0"

@@ -11,7 +11,20 @@ import pytest
 
 from kcheck.core.releases import release
 from kcheck.formats.meta_properties import broker_reads
-from tests.oracle.ask import NUMBERS, SEED, SPACES, Ask, assert_equal, broken, cuts, encoded, flips, generated, text
+from tests.oracle.ask import (
+    NUMBERS,
+    SEED,
+    SPACES,
+    Ask,
+    assert_equal,
+    broken,
+    cuts,
+    encoded,
+    flips,
+    generated,
+    sampled,
+    text,
+)
 
 pytestmark = pytest.mark.oracle
 
@@ -22,7 +35,7 @@ V1 = DATE + "cluster.id=TzyYHphLTKC2YDT31HuF0g\ndirectory.id=tYaS4r3WQ8Ky_ObhEGQ
 Answer = tuple[list[str], dict[str, str]] | str
 
 
-@pytest.mark.parametrize("version", ["0.10.2.2", "1.1.1", "2.4.1", "2.8.2", "3.6.2", "3.9.2", "4.3.1"])
+@pytest.mark.parametrize("version", sampled(("0.10.2.2", "1.1.1", "2.4.1", "2.8.2", "3.6.2", "3.9.2", "4.3.1")))
 def test_meta_properties(version: str, ask: Ask) -> None:
     """The same properties and, except in 2.8 to 3.6, version and id; or an exception of the same class."""
     files = list(_files(Random(f"{SEED} {version}")))

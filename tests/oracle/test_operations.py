@@ -85,6 +85,7 @@ def batches(cluster: Cluster, topic: str, brokers: Iterable[int]) -> dict[int, l
     }
 
 
+@pytest.mark.whole
 def test_an_unclean_election_and_the_way_back(tmp_path: Path, start: Callable[..., Cluster]) -> None:
     """The best of two leaders is elected; then the stray of a third broker leads, elected cleanly.
 

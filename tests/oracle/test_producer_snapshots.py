@@ -8,7 +8,7 @@ import pytest
 
 from kcheck.core.startup import Outcome
 from kcheck.formats.producer_snapshot import Producer, ProducerSnapshot, parse, serialize
-from tests.oracle.ask import Ask
+from tests.oracle.ask import Ask, sampled
 from tests.oracle.boot import Job
 from tests.oracle.test_leftovers import BROKERS, INDEX_SIZE_MAX
 from tests.oracle.test_predict import INDEX_SIZE, judge, predicted
@@ -30,7 +30,7 @@ def loaded(version: str, folder: Path, ask: Ask, snapshots: dict[str, bytes], ho
     return parse(after.read_bytes()).value.producers if after.exists() else None
 
 
-@pytest.mark.parametrize("version", ["2.8.2", "3.9.2", "4.3.1"])
+@pytest.mark.parametrize("version", sampled(("2.8.2", "3.9.2", "4.3.1")))
 def test_what_a_start_believes(version: str, ask: Ask, tmp_path: Path) -> None:
     """A clean one forgets without a snapshot (KC184), reads the log with a damaged one, and believes a wrong one."""
     (source,) = (BROKERS / version / "stopped" / "broker-1").glob("*/transactions-0")
@@ -51,7 +51,7 @@ def test_what_a_start_believes(version: str, ask: Ask, tmp_path: Path) -> None:
         assert (number, expected) == (number, set(found or ()))
 
 
-@pytest.mark.parametrize("version", ["0.11.0.0", "0.11.0.3"])
+@pytest.mark.parametrize("version", sampled(("0.11.0.0", "0.11.0.3")))
 def test_what_ends_a_start(version: str, tmp_path: Path) -> None:
     """0.11.0.0 ends at an unknown version and at bytes that are missing, not at a wrong CRC; later ones at none."""
     (source,) = (BROKERS / "0.11.0.3" / "stopped" / "broker-1").glob("*/transactions-0")

@@ -73,6 +73,7 @@ def held(version: str, mode: str, paths: list[Path]) -> None:
         assert said.lowest == said.highest == said.used == line
 
 
+@pytest.mark.whole
 def test_an_upgraded_broker_is_new(tmp_path: Path, start: Callable[..., Cluster]) -> None:
     """The files of the old release stay; the start of the new one adds cluster.id."""
     with start("2.3.1", dir=tmp_path / "cluster", mode="zk") as cluster:

@@ -18,7 +18,7 @@ from kcheck.model.plan import Write
 from kcheck.plans.repair import RepairPlan, repair
 from tests.cases.build import lay_out
 from tests.damage import cases
-from tests.oracle.ask import IS_WHOLE, SEED, SWEEP
+from tests.oracle.ask import IS_WHOLE, SEED, SWEEP, sampled
 from tests.oracle.boot import Answer, Job, boot
 from tests.oracle.conftest import no_kafka
 from tests.oracle.jars import NoKafkaError
@@ -26,7 +26,7 @@ from tests.repairs.test_cases import RUNS, log_dirs, wish
 
 pytestmark = pytest.mark.oracle
 
-VERSIONS = {"4.3.1": "4.3", "3.9.2": "3.9", "2.8.2": "2.8"}
+VERSIONS = {"2.8.2": "2.8", "3.9.2": "3.9", "4.3.1": "4.3"}
 INDEX_SIZE = 1200
 SMALL = {"segment.index.bytes": INDEX_SIZE, "index.interval.bytes": 100}
 ENDINGS = (".index", ".timeindex", ".txnindex")
@@ -42,7 +42,7 @@ test_identities.py judges that.
 def chosen(version: str, *rules: str) -> list[Path]:
     """Return the cases of these rules; without KCHECK_SWEEP a part of them for releases that are not the newest."""
     found = [case for case in dict.fromkeys(case for case, _, _ in RUNS) if case.parent.name.startswith(rules)]
-    return found if IS_WHOLE or version == next(iter(VERSIONS)) else found[::4]
+    return found if IS_WHOLE or version == [*VERSIONS][-1] else found[::4]
 
 
 def booted(version: str, jobs: list[Job]) -> list[Answer]:
@@ -116,7 +116,7 @@ def test_a_repaired_case_is_loaded_as_planned(version: str, tmp_path: Path) -> N
     assert len(made) > 10
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", sampled([*VERSIONS]))
 def test_rebuilt_indexes_are_those_of_a_recovery(version: str, tmp_path: Path) -> None:
     """Byte for byte: the broker recovers every segment, and the active one has room behind its entries."""
     kafka, found = VERSIONS[version], {}
@@ -144,7 +144,7 @@ def test_rebuilt_indexes_are_those_of_a_recovery(version: str, tmp_path: Path) -
     assert compared > 2
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", sampled([*VERSIONS]))
 def test_damaged_log_dirs_are_repaired_and_loaded(version: str, tmp_path: Path) -> None:
     """Whatever was done to a log dir: the plan can be carried out, and what it says comes true."""
     kafka = VERSIONS[version]

@@ -25,7 +25,6 @@ from kcheck.plans.repair import RepairPlan, repair
 from kcheck.verbs.dump import dump
 from tests.cases.build import shared_copy
 from tests.damage import BROKERS
-from tests.oracle.ask import IS_WHOLE
 from tests.oracle.histories import topic_id
 from tests.oracle.jars import run_java
 from tests.oracle.kafka import Cluster, Process
@@ -67,7 +66,7 @@ def sources(folder: Path) -> Iterator[tuple[str, list[str], bool]]:
     """Yield copies of the log dirs of a broker or a case, and whether a repair may discard records."""
     cases = [(shared_copy(case), loss) for case, _, loss in RUNS]
     found = [*cases, *((broker, True) for broker in sorted(BROKERS.glob("*/diverged/broker-1")))]
-    for number, (source, loss) in enumerate(found if IS_WHOLE else found[::5]):
+    for number, (source, loss) in enumerate(found):
         shutil.copytree(source, folder / str(number) / "before")
         yield str(source), log_dirs(str(folder / str(number) / "before")), loss
 
@@ -170,6 +169,7 @@ def errors(broker: Process) -> list[str]:
     return [line for line in broker.log_since_start().splitlines() if "] ERROR " in line or "] FATAL " in line]
 
 
+@pytest.mark.whole
 def test_a_broker_serves_what_a_plan_leaves(tmp_path: Path, start: Callable[..., Cluster]) -> None:
     """Each log from its start to its end, and nothing is missing that the plan does not say is lost."""
     found: list[tuple[LogDirPrediction, dict[tuple[str, int], Replica]]] = []

@@ -69,6 +69,7 @@ def test_strays(version: str, tmp_path: Path, start: Callable[..., Cluster]) -> 
         assert {name for name, (outcome, _) in told.items() if outcome == "ok"} == {"keep-0", "keep-1"}
 
 
+@pytest.mark.whole
 def test_a_future_log_in_the_log_dir_that_the_cluster_names(tmp_path: Path, start: Callable[..., Cluster]) -> None:
     """As a broker leaves it that is killed between its report that a replica has moved, and the swap of the logs."""
     with start("4.3.1", dir=tmp_path / "cluster", log_dirs=2, broker_config=histories.config("4.3.1")) as cluster:

@@ -79,6 +79,7 @@ def test_the_shortest_log_wins_where_it_was_written(tmp_path: Path, start: Calla
         goes_as_predicted(cluster, "t")
 
 
+@pytest.mark.whole
 def test_the_shortest_log_wins(cluster: Cluster) -> None:
     """Nobody but its place in the assignment elects broker 3; what it costs was known before any broker started."""
     cluster.beside.start()

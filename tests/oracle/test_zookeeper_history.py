@@ -14,13 +14,12 @@ import pytest
 
 import kcheck
 from tests.oracle import histories
-from tests.oracle.ask import IS_WHOLE
 from tests.oracle.kafka import Cluster, wait_for
 from tests.oracle.wire import States, states
 
 pytestmark = pytest.mark.oracle
 
-VERSIONS = ("2.8.2", *(("3.6.2", "3.9.2") if IS_WHOLE else ()))
+VERSIONS = ("2.8.2", "3.6.2", "3.9.2")
 
 
 class Moment(NamedTuple):
@@ -55,6 +54,7 @@ def _led(leader: int, *isr: int) -> Callable[[States], bool]:
     return lambda told: {(told[name][0], *sorted(told[name][3])) for name in told if name[0] == "t"} == {(leader, *isr)}
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("version", VERSIONS)
 def test_what_was_when(version: str, tmp_path: Path, start: Callable[..., Cluster]) -> None:
     """Topics come and go, a broker stops, comes back, and the other one dies; ZooKeeper writes many snapshots."""
