@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.builders import log_dir, partition_dir, partition_metadata, run, write
+from tests.oracle.ask import IS_WHOLE
 
 SPARK = "tests/fleet/spark/"
 CLUSTERS = tuple(
@@ -44,8 +45,11 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 2
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests into their order."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put the tests into their order, and leave out what only the whole comparison runs."""
+    left_out = [] if IS_WHOLE else [item for item in items if item.get_closest_marker("whole")]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
     items.sort(key=lambda item: next(at for at, name in enumerate(ORDER) if item.nodeid.startswith(name)))
 
 

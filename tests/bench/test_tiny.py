@@ -1,4 +1,7 @@
-"""Each script that measures goes on to work: it is run here on next to nothing, and what it prints is not looked at."""
+"""Each script that measures goes on to work: it is run here on next to nothing, and what it prints is not looked at.
+
+Of those that run for long the suite asks only for help; `KCHECK_SWEEP=1 pytest tests/bench` runs them.
+"""
 
 import subprocess
 import sys
@@ -11,9 +14,23 @@ from tests.oracle.conftest import no_kafka
 from tests.oracle.jars import NoKafkaError, classpath
 
 SCRIPTS = sorted(path for path in Path(__file__).parent.glob("*.py") if not path.name.startswith(("_", "test_")))
+LONG = ("elect_run", "engine", "fleet", "growth", "limits", "log_lines", "spark", "tool", "twins")
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("script", LONG)
+def test_a_script_begins(script: str, tmp_path: Path) -> None:
+    """Everything that it imports is there."""
+    command = [sys.executable, Path(__file__).parent / f"{script}.py", "--help"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (0, "") == (done.returncode, done.stderr)
+    assert "--tiny" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "script",
+    [pytest.param(path, marks=[pytest.mark.whole] if path.stem in LONG else []) for path in SCRIPTS],
+    ids=lambda path: path.stem,
+)
 def test_a_script_ends_well(script: Path, tmp_path: Path) -> None:
     """From another folder than that of the source, as each may be started."""
     if script.stem == "spark":

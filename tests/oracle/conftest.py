@@ -14,15 +14,6 @@ ARCHIVED = ("2.8.2", "3.9.2", "4.3.1")
 """Of these releases so many processes are started that an archive of their classes pays."""
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what only the whole comparison asks: clusters that take long and go a way that others go too."""
-    if asking.IS_WHOLE:
-        return
-    left_out = [item for item in items if item.get_closest_marker("whole")]
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if item not in left_out]
-
-
 @pytest.fixture
 def ask() -> asking.Ask:
     """Ask Kafka; without it a test is skipped, or fails where KCHECK_NEEDS_KAFKA=1 or CI=true promise it."""
