@@ -14,7 +14,7 @@ from kcheck import __version__
 from kcheck.core.releases import AS_OF, TABLE
 from kcheck.verbs import check as scan_check
 from tests.builders import partition_dir, run
-from tests.cli.command import KCHECK, UNCHANGED, environment, kcheck, left_to_nobody, shell
+from tests.cli.command import KCHECK, ROOT, UNCHANGED, environment, kcheck, left_to_nobody, shell
 
 
 def last_line(text: str) -> str:
@@ -177,6 +177,23 @@ def test_an_interrupt_is_130(tmp_path: Path) -> None:
     done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
     assert (130, "") == (done.returncode, done.stdout)
     assert "Traceback" not in done.stderr
+
+
+def test_an_interrupt_before_kcheck_is_loaded_is_130() -> None:
+    """Nobody asked for a traceback of imports."""
+    code = (
+        "import os, runpy, signal, sys\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'typer':\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "runpy.run_module('kcheck', run_name='__main__')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment(), cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (130, "", "") == (done.returncode, done.stdout, done.stderr)
 
 
 def test_a_signal_from_outside_is_130(tmp_path: Path) -> None:
