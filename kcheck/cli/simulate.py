@@ -1,8 +1,9 @@
 """`kcheck simulate`: replay a history of one partition, or search for one that breaks a promise."""
 
 import sys
+from collections.abc import Mapping
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +11,10 @@ from kcheck.cli.long_commands import Jobs, parse_jobs
 from kcheck.cli.options import with_output_options, within
 from kcheck.cli.report_output import OutputOptions, end, write_answer
 from kcheck.errors import UsageError
+
+if TYPE_CHECKING:
+    from kcheck.simulation.search import Budget
+    from kcheck.verbs.simulate import Configuration, SearchBounds
 
 HistoryFile = Annotated[
     str | None, typer.Argument(metavar="FILE", help="A history, one event a line, or a name from --list.")
@@ -95,47 +100,84 @@ def simulate(  # one for each option
 ) -> None:
     """Replay a history of one partition, in any release."""
     from kcheck.simulation.promises import WATCHED
-    from kcheck.simulation.search import BUDGET_MAX, DEPTH_MAX, STATES_MAX, Budget
+    from kcheck.simulation.search import DEPTH_MAX, STATES_MAX
     from kcheck.verbs import simulate as verb
 
     if listed:
         write_answer(verb.HistoryList(histories=verb.histories()).report(), output_options)
         return
-    if wanted:
-        within("--brokers", brokers, 1, 9)
-        bounded = {
-            "--records": records, "--crashes": crashes, "--lossy-crashes": lossy, "--fences": fences,
-            "--moves": moves, "--shrinks": shrinks, "--delays": delays, "--overtakes": overtakes,
-        }  # fmt: skip
-        for option, number in bounded.items():
-            within(option, number, 0, BUDGET_MAX)
-        configuration = verb.Configuration(
-            brokers=brokers,
-            rf=rf,
-            min_isr=min_isr,
-            acks=acks,
-            unclean=_flag("--unclean", unclean),
-            elr=None if elr is None else _flag("--elr", elr),
-            kraft=None if mode is None else _is_kraft(mode),
-        )
-        beginning = configuration.beginning() if file is None else verb.text_at(file)
-        name = "the options" if file is None else file
-        bounds = verb.SearchBounds(
-            Budget(records, crashes, lossy, fences, moves, shrinks, delays, overtakes),
-            DEPTH_MAX if depth is None else depth,
-            STATES_MAX if states is None else states,
-            WATCHED if promise is None else tuple(promise.split(",")),
-            parse_jobs(jobs),
-        )
-        if kafka == verb.ALL:
-            compared = verb.search_all(beginning, name, bounds, mutant=mutant, progress=_progress)
-            report, failed = compared.report(), not compared.holds
-        else:
-            progress = partial(_progress, kafka or "")
-            searched = verb.search(beginning, name, bounds, kafka=kafka, mutant=mutant, progress=progress)
-            report, failed = searched.report(), searched.scenario is not None
-        write_answer(report, output_options)
-        end(report, failed=failed)
+    if not wanted:
+        _replay(file, kafka, ibp, mutant, write, step, output_options, reproduce=reproduce)
+        return
+    within("--brokers", brokers, 1, 9)
+    configuration = verb.Configuration(
+        brokers=brokers,
+        rf=rf,
+        min_isr=min_isr,
+        acks=acks,
+        unclean=_flag("--unclean", unclean),
+        elr=None if elr is None else _flag("--elr", elr),
+        kraft=None if mode is None else _is_kraft(mode),
+    )
+    budget = {
+        "--records": records, "--crashes": crashes, "--lossy-crashes": lossy, "--fences": fences,
+        "--moves": moves, "--shrinks": shrinks, "--delays": delays, "--overtakes": overtakes,
+    }  # fmt: skip
+    bounds = verb.SearchBounds(
+        _budget(budget),
+        DEPTH_MAX if depth is None else depth,
+        STATES_MAX if states is None else states,
+        WATCHED if promise is None else tuple(promise.split(",")),
+        parse_jobs(jobs),
+    )
+    _search(file, kafka, configuration, bounds, mutant, output_options)
+
+
+def _budget(bounded: Mapping[str, int]) -> "Budget":
+    """Return how often each kind of event may happen, by the option that says it; UsageError if that is too often."""
+    from kcheck.simulation.search import BUDGET_MAX, Budget
+
+    for option, number in bounded.items():
+        within(option, number, 0, BUDGET_MAX)
+    return Budget(*bounded.values())
+
+
+def _search(
+    file: str | None,
+    kafka: str | None,
+    configuration: "Configuration",
+    bounds: "SearchBounds",
+    mutant: str | None,
+    output_options: OutputOptions,
+) -> None:
+    from kcheck.verbs import simulate as verb
+
+    beginning = configuration.beginning() if file is None else verb.text_at(file)
+    name = "the options" if file is None else file
+    if kafka == verb.ALL:
+        compared = verb.search_all(beginning, name, bounds, mutant=mutant, progress=_progress)
+        report, failed = compared.report(), not compared.holds
+    else:
+        progress = partial(_progress, kafka or "")
+        searched = verb.search(beginning, name, bounds, kafka=kafka, mutant=mutant, progress=progress)
+        report, failed = searched.report(), searched.scenario is not None
+    write_answer(report, output_options)
+    end(report, failed=failed)
+
+
+def _replay(
+    file: str | None,
+    kafka: str | None,
+    ibp: str | None,
+    mutant: str | None,
+    write: str | None,
+    step: int | None,
+    output_options: OutputOptions,
+    *,
+    reproduce: bool,
+) -> None:
+    from kcheck.verbs import simulate as verb
+
     if file is None:
         raise UsageError("name a history: a file, or a name from kcheck simulate --list")
     answer = verb.simulate(file, kafka=kafka, ibp=ibp, mutant=mutant)

@@ -207,3 +207,12 @@ def test_a_history_as_a_script(kafka: str, tmp_path: Path) -> None:
     assert "crash 2\n" in body
     assert "cut 1 " in body
     assert body.count("# not forced: ") > 5
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["records", "crashes", "lossy-crashes", "fences", "moves", "shrinks", "delays", "overtakes"],
+)
+def test_a_bound_that_is_too_large_is_named_as_it_was_given(option: str) -> None:
+    done = kcheck("simulate", "--search", f"--{option}", 64)
+    assert (2, f"kcheck: --{option} 64: must be from 0 to 63\n") == (done.code, done.err)
