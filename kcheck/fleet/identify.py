@@ -27,9 +27,10 @@ _META_SIZE_MAX = 1 << 20
 class ScanOptions(NamedTuple):
     """How a fleet is scanned.
 
-    `since`: the folder of what is remembered of directories; those that are the same are not looked at. `remembers`:
-    whether what is found is to be remembered. `auto`: each broker is looked at for the release that its files prove,
-    and the replicas of a cluster are compared for that in `compared_for`; else all of them for `release`.
+    `since`: the folder of what is remembered; what is the same is not looked at. `remembers`: whether what is found is
+    to be remembered, `memory` the folder for it once the run has one. `auto`: each broker is looked at for the release
+    that its files prove, and the replicas of a cluster are compared for that in `compared_for`; else all of them for
+    `release`.
     """
 
     depth: Depth
@@ -39,6 +40,7 @@ class ScanOptions(NamedTuple):
     remembers: bool = False
     auto: ReleaseOptions | None = None
     compared_for: tuple[tuple[str | None, str], ...] = ()
+    memory: str | None = None
 
     def of(self, kafka: str | None) -> Self:
         """Return them for a broker of this release; None: they stay as they are."""

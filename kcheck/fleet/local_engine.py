@@ -99,6 +99,7 @@ def _scan(roots: Sequence[str], run: ScanRun, started: int) -> tuple[Report, boo
         Notes(memory.folder) as notes,
         _workers(run, lambda: run.tell(coverage), in_threads=in_threads) as workers,
     ):
+        run = run._replace(how=run.how._replace(memory=memory.folder))
         engine = _Engine(run, workers, output, coverage, notes)
         with beside(output.working) as folder, Groups(join(folder, _REPLICAS)) as groups:
             engine.look(inventoried, logs, groups.add)

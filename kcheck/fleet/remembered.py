@@ -11,7 +11,7 @@ from contextlib import ExitStack, suppress
 from functools import lru_cache
 from operator import attrgetter
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
 
 from kcheck import __version__
 from kcheck.core.strays import ACCORDING_TO
@@ -195,7 +195,6 @@ class Notes:
 
     def _flush(self, folder: str, log_dir: str) -> None:
         import pyarrow as pa
-        from pyarrow import parquet
 
         rows = pa.Table.from_batches(self._held)
         self._held, self._held_size = [], 0
@@ -204,15 +203,23 @@ class Notes:
         if self._writer is None:
             path = _folder(folder, log_dir)
             have_directory(path)
-            self._writer = parquet.ParquetWriter(
-                self._files.enter_context(replacing(join(path, f"{self._name}{_ENDING}"))),
-                rows.schema,
-                compression="zstd",
-                write_page_checksum=True,
-                use_compliant_nested_type=False,
-                write_statistics=False,
-            )
+            stream = self._files.enter_context(replacing(join(path, f"{self._name}{_ENDING}")))
+            self._writer = writer_of(stream, rows.schema)
         self._writer.write_table(rows)
+
+
+def writer_of(stream: BinaryIO, schema: "pa.Schema") -> Any:
+    """Return what writes rows that are remembered; damage of them is noticed."""
+    from pyarrow import parquet
+
+    return parquet.ParquetWriter(
+        stream,
+        schema,
+        compression="zstd",
+        write_page_checksum=True,
+        use_compliant_nested_type=False,
+        write_statistics=False,
+    )
 
 
 def _cites_metadata(batch: "pa.RecordBatch") -> "pa.BooleanArray":
@@ -269,7 +276,7 @@ def remembered(folder: str | None, log_dir: str) -> Remembered:
     with suppress(UnreadableError):
         names = list_directory(path).files
     files = [join(path, name) for name in names if name.endswith(_ENDING)]
-    notes = [table for file in files if (table := _read(file)) is not None]
+    notes = [table for file in files if (table := read_rows(file)) is not None]
     if not notes:
         return Remembered(None, {})
     (rows,) = pa.concat_tables(notes).combine_chunks().to_batches()
@@ -277,7 +284,8 @@ def remembered(folder: str | None, log_dir: str) -> Remembered:
     return Remembered(rows, {text: at for at, text in enumerate(signatures)}, files[0] if len(files) == 1 else None)
 
 
-def _read(path: str) -> "pa.Table | None":
+def read_rows(path: str) -> "pa.Table | None":
+    """Return remembered rows; None if the file is missing, damaged or empty."""
     import pyarrow as pa
     from pyarrow import parquet
 

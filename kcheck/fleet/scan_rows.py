@@ -211,8 +211,8 @@ def findings_batch(place: BrokerKey, rows_of: Iterable[Finding]) -> "pa.RecordBa
 
 
 def seen_of(batch: "pa.RecordBatch") -> "pa.RecordBatch":
-    """Return what the rules of a log dir need of the directories in a batch."""
-    return batch.select(list(_LIGHT)).filter(batch.column("seen"))
+    """Return what the rules of a log dir need of the directories in a batch, and their signatures."""
+    return batch.select([*_LIGHT, _SIGNATURE.name]).filter(batch.column("seen"))
 
 
 _LIGHT = (
@@ -233,7 +233,7 @@ class Light(NamedTuple):
 
 def light_of(batch: "pa.RecordBatch", where: Location) -> Iterator[Light]:
     """Yield what `seen_of` kept of the directories of the log dir that is at `where`."""
-    columns = [column.to_pylist() for column in batch.columns]
+    columns = [batch.column(name).to_pylist() for name in _LIGHT]
     starts = zip(*columns[-len(LIGHT) :], strict=True)
     seen = zip(*columns[: -len(LIGHT)], strict=True)
     for (raw_name, complete, clean, named, *known), start in zip(seen, starts, strict=True):

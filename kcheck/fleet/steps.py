@@ -25,6 +25,7 @@ from kcheck.fleet.cluster_metadata import (
 from kcheck.fleet.identify import Identified, ScanOptions
 from kcheck.fleet.predictions import log_dir_row, predicted
 from kcheck.fleet.remembered import how_text, kept_in, known_of, remembered, signature, with_known
+from kcheck.fleet.remembered_brokers import broker_signature, keep_broker, remembered_broker
 from kcheck.fleet.replicas import is_swap, lineage_of_runs, runs_of
 from kcheck.fleet.scan_rows import (
     DirectoryRow,
@@ -316,8 +317,26 @@ def _by_cluster(partitions: "pa.RecordBatch") -> "Iterator[tuple[str | None, pa.
 def look_at_broker(
     log_dirs_seen: Sequence[tuple[Identified, Sequence[bytes]]], how: ScanOptions
 ) -> tuple[tuple[str, bytes], ...]:
-    """Return rows of tables for the log dirs of one broker, given what was seen of the partitions of each."""
+    """Return rows of tables for the log dirs of one broker, given what was seen of the partitions of each.
+
+    If nothing of the broker has changed since an earlier run, they are what is remembered of it.
+    """
     how = how.of(log_dirs_seen[0][0].used)
+    signature = broker_signature(log_dirs_seen, how)
+    known = None if signature is None else remembered_broker(signature, how)
+    if known is not None:
+        return known
+    rows, is_complete = _look_at_broker(log_dirs_seen, how)
+    if signature is not None and is_complete:
+        keep_broker(signature, rows, how)
+    return rows
+
+
+def _look_at_broker(
+    log_dirs_seen: Sequence[tuple[Identified, Sequence[bytes]]], how: ScanOptions
+) -> tuple[tuple[tuple[str, bytes], ...], bool]:
+    """Return rows of tables, and whether all of the log dirs could be read."""
+    is_complete = True
     rows: list[tuple[str, pa.RecordBatch]] = []
     views: list[LogDirView] = []
     starts: list[LogDirPrediction] = []
@@ -326,6 +345,7 @@ def look_at_broker(
             opened = open_log_dir(log_dir.path, log_dir.broker_id, how.release)
             report_links(opened, how.wanted)
         opened.findings.extend(refused_findings(refused, opened.findings))
+        is_complete = is_complete and not opened.findings
         light = [row for data in seen for batch in from_bytes(data) for row in light_of(batch, opened.view.where)]
         partitions = [view for view, *_ in light]
         unread = {finding.where.dir for finding in opened.findings if finding.where.dir is not None}
@@ -360,7 +380,7 @@ def look_at_broker(
     first = log_dirs_seen[0][0]
     findings = _sorted(check_broker(tuple(map(remaining, views)), how.release), how)
     rows.append(("findings", findings_batch((first.cluster, first.broker), findings)))
-    return tuple((name, to_bytes(batch)) for name, batch in rows)
+    return tuple((name, to_bytes(batch)) for name, batch in rows), is_complete
 
 
 def _judged(

@@ -6,10 +6,11 @@ with two, what a start costs is taken off; then how both grow with the number of
 measures the comparison of replicas instead: three of each partition are read from Parquet, put together, and compared;
 some are behind, some have an epoch that the others do not have. `--growth 4000 40000 160000` scans so many directories
 once, with `--engine spark` by Spark, and prints the largest memory of each kind of process too. `--again 4000 40000`
-scans so many plainly, with `--remember`, and with `--since` where nothing has changed. `--profile 4000` prints where
-the CPU time of these goes, by cProfile, which makes calls dearer than they are; all steps are in one process then. The
-files of a log dir are links to those of its first directory. Nothing is asserted: the figures stand in
-docs/performance.md. `--tiny` does all that once with next to nothing: the tests do, so that it goes on to work.
+scans so many plainly, with `--remember`, and with `--since` where nothing has changed, at each of the `--depths`.
+`--profile 4000` prints where the CPU time of these goes, by cProfile, which makes calls dearer than they are; all steps
+are in one process then. The files of a log dir are links to those of its first directory. Nothing is asserted: the
+figures stand in docs/performance.md. `--tiny` does all that once with next to nothing: the tests do, so that it goes on
+to work.
 """
 
 import argparse
@@ -21,9 +22,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
@@ -102,27 +103,33 @@ def cost(folder: Path, jobs: int, runs: int) -> tuple[Cost, int]:
     return Cost(min(each.wall for each in found), min(each.cpu for each in found)), memory
 
 
-def again(counts: list[int]) -> None:
-    """Measure what `--remember` costs, and what `--since` saves where nothing has changed: CPU time less a start."""
-    begun: dict[str, float] = {}
-    for count in (1, *counts):
+def again(counts: list[int], depths: Sequence[Depth], runs: int) -> None:
+    """Measure what `--remember` costs, and what `--since` saves where nothing has changed: CPU time less a start.
+
+    The smallest of so many runs of each way counts; the first one of all is none of them.
+    """
+    begun: dict[Depth, dict[str, float]] = {}
+    for count, depth in product((1, 1, *counts), depths):
         with tempfile.TemporaryDirectory() as folder:
             make(Path(folder), count)
             out = f"{folder}/.out"  # no log dir of the layout
-            ways = {"plain": (), "remember": ("--remember",), "since": ("--since", f"{out}/run=remember")}
-            taken = {}
-            for name, options in ways.items():
+            ways = {"plain": (), "remember": ("--remember",), "since": ("--since", f"{out}/run=remember0")}
+            taken: dict[str, float] = {}
+            for number, (name, options) in product(range(runs), ways.items()):
                 command = [sys.executable, "-m", "kcheck", "fleet", "scan", f"{folder}/{LAYOUT}", "--jobs", "1"]
-                command += ["--out", out, "--run", name, "--quiet", "--fail-on", "fatal", *options]
+                command += ["--depth", str(depth), "--out", out, "--quiet", "--fail-on", "fatal"]
+                command += ["--run", f"{name}{number}", *options]
                 before = resource.getrusage(resource.RUSAGE_CHILDREN)
                 subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=ENVIRONMENT, cwd=ROOT)
                 after = resource.getrusage(resource.RUSAGE_CHILDREN)
-                taken[name] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        begun = begun or taken
+                cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+                taken[name] = min(taken.get(name, cpu), cpu)
         if count > 1:
-            own = {name: taken[name] - begun[name] for name in taken}
+            own = {name: taken[name] - begun[depth][name] for name in taken}
             said = ", ".join(f"{name} {cpu:.2f} s ({cpu / own['plain']:.2f})" for name, cpu in own.items())
-            print(f"{count:7} directories: {said} of CPU time", flush=True)
+            print(f"{count:7} directories, {depth}: {said} of CPU time", flush=True)
+        else:
+            begun[depth] = taken
 
 
 PARTS = {
@@ -295,19 +302,20 @@ def main() -> None:
     parser.add_argument("--partitions", nargs="+", type=int, help="compare the replicas of so many partitions instead")
     parser.add_argument("--growth", nargs="+", type=int, help="scan so many directories once each instead")
     parser.add_argument("--again", nargs="+", type=int, help="scan so many directories again, unchanged")
+    parser.add_argument("--depths", nargs="+", choices=[*Depth], default=[*Depth], help="how deep --again looks")
     parser.add_argument("--profile", type=int, help="print where the time of a scan of so many goes")
     parser.add_argument("--engine", choices=ENGINES, default="local", help="what --growth scans by")
     parser.add_argument("--tiny", action="store_true", help="measure next to nothing of all, in seconds")
     given = parser.parse_args()
     if given.tiny:
         growth([2, 4], "local")
-        again([2])
+        again([2], [Depth.CHECKPOINTS], 1)
         profile(4)
         compare_replicas([60])
         scans([2, 4], 1)
         return
     if given.again:
-        again(given.again)
+        again(given.again, [*map(Depth, given.depths)], given.runs)
         return
     if given.profile:
         profile(given.profile)

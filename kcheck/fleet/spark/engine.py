@@ -111,7 +111,8 @@ def _scan(
     ):
         folder = None if memory.folder is None else real(memory.folder)
         shared = None if is_url(run.out) else real(output.folder("runs"))  # Spark makes others, this one it does not.
-        engine = _SparkEngine(run, options._replace(memory=folder, shared=shared), spark, output, held)
+        options = options._replace(how=options.how._replace(memory=folder), shared=shared)
+        engine = _SparkEngine(run, options, spark, output, held)
         engine.look(inventoried, found)
         memory.end()
         report = conclude(

@@ -55,8 +55,8 @@ class ExecutorOptions(NamedTuple):
     """ScanOptions directories are looked at; one that takes more than `seconds` becomes a finding.
 
     `urls` are the stores that log dirs are in, of which so many `requests` are made at once; `options` are those of
-    every file system. What is found is kept in the folder `memory`, if there is one. `shared` is a folder in that of
-    the run, where Spark writes below it: an executor that does not see it would write for itself alone.
+    every file system. `shared` is a folder in that of the run, where Spark writes below it: an executor that does not
+    see it would write for itself alone.
     """
 
     how: ScanOptions
@@ -64,7 +64,6 @@ class ExecutorOptions(NamedTuple):
     urls: tuple[str, ...] = ()
     options: tuple[tuple[str, object], ...] = ()
     requests: int = THREADS
-    memory: str | None = None
     shared: str | None = None
 
 
@@ -185,7 +184,7 @@ def list_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
 
 def scan_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
     """Yield what was found in the directories of each part: rows of tables, and what the look at its broker needs."""
-    with workers_of(options) as workers, Notes(options.memory, str(_task_number())) as notes:
+    with workers_of(options) as workers, Notes(options.how.memory, str(_task_number())) as notes:
         retry = Retry(workers, options.how)
 
         def tasks() -> Iterator[tuple[Mapping[str, Any], Any]]:
@@ -333,7 +332,7 @@ def workers_of(options: ExecutorOptions) -> Iterator[Workers | Threads]:
     all_rules()
     for name in _DEEP if options.how.depth.reads_segments else ():
         import_module(name)
-    with mounted([*options.urls, options.memory or "", options.how.since or ""], dict(options.options)):
+    with mounted([*options.urls, options.how.memory or "", options.how.since or ""], dict(options.options)):
         if options.urls:
             workers: Workers | Threads = Threads(options.requests, tick=lambda: None, seconds=options.seconds)
         else:
