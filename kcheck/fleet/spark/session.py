@@ -81,12 +81,14 @@ def session(master: str | None) -> "Iterator[SparkSession]":
 @contextmanager
 def in_a_line() -> Iterator[None]:
     """End the run if Spark fails, with its first message and the cause; its own log has the rest."""
-    from py4j.protocol import Py4JError
+    from py4j.protocol import Py4JError, Py4JNetworkError
     from pyspark.errors import PySparkException, PythonException
 
     try:
         yield
-    except (PySparkException, Py4JError, ConnectionError) as error:  # the last one where its Java has gone
+    except (Py4JNetworkError, ConnectionError) as error:
+        raise KcheckError("Spark could not finish: the Java process of its driver has ended") from error
+    except (PySparkException, Py4JError) as error:
         said = str(error) or type(error).__name__
         lines = [line.strip().removeprefix(": ") for line in said.splitlines() if line.strip()]
         first, *others = lines[lines[0].startswith(_CALLED) and len(lines) > 1 :]

@@ -9,7 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JNetworkError
 
 import kcheck as package
 from kcheck.errors import KcheckError, UsageError
@@ -196,3 +196,11 @@ def test_a_socket_is_asked_for_where_its_path_is_short() -> None:
     socket = "spark.python.unix.domain.socket.enabled"
     masters = {master: socket in session.wishes(master) for master in ("local[2]", "spark://h:7077", "yarn")}
     assert {"local[2]": True, "spark://h:7077": True, "yarn": False} == masters
+
+
+@pytest.mark.parametrize("error", [ConnectionRefusedError(111, "Connection refused"), Py4JNetworkError("Answer")])
+def test_that_java_has_ended_is_said(error: Exception) -> None:
+    """Not how that showed."""
+    with pytest.raises(KcheckError) as caught, session.in_a_line():
+        raise error
+    assert "Spark could not finish: the Java process of its driver has ended" == str(caught.value)
