@@ -71,6 +71,8 @@ class SavedEvidence(NamedTuple):
     """Those that neither the plan gives up nor a replica has that cannot follow, and the leader's log lacks."""
     others_committed: int | None
     """How many of these were acknowledged: they lie below the high watermark."""
+    start: Offset = Offset(0)
+    """What the leader has deleted or compacted lies below and is not compared."""
 
 
 class PartitionNow(NamedTuple):
@@ -79,7 +81,9 @@ class PartitionNow(NamedTuple):
     registration: PartitionRegistration | None = None
     """Its state by the metadata; None if it is in none at hand."""
     topic_id: str | None = None
-    """The id of its topic by the metadata."""
+    """The id of its topic by the metadata, or by the leader's directory."""
+    is_deleted: bool = False
+    """Whether metadata are at hand that do not have the topic."""
     ends: Mapping[int, Offset | None] = {}
     """The log end offset of each replica here, by broker."""
     latest_epoch: Epoch | None = None
@@ -103,6 +107,10 @@ class PartitionNow(NamedTuple):
         led = self.registration.leader
         return self.registration.last_leader if led == NO_LEADER else led
 
+    def has_replica(self, number: int) -> bool:
+        """Whether a broker has a replica, or may have one: a later reassignment can remove it."""
+        return self.registration is None or number in self.registration.replicas
+
 
 def broker_steps(plan: SavedPlan, brokers: Mapping[int, BrokerRegistration]) -> Iterator[PlanStep]:
     """Yield a step for each broker that the plan starts: a start gives it a new epoch."""
@@ -117,9 +125,9 @@ def broker_steps(plan: SavedPlan, brokers: Mapping[int, BrokerRegistration]) -> 
 def partition_steps(
     planned: PlannedPartition, now: PartitionNow, plan: SavedPlan, brokers: Mapping[int, BrokerRegistration]
 ) -> tuple[PlanStep, ...]:
-    """Return the steps of one partition."""
-    steps = (
-        *_topic(planned, now),
+    """Return the steps of one partition; of a topic that was deleted since, only this."""
+    gone = tuple(_topic(planned, now))
+    steps = gone or (
         _leader(planned, now),
         _epoch(planned, now),
         _log_end(planned, now),
@@ -133,10 +141,12 @@ def partition_steps(
 
 
 def _topic(planned: PlannedPartition, now: PartitionNow) -> Iterator[PlanStep]:
-    if ids_differ(planned.topic_id, now.topic_id):
-        yield PlanStep(
-            StepKind.TOPIC, f"topic id {planned.topic_id}", f"topic id {now.topic_id}: a new topic", ok=False
-        )
+    expected = "the topic is still there" if planned.topic_id is None else f"topic id {planned.topic_id}"
+    if now.is_deleted:
+        yield PlanStep(StepKind.TOPIC, expected, "the topic was deleted: the metadata do not have it", ok=False)
+    elif ids_differ(planned.topic_id, now.topic_id):
+        seen = f"topic id {now.topic_id}: a new topic; the planned one was deleted"
+        yield PlanStep(StepKind.TOPIC, expected, seen, ok=False)
 
 
 def _leader(planned: PlannedPartition, now: PartitionNow) -> PlanStep:
@@ -146,8 +156,11 @@ def _leader(planned: PlannedPartition, now: PartitionNow) -> PlanStep:
     if now.leader is None:
         return PlanStep(StepKind.LEADER, expected, "it has no leader", ok=False, broker_id=planned.leader)
     words = "leads" if now.registration.leader == now.leader else "led last"
-    seen = f"broker {now.leader} {words}"
-    return PlanStep(StepKind.LEADER, expected, seen, now.leader == planned.leader, broker_id=planned.leader)
+    seen, ok = f"broker {now.leader} {words}", now.leader == planned.leader
+    if not now.has_replica(planned.leader):
+        seen = f"? ({seen}; broker {planned.leader} is no longer a replica)"
+        return PlanStep(StepKind.LEADER, expected, seen, None, broker_id=planned.leader)
+    return PlanStep(StepKind.LEADER, expected, seen, ok, broker_id=planned.leader)
 
 
 def _epoch(planned: PlannedPartition, now: PartitionNow) -> PlanStep:
@@ -159,7 +172,8 @@ def _epoch(planned: PlannedPartition, now: PartitionNow) -> PlanStep:
 
 
 def _log_end(planned: PlannedPartition, now: PartitionNow) -> PlanStep:
-    leader = planned.leader
+    is_moved = now.leader is not None and not now.has_replica(planned.leader)
+    leader = now.leader if is_moved and now.leader is not None else planned.leader
     end = now.ends.get(leader)
     if planned.log_end_offset is None:
         ok, expected = None, f"log end of broker {leader} ?"
@@ -188,6 +202,8 @@ def _follows(number: int, now: PartitionNow) -> tuple[str, bool | None]:
     if now.leader == number:
         return "it leads", False
     state = now.followers.get(number)
+    if not now.has_replica(number):
+        return "? (it is no longer a replica)", None
     if state is None:
         return "? (no log of it is here)", None
     if state.problem is not None:
@@ -195,7 +211,12 @@ def _follows(number: int, now: PartitionNow) -> tuple[str, bool | None]:
     if state.diverges_silently_at is not None:
         return f"its log differs from the leader's from {state.diverges_silently_at} on", False
     if state.lost is not None:
-        return f"offsets {state.lost.start}–{state.lost.end - 1} are not the leader's", False
+        offsets = f"offsets {state.lost.start}–{state.lost.end - 1}"
+        return (
+            (f"{offsets} are not the leader's", False)
+            if state.lost.certain
+            else (f"? (the files do not show whether {offsets} are the leader's)", None)
+        )
     return f"its log is the leader's up to {state.log_end_offset_before}", True
 
 
@@ -206,18 +227,19 @@ def _records(planned: PlannedPartition, now: PartitionNow) -> Iterator[PlanStep]
             ranges = ", ".join(f"{start}–{end - 1}" for start, end in lost)
             yield PlanStep(StepKind.RECORDS, f"followers lose offsets {ranges}", _NOT_SAVED, None)
         return
-    expected, missing, others, committed = now.evidence
+    expected, missing, others, committed, start = now.evidence
     unread = (
         f"? ({'the saved records cannot be read' if expected is None else 'no readable log of the leader is here'})"
     )
+    since = f" (from offset {start} on: the leader deleted or compacted those below)" if start else ""
     if lost:
-        words = f"{_number(expected)} saved records are lost"
+        words = f"{_number(expected)} saved records are lost{since}"
         if expected is None or missing is None:
             yield PlanStep(StepKind.RECORDS, words, unread, None)
         else:
             back = f"; {expected - missing} are back" if missing < expected else ""
             yield PlanStep(StepKind.RECORDS, words, f"{missing} are lost{back}", missing == expected)
-    words = "every other saved record is in the leader's log"
+    words = f"every other saved record is in the leader's log{since}"
     if others is None:
         yield PlanStep(StepKind.RECORDS, words, unread, None)
     else:

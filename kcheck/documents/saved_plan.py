@@ -1,6 +1,7 @@
 """plan.json, written by `elect --out`, read by `verify`: anybody may have edited it, so every value is checked."""
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -55,8 +56,13 @@ def parse_plan(data: bytes, path: str) -> SavedPlan:
     document = _document(data, path)
     schema = document.value("schema", str)
     if schema != SCHEMA:
-        raise UsageError(f"{path}.schema: {schema[:_SHOWN_MAX]!r}; must be {SCHEMA}")
+        raise UsageError(f"{path}.schema: {schema[:_SHOWN_MAX]!r}; this kcheck reads {SCHEMA}")
     epochs = document.objects("broker_epochs")
+    partitions = tuple(map(_partition, document.objects("partitions")))
+    names = Counter((partition.topic, partition.partition) for partition in partitions)
+    for (topic, partition), count in names.items():
+        if count > 1:
+            raise UsageError(f"{path}.partitions: {topic}-{partition} is there {count} times")
     return SavedPlan(
         kafka=document.value("kafka", str),
         order=document.numbers("start_order"),
@@ -64,7 +70,7 @@ def parse_plan(data: bytes, path: str) -> SavedPlan:
         paths=document.each("paths", str),
         saved=document.optional("saved", str),
         broker_epochs={row.number("broker_id", INT_MAX): row.number("broker_epoch", LONG_MAX) for row in epochs},
-        partitions=tuple(map(_partition, document.objects("partitions"))),
+        partitions=partitions,
     )
 
 

@@ -86,6 +86,8 @@ class _Read(NamedTuple):
     states: Mapping[tuple[str, int], tuple[ReplicaState, ...]]
     """The replicas as they lie, by partition."""
     strays: Mapping[tuple[str, int], tuple[tuple[int, str], ...]]
+    cleaned: Mapping[tuple[str, int, int], Offset]
+    """Up to where the log cleaner may have removed records, by partition and broker."""
     full: Mapping[tuple[str, int], tuple[int, ...]]
     """What restore.json says."""
 
@@ -112,12 +114,14 @@ def verify(
     if plan.partitions and not partitions:
         raise UsageError(f"{folder}: no partition of the plan is among those that --topic and --partition select")
     loaded = replicas_of(targets, wanted=wanted, release=release)
+    strays, cleaned = _besides(targets, wanted, release)
     read = _Read(
         plan=plan,
         release=release,
         image=image_at_hand(targets, metadata, release),
         states=_states(loaded, release),
-        strays=_strays(targets, wanted, release),
+        strays=strays,
+        cleaned=cleaned,
         full=full,
     )
     brokers = {} if read.image is None else read.image.brokers
@@ -150,18 +154,25 @@ def _states(loaded: LoadedReplicas, release: Release) -> dict[tuple[str, int], t
     return states
 
 
-def _strays(
+def _besides(
     targets: Iterable[Target], wanted: PartitionFilter, release: Release
-) -> dict[tuple[str, int], tuple[tuple[int, str], ...]]:
+) -> tuple[dict[tuple[str, int], tuple[tuple[int, str], ...]], dict[tuple[str, int, int], Offset]]:
+    """Return the stray directories of the log dirs, and up to where their partitions are compacted."""
     strays: dict[tuple[str, int], tuple[tuple[int, str], ...]] = {}
+    cleaned: dict[tuple[str, int, int], Offset] = {}
     log_dirs = LogDirs(release)
     for target in targets:
         log_dir = log_dirs.open(target.path, target.broker_id) if target.kind is TargetKind.LOG_DIR else None
-        for name, directory in () if log_dir is None else log_dir.directories:
-            key, number = (directory.topic, directory.partition), log_dir.view.where.broker_id if log_dir else None
-            if directory.state is DirectoryState.STRAY and number is not None and wanted.has(*key):
+        number = None if log_dir is None else log_dir.view.where.broker_id
+        if log_dir is None or number is None:
+            continue
+        for name, directory in log_dir.directories:
+            key = (directory.topic, directory.partition)
+            if directory.state is DirectoryState.STRAY and wanted.has(*key):
                 strays[key] = (*strays.get(key, ()), (number, join(target.path, name)))
-    return strays
+        for topic, offsets in (log_dir.checkpoints.cleaned or {}).items():
+            cleaned.update({(topic, partition, number): offset for partition, offset in offsets.items()})
+    return strays, cleaned
 
 
 def _now(planned: PlannedPartition, read: _Read) -> PartitionNow:
@@ -172,6 +183,7 @@ def _now(planned: PlannedPartition, read: _Read) -> PartitionNow:
     now = PartitionNow(
         registration=None if topic is None else topic.partitions.get(planned.partition),
         topic_id=None if topic is None else topic.topic_id,
+        is_deleted=image is not None and topic is None,
         ends={state.broker_id: state.log_end_offset for state in states if state.broker_id is not None},
         latest_epoch=max((state.latest_epoch for state in states), default=None),
         strays=read.strays.get(key, ()),
@@ -184,19 +196,28 @@ def _now(planned: PlannedPartition, read: _Read) -> PartitionNow:
     followers = (part for plan in plans for part in plan.followers)
     return now._replace(
         followers={part.broker_id: part for part in followers if part.broker_id is not None},
-        evidence=_evidence(planned, leading, read.plan.saved),
+        evidence=_evidence(planned, leading, read.plan.saved, read.cleaned),
+        topic_id=leading.topic_id if now.topic_id is None and leading is not None else now.topic_id,
     )
 
 
-def _evidence(planned: PlannedPartition, leading: ReplicaState | None, saved: str | None) -> SavedEvidence | None:
+def _evidence(
+    planned: PlannedPartition,
+    leading: ReplicaState | None,
+    saved: str | None,
+    cleaned: Mapping[tuple[str, int, int], Offset],
+) -> SavedEvidence | None:
     """Return which of the saved records the leader's log has; None if what the plan gives up is not at hand."""
     place = None if saved is None else join(saved, f"{planned.topic}-{planned.partition}")
     logs = {} if place is None or not is_directory(place) else dict(_saved_logs(place))
     given_up = [follower for follower in planned.followers if follower.lost is not None]
     if not logs or any(follower.broker_id not in logs for follower in given_up):
         return None
-    # What retention has deleted since is no loss.
-    start = Offset(0) if leading is None else leading.log_start_offset
+    # What retention has deleted or the log cleaner has removed since is no loss.
+    start = Offset(0)
+    if leading is not None and leading.broker_id is not None:
+        compacted = cleaned.get((planned.topic, planned.partition, leading.broker_id), start)
+        start = max(leading.log_start_offset, compacted)
     everything = [LostRange(files, start, Offset(LONG_MAX)) for files in logs.values()]
     lost = [
         LostRange(logs[follower.broker_id], max(start, follower.lost.start), follower.lost.end)
@@ -212,7 +233,8 @@ def _evidence(planned: PlannedPartition, leading: ReplicaState | None, saved: st
         apart = [follower.broker_id for follower in planned.followers if not follower.follows]
         kept = [LostRange(logs[number], start, Offset(LONG_MAX)) for number in apart if number in logs]
         others = distinct(everything, [*here, *lost, *kept], planned.high_watermark)
-    return SavedEvidence(expected.records, missing.records, others.records, others.committed)
+    counts = (expected.records, missing.records, others.records, others.committed)
+    return SavedEvidence(*counts, start if any(files[0].base_offset < start for files in logs.values()) else Offset(0))
 
 
 def _saved_logs(place: str) -> Iterator[tuple[int, tuple[LogFile, ...]]]:

@@ -124,7 +124,7 @@ def test_a_plan_that_is_read_is_the_one_that_was_written(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"schema": "kcheck.plan/1"}, "p.schema: 'kcheck.plan/1'; must be kcheck.election-plan/1"),
+        ({"schema": "kcheck.plan/1"}, "p.schema: 'kcheck.plan/1'; this kcheck reads kcheck.election-plan/1"),
         ({"schema": None}, "p.schema: missing; must be a string"),
         ({"start_order": [1, -1]}, "p.start_order[1]: out of range, 0 to 2147483647"),
         ({"dead": [True]}, "p.dead[0]: True; must be an integer"),
@@ -196,3 +196,86 @@ def test_flipped_bits(folder: Path, tmp_path: Path) -> None:
     for plan in chance.sample(plans, 8):
         (tmp_path / "plan.json").write_bytes(plan)
         assert kcheck("verify", tmp_path, *HERE).code in {0, 1, 2}
+
+
+def other_disk(tmp_path: Path, number: int, files: dict[str, str]) -> str:
+    """Return a copy of a broker of the fixture, with other checkpoints, as an argument."""
+    there = tmp_path / f"b{number}"
+    shutil.copytree(HERE[number - 1].partition("=")[2], there)
+    for checkpoint, text in files.items():
+        for log_dir in {path.parent for path in there.rglob("meta.properties")}:
+            (log_dir / checkpoint).write_text(text)
+    return f"{number}={there}"
+
+
+LOSING = [{"broker_id": 1, "truncate_to": 50, "lost": {"from": 50, "to": 67}}]
+
+
+@pytest.mark.parametrize(
+    ("checkpoint", "offset", "expected"),
+    [
+        ("log-start-offset-checkpoint", 60, ["7 saved records are lost", "7 are lost"]),
+        ("cleaner-offset-checkpoint", 60, ["7 saved records are lost", "7 are lost"]),
+        ("cleaner-offset-checkpoint", 68, ["0 saved records are lost", "0 are lost"]),
+    ],
+)
+def test_what_retention_and_compaction_took_since(
+    folder: Path, tmp_path: Path, checkpoint: str, offset: int, expected: list[str]
+) -> None:
+    """It is no loss, and the step says from where on it compares."""
+    leader = other_disk(tmp_path, 2, {checkpoint: f"0\n1\ndiverged 0 {offset}\n"})
+    report = document("verify", edited(folder, tmp_path / "p", followers=LOSING), HERE[0], leader)
+    rows = [step for step in report["steps"] if step["kind"] == "records"]
+    since = f" (from offset {offset} on: the leader deleted or compacted those below)"
+    assert [rows[0]["expected"], rows[0]["seen"]] == [expected[0] + since, expected[1]]
+    assert rows[1]["expected"] == f"every other saved record is in the leader's log{since}"
+    assert [row["ok"] for row in rows] == [True, True]
+
+
+def test_a_topic_that_is_gone(folder: Path, tmp_path: Path) -> None:
+    """Nothing else is compared: by the metadata, or by the id in the leader's directory."""
+    gone = edited(folder, tmp_path / "p", topic="gone")
+    deleted = "the topic was deleted: the metadata do not have it"
+    topics = [step for step in document("verify", gone, *HERE)["steps"] if step["topic"] == "gone"]
+    assert [(step["kind"], step["seen"], step["ok"]) for step in topics] == [("topic", deleted, False)]
+    again = edited(folder, tmp_path / "p", topic_id="A" * 22)
+    alone = [f"{number}={next(Path(HERE[number - 1][2:]).rglob('diverged-0'))}" for number in (1, 2)]
+    for brokers in (HERE, alone):
+        (step,) = (step for step in document("verify", again, *brokers)["steps"] if step["topic"] == "diverged")
+        assert step["seen"].endswith(": a new topic; the planned one was deleted")
+        assert (step["kind"], step["ok"]) == ("topic", False)
+
+
+def test_a_partition_that_was_moved_since(folder: Path, tmp_path: Path) -> None:
+    """To another log dir: as planned. To another broker: what the old one has does not matter."""
+    source = Path(other_disk(tmp_path, 1, {})[2:])
+    (log_dir,) = (path.parent for path in source.rglob("meta.properties"))
+    disk = tmp_path / "second"
+    disk.mkdir()
+    shutil.copy(log_dir / "meta.properties", disk)
+    shutil.move(log_dir / "diverged-0", disk)
+    plan = edited(folder, tmp_path / "p", followers=LOSING)
+    before = document("verify", plan, *HERE)["steps"]
+    assert document("verify", plan, f"1={source}", f"1={disk}", HERE[1])["steps"] == before
+    away = edited(folder, tmp_path / "p", leader=3, followers=[{"broker_id": 4, "truncate_to": 50}])
+    report = document("verify", away, *HERE)
+    assert seen(report, "leader") == [("? (broker 2 leads; broker 3 is no longer a replica)", None)]
+    assert seen(report, "truncation") == [("? (it is no longer a replica)", None)]
+    assert seen(report, "log-end") == [("log end 68", True)]
+
+
+def test_names_that_a_terminal_would_obey(folder: Path, tmp_path: Path) -> None:
+    """They are shown, not obeyed: of a plan, of its directory, of what it names."""
+    plan = edited(folder, tmp_path / "\x1b[31mp", topic_id="\x1b]0;x\x07", followers=LOSING)
+    (plan / "plan.json").write_text((plan / "plan.json").read_text().replace(str(folder / "saved"), "/\\u001b[2J"))
+    for asked in (("verify", plan, *HERE), ("verify", tmp_path / "\x1b[2J", *HERE)):
+        done = kcheck(*asked)
+        assert "\x1b" not in done.out + done.err
+
+
+def test_a_partition_that_a_plan_has_twice(folder: Path) -> None:
+    """Two lines for one partition contradict each other."""
+    plan = json.loads((folder / "plan.json").read_bytes())
+    plan["partitions"] *= 2
+    with pytest.raises(UsageError, match=r"^p\.partitions: behind-0 is there 2 times$"):
+        parse_plan(json.dumps(plan).encode(), "p")

@@ -85,8 +85,19 @@ def test_leader(now: PartitionNow, seen: str, ok: bool | None) -> None:
 
 
 def test_topic() -> None:
-    """A topic that was made again is another one."""
-    assert steps(StepKind.TOPIC, NOW._replace(topic_id="NEW"))[0][2] is False
+    """A topic that was made again is another one, and nothing else of it is compared."""
+    for now in (NOW._replace(topic_id="NEW"), NOW._replace(is_deleted=True)):
+        assert [(step.kind, step.ok) for step in partition_steps(PLANNED, now, PLAN, BROKERS)] == [("topic", False)]
+    unknown = PLANNED._replace(topic_id=None)
+    assert steps(StepKind.TOPIC, NOW._replace(is_deleted=True), unknown)[0][0] == "the topic is still there"
+
+
+def test_a_leader_that_is_no_longer_a_replica() -> None:
+    """Somebody reassigned the partition: the log end of its leader counts, the old one is not looked at."""
+    moved = registered(replicas=(2, 4), leader=2)
+    assert steps(StepKind.LEADER, moved)[0][1:] == ("? (broker 2 leads; broker 1 is no longer a replica)", None)
+    assert steps(StepKind.LOG_END, moved) == [("log end of broker 2 9 or above", "log end 9", True)]
+    assert steps(StepKind.TRUNCATION, moved)[1][1:] == ("? (it is no longer a replica)", None)
 
 
 @pytest.mark.parametrize(
@@ -135,6 +146,10 @@ def test_log_end() -> None:
             NOW._replace(followers={2: state(2, diverges_silently_at=Offset(6))}),
             "its log differs from the leader's from 6 on", False,
         ),
+        (
+            NOW._replace(followers={2: state(2, lost=LOST._replace(certain=False))}),
+            "? (the files do not show whether offsets 5–7 are the leader's)", None,
+        ),
         (NOW._replace(followers={2: state(2, problem="damaged")}), "? (damaged)", None),
         (NOW._replace(followers={}), "? (no log of it is here)", None),
         (registered(leader=2), "it leads", False),
@@ -170,6 +185,11 @@ def test_saved_records_of_a_plan_without_loss() -> None:
         "every other saved record is in the leader's log"
     ]
     assert steps(StepKind.RECORDS, NOW._replace(evidence=None), safe) == []
+    later = NOW._replace(evidence=SavedEvidence(3, 3, 0, 0, Offset(7)))
+    since = " (from offset 7 on: the leader deleted or compacted those below)"
+    assert [row[0] for row in steps(StepKind.RECORDS, later, safe)] == [
+        f"every other saved record is in the leader's log{since}"
+    ]
 
 
 def test_replicas() -> None:
