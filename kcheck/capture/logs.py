@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 from kcheck.capture.contents import How, content_of
 from kcheck.core.log_catalogue import Wording
-from kcheck.core.log_lines import LogEvent
+from kcheck.core.log_lines import OF_CONFIGURATION, LogEvent
 from kcheck.core.log_values import LogPlace, partition_of
 from kcheck.model.names import is_legal_topic, parse_directory
 
@@ -33,8 +33,8 @@ def redacted(events: Iterable[LogEvent], rename: Callable[[str], str]) -> Iterat
         time = event.time if event.time is not None and 0 <= event.time <= _MS_MAX else time
         if event.wording is not None:
             yield _line(event, event.wording, time, rename)
-        elif event.rule is not None and event.place.broker is not None:
-            yield f"\tbroker.id = {event.place.broker}\n"  # The one rule without a wording.
+        elif event.rule is not None and event.rule.id == OF_CONFIGURATION:
+            yield f"\tbroker.id = {event.place.broker}\n"
 
 
 def _line(event: LogEvent, wording: Wording, time: int, rename: Callable[[str], str]) -> str:

@@ -1,7 +1,7 @@
 """The catalogue of broker messages: rules, their wordings in each release, and an index of their first words."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from kcheck.core.releases import lines
@@ -10,6 +10,15 @@ _VALUE = re.compile("<([a-z_]+)>")
 _MORE = "…"
 """Ends a pattern that is the beginning of a longer message."""
 _THROWN = ("Exception", "Error", "Fault")
+_SHORT_SIZE = 24
+"""Characters of a text that other software may write too."""
+_OF_CALLERS = frozenset(
+    ("-", "CoreUtils", "Utils", "ShutdownableThread", "KafkaThread", "Logging", "LogDirFailureChannel")
+)
+"""Classes whose messages have the loggers of their callers, or of classes derived from them."""
+_OF_KAFKA = ("kafka.", "k.", "org.apache.kafka.", "o.a.k.")
+_SIMPLE_NAMES = re.compile(r"[A-Z]\w*")
+_LAST_WORD = re.compile(r"[A-Z][a-z0-9]*$")
 _LINES = lines()
 
 
@@ -60,6 +69,21 @@ class Wording(NamedTuple):
         """Whether it is the text of an exception."""
         return any(level.endswith(_THROWN) for level in self.levels)
 
+    def is_of(self, logger: str | None) -> bool:
+        """Whether a logger can have written it: a short text that is not an exception's needs a class that has it.
+
+        A class of Kafka that ends in the same word can be derived from one that has it. A logger without a class, such
+        as `state.change.logger`, can have written anything.
+        """
+        names = _SIMPLE_NAMES.findall(logger.rpartition(".")[2]) if logger is not None else []
+        if not names or logger is None or self.is_thrown or sum(map(len, self.literals)) >= _SHORT_SIZE:
+            return True
+        own = {name.removesuffix("$") for name in self.classes}
+        if not _OF_CALLERS.isdisjoint((*own, *names)) or not own.isdisjoint(names):
+            return True
+        is_derived = _last_words(own) & _last_words(names)
+        return bool(is_derived) and ("." not in logger or logger.startswith(_OF_KAFKA))
+
     def has(self, line: str) -> bool:
         """Whether a line of releases has this wording."""
         return any(line in span for span in map(_span, self.releases.split(",")))
@@ -80,14 +104,23 @@ class Catalogue(NamedTuple):
     """Those of exceptions that begin with a value."""
     since: Mapping[str, str]
     """The first line of releases that has a wording of a rule, by its id."""
+    by_logger: Mapping[str, LogRule]
+    """The rules of messages that have no wording, by the first names of their loggers."""
 
     def of_rule(self, rule: LogRule) -> tuple[Wording, ...]:
         """Return the wordings of a rule."""
         return tuple(wording for wording in self.wordings if wording.rule is rule)
 
+    def of_logger(self, logger: str | None) -> LogRule | None:
+        """Return the rule of a message without a wording, by who wrote it; None if its logger says nothing of it."""
+        name = logger or ""
+        while name and name not in self.by_logger:
+            name = name.rpartition(".")[0]
+        return self.by_logger.get(name)
 
-def catalogue(rules: str, patterns: str) -> Catalogue:
-    """Return the catalogue from the texts of its two tables: tab-separated, with a header line."""
+
+def catalogue(rules: str, patterns: str, loggers: str) -> Catalogue:
+    """Return the catalogue from the texts of its tables: tab-separated, with a header line."""
     by_id = {rule.id: rule for rule in map(_rule, _rows(rules))}
     # The longest text is the most specific one.
     wordings = sorted((_wording(row, by_id) for row in _rows(patterns)), key=lambda one: -sum(map(len, one.literals)))
@@ -103,7 +136,8 @@ def catalogue(rules: str, patterns: str) -> Catalogue:
     for wording in wordings:
         first = _span(wording.releases.partition(",")[0])[0]
         since[wording.rule.id] = min(first, since.get(wording.rule.id, first), key=_LINES.index)
-    return Catalogue(by_id, tuple(wordings), index, by_value, calm_by_value, thrown_by_value, since)
+    by_logger = {logger: by_id[rule] for rule, logger in _rows(loggers)}
+    return Catalogue(by_id, tuple(wordings), index, by_value, calm_by_value, thrown_by_value, since, by_logger)
 
 
 def _rows(text: str) -> Iterator[list[str]]:
@@ -137,3 +171,8 @@ def _first_words(wording: Wording) -> str:
 def _span(releases: str) -> tuple[str, ...]:
     first, _, last = releases.partition("-")
     return tuple(_LINES[_LINES.index(first) : _LINES.index(last or first) + 1])
+
+
+def _last_words(names: Iterable[str]) -> set[str]:
+    """Return the last words of names of classes: `Thread` of `ReplicaFetcherThread`."""
+    return {last[0] for name in names if (last := _LAST_WORD.search(name)) is not None}

@@ -14,17 +14,18 @@ from kcheck.core.log_frames import (
     bare,
     bodies,
     frame,
-    logger_end,
-    milliseconds,
     unwrapped,
     with_logger,
     without_logger,
     without_outer,
 )
+from kcheck.core.log_times import milliseconds
 from kcheck.core.log_values import LogPlace, Value, place, typed
 
 MESSAGE_SIZE_MAX = 16_384
 """Characters of a message that are looked at."""
+OF_CONFIGURATION = "L142"
+"""The rule of a line of the configuration that names the broker; it has no wording."""
 _SHOWN_SIZE_MAX = 500
 _ALARMING = ("WARN", "ERROR", "FATAL")
 _CALM = ("TRACE", "DEBUG", "INFO")
@@ -35,6 +36,15 @@ _EXCEPTION_ENDS = ("Exception: ", "Error: ")
 _BROKER_CONFIG = re.compile(r"\s*(?:broker|node)\.id = (\d{1,10})\s*")
 _TAIL_MIN = 4
 """A message may go on after its last text, if that is at least this long."""
+_CUT_MIN = 10
+"""Characters of the last text that must be there if the end of a message is missing."""
+_REQUIRED = "requirement failed: "
+"""Scala writes it before the text of a failed precondition."""
+_MARKUP = re.compile(
+    r"^\ufeff?(?:(?:[`>|]+|\{(?:code|noformat|quote|panel)[^}]*\}|<(?:pre|code|p)>) *)+"
+    r"|(?: *(?:[`|]+|\{(?:code|noformat|quote|panel)\}|</(?:pre|code|p)>|<br ?/?>))+ *$"
+)
+"""What tickets and pages put around a line."""
 
 _WHOLE_MIN = 20
 """Or, without values, if it is at least this long."""
@@ -66,19 +76,21 @@ class LogEvent(NamedTuple):
     place: LogPlace
 
 
-def match(catalogue: Catalogue, message: str, *, level: str | None = None, is_thrown: bool = False) -> Match | None:
+def match(
+    catalogue: Catalogue, message: str, *, level: str | None = None, logger: str | None = None, is_thrown: bool = False
+) -> Match | None:
     """Return the wording that a message, or the text of an exception, has without prefixes and logger; None if none.
 
-    `level`: that of the message, if it is known.
+    `level`, `logger`: those of the message, if they are known; the logger may be in the message too.
     """
+    message = message[:MESSAGE_SIZE_MAX]
+    if is_thrown:
+        return _match(catalogue, message.removeprefix(_REQUIRED), None, catalogue.thrown_by_value)
     by_value = catalogue.calm_by_value if level in _CALM else catalogue.by_value
-    found = _match(catalogue, message[:MESSAGE_SIZE_MAX], catalogue.thrown_by_value if is_thrown else by_value)
-    if found is None and not is_thrown and (end := logger_end(message)):
-        return _match(catalogue, message[end : end + MESSAGE_SIZE_MAX], by_value)
-    return found
+    return _match(catalogue, message, logger, by_value)
 
 
-def _match(catalogue: Catalogue, message: str, by_value: tuple[Wording, ...]) -> Match | None:
+def _match(catalogue: Catalogue, message: str, logger: str | None, by_value: tuple[Wording, ...]) -> Match | None:
     plain = ""
     for prefix, body in bodies(message):
         some = _candidates(catalogue, body, by_value)
@@ -90,7 +102,7 @@ def _match(catalogue: Catalogue, message: str, by_value: tuple[Wording, ...]) ->
             for is_exact in (True, False):
                 for wording in some:
                     values = _values(wording, text[len(prefix) :], is_exact=is_exact)
-                    if values is not None:
+                    if values is not None and wording.is_of(logger or with_logger(LogFrame(message)).logger):
                         return Match(wording, values, prefix)
     return None
 
@@ -122,6 +134,10 @@ def _values(wording: Wording, text: str, *, is_exact: bool) -> tuple[str, ...] |
         return () if may_go_on or len(text) == len(literals[0]) else None
     at, values = len(literals[0]), []
     for literal in literals[1:-1]:
+        if _is_empty(text, at, literal):
+            values.append("")
+            at += len(literal) - 1
+            continue
         end = text.find(literal, at)
         if end < 0:
             return None
@@ -137,11 +153,24 @@ def _values(wording: Wording, text: str, *, is_exact: bool) -> tuple[str, ...] |
         if end < at or not text.endswith(last):
             return None
     else:
-        end = text.find(last, at)
+        end = at - 1 if _is_empty(text, at, last) else text.find(last, at)
+        if end < 0:
+            end = _cut_end(text, at, last)
         if end < 0 or (len(last) < _TAIL_MIN and not wording.is_open):
             return None
-    values.append(text[at:end])
+    values.append(text[at:end] if end > at else "")
     return tuple(values)
+
+
+def _is_empty(text: str, at: int, literal: str) -> bool:
+    """Whether a value is empty where two spaces around it have become one, as on pages."""
+    return literal[:1] == " " != literal and text[at - 1 : at] == " " and text.startswith(literal[1:], at)
+
+
+def _cut_end(text: str, at: int, last: str) -> int:
+    """Return where the value before the last text begins to end, if the message was cut within that text; else -1."""
+    begin = text.rfind(last[:_CUT_MIN], at) if len(last) > _CUT_MIN else -1
+    return begin if begin >= 0 and last.startswith(text[begin:].rstrip(">. ")) else -1
 
 
 def events(catalogue: Catalogue, numbered: Iterable[tuple[int, str]]) -> Iterator[LogEvent]:
@@ -156,7 +185,7 @@ def events(catalogue: Catalogue, numbered: Iterable[tuple[int, str]]) -> Iterato
 
 def pasted(catalogue: Catalogue, text: str) -> Iterator[LogEvent]:
     """Yield the messages in a text that was pasted, unknown ones too; without a frame it is one message."""
-    numbered = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    numbered = [(number, _MARKUP.sub("", line)) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     inner = [(number, unwrapped(line)) for number, line in numbered]
     if any(frame(line) for _, line in inner):
         numbered = inner
@@ -170,7 +199,7 @@ def pasted(catalogue: Catalogue, text: str) -> Iterator[LogEvent]:
     begins = [(number, framed) for number, _, framed in framed_lines if framed is not None]
     ends = [*(number for number, _ in begins[1:]), len(text) + 1]
     unknown = [
-        _of_match(number, framed, None)
+        _of_match(catalogue, number, framed, None)
         for (number, framed), end in zip(begins, ends, strict=False)
         if not any(number <= event.line < end for event in known)
     ]
@@ -212,23 +241,23 @@ def _of_frame(catalogue: Catalogue, number: int, framed: LogFrame) -> list[LogEv
 
 
 def _event(catalogue: Catalogue, number: int, framed: LogFrame) -> LogEvent | None:
-    found = match(catalogue, framed.message, level=framed.level)
+    found = match(catalogue, framed.message, level=framed.level, logger=framed.logger)
     if found is None and framed.level not in _ALARMING:
         return None
-    return _of_match(number, framed, found)
+    return _of_match(catalogue, number, framed, found)
 
 
-def _of_match(number: int, framed: LogFrame, found: Match | None) -> LogEvent:
+def _of_match(catalogue: Catalogue, number: int, framed: LogFrame, found: Match | None) -> LogEvent:
     plain = with_logger(framed)
     time = None if framed.time is None else milliseconds(framed.time)
     shown = plain.message[:_SHOWN_SIZE_MAX]
     if found is None:
         prefix = next((prefix for prefix, _ in bodies(plain.message)), "")
-        return LogEvent(number, time, framed.level, plain.logger, shown, None, None, {}, place({}, prefix))
+        rule = catalogue.of_logger(plain.logger)
+        return LogEvent(number, time, framed.level, plain.logger, shown, rule, None, {}, place({}, prefix))
     values = typed(found.wording.names, found.values)
     where = place(values, found.prefix)
-    rule = found.wording.rule
-    return LogEvent(number, time, framed.level, plain.logger, shown, rule, found.wording, values, where)
+    return LogEvent(number, time, framed.level, plain.logger, shown, found.wording.rule, found.wording, values, where)
 
 
 def _continued(catalogue: Catalogue, number: int, line: str, framed: LogFrame | None) -> LogEvent | None:
@@ -239,7 +268,7 @@ def _continued(catalogue: Catalogue, number: int, line: str, framed: LogFrame | 
     line = without_outer(line[:MESSAGE_SIZE_MAX], framed.outer).rstrip()
     config = _BROKER_CONFIG.fullmatch(line)
     if config is not None:
-        rule = catalogue.rules["L142"]
+        rule = catalogue.rules[OF_CONFIGURATION]
         values: dict[str, Value] = {"broker": int(config[1])}
         time = None if framed.time is None else milliseconds(framed.time)
         where = LogPlace(broker=int(config[1]))
@@ -247,22 +276,28 @@ def _continued(catalogue: Catalogue, number: int, line: str, framed: LogFrame | 
     thrown = _THROWN.fullmatch(line)
     if thrown is None or thrown[2] is None:
         return None
+    while (inner := _THROWN.fullmatch(thrown[2])) is not None and inner[2] is not None:
+        thrown = inner
     simple = thrown[1].rpartition(".")[2]
     found = match(catalogue, thrown[2], is_thrown=True) or match(catalogue, f"{simple}: {thrown[2]}", is_thrown=True)
     if found is None:
         return None
-    return _of_match(number, framed._replace(message=line.strip(), thrown=()), found)._replace(logger=framed.logger)
+    return _of_match(catalogue, number, framed._replace(message=line.strip(), thrown=()), found)._replace(
+        logger=framed.logger
+    )
 
 
 def _inside(catalogue: Catalogue, event: LogEvent, framed: LogFrame) -> LogEvent | None:
     """Return what the exception says whose text is in a message."""
-    text = framed.message
+    if not any(name in framed.message for name in _EXCEPTION_ENDS):
+        return None  # Most messages have none.
+    text = with_logger(framed).message
     ends = [at + len(name) for name in _EXCEPTION_ENDS if (at := text.find(name, 0, MESSAGE_SIZE_MAX)) >= 0]
     if not ends:
-        return None  # Most messages have none.
-    text, end = with_logger(framed).message, min(ends)
+        return None
+    end = min(ends)
     found = match(catalogue, text[end:], is_thrown=True)
     if found is None or found.wording is event.wording or not found.wording.is_thrown:
         return None
     begin = text.rfind(" ", 0, end - 1) + 1
-    return _of_match(event.line, framed._replace(message=text[begin:]), found)
+    return _of_match(catalogue, event.line, framed._replace(message=text[begin:]), found)

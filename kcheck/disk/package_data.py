@@ -9,7 +9,7 @@ from kcheck.core.log_catalogue import Catalogue, catalogue
 @cache
 def log_catalogue() -> Catalogue:
     """Return the catalogue of broker messages."""
-    return catalogue(_text("log_rules.tsv"), _text("log_patterns.tsv"))
+    return catalogue(*map(_text, ("log_rules.tsv", "log_patterns.tsv", "log_loggers.tsv")))
 
 
 def _text(name: str) -> str:

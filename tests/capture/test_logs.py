@@ -45,12 +45,14 @@ def test_no_value_goes_in_that_is_not_known() -> None:
         for line in redacted(read(log_line(text + SECRET * wording.is_open, level="ERROR")), str):
             assert not re.search("password-|example", line), wording.pattern
         message, _ = filled(wording)
-        rules = [one.rule and one.rule.id for one in again(log_line(message, level="ERROR"))]
+        line = log_line(message, level="ERROR", logger=f"kafka.{wording.classes[0]}")
+        rules = [one.rule and one.rule.id for one in again(line)]
         assert [wording.rule.id] == rules[:1], message
 
 
 def test_lines_without_a_wording_stay_at_home() -> None:
-    assert [] == [*redacted(read(log_line(SECRET, level="ERROR"), SECRET), str)]
+    client = log_line(f"[KafkaServer id=1] {SECRET}", level="ERROR", logger="org.apache.kafka.clients.NetworkClient")
+    assert [] == [*redacted(read(log_line(SECRET, level="ERROR"), SECRET, client), str)]
 
 
 def test_topics_have_their_pseudonyms() -> None:

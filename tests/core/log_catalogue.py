@@ -26,7 +26,7 @@ def filled(wording: Wording) -> tuple[str, list[str]]:
     return (f"{text} and more" if wording.is_open else text), values
 
 
-def log_line(message: str, *, level: str = "INFO", second: int = 0, logger: str = "kafka.log.LogManager") -> str:
+def log_line(message: str, *, level: str = "INFO", second: int = 0, logger: str = "kafka.log.UnifiedLog") -> str:
     """Return a line in the layout of Kafka's own log4j.properties."""
     return f"[2026-11-23 01:{second // 60:02d}:{second % 60:02d},123] {level} {message} ({logger})"
 

@@ -25,7 +25,7 @@ LEADER = (
 def statements(*messages: str) -> Statements:
     """Return what a log with these messages says of partitions."""
     made = Statements()
-    for event in read(*map(log_line, messages)):
+    for event in read(*(log_line(message, logger="state.change.logger") for message in messages)):
         made.add(event)
     return made
 

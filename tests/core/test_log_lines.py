@@ -7,8 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from kcheck.core.log_catalogue import Wording
-from kcheck.core.log_frames import bare, frame, milliseconds, unwrapped, with_logger, without_outer
+from kcheck.core.log_frames import bare, frame, unwrapped, with_logger, without_outer
 from kcheck.core.log_lines import LogEvent, match, pasted
+from kcheck.core.log_times import milliseconds
 from kcheck.core.log_values import LogPlace, partition_of, path_place, typed
 from kcheck.registry import plug_names
 from tests.core.log_catalogue import CATALOGUE, filled, log_line, read
@@ -41,7 +42,7 @@ def test_the_catalogue_is_complete() -> None:
     rules = {name.partition("_")[0].upper() for name in plug_names("kcheck.rules")}
     known = {name for wording in CATALOGUE.wordings for name in wording.names} | set(LogPlace._fields)
     for rule in CATALOGUE.rules.values():
-        assert CATALOGUE.of_rule(rule) or rule.id == "L142", rule.id
+        assert CATALOGUE.of_rule(rule) or rule.id == "L142" or rule in CATALOGUE.by_logger.values(), rule.id
         assert set(rule.findings) <= rules
         assert rule.severity in ("info", "warning", "error", "fatal")
         assert rule.means.endswith((".", "?")), rule.id
@@ -74,6 +75,26 @@ LAYOUTS = (
     "2026-11-23 01:02:03,456\tWARN\t{} (kafka.log.UnifiedLog)",
     "[2026-11-23T01:02:03,456][WARN ][kafka.log.UnifiedLog] {} (kafka.log.UnifiedLog)",
     "<165>1 2026-11-23T01:02:03.456Z host kafka 12 - - [2026-11-23 01:02:03,456] WARN {} (kafka.log.UnifiedLog)",
+    "<12>1 2026-11-23T01:02:03.456+00:00 host kafka 12 - [x@1 a='b'] WARN {} (kafka.log.UnifiedLog)",
+    "2026-11-23T01:02:03.456+00:00 host kafka[12]: WARN {} (kafka.log.UnifiedLog)",
+    "23 Nov 2026 01:02:03,456 WARN {} (kafka.log.UnifiedLog)",
+    "23 Nov 2026 01:02:03,456 [main] WARN kafka.log.UnifiedLog - {}",
+    "[23/Nov/2026:01:02:03 +0000] WARN {} (kafka.log.UnifiedLog)",
+    "Mon Nov 23 01:02:03 UTC 2026 WARN {} (kafka.log.UnifiedLog)",
+    "Nov 23, 2026 1:02:03 AM WARNING: {} (kafka.log.UnifiedLog)",
+    "20261123 01:02:03.456 WARN [main] kafka.log.UnifiedLog: {}",
+    "[2026-11-22 20:02:03,456 EST] WARN {} (kafka.log.UnifiedLog)",
+    "1795395723456 WARN {} (kafka.log.UnifiedLog)",
+    "2026-11-23 01:02:03.456 kafka.log.UnifiedLog - WARN - {}",
+    "2026-11-23 01:02:03.456  WARN 12 --- [kafka] [           main] kafka.log.UnifiedLog                     : {}",
+    "2026-11-23 01:02:03,456 | WARN  | main             | kafka.log.UnifiedLog | {}",
+    "2026-11-23 01:02:03,456|WARN|main|kafka.log.UnifiedLog|{}",
+    "2026-11-23 01:02:03,456 WARN  k.l.UnifiedLog [main] {}",
+    "2026-11-23 01:02:03,456 WARN  kafka.log.UnifiedLog:66 [main] [method] {}",
+    "2026-11-23 01:02:03,456 WARN kafka.log.UnifiedLog {}",
+    "[2026-11-23 01:02:03,456] [warn] [kafka.log.UnifiedLog] {}",
+    "\ufeff[2026-11-23 01:02:03,456]WARN {} (kafka.log.UnifiedLog)",
+    'ts=2026-11-23T01:02:03.456Z level=warn logger=kafka.log.UnifiedLog msg="{}"',
 )
 
 
@@ -93,6 +114,34 @@ def test_layouts(layout: str) -> None:
     assert event.logger.endswith("UnifiedLog")
 
 
+UNTIMED = (
+    "01:02:03,456 WARN  [kafka.log.UnifiedLog] (main) {}",
+    "WARN  01:02:03.456 [main] kafka.log.UnifiedLog - {}",
+    "[main] WARN kafka.log.UnifiedLog - {}",
+    "kafka.log.UnifiedLog - WARN - {}",
+    "1234 [main] WARN kafka.log.UnifiedLog  - {}",
+    "Nov 23 01:02:03 host kafka[12]: WARN {} (kafka.log.UnifiedLog)",
+    "WARN: {} (kafka.log.UnifiedLog)",
+    "[WARN] kafka.log.UnifiedLog: {}",
+    "WARN [kafka.log.UnifiedLog] {}",
+)
+"""They have no date, or no year."""
+PASTED = (
+    "`[2026-11-23 01:02:03,456] WARN {} (kafka.log.UnifiedLog)`",
+    "{{code:java}}[2026-11-23 01:02:03,456] WARN {} (kafka.log.UnifiedLog){{code}}",
+    "> | [2026-11-23 01:02:03,456] WARN {} (kafka.log.UnifiedLog) |",
+    "<pre>[2026-11-23 01:02:03,456] WARN {} (kafka.log.UnifiedLog)</pre>",
+)
+
+
+@pytest.mark.parametrize("layout", [*UNTIMED, *PASTED])
+def test_layouts_of_pages_and_consoles(layout: str) -> None:
+    event = only(layout.format(BELOW))
+    assert event.rule is not None
+    assert ("L063", "WARN", LogPlace("t", 0, "/data/a b")) == (event.rule.id, event.level, event.place)
+    assert ("kafka.log.UnifiedLog", layout in PASTED) == (event.logger, event.time is not None)
+
+
 JSON_ROWS: tuple[dict[str, object], ...] = (
     {"@timestamp": "2026-11-23T01:02:03.456Z", "level": "warning", "logger_name": "kafka.log.UnifiedLog"},
     {"instant": {"epochSecond": 1795395723, "nanoOfSecond": 456000000}, "level": "WARN", "loggerName": "x.UnifiedLog"},
@@ -100,14 +149,40 @@ JSON_ROWS: tuple[dict[str, object], ...] = (
     {"time": "2026-11-23 01:02:03,456", "log": {"level": "WARN", "logger": "x.UnifiedLog"}},
     {"ts": 1795395723.456, "level": "warn", "logger": "x.UnifiedLog"},
     {"timestamp": 1795395723.456, "level": 4, "_logger": "x.UnifiedLog"},
+    {"@timestamp": "2026-11-23T01:02:03.456Z", "log.level": "WARN", "log.logger": "x.UnifiedLog", "ecs.version": "1.2"},
+    {"Timestamp": "2026-11-23T01:02:03.456Z", "Level": "Warn", "Logger": "x.UnifiedLog"},
+    {"date": "2026-11-23 01:02:03,456", "priority": "WARN", "category": "x.UnifiedLog"},
+    {"timeUnixNano": "1795395723456000000", "severityText": "WARN", "scope": {"name": "x.UnifiedLog"}},
 )
 
 
 @pytest.mark.parametrize("row", JSON_ROWS)
 def test_json_layouts(row: dict[str, object]) -> None:
-    event = only(json.dumps({**row, "message": BELOW}))
+    line = json.dumps({**row, "message": BELOW})
+    for text in (line, f"kafka-0 kafka {line}", json.dumps({"jsonPayload": {**row, "message": BELOW}})):
+        event = only(text)
+        assert event.rule is not None
+        assert ("L063", "WARN", 1795395723) == (event.rule.id, event.level, (event.time or 0) // 1000)
+
+
+@pytest.mark.parametrize("name", ["textPayload", "_raw", "body"])
+def test_a_line_in_a_field_of_a_cloud(name: str) -> None:
+    line = log_line(BELOW, level="WARN")
+    event = only(json.dumps({"result": {name: line, "severity": "INFO", "host": "h"}}))
+    assert event == only(json.dumps({"body": {"stringValue": line}}))
     assert event.rule is not None
-    assert ("L063", "WARN", 1795395723) == (event.rule.id, event.level, (event.time or 0) // 1000)
+    assert ("L063", "WARN", "kafka.log.UnifiedLog") == (event.rule.id, event.level, event.logger)
+
+
+def test_a_value_of_a_pair_can_be_quoted() -> None:
+    event = only('level=error msg="Error while loading log dir C:\\\\data\\n\\"x\\"" a=')
+    assert event.rule is not None
+    assert ("L005", 'Error while loading log dir C:\\data\n"x"') == (event.rule.id, event.message)
+
+
+@pytest.mark.parametrize("text", ["a=b", "level=warn", 'level=warn msg="unclosed', "msg=x", "x level=warn msg=y"])
+def test_what_is_no_line_of_pairs(text: str) -> None:
+    assert frame(text) is None
 
 
 def test_json_around_a_line() -> None:
@@ -116,7 +191,7 @@ def test_json_around_a_line() -> None:
     for name in ("log", "message"):
         event = only(json.dumps({name: line + "\n" * (name == "log"), "stream": "stdout"}))
         assert event.rule is not None
-        assert ("L063", "kafka.log.LogManager") == (event.rule.id, event.logger)
+        assert ("L063", "kafka.log.UnifiedLog") == (event.rule.id, event.logger)
     no_frame = only(json.dumps({"log": BELOW, "time": "2026-11-23T01:02:03.456789Z"}))
     assert no_frame.rule is not None
     assert 1795395723456 == no_frame.time
@@ -125,7 +200,7 @@ def test_json_around_a_line() -> None:
 def test_a_message_with_its_own_frame_has_the_level_in_it() -> None:
     """Agents of clouds add a level of their own."""
     event = only(json.dumps({"severity": "INFO", "message": log_line(BELOW, level="WARN")}))
-    assert ("WARN", "kafka.log.LogManager") == (event.level, event.logger)
+    assert ("WARN", "kafka.log.UnifiedLog") == (event.level, event.logger)
 
 
 def test_graylog_has_a_short_message() -> None:
@@ -171,7 +246,15 @@ def test_all_that_collectors_write_in_front_of_a_line_goes() -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ['{"log": ', '{"log": []}', '{"log": [256]}', '{"log": [true]}', '{"message": "m", "log": "l"}', '{"a": 1}', "a"],
+    [
+        '{"log": ',
+        '{"log": []}',
+        '{"log": [256]}',
+        '{"log": [true]}',
+        '{"message": "m", "level": "INFO"}',
+        '{"a": 1}',
+        "a",
+    ],
 )
 def test_what_wraps_no_line_stays(line: str) -> None:
     assert line == unwrapped(line)
@@ -381,7 +464,24 @@ def test_places_of_values() -> None:
         ("2026-11-22T20:02:03-0500", 1795395723000),
         ("2026-11-23T01:02:03.4", 1795395723400),
         ("2026-13-23 01:02:03", None),
-        ("2026-11-23 01:02:03 PM", None),
+        ("2026-11-23 01:02:03 PM", 1795438923000),
+        ("Nov 23, 2026 1:02:03 AM", 1795395723000),
+        ("Nov 23, 2026, 12:02:03 AM", 1795392123000),
+        ("23 Nov 2026 01:02:03,456", 1795395723456),
+        ("23/Nov/2026:01:02:03 +0000", 1795395723000),
+        ("Mon Nov 23 01:02:03 UTC 2026", 1795395723000),
+        ("Mon Nov 23 01:02:03 2026", 1795395723000),
+        ("20261123T010203.456Z", 1795395723456),
+        ("23.11.2026 01:02:03.456", 1795395723456),
+        ("11/23/2026 01:02:03", 1795395723000),
+        ("04/03/2026 01:02:03", None),
+        ("03/03/2026 01:02:03", 1772499723000),
+        ("2026-11-23 02:02:03,456 CET", 1795395723456),
+        ("2026-11-22 20:02:03 EST", 1795395723000),
+        ("2026-11-23 06:32:03+05:30", 1795395723000),
+        ("2026-11-23 01:02:03 CST", None),
+        ("2026-11-23 01:02:03 Europe/Berlin", None),
+        ("26/11/23 01:02:03", None),
         ("yesterday", None),
         ("2026-11-23T01:02+01:00:00", None),
     ],
@@ -460,3 +560,81 @@ def test_a_message_may_begin_with_a_tab() -> None:
     (event,) = read(log_line("\tFound 3 invalid messages during compaction.", level="WARN"))
     assert event.rule is not None
     assert ("L107", {"count": 3}) == (event.rule.id, event.values)
+
+
+@pytest.mark.parametrize(
+    ("logger", "rule"),
+    [
+        ("kafka.server.KafkaServer", "L141"),
+        ("kafka.server.BrokerServer", "L141"),
+        ("KafkaServer", "L141"),
+        ("k.s.KafkaServer", "L141"),
+        ("state.change.logger", "L141"),
+        ("org.eclipse.jetty.server.Server", "L225"),
+        ("kafka.log.LogCleaner", None),
+    ],
+)
+def test_a_short_text_needs_a_class_that_has_it(logger: str, rule: str | None) -> None:
+    """Much software says that it has started."""
+    (event,) = pasted(CATALOGUE, log_line("[KafkaServer id=1] started", logger=logger))
+    assert rule == (event.rule and event.rule.id)
+
+
+def test_a_text_of_a_caller_has_any_logger() -> None:
+    for logger in ("kafka.server.ReplicaFetcherThread", "kafka.log.LogCleaner$CleanerThread", "a.B"):
+        assert ["L150"] == [
+            one.rule and one.rule.id for one in read(log_line("Error due to", level="ERROR", logger=logger))
+        ]
+    failed = log_line("Loaded stray log: x", level="WARN", logger="kafka.server.LogDirFailureChannel")
+    assert ["L045"] == [one.rule and one.rule.id for one in read(failed)]
+
+
+@pytest.mark.parametrize(
+    ("logger", "rule"),
+    [
+        ("org.apache.kafka.clients.NetworkClient", "L222"),
+        ("org.apache.kafka.clients.consumer.internals.ConsumerCoordinator", "L222"),
+        ("org.apache.kafka.common.network.SslTransportLayer", "L223"),
+        ("org.apache.zookeeper.ClientCnxn", "L224"),
+        ("org.eclipse.jetty.util.thread.QueuedThreadPool", "L225"),
+        ("kafka.log.UnifiedLog", None),
+        ("other", None),
+    ],
+)
+def test_who_wrote_a_message_of_no_wording(logger: str, rule: str | None) -> None:
+    """Libraries and other software in the log of a broker say nothing about its files."""
+    assert [rule] == [one.rule and one.rule.id for one in read(log_line("no wording", level="WARN", logger=logger))]
+
+
+def test_pages_make_one_space_of_two() -> None:
+    """The value between them is empty."""
+    stopped = "Broker 1 stopped fetcher for partitions and stopped moving logs for partitions because they are in the "
+    event = only(f"[ReplicaManager broker=1] {stopped}failed log directory /d. (kafka.server.ReplicaManager)")
+    assert event.rule is not None
+    assert ("L049", "", LogPlace(log_dir="/d", broker=1)) == (event.rule.id, event.values["partitions"], event.place)
+
+
+def test_the_end_of_a_message_may_be_missing() -> None:
+    """Within its last text: journalctl and tickets cut long lines."""
+    event = only("[RaftManager id=1] Connection to node 2 (h/10.0.0.1:9094) could not be establ>")
+    assert event.rule is not None
+    assert ("L201", 1) == (event.rule.id, event.place.broker)
+    assert only("[RaftManager id=1] Connection to node 2 (h/10.0.0.1:9094) could not be otherwise").rule is None
+
+
+def test_exceptions_in_exceptions() -> None:
+    size = "Found record size -15 smaller than minimum record overhead (14) in file /d/t-3/00000000000000000012.log."
+    for text in (size, f"java.lang.RuntimeException: org.apache.kafka.common.errors.CorruptRecordException: {size}"):
+        event = only(f"org.apache.kafka.common.errors.CorruptRecordException: {text}")
+        assert event.rule is not None
+        assert ("L221", LogPlace("t", 3, "/d")) == (event.rule.id, event.place)
+    index = "index file (/d/t-0/00000000000000000069.index) has non-zero size but the last offset is 69"
+    failed = "java.lang.IllegalArgumentException: requirement failed: Corrupt index found"
+    event = only(f"{failed}, {index} and the base offset is 69")
+    assert event.rule is not None
+    assert ("L020", 69, "t") == (event.rule.id, event.values["last_offset"], event.place.topic)
+
+
+def test_an_exception_in_what_stands_before_a_logger_is_none() -> None:
+    events = read("2026-11-23 01:02:03,456 WARN [x Exception: y] kafka.log.UnifiedLog - Loaded stray log: x-0")
+    assert ["kafka.log.UnifiedLog"] == [one.logger for one in events]

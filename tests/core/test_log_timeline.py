@@ -16,7 +16,8 @@ DELETED = "[LogLoader partition=t-0, dir=/d1] Deleting segments as part of log r
 def timeline(*messages: str, level: str = "ERROR") -> Timeline:
     """Return the timeline of a log with these messages."""
     made = Timeline()
-    for event in read(*(log_line(text, level=level, second=number) for number, text in enumerate(messages))):
+    lines = (log_line(text, level=level, second=at, logger="state.change.logger") for at, text in enumerate(messages))
+    for event in read(*lines):
         made.add(event)
     return made
 
