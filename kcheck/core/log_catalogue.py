@@ -63,6 +63,8 @@ class Wording(NamedTuple):
     """The names of the values."""
     is_open: bool
     """Whether the message goes on after the pattern."""
+    is_short: bool
+    """Whether other software may write the same: then the class in a line counts."""
 
     @property
     def is_thrown(self) -> bool:
@@ -70,13 +72,13 @@ class Wording(NamedTuple):
         return any(level.endswith(_THROWN) for level in self.levels)
 
     def is_of(self, logger: str | None) -> bool:
-        """Whether a logger can have written it: a short text that is not an exception's needs a class that has it.
+        """Whether a logger can have written it: a short text needs a class that has it.
 
         A class of Kafka that ends in the same word can be derived from one that has it. A logger without a class, such
         as `state.change.logger`, can have written anything.
         """
         names = _SIMPLE_NAMES.findall(logger.rpartition(".")[2]) if logger is not None else []
-        if not names or logger is None or self.is_thrown or sum(map(len, self.literals)) >= _SHORT_SIZE:
+        if not names or logger is None:
             return True
         own = {name.removesuffix("$") for name in self.classes}
         if not _OF_CALLERS.isdisjoint((*own, *names)) or not own.isdisjoint(names):
@@ -104,12 +106,22 @@ class Catalogue(NamedTuple):
     """Those of exceptions that begin with a value."""
     since: Mapping[str, str]
     """The first line of releases that has a wording of a rule, by its id."""
+    first_words: frozenset[str]
+    """The first words of those that do not begin with a value."""
+    calm_texts: tuple[str, ...]
+    """Texts that a message of INFO has which has a wording in spite of its first words."""
     by_logger: Mapping[str, LogRule]
     """The rules of messages that have no wording, by the first names of their loggers."""
 
     def of_rule(self, rule: LogRule) -> tuple[Wording, ...]:
         """Return the wordings of a rule."""
         return tuple(wording for wording in self.wordings if wording.rule is rule)
+
+    def may_have(self, first: str, second: str, line: str) -> bool:
+        """Whether a line of INFO whose message begins with these two words may have a wording."""
+        if first in self.first_words and (first in self.by_words or f"{first} {second}" in self.by_words):
+            return True
+        return any(text in line for text in self.calm_texts)
 
     def of_logger(self, logger: str | None) -> LogRule | None:
         """Return the rule of a message without a wording, by who wrote it; None if its logger says nothing of it."""
@@ -137,7 +149,10 @@ def catalogue(rules: str, patterns: str, loggers: str) -> Catalogue:
         first = _span(wording.releases.partition(",")[0])[0]
         since[wording.rule.id] = min(first, since.get(wording.rule.id, first), key=_LINES.index)
     by_logger = {logger: by_id[rule] for rule, logger in _rows(loggers)}
-    return Catalogue(by_id, tuple(wordings), index, by_value, calm_by_value, thrown_by_value, since, by_logger)
+    first_words = frozenset(words.partition(" ")[0] for words in index)
+    calm_texts = (*(one.literals[1] for one in calm_by_value), *sorted(word for word in first_words if word[0] == "["))
+    values = by_value, calm_by_value, thrown_by_value
+    return Catalogue(by_id, tuple(wordings), index, *values, since, first_words, calm_texts, by_logger)
 
 
 def _rows(text: str) -> Iterator[list[str]]:
@@ -156,7 +171,8 @@ def _wording(row: list[str], rules: Mapping[str, LogRule]) -> Wording:
     text = pattern.removesuffix(_MORE).rstrip(" ") if is_open else pattern
     literals, names = tuple(_VALUE.split(text)[::2]), tuple(_VALUE.findall(text))
     levels_and_classes = tuple(levels.split(",")), tuple(classes.split(","))
-    return Wording(rules[rule], *levels_and_classes, releases, pattern, literals, names, is_open)
+    is_short = sum(map(len, literals)) < _SHORT_SIZE and not levels.endswith(_THROWN)
+    return Wording(rules[rule], *levels_and_classes, releases, pattern, literals, names, is_open, is_short)
 
 
 def _first_words(wording: Wording) -> str:

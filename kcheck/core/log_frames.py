@@ -63,6 +63,10 @@ _OLD_PREFIX = re.compile(r"(?:Partition \[[^\]]{1,300}\] on broker \d+|Cleaner \
 """Up to 0.11 prefixes had no brackets."""
 _PLAIN = re.compile(r"[A-Za-z']+ [A-Za-z<\d]")
 """Most messages begin with words: they have no head."""
+_USUAL_PREFIX = re.compile(r"(\[[^\]\[]{0,1200}\][:,]? )[A-Za-z']+ [A-Za-z<\d]")
+"""One prefix in brackets, and words."""
+_ENDS = (")", "]")
+"""The last characters of a logger, and of a thread after it."""
 _OLD_INITIALS = ("P", "C", "R")
 
 
@@ -156,23 +160,27 @@ def _outer_end(line: str, at: int) -> tuple[int, str | None]:
 
 def with_logger(framed: LogFrame) -> LogFrame:
     """Return the frame with its logger apart from the message."""
-    message = without_logger(framed.message)
-    if len(message) < len(framed.message.rstrip()):
-        last = _LOGGER_LAST.search(framed.message.rstrip()[len(message) :])
-        assert last is not None
-        return framed._replace(message=message, logger=last[1])
+    message, last = _last_logger(framed.message)
+    if last is not None:
+        return framed._replace(message=message, logger=last)
+    if not message.startswith("[") and _PLAIN.match(message):
+        return framed if message == framed.message else framed._replace(message=message)
     logger, end = _head_logger(message)
     return framed._replace(message=message[end:], logger=logger or framed.logger)
 
 
 def without_logger(message: str) -> str:
     """Return a message without the logger in parentheses that most layouts write last."""
+    return _last_logger(message)[0]
+
+
+def _last_logger(message: str) -> tuple[str, str | None]:
+    """Return a message without the logger that is last in it, and that logger."""
     message = message.rstrip()
-    if not message.endswith((")", "]")):
-        return message
-    begin = max(0, len(message) - _LOGGER_SIZE_MAX)
-    last = _LOGGER_LAST.search(message, begin)
-    return message if last is None else message[: last.start()].rstrip()
+    if message[-1:] not in _ENDS:
+        return message, None
+    last = _LOGGER_LAST.search(message, max(0, len(message) - _LOGGER_SIZE_MAX))
+    return (message, None) if last is None else (message[: last.start()].rstrip(), last[1])
 
 
 def _head_logger(message: str) -> tuple[str | None, int]:
@@ -209,6 +217,10 @@ def bodies(message: str) -> tuple[tuple[str, str], ...]:
         return (old[0], message[old.end() :]), ("", message)
     if _PLAIN.match(message):
         return (("", message),)
+    first = _USUAL_PREFIX.match(message)
+    if first is not None:
+        end = first.end(1)
+        return (message[:end], message[end:]), ("", message)
     ends = [part.end() for part in _head(message)]
     return *((message[:end], message[end:]) for end in reversed(ends)), ("", message)
 

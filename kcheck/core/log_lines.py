@@ -36,6 +36,12 @@ _EXCEPTION_ENDS = ("Exception: ", "Error: ")
 _BROKER_CONFIG = re.compile(r"\s*(?:broker|node)\.id = (\d{1,10})\s*")
 _TAIL_MIN = 4
 """A message may go on after its last text, if that is at least this long."""
+_CALM_HEAD = re.compile(
+    r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] (?:INFO|DEBUG|TRACE) "
+    r"(?:\[[^\]\[]*\][:,]? )?(?!Partition |Cleaner |Replica )([A-Za-z']+) ([A-Za-z0-9][^ ]*) "
+)
+"""A line in Kafka's own layout whose message begins with two words, after one prefix in brackets at most."""
+_CALM_FRAME = LogFrame("", "INFO")
 _CUT_MIN = 10
 """Characters of the last text that must be there if the end of a message is missing."""
 _REQUIRED = "requirement failed: "
@@ -102,7 +108,9 @@ def _match(catalogue: Catalogue, message: str, logger: str | None, by_value: tup
             for is_exact in (True, False):
                 for wording in some:
                     values = _values(wording, text[len(prefix) :], is_exact=is_exact)
-                    if values is not None and wording.is_of(logger or with_logger(LogFrame(message)).logger):
+                    if values is None:
+                        continue
+                    if not wording.is_short or wording.is_of(logger or with_logger(LogFrame(message)).logger):
                         return Match(wording, values, prefix)
     return None
 
@@ -179,8 +187,18 @@ def events(catalogue: Catalogue, numbered: Iterable[tuple[int, str]]) -> Iterato
     A stack trace belongs to the message before it. If its exceptions are in the catalogue and the message is not, they
     explain it; else they are messages of their own.
     """
-    lines = ((number, unwrapped(line)) for number, line in numbered)
-    return _events(catalogue, ((number, line, frame(line)) for number, line in lines))
+    return _events(catalogue, _framed(catalogue, numbered))
+
+
+def _framed(catalogue: Catalogue, numbered: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str, LogFrame | None]]:
+    """Yield each line with its frame; `_CALM_FRAME` for one of INFO that no wording has: most lines of a log."""
+    for number, line in numbered:
+        head = _CALM_HEAD.match(line)
+        if head is not None and not catalogue.may_have(head[1], head[2], line):
+            yield number, line, _CALM_FRAME
+        else:
+            inner = unwrapped(line)
+            yield number, inner, frame(inner)
 
 
 def pasted(catalogue: Catalogue, text: str) -> Iterator[LogEvent]:
@@ -209,8 +227,11 @@ def pasted(catalogue: Catalogue, text: str) -> Iterator[LogEvent]:
 def _events(catalogue: Catalogue, framed_lines: Iterable[tuple[int, str, LogFrame | None]]) -> Iterator[LogEvent]:
     pending: LogEvent | None = None
     last: LogFrame | None = None
+    calm_line = ""
     for number, line, framed in framed_lines:
         if framed is None:
+            if last is _CALM_FRAME:
+                last = frame(calm_line)
             continued = None if last is None else _continued(catalogue, number, line, last)
             if continued is not None:
                 if pending is not None and pending.rule is not None:
@@ -220,6 +241,9 @@ def _events(catalogue: Catalogue, framed_lines: Iterable[tuple[int, str, LogFram
         if pending is not None:
             yield pending
         last = framed
+        if framed is _CALM_FRAME:
+            calm_line, pending = line, None
+            continue
         *before, pending = _of_frame(catalogue, number, framed)
         yield from filter(None, before)
     if pending is not None:

@@ -638,3 +638,19 @@ def test_exceptions_in_exceptions() -> None:
 def test_an_exception_in_what_stands_before_a_logger_is_none() -> None:
     events = read("2026-11-23 01:02:03,456 WARN [x Exception: y] kafka.log.UnifiedLog - Loaded stray log: x-0")
     assert ["kafka.log.UnifiedLog"] == [one.logger for one in events]
+
+
+def test_lines_of_info_are_known_by_their_first_words() -> None:
+    """A log is read as its lines are when they are pasted one by one, with every wording at level INFO."""
+    prefixes = ("", "[GroupId x] ", "[Log partition=t-0, dir=/d] ", "[a] [b] ", "Cleaner 0: ", "[x]: ", "[x], y ")
+    texts = [filled(one)[0] for one in CATALOGUE.wordings if not one.is_thrown]
+    texts += ["Nothing that a catalogue has"] * len(prefixes)
+    messages = [f"{prefixes[number % len(prefixes)]}{text}" for number, text in enumerate(texts)]
+    lines = [log_line(message, logger="state.change.logger") for message in messages]
+    known = [(number, *one[5:]) for number, line in enumerate(lines, 1) for one in pasted(CATALOGUE, line) if one.rule]
+    assert known == [(one.line, *one[5:]) for one in read(*lines)]
+
+
+def test_an_exception_can_follow_a_line_of_info() -> None:
+    events = read(log_line("Nothing that a catalogue has"), "java.io.IOException: No space left on device")
+    assert [(2, "L165", 1795395600123)] == [(one.line, one.rule and one.rule.id, one.time) for one in events]
