@@ -15,8 +15,8 @@ from tests.cases.build import CASES, FOUND, shared_copy, toml
 
 BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
 EVERY = "KCHECK_SWEEP" in os.environ
-SCENES = sorted(path for path in BROKERS.glob("*/*") if path.is_dir())[:: 1 if EVERY else 3]
-SAMPLE = FOUND if EVERY else FOUND[::8]
+SCENES = sorted(path for path in BROKERS.glob("*/*") if path.is_dir())[:: 1 if EVERY else 7]
+SAMPLE = FOUND if EVERY else FOUND[::16]
 
 LACKED = ("endpoints", ".rack", ".found", ".message", ".problem", ".why", ".groups_beyond")
 """The ends of fields that quote a file: hosts are masked, and so are letters of lines that a file does not have.
