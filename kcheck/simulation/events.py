@@ -110,8 +110,12 @@ def _append(world: World, event: Event) -> None:
 
 def _fetch(world: World, event: Event) -> None:
     for _ in range(event.amount):
+        before = world.state()
         followers.ask(world, event.broker)
         deliver_all(world)
+        # A fetcher waits for its answer; and where one changes nothing, none after it does.
+        if len(world.held) > len(before.held) or world.state() == before:
+            return
 
 
 def _fetch_all(world: World, _: Event) -> None:

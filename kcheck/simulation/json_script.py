@@ -7,7 +7,9 @@ from typing import Any, NamedTuple, NoReturn
 
 from kcheck.errors import UsageError
 
-_WORD = re.compile(r"[^\s#]+")
+_LINE_END = re.compile(r"\r\n|\n|\r")
+"""As editors count lines."""
+_WORD = re.compile(r"[^\s#,]+")
 _SHAPE = '{"brokers": ["A", "B"], "topic": {"min.isr": 2}, "events": ["A leads", ...]}'
 
 
@@ -20,7 +22,7 @@ class PlacedLine(NamedTuple):
 
 def text_lines(text: str) -> list[PlacedLine]:
     """Return the lines of a text."""
-    return [PlacedLine(f"line {number}", line) for number, line in enumerate(text.splitlines(), 1)]
+    return [PlacedLine(f"line {number}", line) for number, line in enumerate(_LINE_END.split(text), 1)]
 
 
 def json_lines(text: str, path: str) -> list[PlacedLine]:

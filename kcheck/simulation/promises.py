@@ -3,12 +3,11 @@
 from kcheck.model.cluster import NO_LEADER
 from kcheck.simulation.state import Acks, ClusterState, Node, ReplicaMode, Rules
 from kcheck.simulation.verdict import (
-    edges,
+    difference_between,
     first_difference,
     is_offline,
     judge,
     lost_records,
-    record_at,
     withdrawn_records,
 )
 
@@ -96,6 +95,6 @@ def _isr_lacks_a_record(state: ClusterState) -> bool:
             end = min(leader.high_watermark, leader.log_end_offset)
             for member in members:
                 start = max(leader.log_start_offset, member.log_start_offset)
-                if any(record_at(member, at) != record_at(leader, at) for at in edges(member, leader, start, end)):
+                if difference_between(member, leader, start, end) is not None:
                     return True
     return False

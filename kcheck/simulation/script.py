@@ -2,12 +2,16 @@
 
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from difflib import get_close_matches
+from typing import NamedTuple
 
+from kcheck.core.releases import NEWEST_TESTED
+from kcheck.core.releases import release as release_of
 from kcheck.errors import UsageError
 from kcheck.simulation.events import Event, EventKind
 from kcheck.simulation.json_script import json_lines, text_lines
-from kcheck.simulation.state import CONTROLLER, Acks
+from kcheck.simulation.state import CONTROLLER
+from kcheck.simulation.topic_line import ACKS, TopicSettings, with_setting
 from kcheck.simulation.words import Words
 
 BROKER_COUNT_MAX = 9
@@ -17,8 +21,6 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]{1,20}")
 _TIME = re.compile(r"([0-9]{1,12})(ms|s|m|h|)")
 _UNITS = {"ms": 1, "s": 1000, "": 1000, "m": 60_000, "h": 3_600_000}
 _RESERVED = ("controller", "all", "nothing", "lost", "withdrawn", "diverged", "stuck", "leader", "isr", "elr", "none")
-_FLAGS = {"true": True, "false": False, "on": True, "off": False}
-_ACKS = {"0": Acks.NONE, "1": Acks.LEADER, "all": Acks.ALL, "-1": Acks.ALL}
 _ONE_BROKER = {
     kind.value: kind
     for kind in (
@@ -26,28 +28,10 @@ _ONE_BROKER = {
         EventKind.SHRINK, EventKind.EXPAND,
     )
 }  # fmt: skip
+_SYNONYMS = {"kill": "crash", "produce": "append", "shutdown": "stop", "powerloss": "power-loss"}
 ANYWHERE = -1
 """Where two replicas diverge, if a line does not say it."""
-_VALUES = {"unclean": "true or false", "elr": "true or false", "acks": "0, 1 or all", "kraft": "kraft or zookeeper"}
 _LINKS = {kind.value: kind for kind in (EventKind.DELAY, EventKind.DELIVER, EventKind.DROP, EventKind.OVERTAKE)}
-
-
-class TopicSettings(NamedTuple):
-    """The settings of the topic and its cluster; None: the release's default."""
-
-    rf: int | None = None
-    """The number of replicas; None: every broker has one."""
-    min_isr: int = 1
-    unclean: bool | None = None
-    acks: Acks = Acks.ALL
-    """What a producer waits for unless its line says otherwise."""
-    message_format: str | None = None
-    elr: bool | None = None
-    """Whether the cluster keeps eligible leader replicas."""
-    lag_time_max: int | None = None
-    """replica.lag.time.max.ms."""
-    kraft: bool | None = None
-    """Whether a KRaft controller leads the cluster."""
 
 
 class Expected(NamedTuple):
@@ -92,6 +76,7 @@ class Script(NamedTuple):
 
 def parse(text: str, path: str) -> Script:
     """Return the history in a text or in its JSON twin; UsageError where it cannot be understood."""
+    text = text.removeprefix("\ufeff")  # Notepad begins a file with it.
     lines = json_lines(text, path) if text.lstrip()[:1] in ("{", "[") else text_lines(text)
     if len(lines) > LINE_COUNT_MAX:
         raise UsageError(f"{path}: more than {LINE_COUNT_MAX} lines")
@@ -139,13 +124,16 @@ class _Parser:
         words = Words(text, f"{self._path}: {place}")
         if not words.more():
             return
-        verb = words.take("an event")
+        first = words.take("an event")
+        verb = _SYNONYMS.get(first.lower(), first.lower())
         if not self._names:
             if verb != "brokers":
                 words.fail("'brokers', which comes first")
             self._brokers(words)
-        elif words.peek() in ("leads", "leader") and verb in self._names:
-            self._leads(self._names.index(verb), words, number, text)
+        elif first in self._names:
+            if words.peek() not in ("leads", "leader"):
+                words.fail(f"the event before the broker, such as 'crash {first}', or '{first} leads'")
+            self._leads(self._names.index(first), words, number, text)
         elif verb in _SETTINGS:
             _SETTINGS[verb](self, words)
         else:
@@ -156,15 +144,12 @@ class _Parser:
 
     def _brokers(self, words: Words) -> None:
         names: list[str] = []
-        while words.more():
-            name = words.take("a broker")
+        for name in words.listed("a broker"):
             if not _NAME.fullmatch(name) or name in _RESERVED or name in names:
                 words.fail("a new name of a broker: letters, digits, '.', '_' or '-'")
             if len(names) == BROKER_COUNT_MAX:
                 words.fail(f"at most {BROKER_COUNT_MAX} brokers")
             names.append(name)
-        if not names:
-            words.take("a broker")
         self._names = tuple(names)
 
     def _leads(self, broker: int, words: Words, number: int, text: str) -> None:
@@ -182,15 +167,7 @@ class _Parser:
     def topic_line(self, words: Words) -> None:
         """Read settings."""
         while words.more():
-            name, equals, value = words.take("a setting").partition("=")
-            read = _TOPIC.get(name)
-            if read is None or not equals:
-                words.fail(f"a setting: {', '.join(f'{known}=' for known in _TOPIC)}")
-            field, parse_value = read
-            try:
-                self._topic = self._topic._replace(**{field: parse_value(value)})
-            except (ValueError, KeyError):
-                words.fail(f"another value of {name}: {_VALUES.get(field, 'a number')}")
+            self._topic = with_setting(self._topic, words)
         if self._topic.rf is not None and not 1 <= self._topic.rf <= len(self._names):
             words.fail(f"rf from 1 to {len(self._names)}")
 
@@ -203,16 +180,20 @@ class _Parser:
     def kafka_line(self, words: Words) -> None:
         """Read the release."""
         self._kafka = words.take("a release such as 3.9")
+        try:
+            release_of(self._kafka)
+        except UsageError:
+            words.fail(f"a release such as {NEWEST_TESTED}")
 
     def _all(self, words: Words) -> list[int]:
-        numbers = [self._broker(words)]
-        while words.more():
-            numbers.append(self._broker(words))
-        return numbers
+        return [self._number(name, words) for name in words.listed(self._a_broker)]
 
     def _broker(self, words: Words, *, controller: bool = False) -> int:
-        name = words.take(f"a broker: {', '.join(self._names)}")
-        return self._number(name, words, controller=controller)
+        return self._number(words.take(self._a_broker), words, controller=controller)
+
+    @property
+    def _a_broker(self) -> str:
+        return f"a broker: {', '.join(self._names)}"
 
     def _number(self, name: str, words: Words, *, controller: bool = False) -> int:
         if controller and name == "controller":
@@ -227,11 +208,15 @@ class _Parser:
         if verb in _LINKS:
             return self._link(_LINKS[verb], words)
         if verb not in _ACTIONS:
-            words.fail(f"an event: {', '.join(sorted((*_ONE_BROKER, *_LINKS, *_ACTIONS)))}")
+            known = sorted((*_ONE_BROKER, *_LINKS, *_ACTIONS))
+            near = get_close_matches(verb, known, 1)
+            words.fail(f"{near[0]!r}, or another event" if near else f"an event: {', '.join(known)}")
         return _ACTIONS[verb](self, words)
 
     def _link(self, kind: EventKind, words: Words) -> Event:
-        source, arrow, target = words.take("a link such as A->B").partition("->")
+        source, arrow, target = words.take("a link such as A->B").replace("→", "->").partition("->")
+        if not arrow and (words.accept("->") or words.accept("→")):
+            arrow, target = "->", words.take("the other end of the link")
         if not arrow:  # `delay B`: what the controller tells B
             return Event(kind, CONTROLLER, target=self._number(source, words))
         ends = [self._number(name, words, controller=True) for name in (source, target)]
@@ -247,8 +232,8 @@ class _Parser:
             word = words.take("acks= or to")
             if word == "to":
                 broker = self._broker(words)
-            elif word.startswith("acks=") and word[5:] in _ACKS:
-                acks = _ACKS[word[5:]]
+            elif word.startswith("acks=") and word[5:] in ACKS:
+                acks = ACKS[word[5:]]
             else:
                 words.fail("acks=0, acks=1, acks=all or 'to BROKER'")
         return Event(EventKind.APPEND, broker, amount=count, acks=acks)
@@ -363,23 +348,6 @@ class _Parser:
         return tuple((int(epoch), int(offset)) for epoch, offset in pairs)
 
 
-def _count(value: str) -> int:
-    if not (value.isascii() and value.isdigit() and len(value) < 10):
-        raise ValueError(value)
-    return int(value)
-
-
-_TOPIC: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "rf": ("rf", _count),
-    "min.isr": ("min_isr", _count),
-    "min.insync.replicas": ("min_isr", _count),
-    "unclean": ("unclean", _FLAGS.__getitem__),
-    "acks": ("acks", lambda value: _ACKS[value]),
-    "message.format": ("message_format", str),
-    "elr": ("elr", _FLAGS.__getitem__),
-    "replica.lag.time.max.ms": ("lag_time_max", _count),
-    "mode": ("kraft", lambda value: {"kraft": True, "zookeeper": False}[value]),
-}
 _SETTINGS: dict[str, Callable[[_Parser, Words], None]] = {
     "topic": _Parser.topic_line,
     "isr": _Parser.isr_line,

@@ -1,6 +1,6 @@
 """What a history has cost: acknowledged records lost, reads withdrawn, replicas that differ or are stuck."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -120,10 +120,6 @@ def _missing(records: Iterable[tuple[int, int, int]], logs: Sequence[Node]) -> l
     return missing
 
 
-def _holds(batch: LogBatch, offset: int) -> bool:
-    return batch.base_offset <= offset < batch.end_offset
-
-
 def _joined(ranges: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     """Return the same offsets in as few ranges as can be, in order."""
     joined: list[tuple[int, int]] = []
@@ -139,10 +135,17 @@ def first_difference(one: Node, other: Node) -> int | None:
     """Return the first offset where two logs differ, below the end of the shorter one and above both starts."""
     start = max(one.log_start_offset, other.log_start_offset)
     end = min(one.log_end_offset, other.log_end_offset)
-    return next((at for at in edges(one, other, start, end) if record_at(one, at) != record_at(other, at)), None)
+    return difference_between(one, other, start, end)
 
 
-def edges(one: Node, other: Node, start: int, end: int) -> list[int]:
+def difference_between(one: Node, other: Node, start: int, end: int) -> int | None:
+    """Return the first offset of a range at which two logs have other records; None if there is none."""
+    offsets = _edges(one, other, start, end)
+    pairs = zip(offsets, _records_at(one, offsets), _records_at(other, offsets), strict=True)
+    return next((at for at, ours, theirs in pairs if ours != theirs), None)
+
+
+def _edges(one: Node, other: Node, start: int, end: int) -> list[int]:
     """Return the offsets of a range where a batch of either log begins or ends, and its start."""
     offsets = {start}
     for node in (one, other):
@@ -150,9 +153,14 @@ def edges(one: Node, other: Node, start: int, end: int) -> list[int]:
     return sorted(offset for offset in offsets if start <= offset < end)
 
 
-def record_at(node: Node, offset: int) -> int | None:
-    """Return which append wrote the record at an offset of a log; None in a hole."""
-    return next((batch.append for batch in node.batches if _holds(batch, offset)), None)
+def _records_at(node: Node, offsets: Iterable[int]) -> Iterator[int | None]:
+    """Yield which append wrote the record at each of some rising offsets of a log; None in a hole."""
+    batches = iter(node.batches)
+    batch = next(batches, None)
+    for offset in offsets:
+        while batch is not None and batch.end_offset <= offset:
+            batch = next(batches, None)
+        yield batch.append if batch is not None and batch.base_offset <= offset else None
 
 
 def _divergences(state: ClusterState, settled: ClusterState) -> Iterable[Divergence]:

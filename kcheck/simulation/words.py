@@ -1,6 +1,7 @@
 """The words of a line of a history; a word that cannot be understood is an error with its line and column."""
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple, NoReturn
 
 from kcheck.errors import UsageError
@@ -45,6 +46,17 @@ class Words:
         if self._at > len(self._words):
             self.fail(expected)
         return self._words[self._at - 1].text
+
+    def listed(self, expected: str) -> Iterator[str]:
+        """Take all that is left, at least one: words with spaces or commas between them."""
+        is_first = True
+        while is_first or self.more():
+            word = self.take(expected)
+            names = [name for name in word.split(",") if name]
+            if not names:
+                self.fail(expected)
+            yield from names
+            is_first = False
 
     def accept(self, word: str) -> bool:
         """Take the next word if it is this one."""

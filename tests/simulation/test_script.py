@@ -7,6 +7,7 @@ import pytest
 from kcheck.errors import UsageError
 from kcheck.simulation.event_text import event_text
 from kcheck.simulation.events import Event, EventKind
+from kcheck.simulation.replay import replay
 from kcheck.simulation.script import Expected, parse
 from kcheck.simulation.state import CONTROLLER, Acks
 
@@ -87,6 +88,52 @@ def test_an_event_is_written_as_it_is_read(line: str) -> None:
     assert read.action == again.action
 
 
+AS_TYPED = {
+    "\ufeffbrokers A B C\r\nA leads\r\nappend 10\r\n": "append 10",
+    "brokers\tA\tB\tC\rA\tleads\rappend\t10": "append\t10",
+    "brokers A, B, C\nA leads\nfetch B": "fetch B",
+    "brokers A,B,C\nisr A,B\nA leads\nreassign A, C": "reassign A, C",
+    "Brokers A B C\nA leads\nAppend 10": "Append 10",
+    HEAD + "kill A": "kill A",
+    HEAD + "produce 10": "produce 10",
+    HEAD + "shutdown A": "shutdown A",
+    HEAD + "powerloss A": "powerloss A",
+    HEAD + "delay A → B": "delay A → B",
+    HEAD + "delay A -> B": "delay A -> B",
+    HEAD + "delay A→B": "delay A→B",
+}
+MEANT = {
+    "append\t10": "append 10", "reassign A, C": "reassign A C", "Append 10": "append 10", "kill A": "crash A",
+    "produce 10": "append 10", "shutdown A": "stop A", "powerloss A": "power-loss A", "delay A → B": "delay A->B",
+    "delay A -> B": "delay A->B", "delay A→B": "delay A->B",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "line"), AS_TYPED.items())
+def test_a_history_as_people_type_it(text: str, line: str) -> None:
+    """With the line ends and the mark of Windows, tabs, commas, arrows, capitals and other words for an event."""
+    (read,) = parse(text, "f").lines
+    assert (3 + text.count("isr"), line, LINES[MEANT.get(line, line)]) == read
+
+
+def test_only_the_ends_of_lines_end_lines() -> None:
+    """Editors do not count form feeds and Unicode's separators, so an error would name another line."""
+    for mark in ("\x0b", "\x0c", "\x1c", "\x85", "\u2028"):
+        with pytest.raises(UsageError, match="line 3, column"):
+            parse(f"{HEAD}append 1{mark}fetch B", "f")
+
+
+def test_what_a_follower_asks_again_without_end_costs_no_more_than_once() -> None:
+    """Its request or the answer is held, or it has all: 10,000 such lines end, and nothing piles up."""
+    for head in ("", "delay B->A\n", "delay A->B\n"):
+        once, often = (
+            replay(parse(f"brokers A B\nA leads\n{head}append 1\nfetch B{times}\n", "f"), "4.3").steps[-1]
+            for times in (" x2", " x999")
+        )
+        assert once.state == often.state
+        assert len(often.messages) <= 6
+
+
 WRONG = {
     "A leads": "line 1, column 1: expected 'brokers', which comes first; found 'A'",
     "brokers": "line 1, column 8: expected a broker; the line ends",
@@ -96,6 +143,11 @@ WRONG = {
     "brokers A B": "expected a line that begins the history: A leads",
     "brokers A\nappend 1": "line 2, column 1: expected the first leader",
     "brokers A\nA leads\nfly A": "line 3, column 1: expected an event: append, checkpoint",
+    "brokers A\nA leads\nappned 1": "line 3, column 1: expected 'append', or another event; found 'appned'",
+    "brokers A\nA leads\nA crashes": "line 3, column 1: expected the event before the broker, such as 'crash A'",
+    "brokers A\nkafka v3.9": "line 2, column 7: expected a release such as 4.3; found 'v3.9'",
+    "brokers A\nA leads\nreassign ,": "line 3, column 10: expected a broker: A; found ','",
+    "brokers A\nA leads\ndelay A ->": "line 3, column 11: expected the other end of the link; the line ends",
     "brokers A\nA leads\ncrash Z": "line 3, column 7: expected a broker: A; found 'Z'",
     "brokers A\nA leads\ncrash": "line 3, column 6: expected a broker: A; the line ends",
     "brokers A\nA leads\ncrash A now": "line 3, column 9: expected the end of the line; found 'now'",
