@@ -7,7 +7,7 @@ import signal
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kcheck.errors import KcheckError, UsageError
 from kcheck.fleet.spark.java import find_java
@@ -70,6 +70,7 @@ def session(master: str | None) -> "Iterator[SparkSession]":
         signal.signal(signal.SIGINT, on_interrupt)  # That of Spark calls Java while Java is called.
         logging.disable()  # py4j would print a traceback of an interrupted call; `in_a_line` reports it.
         prepare(spark)
+        _silence(spark)
         yield spark
     finally:
         # This thread may have been torn from a call, whose answer it would take for that of the next one.
@@ -95,6 +96,15 @@ def in_a_line() -> Iterator[None]:
         causes = others[-1:] if isinstance(error, PythonException) else [*filter(_CAUSE.match, others)][:1]
         said = " ".join((first, *causes))
         raise KcheckError(f"Spark could not finish: {said[:_SAID_MAX]} (its log has the rest)") from error
+
+
+def _silence(spark: "SparkSession") -> None:
+    """Let a thread of pyspark print no traceback where its Java ends: `in_a_line` reports that."""
+    from pyspark.sql.utils import is_remote
+
+    server: Any = None if is_remote() else getattr(spark.sparkContext, "_accumulatorServer", None)
+    if server is not None:
+        server.handle_error = lambda *_: None
 
 
 def prepare(spark: "SparkSession") -> None:

@@ -2,11 +2,12 @@
 
 import contextlib
 import os
+import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,31 +33,66 @@ def wait_for(what: Callable[[], Any], process: "subprocess.Popen[Any] | None" = 
     return found
 
 
-@contextlib.contextmanager
-def cluster(folder: Path) -> Iterator[str]:
-    """Start a cluster and give its address."""
-    with contextlib.ExitStack() as stack:
-        (address,) = _free_ports(1)
-        where = f"spark://{HOSTS[0]}:{address}"
+class SparkCluster:
+    """A master and its workers, processes that end with a context. `address` is that of the master."""
+
+    def __init__(self, folder: Path, stack: contextlib.ExitStack) -> None:
+        """Start the master."""
+        (port,) = _free_ports(1)
+        self.address = f"spark://{HOSTS[0]}:{port}"
+        self._folder, self._stack = folder, stack
+        self._workers: dict[str, subprocess.Popen[bytes]] = {}
+        self._log_of("master.Master", HOSTS[0], "--port", str(port), "--webui-port", "0")
+
+    def have_workers(self, *before: str) -> dict[str, int]:
+        """Start the workers that are missing, by a command that starts them, and return the process ids by hosts."""
         logs = []
-
-        def start(name: str, host: str, *options: str) -> None:
-            log = folder / f"{name}-{host}.log"
-            environment = {**os.environ, "SPARK_LOCAL_IP": host, "SPARK_DAEMON_MEMORY": "256m"}
-            environment |= {"SPARK_DAEMON_JAVA_OPTS": _FLAGS, "SPARK_HOME": str(_HOME), "SPARK_NO_DAEMONIZE": "1"}
-            command = [str(_HOME / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}", "--host", host, *options]
-            stream = stack.enter_context(log.open("wb"))
-            process = subprocess.Popen(command, env=environment, stdout=stream, stderr=stream)
-            stack.callback(_end, process)
-            logs.append(log)
-
-        start("master.Master", HOSTS[0], "--port", str(address), "--webui-port", "0")
         for host in HOSTS:
-            work = ("--cores", "1", "--memory", "1g", "--webui-port", "0", "--work-dir", str(folder / f"work-{host}"))
-            start("worker.Worker", host, *work, where)
-        for log in logs[1:]:
+            if host not in self._workers or self._workers[host].poll() is not None:
+                folder = str(self._folder / f"work-{host}")
+                work = ("--cores", "1", "--memory", "1g", "--webui-port", "0", "--work-dir", folder, self.address)
+                self._workers[host], log = self._log_of("worker.Worker", host, *work, before=before)
+                logs.append(log)
+        for log in logs:
             wait_for(partial(_registered, log))
-        yield where
+        return {host: process.pid for host, process in self._workers.items()}
+
+    def executors(self) -> dict[str, int]:
+        """Return the process ids of its executors, by their hosts."""
+        own = {process.pid for process in self._workers.values()}
+        return {host: process for host, process in _executors() if not own.isdisjoint(around(process))}
+
+    def end_worker(self, host: str) -> None:
+        """End a worker as it ends when its host does, and its executor with it."""
+        executor = self.executors().get(host)
+        self._workers[host].kill()
+        self._workers[host].wait()
+        if executor is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(executor, signal.SIGKILL)
+
+    def _log_of(
+        self, name: str, host: str, *options: str, before: Sequence[str] = ()
+    ) -> "tuple[subprocess.Popen[bytes], Path]":
+        """Start a part of it, and return its process, and its log."""
+        log = self._folder / f"{name}-{host}-{len([*self._folder.iterdir()])}.log"
+        environment = {**os.environ, "SPARK_LOCAL_IP": host, "SPARK_DAEMON_MEMORY": "256m"}
+        environment |= {"SPARK_DAEMON_JAVA_OPTS": _FLAGS, "SPARK_HOME": str(_HOME), "SPARK_NO_DAEMONIZE": "1"}
+        program = f"org.apache.spark.deploy.{name}"
+        command = [*before, str(_HOME / "bin" / "spark-class"), program, "--host", host, *options]
+        stream = self._stack.enter_context(log.open("wb"))
+        process = subprocess.Popen(command, env=environment, stdout=stream, stderr=stream)
+        self._stack.callback(_end, process)
+        return process, log
+
+
+@contextlib.contextmanager
+def cluster(folder: Path) -> Iterator[SparkCluster]:
+    """Start a cluster with a worker for each of the HOSTS."""
+    with contextlib.ExitStack() as stack:
+        started = SparkCluster(folder, stack)
+        started.have_workers()
+        yield started
 
 
 @contextlib.contextmanager
@@ -116,24 +152,23 @@ def options(master: str, folder: Path, **environment: str) -> list[str]:
     return ["--master", master, "--driver-memory", "512m", *_told(conf)]
 
 
-def executors() -> dict[str, int]:
-    """Return the process ids of executors, by their hosts."""
-    found = {}
+def _executors() -> Iterator[tuple[str, int]]:
+    """Yield the hosts of executors on this machine, and their process ids."""
     for process in Path("/proc").glob("[0-9]*"):
         try:
             command = (process / "cmdline").read_bytes().decode(errors="replace").split("\0")
         except OSError:
             continue
         if any(part.endswith("CoarseGrainedExecutorBackend") for part in command) and "java" in command[0]:
-            found[command[command.index("--hostname") + 1]] = int(process.name)
-    return found
+            yield command[command.index("--hostname") + 1], int(process.name)
 
 
 def around(process: int) -> Iterator[int]:
     """Yield a process and those that it descends from."""
-    while process > 1:
-        yield process
-        process = int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+    with contextlib.suppress(OSError):  # it has ended
+        while process > 1:
+            yield process
+            process = int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 def _registered(log: Path) -> bool:

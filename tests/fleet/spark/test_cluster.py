@@ -1,35 +1,49 @@
-"""`kcheck fleet submit` on a real cluster: whatever happens to executors, the rows are those of one machine."""
+"""A scan by a real cluster, in the middle of which something fails: the rows of one machine, or no run and one line."""
 
 import os
 import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from kcheck.fleet.local_engine import scan
 from kcheck.fleet.releases import ReleaseOptions
 from tests.cli.command import KCHECK, environment, left_to_nobody
-from tests.fleet.spark.cluster import HOSTS, around, cluster, executors, options, wait_for
+from tests.fleet.spark.cluster import HOSTS, around, options, wait_for
 from tests.fleet.spark.conftest import needs_java
+from tests.fleet.spark.faults import DISKS, KILLS, Scene, can_mount, meet, scene_in
 from tests.fleet.spark.test_engine import asked, brokers, cases
 from tests.fleet.test_local_engine import tables
+from tests.oracle.ask import IS_WHOLE, SEED
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
 SLOW = Path(__file__).parent / "executor"
+FAULTS = [*KILLS] * 5 + [*DISKS] * 2 * can_mount() if IS_WHOLE else ["executor killed"]
+_SECONDS = 20
+"""What an undisturbed scan takes, more or less."""
 
 
 @pytest.fixture(scope="module")
-def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
     """Start a cluster."""
     needs_java()
-    with cluster(tmp_path_factory.mktemp("cluster")) as address:
-        yield address
+    with scene_in(tmp_path_factory.mktemp("scene")) as made:
+        yield made
 
 
-def test_lost_executors_and_second_copies_change_no_row(master: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "fault"), enumerate(FAULTS))
+def test_a_fault_leaves_all_rows_or_no_run(number: int, fault: str, scene: Scene) -> None:
+    """At a random moment; what is no run is said in one line, breaks no query, and the same name is free again."""
+    chance = Random(f"{SEED} {number}")
+    meet(scene, fault, chance.uniform(0, _SECONDS), chance)
+
+
+@pytest.mark.whole
+def test_lost_executors_and_second_copies_change_no_row(scene: Scene, tmp_path: Path) -> None:
     """One task hangs until a copy of it is run on the other host; the executor there is killed meanwhile."""
     roots = [*map(str, brokers(tmp_path)), *map(str, [*cases()][::4])]
     assert len(roots) > 50
@@ -37,7 +51,7 @@ def test_lost_executors_and_second_copies_change_no_row(master: str, tmp_path: P
     marks.mkdir()
     arguments = ["fleet", "submit", *roots, "--out", "out", "--run", "there", "--fail-on", "fatal"]
     arguments += ["--depth", "headers"]
-    told = options(master, tmp_path / "local", PYTHONPATH=str(SLOW), KCHECK_TEST_MARKS=str(marks))
+    told = options(scene.cluster.address, tmp_path / "local", PYTHONPATH=str(SLOW), KCHECK_TEST_MARKS=str(marks))
     with (
         (tmp_path / "said").open("wb") as said,
         subprocess.Popen(
@@ -50,7 +64,7 @@ def test_lost_executors_and_second_copies_change_no_row(master: str, tmp_path: P
         wait_for(lambda: straggler.exists() and straggler.read_text(), started)
         wait_for(lambda: [*tmp_path.glob("out/.unfinished=there/_staging/scan/_temporary/0/task_*")], started)
         kept = {*around(int(straggler.read_text()))}
-        (victim,) = (process for process in executors().values() if process not in kept)
+        (victim,) = (process for process in scene.cluster.executors().values() if process not in kept)
         os.kill(victim, signal.SIGKILL)
         shown, _ = started.communicate(timeout=600)
     log = (tmp_path / "said").read_text()

@@ -7,6 +7,9 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from socketserver import BaseRequestHandler, TCPServer
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from py4j.protocol import Py4JError, Py4JNetworkError
@@ -204,3 +207,14 @@ def test_that_java_has_ended_is_said(error: Exception) -> None:
     with pytest.raises(KcheckError) as caught, session.in_a_line():
         raise error
     assert "Spark could not finish: the Java process of its driver has ended" == str(caught.value)
+
+
+def test_a_server_of_pyspark_whose_java_has_ended_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    """It would print a traceback beside the line of kcheck."""
+    with TCPServer(("127.0.0.1", 0), BaseRequestHandler) as server:
+        spark: Any = SimpleNamespace(sparkContext=SimpleNamespace(_accumulatorServer=server))
+        server.handle_error(b"", "client")
+        assert "Exception occurred" in capsys.readouterr().err
+        session._silence(spark)
+        server.handle_error(b"", "client")
+        assert "" == capsys.readouterr().err
