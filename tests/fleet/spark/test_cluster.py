@@ -35,7 +35,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
         yield made
 
 
-@pytest.mark.parametrize(("number", "fault"), enumerate(FAULTS))
+@pytest.mark.parametrize(("number", "fault"), [*enumerate(FAULTS)])
 def test_a_fault_leaves_all_rows_or_no_run(number: int, fault: str, scene: Scene) -> None:
     """At a random moment; what is no run is said in one line, breaks no query, and the same name is free again."""
     chance = Random(f"{SEED} {number}")
