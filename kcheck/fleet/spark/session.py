@@ -4,6 +4,7 @@ import logging
 import os
 import re
 import signal
+import warnings
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 INSTALL = "pip install 'kcheck[spark]'"
 _SAID_MAX = 500
+_ASKED_AGAIN, _ASKED_EVERY_MS = 12, 5_000
 _CALLED, _CAUSE = "An error occurred while calling ", re.compile("Caused by: ")
 """The prefixes of lines in messages from Java."""
 _OLDEST, _BEYOND = (4, 1), (5,)
@@ -59,22 +61,20 @@ def session(master: str | None) -> "Iterator[SparkSession]":
     """
     version = spark_version()
     from py4j.protocol import Py4JError
-    from pyspark.sql import SparkSession
+    from pyspark.errors import PySparkException
 
     on_interrupt = signal.getsignal(signal.SIGINT)
-    if master is not None and master.startswith("sc://"):
-        spark = SparkSession.builder.remote(master).getOrCreate()
-    else:
-        spark = _classic(master, version)
+    spark = _remote(master) if master is not None and master.startswith("sc://") else _classic(master, version)
     try:
         signal.signal(signal.SIGINT, on_interrupt)  # That of Spark calls Java while Java is called.
         logging.disable()  # py4j would print a traceback of an interrupted call; `in_a_line` reports it.
-        prepare(spark)
+        with in_a_line():
+            prepare(spark)
         _silence(spark)
         yield spark
     finally:
         # This thread may have been torn from a call, whose answer it would take for that of the next one.
-        with suppress(Py4JError, OSError), ThreadPoolExecutor(1) as pool:
+        with suppress(Py4JError, PySparkException, OSError), ThreadPoolExecutor(1) as pool:
             pool.submit(spark.stop).result()
         logging.disable(logging.NOTSET)
 
@@ -136,6 +136,17 @@ def ship(spark: "SparkSession") -> None:
     """Hand kcheck to the executors, unless spark-submit has done that."""
     if os.path.isdir(home()):
         spark.addArtifacts(package(cache(os.environ)), pyfile=True)
+
+
+def _remote(server: str) -> "SparkSession":
+    """Return a session of a Spark Connect server; one that does not answer is asked again for a minute, not for ten."""
+    from pyspark.sql import SparkSession
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    spark = SparkSession.builder.remote(server).getOrCreate()
+    warnings.filterwarnings("ignore", module=r"pyspark\.sql\.connect")  # `in_a_line` reports what fails
+    spark.client.set_retry_policies([DefaultPolicy(max_retries=_ASKED_AGAIN, max_backoff=_ASKED_EVERY_MS)])
+    return spark
 
 
 def _classic(master: str | None, version: str) -> "SparkSession":

@@ -1,6 +1,7 @@
 """`kcheck fleet scan --engine spark` behind Spark Connect, to whose server kcheck is sent."""
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,8 @@ import pytest
 from kcheck.fleet.local_engine import scan
 from kcheck.fleet.releases import ReleaseOptions
 from tests.cases.build import FIXTURES
-from tests.cli.command import shell
-from tests.fleet.spark.cluster import connect_server
+from tests.cli.command import KCHECK, environment, shell
+from tests.fleet.spark.cluster import connect_server, wait_for
 from tests.fleet.spark.conftest import needs_java
 from tests.fleet.spark.test_engine import asked
 from tests.fleet.test_local_engine import LAYOUT, tables
@@ -38,3 +39,19 @@ def test_a_scan_behind_a_server_has_the_rows_of_one_machine(s3: dict[str, Any], 
     fsspec.filesystem("s3", **s3).get(f"{url}/run=there", str(tmp_path / "out" / "run=there"), recursive=True)
     expected, found = (tables(tmp_path / "out" / f"run={name}") for name in ("here", "there"))
     assert {**expected, "runs": 1} == {**found, "runs": len(found["runs"])}
+
+
+@pytest.mark.whole
+def test_a_server_that_ends_is_told_in_a_line(tmp_path: Path) -> None:
+    """Its client asks for it again, for about a minute; then there is no run."""
+    needs_java()
+    root, out = FIXTURES / "brokers" / "4.3.1" / LAYOUT, tmp_path / "out"
+    arguments = ("fleet", "scan", root, "--out", out, "--run", "r", "--engine", "spark", "--quiet", "--master")
+    with connect_server(tmp_path) as master:
+        command = [*KCHECK, *map(str, arguments), master]
+        process = subprocess.Popen(command, env=environment(), stderr=subprocess.PIPE, text=True)
+        wait_for((out / ".unfinished=r").exists, process)
+    _, err = process.communicate(timeout=300)
+    assert (3, []) == (process.returncode, [*out.iterdir()]), err
+    assert 1 == len(err.splitlines()), err
+    assert err.startswith("kcheck: Spark could not finish: ")
