@@ -27,9 +27,13 @@ def begin_to_hang(waiting: int) -> None:
 
 
 def hang(*_: object) -> None:
-    """Never end, in a process of which another one waits for an answer."""
-    begin_to_hang(os.getppid())
-    time.sleep(3600)
+    """Never end, in a process of which another one waits for an answer.
+
+    That one may still be busy with the answer before, and begin to wait only after hours have passed: more of them do.
+    """
+    for seconds in (3, 3600):
+        begin_to_hang(os.getppid())
+        time.sleep(seconds)
 
 
 class _Hours:
