@@ -30,6 +30,8 @@ FLOOR = (
 )
 """Whose lines are counted for the coverage floor: to count makes the pure packages less than half as fast."""
 
+NICE = pytest.StashKey[int]()
+"""The priority of this process when its first test began."""
 COUNTED = pytest.StashKey[bool]()
 """Whether the test before was counted."""
 
@@ -82,8 +84,15 @@ def forget() -> None:
                 value.cache_clear()
 
 
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """End a run in which a test has lowered the priority of its process: those after it would take minutes."""
+    now = os.getpriority(os.PRIO_PROCESS, 0)
+    assert now == item.session.stash.get(NICE, now), "a test lowered the priority of this process"
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Forget what uncounted tests have put into caches: its lines would not run again in a counted one."""
+    item.session.stash.setdefault(NICE, os.getpriority(os.PRIO_PROCESS, 0))
     counted = is_counted(item)
     if counted and not item.session.stash.get(COUNTED, True):
         forget()

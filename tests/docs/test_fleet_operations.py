@@ -199,7 +199,7 @@ def commands() -> Iterator[list[str]]:
 
 
 @pytest.mark.parametrize("words", [*commands()], ids=" ".join)
-def test_a_command_runs(words: list[str], tmp_path: Path) -> None:
+def test_a_command_runs(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a real broker: it ends as it would there, and writes where it is told to."""
     brokers = tmp_path / "brokers" / "c"
     for number in (1, 2):
@@ -214,6 +214,7 @@ def test_a_command_runs(words: list[str], tmp_path: Path) -> None:
     for word in words:
         place = next((place for place in places if word.startswith(place)), "")
         placed.append(places[place] + word.removeprefix(place) if place else word)
+    monkeypatch.setattr("kcheck.cli.priority.lower", lambda: None)  # The tests after this one run in this process.
     done = kcheck(*placed)
     assert (0, True) == (done.code, "usage" not in done.err.lower()), done.err
     if words[1] == "scan":
