@@ -14,6 +14,8 @@ from tests.builders import log_dir, partition_dir, partition_metadata, run, writ
 from tests.oracle.ask import IS_WHOLE
 
 SPARK = "tests/fleet/spark/"
+OWN_SPARK = (f"{SPARK}test_cluster.py", f"{SPARK}test_connect.py")
+"""Their processes of Spark are not those of the other tests."""
 CLUSTERS = tuple(
     f"tests/oracle/test_{name}.py"
     for name in ("operations", "live", "cluster", "strays", "truncation", "serve", "migration")
@@ -106,7 +108,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class Scheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist tells no types
         def _split_scope(self, nodeid: str) -> str:
-            if nodeid.startswith(SPARK):
+            if nodeid.startswith(SPARK) and not nodeid.startswith(OWN_SPARK):
                 return SPARK
             return nodeid if nodeid.startswith("tests/oracle/") else nodeid.partition("::")[0]
 

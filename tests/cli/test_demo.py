@@ -70,7 +70,7 @@ def test_it_waits_on_a_terminal(tmp_path: Path) -> None:
     assert "2. Look: what is wrong?" in read_until(ours, "Enter goes on")
     assert [*tmp_path.iterdir()] != []
     process.send_signal(signal.SIGINT)
-    assert 130 == process.wait(timeout=60)
+    assert 130 == process.wait(timeout=600)
     os.close(ours)
     assert [*tmp_path.iterdir()] == []
 

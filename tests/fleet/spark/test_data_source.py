@@ -69,10 +69,11 @@ def expected(fleet: Path) -> dict[str, list[dict[str, Any]]]:
 
 def direct(path: Path | str, table: str = "findings", **options: str) -> list[dict[str, Any]]:
     """Return the rows of a table as Spark asks for them, part by part, without Spark between."""
-    columns = StructType()
+    source, columns = KcheckDataSource({"path": str(path), "table": table, **options}), StructType()
+    assert source.schema()
     for column in run_tables()[table].run_columns:
         columns.add(column.name, "string")  # its type is not looked at
-    reader = KcheckDataSource({"path": str(path), "table": table, **options}).reader(columns)
+    reader = source.reader(columns)
     return [row for part in reader.partitions() for batch in reader.read(part) for row in batch.to_pylist()]
 
 
