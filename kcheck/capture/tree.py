@@ -37,8 +37,15 @@ class CapturedPath(NamedTuple):
     """What of a file goes in; None for anything else."""
 
 
+def captured_paths(paths: Sequence[str]) -> list[str]:
+    """Return the paths to capture: a server.properties stands for its log dirs, and stays at home with its secrets."""
+    named = [path for path in paths if path.endswith(".properties") and os.path.isfile(path)]
+    log_dirs = {path: [target.path for target in targets([path]) if target.config == path] for path in named}
+    return [found for path in paths for found in log_dirs.get(path) or (path,)]
+
+
 def items(paths: Sequence[str], *, offsets: bool = False) -> Iterator[CapturedPath]:
-    """Yield every file and directory below some paths, sorted below each; UsageError for what is not Kafka's.
+    """Yield every file and directory below `captured_paths`, sorted below each; UsageError for what is not Kafka's.
 
     One log dir, or one folder of them, is the bundle itself; anything else has its own name in the bundle. With
     `offsets` the committed offsets of groups go in.

@@ -21,7 +21,9 @@ _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 def capture(
-    paths: Annotated[list[str] | None, typer.Argument(metavar="PATH...", help="Log dirs, partitions or files.")] = None,
+    paths: Annotated[
+        list[str] | None, typer.Argument(metavar="PATH...", help="Log dirs, a server.properties, partitions or files.")
+    ] = None,
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="The bundle; its name ends in .kcheck.")
     ] = None,
@@ -60,7 +62,7 @@ def capture(
     Every command reads the bundle as it reads the directories. --list shows what goes in before anything is written.
     """
     from kcheck.capture import pseudonyms as names
-    from kcheck.capture.tree import items
+    from kcheck.capture.tree import captured_paths, items
     from kcheck.capture.write import capture as verb
 
     if translate is not None:
@@ -68,13 +70,14 @@ def capture(
         for line in sys.stdin:
             sys.stdout.write(at_home.translated(line))
         return
-    listed = [*items(paths or [], offsets=with_offsets)]
+    wanted = captured_paths(paths or [])
+    listed = [*items(wanted, offsets=with_offsets)]
     if show:
         _print_list(listed)
         return
     if output is None:
         raise UsageError("capture needs -o FILE.kcheck; --list shows what would go in")
-    _check_output(output, paths or [])
+    _check_output(output, wanted)
     key_file = pseudonyms or (f"{output}.key" if share else None)
     known = None if key_file is None else names.load(key_file, create=True)
     size_max = _bytes(limit)

@@ -65,6 +65,21 @@ def test_the_list_writes_nothing(broker: Path, tmp_path: Path) -> None:
     assert len(out.splitlines()) == sum(path.is_file() for path in broker.rglob("*"))
 
 
+def test_a_configuration_stands_for_its_log_dirs(broker: Path, tmp_path: Path) -> None:
+    """And stays at home: it holds passwords and names of hosts."""
+    config = tmp_path / "server.properties"
+    config.write_text(f"broker.id=1\nlog.dirs={broker}/data1, {broker}/data2\nssl.key.password=hunter2\n", "utf-8")
+    own = captured([config], tmp_path).rename(tmp_path / f"own{SUFFIX}")
+    named = captured([broker / "data1", broker / "data2"], tmp_path)
+    assert manifest_of(own)["entries"] == manifest_of(named)["entries"]
+    inside = f"{broker}/data2/x{SUFFIX}"
+    code, _, errors = run(["capture", str(config), "-o", inside])
+    assert (code, f"-o {inside} is inside {broker}/data2, which is captured" in errors) == (2, True)
+    config.write_text("broker.id=1\n", "utf-8")
+    code, _, errors = run(["capture", str(config), "-o", f"{tmp_path}/x{SUFFIX}"])
+    assert (code, "no log.dirs setting" in errors) == (2, True)
+
+
 def test_nothing_changes_in_the_directory(broker: Path, tmp_path: Path) -> None:
     """Not even a time of access."""
 
