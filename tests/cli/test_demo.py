@@ -69,6 +69,7 @@ def test_it_waits_on_a_terminal(tmp_path: Path) -> None:
     os.write(ours, b"\n")
     assert "2. Look: what is wrong?" in read_until(ours, "Enter goes on")
     assert [*tmp_path.iterdir()] != []
+    time.sleep(0.5)  # A signal between the prompt and the wait for Enter would be seen after Enter.
     process.send_signal(signal.SIGINT)
     assert 130 == process.wait(timeout=600)
     os.close(ours)
