@@ -93,7 +93,10 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Forget what uncounted tests have put into caches: its lines would not run again in a counted one."""
+    """Note the priority, and forget what uncounted tests have put into caches.
+
+    Its lines would not run again in a counted one.
+    """
     item.session.stash.setdefault(NICE, os.getpriority(os.PRIO_PROCESS, 0))
     counted = is_counted(item)
     if counted and not item.session.stash.get(COUNTED, True):

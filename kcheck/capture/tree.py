@@ -3,6 +3,7 @@
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from kcheck.capture.contents import COMMITS_LOG, METADATA_LOG, How, Taken, content_of
@@ -10,7 +11,7 @@ from kcheck.disk.read import word_for
 from kcheck.disk.walk import is_bundle, is_directory, real, split
 from kcheck.errors import UsageError
 from kcheck.model.names import CLUSTER_METADATA, CONSUMER_OFFSETS, FileKind, parse_directory, parse_file
-from kcheck.views.targets import TargetKind, targets
+from kcheck.views.targets import TargetKind, is_configuration, targets
 
 _DEPTH_MAX = 4
 """A folder, a log dir, a partition directory, and one directory in it."""
@@ -39,9 +40,8 @@ class CapturedPath(NamedTuple):
 
 def captured_paths(paths: Sequence[str]) -> list[str]:
     """Return the paths to capture: a server.properties stands for its log dirs, and stays at home with its secrets."""
-    named = [path for path in paths if path.endswith(".properties") and os.path.isfile(path)]
-    log_dirs = {path: [target.path for target in targets([path]) if target.config == path] for path in named}
-    return [found for path in paths for found in log_dirs.get(path) or (path,)]
+    log_dirs = ((target.path for target in targets([path])) if is_configuration(path) else (path,) for path in paths)
+    return [*chain.from_iterable(log_dirs)]
 
 
 def items(paths: Sequence[str], *, offsets: bool = False) -> Iterator[CapturedPath]:

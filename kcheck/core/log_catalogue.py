@@ -69,7 +69,7 @@ class Wording(NamedTuple):
     @property
     def is_thrown(self) -> bool:
         """Whether it is the text of an exception."""
-        return any(level.endswith(_THROWN) for level in self.levels)
+        return _is_thrown(self.levels)
 
     def is_of(self, logger: str | None) -> bool:
         """Whether a logger can have written it: a short text needs a class that has it.
@@ -171,8 +171,12 @@ def _wording(row: list[str], rules: Mapping[str, LogRule]) -> Wording:
     text = pattern.removesuffix(_MORE).rstrip(" ") if is_open else pattern
     literals, names = tuple(_VALUE.split(text)[::2]), tuple(_VALUE.findall(text))
     levels_and_classes = tuple(levels.split(",")), tuple(classes.split(","))
-    is_short = sum(map(len, literals)) < _SHORT_SIZE and not levels.endswith(_THROWN)
+    is_short = sum(map(len, literals)) < _SHORT_SIZE and not _is_thrown(levels_and_classes[0])
     return Wording(rules[rule], *levels_and_classes, releases, pattern, literals, names, is_open, is_short)
+
+
+def _is_thrown(levels: Iterable[str]) -> bool:
+    return any(level.endswith(_THROWN) for level in levels)
 
 
 def _first_words(wording: Wording) -> str:

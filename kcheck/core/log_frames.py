@@ -131,11 +131,6 @@ def _of_row(row: LogRow) -> LogFrame:
     return LogFrame(message, level, row.time, row.logger, row.thrown)
 
 
-def bare(text: str) -> LogFrame:
-    """Return the frame of a message that was copied without one."""
-    return LogFrame(text)
-
-
 def unwrapped(line: str) -> str:
     """Return the line that a collector of logs wrapped in JSON; any other line as it is."""
     if line[:1] != "{":

@@ -11,7 +11,6 @@ from typing import NamedTuple
 from kcheck.core.log_catalogue import Catalogue, LogRule, Wording
 from kcheck.core.log_frames import (
     LogFrame,
-    bare,
     bodies,
     frame,
     unwrapped,
@@ -210,7 +209,7 @@ def pasted(catalogue: Catalogue, text: str) -> Iterator[LogEvent]:
     framed_lines = [(number, line, frame(line)) for number, line in numbered]
     if numbered and not any(framed for _, _, framed in framed_lines):
         number, line = numbered[0]
-        framed_lines[0] = number, line, bare(without_outer(line))
+        framed_lines[0] = number, line, LogFrame(without_outer(line))  # It was copied without its frame.
     known = [*_events(catalogue, framed_lines)]
     if not known and framed_lines and (thrown := _continued(catalogue, *framed_lines[0])) is not None:
         known = [thrown]

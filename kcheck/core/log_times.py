@@ -66,13 +66,13 @@ def milliseconds(time: str) -> int | None:
     second = _second(time[:19]) if time[4:5] == "-" else None
     rest = None if second is None else _USUAL.fullmatch(time, 19)
     if second is not None and rest is not None:
-        return second * 1000 + int((rest[1] or "0")[:3].ljust(3, "0"))
+        return second * 1000 + _thousandths(rest[1])
     since = _SINCE_1970.fullmatch(time)
     if since is None:
         return _other(time)
     digits, fraction = since.groups()
     if len(digits) < _MS_DIGITS_MIN:
-        return int(digits) * 1000 + int((fraction or "0")[:3].ljust(3, "0"))
+        return int(digits) * 1000 + _thousandths(fraction)
     return int(digits[: len(digits) - (len(digits) - _MS_DIGITS_MIN) // 3 * 3])
 
 
@@ -97,7 +97,12 @@ def _other(time: str) -> int | None:
     if parts.get("half"):
         hour = hour % _NOON + (_NOON if parts["half"] == "P" else 0)
     second = _second(f"{parts['y']}-{month:02d}-{day:02d} {hour:02d}:{parts['min']}:{parts['s']}")
-    return None if second is None else (second - shift * 60) * 1000 + int((parts["f"] or "0")[:3].ljust(3, "0"))
+    return None if second is None else (second - shift * 60) * 1000 + _thousandths(parts["f"])
+
+
+def _thousandths(digits: str | None) -> int:
+    """Return the digits after the point of a second, if there are any, as ms."""
+    return int((digits or "0")[:3].ljust(3, "0"))
 
 
 def _month_and_day(parts: dict[str, str]) -> tuple[int, int]:

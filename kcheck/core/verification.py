@@ -156,11 +156,11 @@ def _leader(planned: PlannedPartition, now: PartitionNow) -> PlanStep:
     if now.leader is None:
         return PlanStep(StepKind.LEADER, expected, "it has no leader", ok=False, broker_id=planned.leader)
     words = "leads" if now.registration.leader == now.leader else "led last"
-    seen, ok = f"broker {now.leader} {words}", now.leader == planned.leader
+    seen = f"broker {now.leader} {words}"
     if not now.has_replica(planned.leader):
         seen = f"? ({seen}; broker {planned.leader} is no longer a replica)"
         return PlanStep(StepKind.LEADER, expected, seen, None, broker_id=planned.leader)
-    return PlanStep(StepKind.LEADER, expected, seen, ok, broker_id=planned.leader)
+    return PlanStep(StepKind.LEADER, expected, seen, now.leader == planned.leader, broker_id=planned.leader)
 
 
 def _epoch(planned: PlannedPartition, now: PartitionNow) -> PlanStep:
@@ -172,8 +172,7 @@ def _epoch(planned: PlannedPartition, now: PartitionNow) -> PlanStep:
 
 
 def _log_end(planned: PlannedPartition, now: PartitionNow) -> PlanStep:
-    is_moved = now.leader is not None and not now.has_replica(planned.leader)
-    leader = now.leader if is_moved and now.leader is not None else planned.leader
+    leader = planned.leader if now.leader is None or now.has_replica(planned.leader) else now.leader
     end = now.ends.get(leader)
     if planned.log_end_offset is None:
         ok, expected = None, f"log end of broker {leader} ?"

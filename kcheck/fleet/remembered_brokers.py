@@ -43,12 +43,12 @@ def _top(log_dir: str) -> list[tuple[str, object, int, object]] | None:
     if is_remote(log_dir) or locked_by(log_dir) is not None:
         return None
     try:
-        found = states(log_dir)
+        entries = states(log_dir)
     except UnreadableError:
         return None
-    modes = [mode for name, mode, *_ in found if isinstance(mode, int) and name != REMOTE_INDEX_CACHE]
+    modes = [mode for name, mode, *_ in entries if isinstance(mode, int) and name != REMOTE_INDEX_CACHE]
     is_plain = all(stat.S_ISREG(mode) or stat.S_ISDIR(mode) for mode in modes)
-    return found if is_plain and len(modes) == len(found) else None
+    return entries if is_plain and len(modes) == len(entries) else None
 
 
 def _signatures(seen: Sequence[bytes]) -> list[str] | None:

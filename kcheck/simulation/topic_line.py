@@ -53,10 +53,10 @@ _SETTINGS: dict[str, tuple[str, Callable[[str], Any]]] = {
 def with_setting(topic: TopicSettings, words: Words) -> TopicSettings:
     """Take a setting such as `min.isr=2`, and return the settings with it."""
     name, equals, value = words.take("a setting").partition("=")
-    known = _SETTINGS.get(name)
-    if known is None or not equals:
+    setting = _SETTINGS.get(name)
+    if setting is None or not equals:
         words.fail(f"a setting: {', '.join(f'{known}=' for known in _SETTINGS)}")
-    field, parse_value = known
+    field, parse_value = setting
     try:
         return topic._replace(**{field: parse_value(value)})
     except (ValueError, KeyError):

@@ -115,7 +115,7 @@ def replica_argument(argument: str) -> tuple[int | None, str]:
 
 def _of(path: str, broker_id: int | None) -> Iterator[Target]:
     if not is_directory(path):
-        if exists(path) and path.endswith(".properties") and split(path)[1] != META_PROPERTIES:
+        if is_configuration(path):
             yield from _server_properties(path, broker_id)
         else:
             yield Target(kind=TargetKind.FILE, path=path, broker_id=broker_id)
@@ -186,6 +186,12 @@ def _log_dirs_below(path: str, listing: Listing, *, depth: int) -> Iterator[str]
             yield below
         elif depth > 1:
             yield from _log_dirs_below(below, content, depth=depth - 1)
+
+
+def is_configuration(path: str) -> bool:
+    """Whether a path is a `server.properties`, which stands for the log dirs that it names."""
+    is_named = path.endswith(".properties") and split(path)[1] != META_PROPERTIES
+    return is_named and exists(path) and not is_directory(path)
 
 
 def _server_properties(path: str, broker_id: int | None) -> Iterator[Target]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from kcheck.core.log_catalogue import Wording
-from kcheck.core.log_frames import bare, frame, unwrapped, with_logger, without_outer
+from kcheck.core.log_frames import LogFrame, frame, unwrapped, with_logger, without_outer
 from kcheck.core.log_lines import LogEvent, match, pasted
 from kcheck.core.log_times import milliseconds
 from kcheck.core.log_values import LogPlace, partition_of, path_place, typed
@@ -491,9 +491,9 @@ def test_times(text: str, time: int | None) -> None:
 
 
 def test_loggers() -> None:
-    assert ("x", "a.b") == with_logger(bare("x (a.b)"))[0::3]
-    assert ("x (y z)", None) == with_logger(bare("x (y z)"))[0::3]
-    assert ("Found: x", None) == with_logger(bare("Found: x"))[0::3]
+    assert ("x", "a.b") == with_logger(LogFrame("x (a.b)"))[0::3]
+    assert ("x (y z)", None) == with_logger(LogFrame("x (y z)"))[0::3]
+    assert ("Found: x", None) == with_logger(LogFrame("Found: x"))[0::3]
     event = only(log_line("Epoch of producer 1 at offset 2 in t-0 is 3, which is below the last seen epoch 4 (TV2)"))
     assert event.rule is not None
     assert "L158" == event.rule.id
