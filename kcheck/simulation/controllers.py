@@ -223,7 +223,7 @@ def alter_isr(world: World, source: int, asked: AlterIsr) -> None:
         node = world.nodes[source]
         if node.lead is not None:
             world.nodes[source] = node._replace(lead=node.lead._replace(proposed=node.lead.isr))
-        if source == seats.leader:
+        if source == seats.leader and release.has_alter_partition:
             tell(world, [source])
         return
     world.decide(done)
@@ -231,8 +231,8 @@ def alter_isr(world: World, source: int, asked: AlterIsr) -> None:
         _elected(world, changed_seats(seats, asked.isr, _acceptable(world), world.rules.election))
     else:
         _change(world, seats._replace(isr=asked.isr))
-    complete_reassignment(world)
-    tell(world)
+    if complete_reassignment(world) or release.has_alter_partition:
+        tell(world)  # Otherwise the leader wrote into ZooKeeper: other brokers hear of it with UpdateMetadata alone.
 
 
 def write_isr(world: World, source: int, asked: AlterIsr) -> None:
@@ -252,14 +252,14 @@ def write_isr(world: World, source: int, asked: AlterIsr) -> None:
         world.nodes[source] = node._replace(lead=lead, partition_epoch=world.controller.partition_epoch)
 
 
-def complete_reassignment(world: World) -> None:
-    """Remove the replicas that a reassignment leaves out, once all others are in sync."""
+def complete_reassignment(world: World) -> bool:
+    """Remove the replicas that a reassignment leaves out, once all others are in sync; whether it did."""
     controller, kraft = world.controller, world.rules.election.kraft
     target, seats = controller.target, controller.seats
     isr = tuple(member for member in target if member in seats.isr)
     added_alone = kraft and not world.release.reassignment_waits_for_every_replica
     if not isr or not {*(controller.added if added_alone else target)} <= {*isr}:
-        return
+        return False
     world.decide(Decision.REASSIGNED)
     leader = seats.leader if seats.leader in target else isr[0]
     world.controller = controller._replace(target=(), added=())
@@ -268,6 +268,7 @@ def complete_reassignment(world: World) -> None:
     for number in seats.replicas:
         if number not in target and world.nodes[number].running:
             world.send(CONTROLLER, number, StopReplica(controller.epoch))
+    return True
 
 
 def reassign(world: World, target: tuple[int, ...]) -> None:

@@ -127,8 +127,7 @@ def replay(script: Script, kafka: str, *, ibp: str | None = None, mutant: str | 
             state = outcome.state
             steps.append(_step(line, outcome))
         else:
-            verdict = judge(state, rules)
-            failed += [Failed(line.number, why) for why in _unmet(line.action, state, verdict, script.names)]
+            failed += [Failed(line.number, why) for why in _unmet(line.action, state, rules, script.names)]
     return Replay(script, rules, tuple(steps), judge(state, rules), tuple(failed))
 
 
@@ -136,13 +135,12 @@ def _step(line: ScriptLine, outcome: EventOutcome) -> HistoryStep:
     return HistoryStep(line.number, line.text, outcome.state, outcome.decided_by, outcome.notes, outcome.messages)
 
 
-def _unmet(expected: Expected, state: ClusterState, verdict: Verdict, names: Sequence[str]) -> list[str]:
+def _unmet(expected: Expected, state: ClusterState, rules: Rules, names: Sequence[str]) -> list[str]:
     """Return in words what of an expectation does not hold."""
+    if expected.what in ("replica", "partition"):
+        return _unmet_values(expected, state, names)
+    verdict = judge(state, rules)
     match expected.what:
-        case "replica":
-            return _unmet_values(expected, state, names)
-        case "partition":
-            return _unmet_values(expected, state, names)
         case "nothing":
             is_empty = not getattr(verdict, expected.nothing)
             return [] if is_empty else [f"expected nothing {expected.nothing}; {in_words(verdict, names)}"]

@@ -19,7 +19,7 @@ RECORD_COUNT_MAX = 1_000_000
 LINE_COUNT_MAX = 10_000
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,20}")
 _TIME = re.compile(r"([0-9]{1,12})(ms|s|m|h|)")
-_UNITS = {"ms": 1, "s": 1000, "": 1000, "m": 60_000, "h": 3_600_000}
+_UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 _RESERVED = ("controller", "all", "nothing", "lost", "withdrawn", "diverged", "stuck", "leader", "isr", "elr", "none")
 _ONE_BROKER = {
     kind.value: kind
@@ -227,6 +227,7 @@ class _Parser:
     def append(self, words: Words) -> Event:
         """Read what a producer sends."""
         count = words.number("a number of records", 1, RECORD_COUNT_MAX)
+        _ = words.accept("records") or words.accept("record")
         acks, broker = self._topic.acks, -1
         while words.more():
             word = words.take("acks= or to")
@@ -268,10 +269,11 @@ class _Parser:
 
     def wait(self, words: Words) -> Event:
         """Read a time."""
-        match = _TIME.fullmatch(words.take("a time such as 30s"))
+        time = words.take("a time such as 30s")
+        match = _TIME.fullmatch(time + words.take("a unit") if words.peek() in _UNITS else time)
         if match is None:
             words.fail("a time such as 30s or 500ms")
-        return Event(EventKind.WAIT, amount=int(match[1]) * _UNITS[match[2]])
+        return Event(EventKind.WAIT, amount=int(match[1]) * _UNITS[match[2] or "s"])
 
     def read(self, words: Words) -> Event:
         """Read what a consumer reads: `B 0..5` or `0..5 from B`."""
@@ -303,6 +305,8 @@ class _Parser:
             return Expected("nothing", nothing=what)
         for what in ("lost", "withdrawn"):
             if words.accept(what):
+                if words.accept("none"):
+                    return Expected("nothing", nothing=what)
                 start, end = words.range()
                 words.accept("acked")
                 return Expected(what, start=start, end=end)

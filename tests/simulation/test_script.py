@@ -43,6 +43,8 @@ LINES = {
     "wait 30s": Event(EventKind.WAIT, amount=30_000),
     "wait 500ms": Event(EventKind.WAIT, amount=500),
     "wait 2": Event(EventKind.WAIT, amount=2000),
+    "wait 30 s": Event(EventKind.WAIT, amount=30_000),
+    "append 5 records acks=0": Event(EventKind.APPEND, amount=5, acks=Acks.NONE),
     "read B 0..5": Event(EventKind.READ, 1, offset=0, end=5),
     "read 0..5 from B": Event(EventKind.READ, 1, offset=0, end=5),
     "reassign A C": Event(EventKind.REASSIGN, brokers=(0, 2)),
@@ -60,6 +62,7 @@ LINES = {
     "expect diverged A B": Expected("diverged", 0, 1, start=-1),
     "expect stuck B": Expected("stuck", 1),
     "expect nothing lost": Expected("nothing", nothing="lost"),
+    "expect withdrawn none": Expected("nothing", nothing="withdrawn"),
 }
 
 
