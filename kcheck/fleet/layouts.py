@@ -1,10 +1,11 @@
 """Layouts: paths in which `{...}` stands for a name of a fleet and `*` for any text, and what matches one on disk."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, TypeVar
 
+from kcheck.disk.remote import BUNDLE_SUFFIX
 from kcheck.disk.walk import is_link, join, list_directory
 from kcheck.errors import UsageError
 from kcheck.jobs.workers import Task, Workers
@@ -97,6 +98,7 @@ def _below(
 ) -> tuple[tuple[str, Mapping[str, str]], ...] | Finding:
     """Return the directories, or what else there is, in a folder that a pattern matches, with its placeholders' values.
 
+    A bundle is the directory that it holds, where the pattern says that it looks for bundles.
     Hidden names and lost+found are skipped. Links are resolved one by one, later: a mount that does not answer then
     costs only its own log dir.
     """
@@ -106,7 +108,11 @@ def _below(
         listing = list_directory(folder)
     except UnreadableError as error:
         return kc001_unreadable.finding(Location(log_dir=folder), error.why)
-    names = sorted((*listing.files, *listing.others)) if files else listing.directories
+    names: Iterable[str] = listing.directories
+    if files:
+        names = sorted((*listing.files, *listing.others))
+    elif pattern.endswith(re.escape(BUNDLE_SUFFIX)):
+        names = sorted((*listing.directories, *listing.files))
     hidden = not pattern.startswith(re.escape("."))
     matched = ((name, re.fullmatch(pattern, name, re.DOTALL)) for name in names if name != LOST_FOUND)
     return tuple(

@@ -16,6 +16,7 @@ from kcheck.fleet.inventory import FleetLogDir, inventory
 from kcheck.jobs.workers import Limits
 from kcheck.model.unreadable import UnreadableError
 from tests.builders import log_dir
+from tests.capture.answers import captured
 from tests.fleet.hanging import SECONDS, hang
 from tests.fleet.test_local_engine import BROKERS, scanned
 from tests.stores import as_on_disk, upload
@@ -66,6 +67,20 @@ def test_a_log_dir_that_two_roots_name_is_one(fleet: Path) -> None:
 def test_a_relative_layout_begins_here(fleet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(fleet / "west")
     assert [(None, "b1", "./b1/d1")] == found("{broker}/{log_dir}")
+
+
+def test_a_layout_of_bundles(tmp_path: Path) -> None:
+    """A bundle is a folder of log dirs or one of them; one that lies beside log dirs is none of theirs."""
+    disks = [tmp_path / "disks" / broker for broker in ("b1", "b2")]
+    for broker in disks:
+        log_dir(broker / "d1")
+        captured([broker], tmp_path)
+    captured([disks[0] / "d1"], disks[0])
+    inside = [(None, broker.name, f"{tmp_path}/{broker.name}.kcheck/d1") for broker in disks]
+    assert inside == found(f"{tmp_path}/{{broker}}.kcheck/{{log_dir}}")
+    assert [(None, "d1", f"{disks[0]}/d1.kcheck")] == found(f"{disks[0]}/{{broker}}.kcheck")
+    beside = [(None, broker.name, f"{broker}/d1") for broker in disks]
+    assert beside == found(f"{tmp_path}/disks/{{broker}}/{{log_dir}}")
 
 
 def test_a_hidden_directory_can_be_named(fleet: Path) -> None:
