@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from kcheck.core.releases import lines
@@ -71,24 +72,26 @@ class Wording(NamedTuple):
         """Whether it is the text of an exception."""
         return _is_thrown(self.levels)
 
-    def is_of(self, logger: str | None) -> bool:
-        """Whether a logger can have written it: a short text needs a class that has it.
-
-        A class of Kafka that ends in the same word can be derived from one that has it. A logger without a class, such
-        as `state.change.logger`, can have written anything.
-        """
-        names = _SIMPLE_NAMES.findall(logger.rpartition(".")[2]) if logger is not None else []
-        if not names or logger is None:
-            return True
-        own = {name.removesuffix("$") for name in self.classes}
-        if not _OF_CALLERS.isdisjoint((*own, *names)) or not own.isdisjoint(names):
-            return True
-        is_derived = _last_words(own) & _last_words(names)
-        return bool(is_derived) and ("." not in logger or logger.startswith(_OF_KAFKA))
-
     def has(self, line: str) -> bool:
         """Whether a line of releases has this wording."""
         return any(line in span for span in map(_span, self.releases.split(",")))
+
+
+@lru_cache(maxsize=4096)
+def can_write(classes: tuple[str, ...], logger: str | None) -> bool:
+    """Whether a logger can have written what these classes write: a short text needs a class that has it.
+
+    A class of Kafka that ends in the same word can be derived from one that has it. A logger without a class, such as
+    `state.change.logger`, can have written anything.
+    """
+    names = _SIMPLE_NAMES.findall(logger.rpartition(".")[2]) if logger is not None else []
+    if not names or logger is None:
+        return True
+    own = {name.removesuffix("$") for name in classes}
+    if not _OF_CALLERS.isdisjoint((*own, *names)) or not own.isdisjoint(names):
+        return True
+    is_derived = _last_words(own) & _last_words(names)
+    return bool(is_derived) and ("." not in logger or logger.startswith(_OF_KAFKA))
 
 
 class Catalogue(NamedTuple):
@@ -98,11 +101,11 @@ class Catalogue(NamedTuple):
     wordings: tuple[Wording, ...]
     by_words: Mapping[str, tuple[Wording, ...]]
     """By the first two words, or by the first one where a value follows it."""
-    by_value: tuple[Wording, ...]
-    """Those that begin with a value."""
-    calm_by_value: tuple[Wording, ...]
+    by_value: tuple[tuple[str, Wording], ...]
+    """Those that begin with a value, each with the text after it."""
+    calm_by_value: tuple[tuple[str, Wording], ...]
     """Those of them that can be INFO: few, as most lines of a log ask for each."""
-    thrown_by_value: tuple[Wording, ...]
+    thrown_by_value: tuple[tuple[str, Wording], ...]
     """Those of exceptions that begin with a value."""
     since: Mapping[str, str]
     """The first line of releases that has a wording of a rule, by its id."""
@@ -140,9 +143,9 @@ def catalogue(rules: str, patterns: str, loggers: str) -> Catalogue:
     for wording in wordings:
         by_words.setdefault(_first_words(wording), []).append(wording)
     begin_with_value = by_words.pop("", [])
-    by_value = tuple(wording for wording in begin_with_value if not wording.is_thrown)
-    calm_by_value = tuple(wording for wording in by_value if "INFO" in wording.levels)
-    thrown_by_value = tuple(wording for wording in begin_with_value if wording.is_thrown)
+    by_value = tuple((one.literals[1], one) for one in begin_with_value if not one.is_thrown)
+    calm_by_value = tuple((text, one) for text, one in by_value if "INFO" in one.levels)
+    thrown_by_value = tuple((one.literals[1], one) for one in begin_with_value if one.is_thrown)
     index = {words: tuple(some) for words, some in by_words.items()}
     since: dict[str, str] = {}
     for wording in wordings:
@@ -150,7 +153,7 @@ def catalogue(rules: str, patterns: str, loggers: str) -> Catalogue:
         since[wording.rule.id] = min(first, since.get(wording.rule.id, first), key=_LINES.index)
     by_logger = {logger: by_id[rule] for rule, logger in _rows(loggers)}
     first_words = frozenset(words.partition(" ")[0] for words in index)
-    calm_texts = (*(one.literals[1] for one in calm_by_value), *sorted(word for word in first_words if word[0] == "["))
+    calm_texts = (*(text for text, _ in calm_by_value), *sorted(word for word in first_words if word[0] == "["))
     values = by_value, calm_by_value, thrown_by_value
     return Catalogue(by_id, tuple(wordings), index, *values, since, first_words, calm_texts, by_logger)
 

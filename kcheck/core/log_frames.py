@@ -6,6 +6,7 @@ parts: a time, a level, a logger, threads in brackets and what stands between th
 """
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from kcheck.core.log_rows import LogRow, row_of_json, row_of_pairs, wrapped_line
@@ -157,11 +158,17 @@ def with_logger(framed: LogFrame) -> LogFrame:
     """Return the frame with its logger apart from the message."""
     message, last = _last_logger(framed.message)
     if last is not None:
-        return framed._replace(message=message, logger=last)
+        return LogFrame(message, framed.level, framed.time, last, framed.thrown, framed.outer)
     if not message.startswith("[") and _PLAIN.match(message):
         return framed if message == framed.message else framed._replace(message=message)
     logger, end = _head_logger(message)
     return framed._replace(message=message[end:], logger=logger or framed.logger)
+
+
+def logger_of(message: str) -> str | None:
+    """Return the logger that is in a message, after it or in front of it; None if there is none."""
+    message, last = _last_logger(message)
+    return last or _head_logger(message)[0]
 
 
 def without_logger(message: str) -> str:
@@ -169,6 +176,7 @@ def without_logger(message: str) -> str:
     return _last_logger(message)[0]
 
 
+@lru_cache(maxsize=4)
 def _last_logger(message: str) -> tuple[str, str | None]:
     """Return a message without the logger that is last in it, and that logger."""
     message = message.rstrip()

@@ -8,11 +8,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from kcheck.core.log_catalogue import Catalogue, LogRule, Wording
+from kcheck.core.log_catalogue import Catalogue, LogRule, Wording, can_write
 from kcheck.core.log_frames import (
     LogFrame,
     bodies,
     frame,
+    logger_of,
     unwrapped,
     with_logger,
     without_logger,
@@ -95,26 +96,29 @@ def match(
     return _match(catalogue, message, logger, by_value)
 
 
-def _match(catalogue: Catalogue, message: str, logger: str | None, by_value: tuple[Wording, ...]) -> Match | None:
-    plain = ""
+def _match(
+    catalogue: Catalogue, message: str, logger: str | None, by_value: tuple[tuple[str, Wording], ...]
+) -> Match | None:
+    texts: tuple[str, ...] = ()
     for prefix, body in bodies(message):
         some = _candidates(catalogue, body, by_value)
-        if not some:
-            continue
-        plain = plain or without_logger(message)
-        # What looks like a logger can be the end of the message.
-        for text in (plain, message) if len(plain) < len(message) else (plain,):
+        if some and not texts:
+            plain = without_logger(message)
+            # What looks like a logger can be the end of the message.
+            texts = (plain, message) if len(plain) < len(message) else (plain,)
+        for text in texts if some else ():
+            rest = text[len(prefix) :]
             for is_exact in (True, False):
                 for wording in some:
-                    values = _values(wording, text[len(prefix) :], is_exact=is_exact)
+                    values = _values(wording, rest, is_exact=is_exact)
                     if values is None:
                         continue
-                    if not wording.is_short or wording.is_of(logger or with_logger(LogFrame(message)).logger):
+                    if not wording.is_short or can_write(wording.classes, logger or logger_of(message)):
                         return Match(wording, values, prefix)
     return None
 
 
-def _candidates(catalogue: Catalogue, body: str, by_value: tuple[Wording, ...]) -> Sequence[Wording]:
+def _candidates(catalogue: Catalogue, body: str, by_value: tuple[tuple[str, Wording], ...]) -> Sequence[Wording]:
     """Return the wordings with the first words of a message: most messages have none."""
     first = body.find(" ")
     second = body.find(" ", first + 1) if first >= 0 else -1
@@ -122,8 +126,8 @@ def _candidates(catalogue: Catalogue, body: str, by_value: tuple[Wording, ...]) 
     some: Sequence[Wording] = by_words.get(body if second < 0 else body[:second], ())
     if first >= 0 and (of_first := by_words.get(body[:first], ())):
         some = (*some, *of_first)
-    for wording in by_value:
-        if wording.literals[1] in body:
+    for text, wording in by_value:
+        if text in body:
             some = (*some, wording)
     return some
 
@@ -243,24 +247,25 @@ def _events(catalogue: Catalogue, framed_lines: Iterable[tuple[int, str, LogFram
         if framed is _CALM_FRAME:
             calm_line, pending = line, None
             continue
-        *before, pending = _of_frame(catalogue, number, framed)
-        yield from filter(None, before)
+        before, pending = _of_frame(catalogue, number, framed)
+        yield from before
     if pending is not None:
         yield pending
 
 
-def _of_frame(catalogue: Catalogue, number: int, framed: LogFrame) -> list[LogEvent | None]:
-    """Return what a message says, and the exceptions in its text and in its layout."""
+def _of_frame(catalogue: Catalogue, number: int, framed: LogFrame) -> tuple[tuple[LogEvent, ...], LogEvent | None]:
+    """Return the exceptions in the text and layout of a message with what it says; the last one of them apart."""
     event = _event(catalogue, number, framed)
-    if event is None and not framed.thrown:
-        return [None]  # Most lines of a log.
     # The exception in a message is the cause of what it says.
     inner = None if event is None else _inside(catalogue, event, framed)
+    if inner is None and not framed.thrown:
+        return (), event  # Most lines of a log.
     own = None if event is not None and event.rule is None and inner is not None else event
     thrown = [continued for text in framed.thrown if (continued := _continued(catalogue, number, text, framed))]
     if thrown and own is not None and own.rule is None:
         own = None
-    return [inner, own, *thrown] if thrown or own is not None else [inner]
+    some = [*filter(None, (inner, own, *thrown))]
+    return tuple(some[:-1]), some[-1] if some else None
 
 
 def _event(catalogue: Catalogue, number: int, framed: LogFrame) -> LogEvent | None:
@@ -312,7 +317,7 @@ def _continued(catalogue: Catalogue, number: int, line: str, framed: LogFrame | 
 
 def _inside(catalogue: Catalogue, event: LogEvent, framed: LogFrame) -> LogEvent | None:
     """Return what the exception says whose text is in a message."""
-    if not any(name in framed.message for name in _EXCEPTION_ENDS):
+    if _EXCEPTION_ENDS[0] not in framed.message and _EXCEPTION_ENDS[1] not in framed.message:
         return None  # Most messages have none.
     text = with_logger(framed).message
     ends = [at + len(name) for name in _EXCEPTION_ENDS if (at := text.find(name, 0, MESSAGE_SIZE_MAX)) >= 0]

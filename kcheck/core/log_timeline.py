@@ -92,7 +92,8 @@ class Timeline:
         if where.topic is not None and where.partition is not None:
             partition = where.topic, where.partition
             if where.log_dir is None:
-                event = event._replace(place=where._replace(log_dir=self._directories.get(partition)))
+                log_dir = self._directories.get(partition)
+                event = event if log_dir is None else event._replace(place=where._replace(log_dir=log_dir))
             elif len(self._directories) < _DIRECTORIES_MAX:
                 self._directories[partition] = where.log_dir
         cause = self._cause(rule, event, file)

@@ -64,8 +64,7 @@ def milliseconds(time: str) -> int | None:
     Several: `03/04/2026`, and zones such as CST.
     """
     second = _second(time[:19]) if time[4:5] == "-" else None
-    rest = None if second is None else _USUAL.fullmatch(time, 19)
-    if second is not None and rest is not None:
+    if second is not None and (rest := _USUAL.fullmatch(time, 19)) is not None:
         return second * 1000 + _thousandths(rest[1])
     since = _SINCE_1970.fullmatch(time)
     if since is None:
@@ -102,7 +101,7 @@ def _other(time: str) -> int | None:
 
 def _thousandths(digits: str | None) -> int:
     """Return the digits after the point of a second, if there are any, as ms."""
-    return int((digits or "0")[:3].ljust(3, "0"))
+    return int(f"{digits or ''}000"[:3])
 
 
 def _month_and_day(parts: dict[str, str]) -> tuple[int, int]:

@@ -81,7 +81,8 @@ def typed(names: tuple[str, ...], texts: tuple[str, ...]) -> dict[str, Value]:
     """Return the values of a message by name: numbers as numbers, ids as a tuple; and those within longer texts."""
     values: dict[str, Value] = {}
     for name, text in zip(names, texts, strict=True):
-        values.setdefault(name, _value(name, text.strip()))
+        if name not in values:
+            values[name] = _value(name, text.strip())
     for name, text in zip(names, texts, strict=True):
         if "=" in text and name not in ("properties", "error", "partition"):
             for key, number in _PAIR.findall(text[:2000]):
@@ -109,10 +110,9 @@ def _value(name: str, text: str) -> Value:
 
 def partition_of(text: str) -> tuple[str, int] | None:
     """Return the topic and number in a text such as `orders-3`, `[orders,3]`, `ID:orders-3`; None if it is neither."""
-    old = _OLD_PARTITION.fullmatch(text) or _WORDS.search(text)
-    if old is not None:
+    if "," in text and (old := _OLD_PARTITION.fullmatch(text) or _WORDS.search(text)) is not None:
         return old[1], int(old[2])
-    name = parse_directory(_TOPIC_ID.sub("", text, count=1).strip("'`"))
+    name = parse_directory((_TOPIC_ID.sub("", text, count=1) if ":" in text else text).strip("'`"))
     return None if name is None else (name.topic, name.partition)
 
 
@@ -150,12 +150,14 @@ def place(values: Mapping[str, Value], prefix: str) -> LogPlace:
 @lru_cache(maxsize=1024)
 def _of_prefix(prefix: str) -> LogPlace:
     """Return what a prefix in brackets says: most lines have one of a few."""
-    node, leader, head = _NODE.search(prefix), _LEADER.search(prefix), _PREFIX.search(prefix)
-    found = LogPlace(broker=int(node[1]) if node else None, leader=int(leader[1]) if leader else None)
-    if head is None:
-        return found
-    topic, number = partition_of(head["named"] or head["old"] or head["cache"]) or (None, None)
-    return found._replace(topic=topic, partition=number, log_dir=head["dir"] if "dir=" in head[0] else None)
+    node = _NODE.search(prefix) if "d=" in prefix or "roker" in prefix else None
+    leader = _LEADER.search(prefix) if "leaderId=" in prefix else None
+    head = _PREFIX.search(prefix)
+    topic = number = log_dir = None
+    if head is not None:
+        topic, number = partition_of(head["named"] or head["old"] or head["cache"]) or (None, None)
+        log_dir = head["dir"] if "dir=" in head[0] else None
+    return LogPlace(topic, number, log_dir, int(node[1]) if node else None, int(leader[1]) if leader else None)
 
 
 def _named(name: str, text: str) -> LogPlace:
@@ -172,6 +174,6 @@ def _named(name: str, text: str) -> LogPlace:
 
 def _filled(found: LogPlace, other: LogPlace) -> LogPlace:
     """Return a place with what is not known of it from another one."""
-    if found.topic is None:
-        found = found._replace(topic=other.topic, partition=other.partition)
-    return found if found.log_dir is not None else found._replace(log_dir=other.log_dir)
+    topic, partition = (found if found.topic is not None else other)[:2]
+    log_dir = other.log_dir if found.log_dir is None else found.log_dir
+    return LogPlace(topic, partition, log_dir, found.broker, found.leader)

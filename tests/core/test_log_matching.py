@@ -1,0 +1,55 @@
+"""Which wording a message has: the index of wordings against each of them, tried as a pattern."""
+
+import re
+
+import pytest
+
+from kcheck.core.log_catalogue import LogRule, Wording, can_write
+from kcheck.core.log_frames import bodies, logger_of, without_logger
+from kcheck.core.log_lines import match
+from tests.core.log_catalogue import CATALOGUE, filled
+
+OF_WORDS = tuple(
+    one
+    for has_two in (True, False)
+    for words, some in CATALOGUE.by_words.items()
+    for one in some
+    if (" " in words) is has_two
+)
+"""The wordings whose first two words are fixed, then those whose first one is."""
+OF_VALUES = tuple(one for one in CATALOGUE.wordings if one not in {*OF_WORDS})
+PREFIXES = ("", "[GroupId x] ", "[Log partition=t-0, dir=/d] ", "[x]: ")
+
+
+def pattern(wording: Wording) -> re.Pattern[str]:
+    """Return a wording as a pattern of all of a message."""
+    text = "(.*?)".join(map(re.escape, wording.literals))
+    return re.compile(text + ".*" if wording.is_open else text, re.DOTALL)
+
+
+PATTERNS = tuple((one, pattern(one), one in OF_VALUES) for one in (*OF_WORDS, *OF_VALUES))
+
+
+def tried(message: str, *, is_thrown: bool) -> LogRule | None:
+    """Return the rule of the first wording that a message has, without an index."""
+    logger = logger_of(message)
+    for prefix, _ in bodies(message):
+        for text in dict.fromkeys((without_logger(message)[len(prefix) :], message[len(prefix) :])):
+            for one, words, is_of_value in PATTERNS:
+                if not text.startswith(one.literals[0]) or (is_of_value and one.is_thrown is not is_thrown):
+                    continue
+                if words.fullmatch(text) and (not one.is_short or can_write(one.classes, logger)):
+                    return one.rule
+    return None
+
+
+@pytest.mark.parametrize("logger", [None, "kafka.log.UnifiedLog", "org.eclipse.jetty.server.Server"])
+def test_the_first_wording_that_matches_counts(logger: str | None) -> None:
+    """A message of each wording, behind a prefix and before each logger."""
+    for number, wording in enumerate(CATALOGUE.wordings):
+        text = PREFIXES[number % len(PREFIXES)] + filled(wording)[0]
+        message = f"{text} ({logger})" if logger and not wording.is_thrown else text
+        found = match(CATALOGUE, message, is_thrown=wording.is_thrown)
+        expected = tried(message, is_thrown=wording.is_thrown)
+        # The message of a short text can be the beginning of another one.
+        assert expected == (found and found.wording.rule) or (expected is None and wording.is_short), message
