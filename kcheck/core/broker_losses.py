@@ -1,6 +1,6 @@
 """What a cluster loses with one of its brokers, and which replicas in sync lack committed records."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from kcheck.core.election import BrokerStart, Elected, leader_of_all
@@ -44,19 +44,20 @@ class Lacking(NamedTuple):
 
 def broker_losses(partitions: Sequence[PartitionElection], starts: Mapping[int, BrokerStart]) -> tuple[BrokerLoss, ...]:
     """Return what goes with each of the brokers that start, by id."""
+    of_broker: dict[int, list[PartitionElection]] = {number: [] for number in sorted(starts)}
+    for partition in partitions:
+        replicas = () if partition.seats is None else partition.seats.replicas
+        for number in {*replicas, *partition.leaders} & starts.keys():
+            of_broker[number].append(partition)
     leaders_known = _LeadersWithout(starts)
-    return tuple(_broker_loss(number, partitions, leaders_known) for number in sorted(starts))
+    return tuple(_broker_loss(number, own, leaders_known) for number, own in of_broker.items())
 
 
-def _broker_loss(number: int, partitions: Iterable[PartitionElection], known: "_LeadersWithout") -> BrokerLoss:
-    count = offline = only_copy = 0
+def _broker_loss(number: int, partitions: Sequence[PartitionElection], known: "_LeadersWithout") -> BrokerLoss:
+    offline = only_copy = 0
     is_known = True
     losses: list[Amounts | None] = []
     for partition in partitions:
-        replicas = () if partition.seats is None else partition.seats.replicas
-        if number not in replicas and number not in partition.leaders:
-            continue
-        count += 1
         best = best_candidate(candidate for candidate in partition.candidates if candidate.broker_id != number)
         is_known = is_known and partition.seats is not None
         offline += partition.seats is not None and known.leader(partition, number) is None
@@ -64,7 +65,7 @@ def _broker_loss(number: int, partitions: Iterable[PartitionElection], known: "_
             only_copy += 1
         else:
             losses.append(best.lost)
-    return BrokerLoss(number, count, offline if is_known else None, only_copy, total(losses))
+    return BrokerLoss(number, len(partitions), offline if is_known else None, only_copy, total(losses))
 
 
 class _LeadersWithout:

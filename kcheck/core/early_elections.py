@@ -51,9 +51,11 @@ def _decided(
     seats: Seats, partition: PartitionElection, brokers: Sequence[BrokerStart], *, by_tool: bool
 ) -> tuple[int | None, int | None]:
     """Return the first leader, and the first broker before whose start the tool elects the best one."""
-    unclean, before = partition.rules._replace(unclean=True), None
+    unclean, before, members = partition.rules._replace(unclean=True), None, seats.members
     for count in range(1, len(brokers) + 1):
         started = brokers[:count]
+        if count > 1 and started[-1].broker_id not in members:
+            continue
         elected = first_leader(seats, started, partition.leaders, partition.rules)
         if elected is not None:
             return elected.broker_id, before

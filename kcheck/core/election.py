@@ -66,6 +66,11 @@ class Seats(NamedTuple):
     leader: int = NO_LEADER
     """The leader, or NO_LEADER."""
 
+    @property
+    def members(self) -> frozenset[int]:
+        """The brokers that hold one: the start of any other changes nothing here, unless it is the first of all."""
+        return frozenset((*self.replicas, *self.isr, *self.elr, *self.last_known))
+
 
 class BrokerStart(NamedTuple):
     """What the controller learns when a broker starts."""
@@ -224,8 +229,10 @@ def first_leader(
 
     `acceptable` are the brokers whose replica can lead. Each starts when the one before has settled.
     """
-    present = set[int]()
+    present, members = set[int](), seats.members
     for start in starts:
+        if present and start.broker_id not in members:
+            continue
         seats = _joined(seats, start, rules, is_first=not present)
         present.add(start.broker_id)
         leader = elect(seats, present & set(acceptable), rules)
@@ -244,8 +251,10 @@ def leader_of_all(
     seats: Seats, starts: Iterable[BrokerStart], acceptable: Collection[int], rules: ElectionRules
 ) -> Elected | None:
     """Return the leader if brokers start together, and the controller elects when all of them are there."""
-    present = set[int]()
+    present, members = set[int](), seats.members
     for start in sorted(starts):
+        if present and start.broker_id not in members:
+            continue
         seats = _joined(seats, start, rules, is_first=not present)
         present.add(start.broker_id)
     return elect(seats, present & set(acceptable), rules)

@@ -157,17 +157,6 @@ class PartitionElection(NamedTuple):
         return self.seats is not None and self.kafka_now is None and bool(self.leaders)
 
 
-class Scenario(NamedTuple):
-    """What one way to go on costs the whole cluster."""
-
-    name: str
-    """What an answer calls it."""
-    lost: Amounts
-    """What is lost; a count is None if it is not known."""
-    offline_partitions: int | None
-    """Partitions without a leader afterwards; None if that is not known."""
-
-
 class BrokerGap(NamedTuple):
     """A broker with replicas that are not part of the picture."""
 
@@ -234,74 +223,6 @@ def _contests(partition: PartitionElection, starts: Mapping[int, BrokerStart]) -
     if seats is not None:
         yield Contest(tuple(number for number in seats.replicas if number in starts), of_elected)
     yield Contest(tuple(leaders), of_first)
-
-
-def scenarios(
-    partitions: Sequence[PartitionElection], starts: Mapping[int, BrokerStart], order: Sequence[int]
-) -> tuple[Scenario, ...]:
-    """Return what a person compares: start all, the best, unclean elections on now, each broker first."""
-    unknown = any(partition.seats is None for partition in partitions)
-    together = {
-        "start-all": [partition.kafka_now for partition in partitions],
-        "best": [partition.best for partition in partitions],
-        "kafka-unclean": [partition.kafka_unclean for partition in partitions],
-    }
-    rows = [
-        _scenario(name, partitions, leaders)
-        if name == "best" or not unknown
-        else Scenario(name, Amounts(None, None, None), None)
-        for name, leaders in together.items()
-    ]
-    for first in sorted(starts):
-        brokers = (first, *(number for number in order if number != first))
-        in_order = [starts[number] for number in brokers]
-        rows.append(_scenario(f"broker-{first}-first", partitions, [*_first_leaders(partitions, in_order, first)]))
-    return tuple(rows)
-
-
-def after_order(
-    partitions: Sequence[PartitionElection], starts: Mapping[int, BrokerStart], order: Sequence[int]
-) -> Scenario:
-    """Return what it costs that brokers start in an order, each when the one before has settled."""
-    in_order = [starts[number] for number in order]
-    return _scenario("start-order", partitions, [*_first_leaders(partitions, in_order)])
-
-
-def _first_leaders(
-    partitions: Iterable[PartitionElection], order: Sequence[BrokerStart], first: int | None = None
-) -> Iterator[int | None]:
-    """Yield who leads each partition first: `first` all that it has, the others as the cluster elects.
-
-    Partitions of the same places have the same first leader: of many, few are decided.
-    """
-    decided_before: dict[object, int | None] = {}
-    for partition in partitions:
-        leaders = partition.leaders
-        if first in leaders:
-            yield first
-            continue
-        key = (partition.seats, partition.rules, *leaders)
-        if key not in decided_before:
-            decided_before[key] = _first_leader(partition, order)
-        yield decided_before[key]
-
-
-def _first_leader(partition: PartitionElection, order: Sequence[BrokerStart]) -> int | None:
-    """Return the first leader by the rules of the cluster; without metadata the first replica that is there."""
-    leaders = partition.leaders
-    if partition.seats is None:
-        return next((start.broker_id for start in order if start.broker_id in leaders), None)
-    return _number(first_leader(partition.seats, order, leaders, partition.rules))
-
-
-def _scenario(name: str, partitions: Sequence[PartitionElection], leaders: Sequence[int | None]) -> Scenario:
-    """Return the sum over partitions with these leaders."""
-    losses = [
-        partition.leaders[leader].lost
-        for partition, leader in zip(partitions, leaders, strict=True)
-        if leader is not None
-    ]
-    return Scenario(name, total(losses), sum(leader is None for leader in leaders))
 
 
 def decided(partition: PartitionElection, starts: Mapping[int, BrokerStart], *, complete: bool) -> PartitionElection:

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from kcheck.core.early_elections import Displaced, by_broker, displaced
 from kcheck.core.election import BrokerStart
-from kcheck.core.election_plans import Amounts, PartitionElection, after_order, total
+from kcheck.core.election_plans import Amounts, PartitionElection, total
+from kcheck.core.election_scenarios import after_order
 from kcheck.core.start_order import StartOrder
 from kcheck.model.release import Release
 

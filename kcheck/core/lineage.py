@@ -6,6 +6,7 @@ says nothing about offsets below its first entry.
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -62,6 +63,7 @@ def lineage_of_batches(batches: Iterable[Batch]) -> Lineage:
     return tuple(runs)
 
 
+@lru_cache(16)  # Mostly the replicas of a partition are alike, and each is compared with each.
 def fork(a: Lineage, b: Lineage, *, a_end: Offset, b_end: Offset) -> Fork:
     """Return where two logs part, by their lineages and log end offsets."""
     unknown: Offset | None = None

@@ -81,13 +81,16 @@ class Choices:
                 for key, costs in table.items():
                     sums[key] = _plus(sums[key], costs) if key in sums else costs
                     self.zero = (0,) * len(costs)
+        self._of_broker: dict[int, list[tuple[Started, CostTable]]] = defaultdict(list)
+        for members, table in self.tables.items():
+            for number in members:
+                self._of_broker[number].append((members, table))
 
     def step(self, before: Started, number: int) -> Costs:
         """Return what the partitions cost that get their first leader when a broker starts after others."""
         sums = self.zero
-        for members, table in self.tables.items():
-            if number in members:
-                sums = _plus(sums, table.get((before & members, number), self.zero))
+        for members, table in self._of_broker[number]:
+            sums = _plus(sums, table.get((before & members, number), self.zero))
         return sums
 
 

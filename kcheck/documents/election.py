@@ -10,8 +10,8 @@ from kcheck.core.election_plans import (
     Candidate,
     CutTransactions,
     PartitionElection,
-    Scenario,
 )
+from kcheck.core.election_scenarios import Scenario
 from kcheck.core.start_order import StartOrder
 from kcheck.documents.truncation import follower_row
 from kcheck.model.cluster import ClusterImage

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from kcheck.core.election_plans import Scenario
+from kcheck.core.election_scenarios import Scenario
 from kcheck.documents.answer import Answer
 from kcheck.documents.election import broker_loss_row, election_body
 from kcheck.errors import UsageError

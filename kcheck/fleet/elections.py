@@ -17,14 +17,13 @@ from kcheck.core.election_plans import (
     BrokerGap,
     PartitionElection,
     Refetched,
-    Scenario,
     harm,
     is_at_stake,
     is_safe,
     lean,
     order_of_starts,
-    scenarios,
 )
+from kcheck.core.election_scenarios import Scenario, scenarios
 from kcheck.core.election_verdict import verdict
 from kcheck.core.start_order import StartOrder
 from kcheck.core.truncation_plans import TruncationPlan

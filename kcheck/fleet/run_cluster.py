@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from kcheck.core.predictions import LogDirPrediction
@@ -157,13 +158,18 @@ def registration_of(row: Mapping[str, Any]) -> PartitionRegistration:
     """Return what a row of `cluster_partitions` says; KcheckError if it is damaged."""
     names = ("replicas", "isr", "elr", "last_known_elr", "directories", "removing")
     try:
-        replicas, isr, elr, last_known, directories, removing = (tuple(json.loads(row[name] or "[]")) for name in names)
+        replicas, isr, elr, last_known, directories, removing = (_list(row[name] or "[]") for name in names)
     except (ValueError, TypeError) as error:
         raise KcheckError(f"invalid row of the table cluster_partitions: {error}") from error
     return PartitionRegistration(
         replicas, isr, row["leader"], row["leader_epoch"], row["partition_epoch"], elr=elr, last_known_elr=last_known,
         removing=removing, directories=directories,
     )  # fmt: skip
+
+
+@lru_cache(1024)  # Partitions mostly have the same few.
+def _list(text: str) -> tuple[Any, ...]:
+    return tuple(json.loads(text))
 
 
 def with_partition(

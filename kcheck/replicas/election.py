@@ -257,7 +257,8 @@ def _candidate(
     """Return what it costs that a copy leads; `plan` is that of the others under it, None if it cannot lead."""
     state, end = copy.state, copy.state.log_end_offset
     assert state.broker_id is not None
-    start = cluster.starts.get(state.broker_id)
+    broker = cluster.brokers.get(state.broker_id)
+    start = None if broker is None or broker.problem is not None else broker.start
     candidate = Candidate(
         broker_id=state.broker_id,
         state=copy.role,

@@ -10,12 +10,11 @@ from kcheck.core.election_plans import (
     BrokerGap,
     CopyState,
     PartitionElection,
-    Scenario,
     is_safe,
     lost_ranges,
     order_of_starts,
-    scenarios,
 )
+from kcheck.core.election_scenarios import Scenario, scenarios
 from kcheck.core.election_verdict import verdict
 from kcheck.core.recovery_plan import Recovery
 from kcheck.core.start_order import StartOrder

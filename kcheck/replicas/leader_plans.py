@@ -45,24 +45,38 @@ def plans_of(
     release: Release,
 ) -> Iterator[TruncationPlan]:
     """Yield the plan of one partition under the chosen or the best leader, or one for each candidate."""
+    followers = _Followers(states, release)
     if election.leader in (None, "best"):
         candidates = [state for state in states if state.problem is None]
-        plans = [_plan_under(leader, states, election, release) for leader in candidates]
+        plans = [_plan_under(leader, states, election, followers) for leader in candidates]
         yield from (plan for plan in marked(plans) if plan.is_best or election.leader is None)
         return
     leaders = [state for state in states if str(state.broker_id) == election.leader]
-    yield from (_plan_under(leader, states, election, release) for leader in leaders)
+    yield from (_plan_under(leader, states, election, followers) for leader in leaders)
     if not leaders:
         why = f"broker {election.leader} has no replica of this partition"
         leader = ReplicaState(int(str(election.leader)), states[0].topic, states[0].partition, problem=why)
-        yield _plan_under(leader, states, election, release)
+        yield _plan_under(leader, states, election, followers)
+
+
+class _Followers:
+    """What replicas of a partition do under a leader. Those that differ by nothing but their broker do the same."""
+
+    def __init__(self, states: tuple[ReplicaState, ...], release: Release) -> None:
+        self.release = release
+        kinds = [state._replace(broker_id=None) for state in states]
+        self._kinds = {id(state): kinds.index(kind) for state, kind in zip(states, kinds, strict=True)}
+        self._plans: dict[tuple[int, int], FollowerPlan] = {}
+
+    def plan(self, state: ReplicaState, leading: ReplicaState, leader: Leader) -> FollowerPlan:
+        key = self._kinds[id(state)], self._kinds[id(leading)]
+        if key not in self._plans:
+            self._plans[key] = _follower_plan(state, leading, leader, self.release)
+        return self._plans[key]._replace(broker_id=state.broker_id)
 
 
 def _plan_under(
-    leading: ReplicaState,
-    states: tuple[ReplicaState, ...],
-    election: Election,
-    release: Release,
+    leading: ReplicaState, states: tuple[ReplicaState, ...], election: Election, known: _Followers
 ) -> TruncationPlan:
     """Return the plan of a partition under one leader."""
     epoch = max(state.latest_epoch for state in states) + 1 if election.leader_epoch is None else election.leader_epoch
@@ -87,10 +101,10 @@ def _plan_under(
         log_start_offset=leading.log_start_offset,
         local_log_start_offset=leading.first_segment,
     )
-    leader = elected(before, Epoch(epoch), release=release)
+    leader = elected(before, Epoch(epoch), release=known.release)
     return plan._replace(
         leader_log_start_offset=leader.log_start_offset,
-        followers=tuple(_follower_plan(state, leading, leader, release) for state in others),
+        followers=tuple(known.plan(state, leading, leader) for state in others),
     )
 
 

@@ -11,8 +11,6 @@ from kcheck.core.election_plans import (
     CopyState,
     PartitionElection,
     Refetched,
-    Scenario,
-    after_order,
     best_candidate,
     decided,
     harm,
@@ -22,9 +20,9 @@ from kcheck.core.election_plans import (
     lean,
     lost_ranges,
     order_of_starts,
-    scenarios,
     total,
 )
+from kcheck.core.election_scenarios import Scenario, after_order, scenarios
 from kcheck.core.election_verdict import lost_words, verdict
 from kcheck.core.releases import release
 from kcheck.core.start_order import StartOrder
