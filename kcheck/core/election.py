@@ -9,6 +9,7 @@ PartitionChangeBuilder.electAnyLeader, ReplicationControlManager.generateLeaderA
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 from kcheck.core.cluster_health import min_isr
@@ -241,6 +242,7 @@ def first_leader(
     return None
 
 
+@lru_cache(4096)  # Partitions of a cluster mostly have the same few places.
 def election_kind(start: BrokerStart, seats: Seats, rules: ElectionRules) -> ElectionKind:
     """Return how the controller can elect a broker that starts before all others."""
     elected = first_leader(seats, [start], (start.broker_id,), rules._replace(unclean=True))
