@@ -47,7 +47,7 @@ def _scenario(name: str, sums: _Sums) -> Scenario:
     return Scenario(name, Amounts(*lost), sums[6])
 
 
-class _Places:
+class _SamePlaces:
     """Partitions with the same places, where the same brokers can lead: they have the same first leader."""
 
     def __init__(self, partition: PartitionElection) -> None:
@@ -72,12 +72,12 @@ class _Places:
         return self.sums[None if elected is None else elected.broker_id]
 
 
-def _places(partitions: Iterable[PartitionElection]) -> list[_Places]:
-    known: dict[object, _Places] = {}
+def _places(partitions: Iterable[PartitionElection]) -> list[_SamePlaces]:
+    known: dict[object, _SamePlaces] = {}
     for partition in partitions:
         key = (partition.seats, partition.rules, *partition.leaders)
         if key not in known:
-            known[key] = _Places(partition)
+            known[key] = _SamePlaces(partition)
         known[key].add(partition)
     return [*known.values()]
 
@@ -102,7 +102,7 @@ def scenarios(
 
 
 def _each_first(
-    places: Iterable[_Places], starts: Mapping[int, BrokerStart], order: Sequence[int]
+    places: Iterable[_SamePlaces], starts: Mapping[int, BrokerStart], order: Sequence[int]
 ) -> Iterable[Scenario]:
     """Yield what it costs that each broker starts first, and leads all that it has; the others follow in the order.
 

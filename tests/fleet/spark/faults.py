@@ -163,6 +163,9 @@ def meet(scene: Scene, fault: str, second: float, chance: random.Random) -> Met:
         second = time.monotonic() - begin
         {**KILLS, **DISKS}[fault](scene, command, chance)
         code = command.wait(_SECONDS)
+    if fault == "log dirs vanished on one host":
+        for host in HOSTS:  # The next fault meets hosts that see the log dirs.
+            scene.cluster.end_worker(host)
     _mended(scene)
     line = _judged(scene, code, said)
     _tried_again(scene)
@@ -231,12 +234,12 @@ def _awaited(victims: Callable[[], Mapping[str, int]], command: "subprocess.Pope
 
 
 def _java_of(process: int) -> dict[str, int]:
-    """Return the Java that a process has started."""
+    """Return the Java of Spark that a process has started, not the one that only says its version."""
     found = {}
     with contextlib.suppress(OSError):  # it has ended
         for task in Path(f"/proc/{process}/task").iterdir():
             for child in (task / "children").read_text().split():
-                if Path(f"/proc/{child}/comm").read_text().strip() == "java":
+                if b"org.apache.spark.deploy.SparkSubmit" in Path(f"/proc/{child}/cmdline").read_bytes():
                     found["java"] = int(child)
     return found
 
