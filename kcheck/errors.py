@@ -76,3 +76,7 @@ class UndoError(ApplyError):
 
 class TooMuchReadError(KcheckError):
     """kcheck gave up on one directory in a store: it needed more bytes than any sound directory; others are read."""
+
+
+class StoreFailedError(KcheckError):
+    """A store kept failing where kcheck read a file: that says nothing about the file, so the command cannot finish."""

@@ -1,8 +1,10 @@
 """Log dirs in S3 and other stores that fsspec supports: one listing for each log dir, and reads of byte ranges.
 
-A path is remote only below a mounted root. Every failure of a store becomes an OSError, whatever its client raises.
+A path is remote only below a mounted root. Every failure of a store becomes an OSError, whatever its client raises; one
+to read a file that says nothing about the file, a StoreFailedError.
 """
 
+import errno
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from kcheck.disk.quota import take
 from kcheck.disk.remote_content import RemoteContent
-from kcheck.errors import KcheckError, UsageError
+from kcheck.errors import KcheckError, StoreFailedError, UsageError
 
 if TYPE_CHECKING:
     from kcheck.disk.bundle import Bundle
@@ -28,6 +30,11 @@ _BLOCK_SIZE = 16 << 10
 """The smallest read: a request costs more than its bytes."""
 _EXTRAS = {"s3": "s3", "s3a": "s3"}
 """The extra of kcheck that a URL scheme needs; `remote` for all others."""
+_PASSING = (
+    errno.EIO, getattr(errno, "EREMOTEIO", errno.EIO), errno.EBUSY, errno.ETIMEDOUT, errno.EPIPE, errno.ECONNRESET,
+    errno.ECONNREFUSED, errno.ECONNABORTED, errno.EHOSTUNREACH, errno.ENETUNREACH,
+)  # fmt: skip
+"""Errors that say nothing about the file: the store is busy, cannot be reached, or has sent an incomplete answer."""
 _STAMPS = ("ETag", "etag", "generation", "LastModified", "last_modified", "updated", "mtime", "modified", "created")
 """The attributes by which stores tell a changed file from the old one."""
 
@@ -40,6 +47,7 @@ class Store:
         self._made: tuple[int, Any] = (os.getpid(), system())
         self._make = system
         self._held: dict[str, dict[str, RemoteContent]] = {}
+        self._failed: dict[str, OSError] = {}
         self._lock = Lock()
 
     @property
@@ -51,10 +59,16 @@ class Store:
     def hold(self, path: str) -> None:
         """List everything below a log dir once, with sizes: one request for each thousand files.
 
-        An empty listing is not kept: the log dir may be missing, and the next listing reports that.
+        An empty listing is not kept: the log dir may be missing, and the next listing reports that. A failure is: no
+        other listing then shows a part of it.
         """
         if path not in self._held:
-            tree = self._tree(path)
+            try:
+                self._failed.pop(path, None)
+                tree = self._tree(path)
+            except OSError as error:
+                self._failed[path] = error
+                raise
             if tree[""].sizes or tree[""].directories:
                 with self._lock:
                     self._held[path] = tree
@@ -63,10 +77,14 @@ class Store:
         """Forget the listing of a log dir."""
         with self._lock:
             self._held.pop(path, None)
+            self._failed.pop(path, None)
 
     def list_directory(self, path: str) -> RemoteContent:
         """Return the content of a directory; in a held log dir this needs no request."""
         path = path.rstrip("/")
+        for failed in (path, path.rpartition("/")[0]):
+            if failed in self._failed:
+                raise self._failed[failed]
         log_dir = path if path in self._held else path.rpartition("/")[0]
         held = self._held.get(log_dir)
         if held is not None:
@@ -114,7 +132,10 @@ class Store:
         return folder in self._held or folder.rpartition("/")[0] in self._held
 
     def read(self, path: str, start: int, end: int) -> bytes:
-        """Return the bytes of a file from `start` to below `end`, fewer at its end; one request."""
+        """Return the bytes of a file from `start` to below `end`, fewer at its end; one request.
+
+        OSError: the store refuses the file. StoreFailedError: it does not say whether it has the file.
+        """
         take(end - start)
         try:
             data: bytes = _os_errors(lambda: self._system.cat_file(self._stripped(path), start=start, end=end))
@@ -123,6 +144,8 @@ class Store:
             # fsspec give HTTP status 416 no common class or errno (s3fs makes it EINVAL, like other refusals).
             if "range is not satisfiable" in str(error).lower():
                 return b""
+            if isinstance(error, TimeoutError | ConnectionError) or error.errno in _PASSING:
+                raise StoreFailedError(f"{path}: the store fails: {error.strerror or error}") from error
             raise
         return data
 
@@ -329,4 +352,4 @@ def _os_errors(request: Callable[[], T]) -> T:
     except OSError:
         raise
     except Exception as error:
-        raise OSError(f"{type(error).__name__}: {error}") from error
+        raise OSError(errno.EIO, f"{type(error).__name__}: {error}") from error

@@ -13,7 +13,7 @@ from kcheck.disk.package_data import log_catalogue
 from kcheck.disk.read import opened
 from kcheck.disk.walk import exists, is_directory, is_remote, join, real
 from kcheck.documents.explain import line_row
-from kcheck.errors import KcheckError, UsageError
+from kcheck.errors import KcheckError, StoreFailedError, UsageError
 from kcheck.fleet.identify import Identified
 from kcheck.fleet.layouts import Disks, layout_of, matching_files
 from kcheck.fleet.run_output import TableOutput, WrittenFile
@@ -190,6 +190,8 @@ def read_logs(logs: Sequence[FleetLog], folder: str, about: Mapping[str, str]) -
             if collected:
                 failed.append(to_bytes(findings_batch((log.cluster, log.broker), collected)))
         return WrittenMessages(tuple(output.parts()) if output.count else (), tuple(failed))
+    except StoreFailedError:
+        raise
     except KcheckError as error:
         return str(error)
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
+from kcheck.errors import StoreFailedError
 from kcheck.model.finding import Finding, Location, Severity
 
 T = TypeVar("T")
@@ -12,9 +13,11 @@ BUG = "KC000"
 
 
 def guarded(run: Callable[[], T], where: Location) -> T | Finding:
-    """Return the result of `run`; an exception becomes finding KC000."""
+    """Return the result of `run`; an exception becomes finding KC000, but for that of a store which fails."""
     try:
         return run()
+    except StoreFailedError:
+        raise
     except Exception as error:  # noqa: BLE001 - one bad place must not hide the others
         return bug_finding(
             where, f"{type(error).__name__}: {error}", "Please report it together with `kcheck --version`"

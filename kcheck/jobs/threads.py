@@ -7,6 +7,7 @@ from queue import PriorityQueue
 from threading import Condition, Thread
 from typing import Any, NamedTuple, Self, TypeVar
 
+from kcheck.errors import StoreFailedError
 from kcheck.jobs.guard import bug_finding, guarded
 from kcheck.jobs.workers import AHEAD, Answers, Task
 
@@ -48,7 +49,10 @@ class Threads:
     def run(
         self, groups: Iterable[tuple[K, Sequence[Task[T]]]], ahead: int | None = None
     ) -> Iterator[tuple[K, Answers[T]]]:
-        """Yield each group's key with the answers to its tasks, in order, like `Workers.run`."""
+        """Yield each group's key with the answers to its tasks, in order, like `Workers.run`.
+
+        StoreFailedError: a task met it.
+        """
         source, more = iter(groups), True
         room = AHEAD if ahead is None else ahead
         held: deque[tuple[K, list[_Job]]] = deque()
@@ -65,6 +69,9 @@ class Threads:
             while held and all(job.is_over for job in held[0][1]):
                 key, jobs = held.popleft()
                 room += 1 + len(jobs)
+                for job in jobs:
+                    if isinstance(job.answer, StoreFailedError):
+                        raise job.answer
                 yield key, [job.answer for job in jobs]
 
     def _begin(self, task: Task[Any]) -> "_Job":
@@ -82,7 +89,11 @@ class Threads:
     def _serve(self) -> None:
         while (job := self._waiting.get().job) is not None:
             job.began = time.monotonic()
-            answer = guarded(job.task.run, job.task.where)
+            answer: Any
+            try:
+                answer = guarded(job.task.run, job.task.where)
+            except StoreFailedError as error:
+                answer = error
             with self._changed:
                 if job.is_over:
                     return  # This thread was given up and replaced.

@@ -2,7 +2,7 @@
 
 import http.client
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from kcheck.errors import KcheckError
+from kcheck.errors import KcheckError, StoreFailedError
 from kcheck.fleet.run import open_runs
 from tests.fleet.test_local_engine import BROKERS, scanned, tables
 from tests.oracle.ask import IS_WHOLE, SEED
@@ -24,11 +24,27 @@ SHARES = [0.02, 0.1, 0.3, 0.6, 1.0] if IS_WHOLE else [0.1]
 """Of the requests, those that fail."""
 _ASKED_AGAIN = 0.3
 """Of so many failures the client of the store makes nothing."""
+Chooses = Callable[[str], str | None]
+"""Takes the path of a request; returns the status with which it fails, or CUT, or None."""
+CUT = "cut"
+NEVER_SENT = "00000000000000000000.log"
+ONCE = {"config_kwargs": {"retries": {"max_attempts": 1}}}
+"""Lets the client ask less often."""
+
+
+def at_random(share: float, chance: Random) -> Chooses:
+    """Let a share of the requests fail, one half with 503, the other by a body that is cut."""
+    return lambda _: chance.choice(("503", CUT)) if chance.random() < share else None
+
+
+def always(name: str, fault: str) -> Chooses:
+    """Let all requests for files of a name fail."""
+    return lambda path: fault if path.partition("?")[0].endswith(name) else None
 
 
 @contextmanager
-def flaky(options: dict[str, Any], share: float, chance: Random) -> Iterator[tuple[dict[str, Any], list[str]]]:
-    """Start a proxy before a store, which lets a share of the requests fail; gives its options, and what failed."""
+def flaky(options: dict[str, Any], choose: Chooses) -> Iterator[tuple[dict[str, Any], list[str]]]:
+    """Start a proxy before a store, which lets chosen requests fail; gives its options, and what failed."""
     address = urlsplit(options["endpoint_url"])
     failed: list[str] = []
 
@@ -37,9 +53,10 @@ def flaky(options: dict[str, Any], share: float, chance: Random) -> Iterator[tup
 
         def answer(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            if chance.random() < share / 2:
-                failed.append("503")
-                self.send_response(503, "Slow Down")
+            fault = choose(self.path)
+            if fault is not None and fault != CUT:
+                failed.append(fault)
+                self.send_response(int(fault))
                 self.send_header("Content-Length", "0")
                 self.end_headers()
                 return
@@ -52,8 +69,8 @@ def flaky(options: dict[str, Any], share: float, chance: Random) -> Iterator[tup
                 if name.lower() not in ("transfer-encoding", "connection", "date", "server"):
                     self.send_header(name, value)
             self.end_headers()
-            if content and chance.random() < share / 2:
-                failed.append("cut")
+            if content and fault == CUT:
+                failed.append(fault)
                 content, self.close_connection = content[: len(content) // 2], True
             self.wfile.write(content)
 
@@ -72,14 +89,14 @@ def flaky(options: dict[str, Any], share: float, chance: Random) -> Iterator[tup
 
 
 @pytest.mark.parametrize("share", SHARES)
-def test_a_store_that_fails_at_random_gives_all_rows_or_no_whole_run(
+def test_a_store_that_fails_at_random_gives_all_rows_or_no_run(
     share: float, s3: dict[str, Any], tmp_path: Path
 ) -> None:
-    """What its client asks for again until it comes costs nothing; what never comes ends the run, or is told in it."""
+    """What its client asks for again until it comes costs nothing; what never comes ends the run."""
     url = upload(BROKERS / "4.3.1" / "diverged", f"flaky{int(share * 100)}", s3)
     root = f"{url}/{{broker}}/{{log_dir}}"
     _, plain = scanned(tmp_path, root, name="plain", depth="headers", options=s3, jobs=4)
-    with flaky(s3, share, Random(f"{SEED} {share}")) as (options, failed):
+    with flaky(s3, at_random(share, Random(f"{SEED} {share}"))) as (options, failed):
         with suppress(KcheckError):
             scanned(tmp_path, root, depth="headers", options=options, jobs=4, min_coverage=100)
         assert failed
@@ -87,5 +104,50 @@ def test_a_store_that_fails_at_random_gives_all_rows_or_no_whole_run(
         assert share > _ASKED_AGAIN
         scanned(tmp_path, root, depth="headers", options=s3, jobs=4)
     rows = tables(tmp_path / "out" / "run=r")
-    is_equal = {**plain, "runs": 1} == {**rows, "runs": 1}
-    assert is_equal or (share > _ASKED_AGAIN and not rows["runs"][0]["finished"])
+    assert {**plain, "runs": 1} == {**rows, "runs": 1}
+
+
+@pytest.mark.parametrize("fault", ["503", CUT])
+def test_a_file_of_which_a_store_never_says_anything_ends_the_run(
+    fault: str, s3: dict[str, Any], tmp_path: Path
+) -> None:
+    """That is no damage of the file. One line names it, and nothing is left."""
+    url = upload(BROKERS / "4.3.1" / "diverged", f"never{fault}", s3)
+    root = f"{url}/{{broker}}/{{log_dir}}"
+    with (
+        flaky({**s3, **ONCE}, always(NEVER_SENT, fault)) as (options, failed),
+        pytest.raises(StoreFailedError, match=rf"^{url}/broker-\d/data1/\S+/{NEVER_SENT}: the store fails: [^\n]+$"),
+    ):
+        scanned(tmp_path, root, options=options, jobs=4)
+    assert {fault} == set(failed)
+    assert [] == [*(tmp_path / "out").iterdir()]
+
+
+def test_files_that_a_store_refuses_are_findings(s3: dict[str, Any], tmp_path: Path) -> None:
+    """What nobody may read, or is gone since it was listed, is the same whenever it is asked for."""
+    url = upload(BROKERS / "4.3.1" / "diverged", "refused", s3)
+    statuses = {"/partition.metadata": "403", "/leader-epoch-checkpoint": "404"}
+    choices = [always(*refused) for refused in statuses.items()]
+    with flaky(s3, lambda path: next(filter(None, (choose(path) for choose in choices)), None)) as (options, failed):
+        report, rows = scanned(tmp_path, f"{url}/{{broker}}/{{log_dir}}", options=options, jobs=4)
+    assert {*statuses.values()} == set(failed)
+    found = {row["file"] for row in rows["findings"] if row["id"] == "KC001"}
+    assert {name[1:] for name in statuses} == found
+    assert report.unfinished
+
+
+def test_a_log_dir_that_a_store_does_not_list_is_not_reached(s3: dict[str, Any], tmp_path: Path) -> None:
+    """A later listing of a part of it, which the store answers, does not make it one that was."""
+    url = upload(BROKERS / "4.3.1" / "diverged", "unlisted", s3)
+
+    def choose(path: str) -> str | None:
+        is_whole = "list-type=2" in path and "delimiter=&" in path
+        return "503" if is_whole and "broker-2%2Fdata1" in path else None
+
+    with flaky({**s3, **ONCE}, choose) as (options, failed):
+        report, rows = scanned(tmp_path, f"{url}/{{broker}}/{{log_dir}}", options=options, jobs=4)
+    assert failed
+    assert {f"{url}/broker-1/data1": True, f"{url}/broker-2/data1": False} == {
+        row["log_dir"]: row["problem"] is None for row in rows["log_dirs"]
+    }
+    assert report.unfinished

@@ -35,7 +35,7 @@ from tests.fleet.spark.test_engine import asked
 from tests.fleet.test_local_engine import LAYOUT, Rows, tables
 
 _SIZE = "64m"
-_SECONDS = 300
+_SECONDS = 900
 _CANNOT = 3
 """The exit code of a run that there is not."""
 

@@ -37,6 +37,7 @@ from tests.cli.command import KCHECK, ROOT, environment
 from tests.fleet.hanging import SECONDS
 from tests.fleet.spark import harm
 from tests.fleet.spark.cluster import wait_for
+from tests.fleet.test_flaky_store import NEVER_SENT, ONCE, always, flaky
 from tests.fleet.test_local_engine import LAYOUT, tables
 from tests.fleet.test_releases import MIXED, inventory_of
 from tests.stores import upload
@@ -141,6 +142,19 @@ def test_log_dirs_in_a_store_have_the_rows_of_one_machine(
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+def test_a_file_of_which_a_store_never_says_anything_ends_the_run(
+    spark: SparkSession, s3: dict[str, Any], tmp_path: Path
+) -> None:
+    """One line names it, and nothing is left."""
+    url = upload(FIXTURES / "brokers" / "4.3.1" / "diverged", "spark-never", s3)
+    with (
+        flaky({**s3, **ONCE}, always(NEVER_SENT, "503")) as (options, _),
+        pytest.raises(KcheckError, match=rf"^[^\n]*{url}/broker-\d/data1/\S+/{NEVER_SENT}: the store fails: [^\n]+$"),
+    ):
+        scan([f"{url}/{{broker}}/{{log_dir}}"], asked(tmp_path / "out", "r", options=options), nullcontext(spark))
+    assert [] == [*(tmp_path / "out").iterdir()]
+
+
 def test_a_run_can_be_in_a_store(spark: SparkSession, s3: dict[str, Any], tmp_path: Path) -> None:
     """With what it remembers, and the log dirs that an inventory there names; it is gone on with, as on a disk."""
     folder = FIXTURES / "brokers" / "4.3.1" / "diverged"
