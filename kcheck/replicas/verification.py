@@ -7,7 +7,7 @@ from typing import NamedTuple
 from kcheck.core.recovery_plan import PlannedPartition, SavedPlan
 from kcheck.core.verification import PartitionNow, PlanStep, SavedEvidence, broker_steps, partition_steps, verdict
 from kcheck.disk.read import read_whole
-from kcheck.disk.walk import exists, file_size, is_directory, join, list_directory
+from kcheck.disk.walk import exists, file_size, is_directory, join, list_directory, split
 from kcheck.documents.answer import COMPARED_COUNT_MAX, Answer, Outcomes
 from kcheck.documents.election_files import PLAN, RESTORE
 from kcheck.documents.saved_plan import parse_assignments, parse_plan
@@ -17,7 +17,7 @@ from kcheck.model.cluster import UNCLEAN, ClusterImage
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding
 from kcheck.model.java import LONG_MAX
-from kcheck.model.names import DirectoryState, log_name, segment_bases
+from kcheck.model.names import DirectoryState, log_name, parse_directory, segment_bases
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
 from kcheck.model.unreadable import UnreadableError
@@ -157,19 +157,27 @@ def _states(loaded: LoadedReplicas, release: Release) -> dict[tuple[str, int], t
 def _besides(
     targets: Iterable[Target], wanted: PartitionFilter, release: Release
 ) -> tuple[dict[tuple[str, int], tuple[tuple[int, str], ...]], dict[tuple[str, int, int], Offset]]:
-    """Return the stray directories of the log dirs, and up to where their partitions are compacted."""
+    """Return the stray directories of the log dirs, and up to where their partitions are compacted.
+
+    Of a partition given alone the log dir around it counts.
+    """
     strays: dict[tuple[str, int], tuple[tuple[int, str], ...]] = {}
     cleaned: dict[tuple[str, int, int], Offset] = {}
     log_dirs = LogDirs(release)
     for target in targets:
-        log_dir = log_dirs.open(target.path, target.broker_id) if target.kind is TargetKind.LOG_DIR else None
-        number = None if log_dir is None else log_dir.view.where.broker_id
-        if log_dir is None or number is None:
+        path, own = target.path, None
+        if target.kind is TargetKind.PARTITION:
+            path, alone = split(target.path)
+            own = parse_directory(alone)
+        log_dir = log_dirs.open(path, target.broker_id)
+        number = log_dir.view.where.broker_id
+        if number is None or (own is not None and not log_dir.view.files):
             continue
         for name, directory in log_dir.directories:
             key = (directory.topic, directory.partition)
-            if directory.state is DirectoryState.STRAY and wanted.has(*key):
-                strays[key] = (*strays.get(key, ()), (number, join(target.path, name)))
+            is_asked = wanted.has(*key) and (own is None or key == (own.topic, own.partition))
+            if directory.state is DirectoryState.STRAY and is_asked:
+                strays[key] = (*strays.get(key, ()), (number, join(path, name)))
         for topic, offsets in (log_dir.checkpoints.cleaned or {}).items():
             cleaned.update({(topic, partition, number): offset for partition, offset in offsets.items()})
     return strays, cleaned

@@ -95,6 +95,24 @@ def test_evidence_that_is_not_at_hand(folder: Path, tmp_path: Path) -> None:
     assert seen(only, "leader-epoch")[0][1] is not None
 
 
+def test_partitions_given_alone_are_those_of_their_log_dirs(folder: Path, tmp_path: Path) -> None:
+    """Up to where they are compacted, and which of their directories are strays."""
+    lost = [{"broker_id": 1, "truncate_to": 50, "lost": {"from": 50, "to": 67}}]
+    plan = edited(folder, tmp_path / "p", followers=lost)
+    for argument in HERE:
+        shutil.copytree(argument[2:], tmp_path / argument[0])
+    one, two = (next((tmp_path / number).rglob("diverged-0")) for number in "12")
+    (two.parent / "cleaner-offset-checkpoint").write_text("0\n1\ndiverged 0 60\n")
+    (one.parent / "emptied-0").rename(one.with_name(f"diverged-0.{'a' * 32}-stray"))
+    (one.parent / "behind-0").rename(one.with_name(f"behind-0.{'a' * 32}-stray"))
+    whole = document("verify", plan, f"1={tmp_path / '1'}", f"2={tmp_path / '2'}")
+    assert ("7 are lost", True) == seen(whole, "records")[0]
+    assert [False] == [ok for path, ok in seen(whole, "stray") if path.endswith("-stray")]
+    alone = document("verify", plan, f"1={one}", f"2={two}", "--metadata", two.parent)
+    for kind in ("records", "stray"):
+        assert seen(whole, kind) == seen(alone, kind)
+
+
 def test_saved_files_with_other_names(folder: Path, tmp_path: Path) -> None:
     """They are no evidence."""
     lost = [{"broker_id": 1, "truncate_to": 50, "lost": {"from": 50, "to": 67}}]
