@@ -2,7 +2,8 @@
 
 A run is made without a scan: so many partitions with three replicas each on twelve brokers, of which every tenth is
 behind on one broker. Then two brokers hold nothing but a copy of the metadata of such a cluster, and are scanned.
-Printed are the CPU time of each command and the largest memory of a process. `--partitions N` takes another size.
+Printed are the CPU time of each command and the largest memory of a process. `--partitions N` and `--brokers N` take
+another size.
 `--spark` measures `kcheck elect --from RUN` alone: by one machine, also with the plan that `--out` writes, and by Spark
 on two cores. Printed are the time and the largest memory of each kind of process.
 Nothing is asserted: the figures stand in docs/performance.md. `--tiny` does all that once with next to nothing: the
@@ -17,7 +18,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 ROOT = Path(__file__).parents[2]
@@ -29,22 +30,29 @@ from tests.bench.limits import kcheck  # noqa: E402 - the same
 from tests.builders import Made, batch_of, log_dir, partition_dir, record  # noqa: E402 - the same
 from tests.fleets import forged  # noqa: E402 - the same
 
-BROKERS, OF_TOPIC, OF_BATCH = 12, 64, 100
+OF_TOPIC, OF_BATCH = 64, 100
 CLUSTER = {"cluster": "c"}
 
 
-def placed(count: int) -> Iterator[tuple[str, int, list[int]]]:
+class Size(NamedTuple):
+    """How many partitions, on how many brokers."""
+
+    partitions: int
+    brokers: int = 12
+
+
+def placed(size: Size) -> Iterator[tuple[str, int, list[int]]]:
     """Yield each partition, by topic and number, with its brokers."""
-    for number in range(count):
-        brokers = [1 + (number + at) % BROKERS for at in range(3)]
+    for number in range(size.partitions):
+        brokers = [1 + (number + at) % size.brokers for at in range(3)]
         yield f"topic-{number // OF_TOPIC:05}", number % OF_TOPIC, brokers
 
 
-def replicas(count: int) -> Iterator[dict[str, Any]]:
+def replicas(size: Size) -> Iterator[dict[str, Any]]:
     """Yield the replicas by broker, as a scan writes them."""
     epochs = json.dumps([[0, 0], [3, 400], [7, 900]])
-    for broker in range(1, BROKERS + 1):
-        for number, (topic, partition, brokers) in enumerate(placed(count)):
+    for broker in range(1, size.brokers + 1):
+        for number, (topic, partition, brokers) in enumerate(placed(size)):
             if broker in brokers:
                 is_behind = number % 10 == 0 and broker == brokers[2]
                 end = 950 if is_behind else 1000 + number % 1000
@@ -56,9 +64,9 @@ def replicas(count: int) -> Iterator[dict[str, Any]]:
                 }  # fmt: skip
 
 
-def partitions(count: int) -> Iterator[dict[str, Any]]:
+def partitions(size: Size) -> Iterator[dict[str, Any]]:
     """Yield what the controllers know."""
-    for number, (topic, partition, brokers) in enumerate(placed(count)):
+    for number, (topic, partition, brokers) in enumerate(placed(size)):
         isr = brokers[:2] if number % 10 == 0 else brokers
         yield {
             **CLUSTER, "topic": topic, "partition": partition, "leader": brokers[0], "leader_epoch": 7,
@@ -67,9 +75,9 @@ def partitions(count: int) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
 
 
-def make_run(out: Path, count: int) -> None:
+def make_run(out: Path, size: Size) -> None:
     """Write a run."""
-    brokers = range(1, BROKERS + 1)
+    brokers = range(1, size.brokers + 1)
     places = [
         {**CLUSTER, "broker": str(number), "broker_id": number, "log_dir": f"/data/{number}"} for number in brokers
     ]
@@ -83,8 +91,8 @@ def make_run(out: Path, count: int) -> None:
              "in_controlled_shutdown": False, "migrating": False}
             for number in brokers
         ],
-        cluster_partitions=partitions(count),
-        replicas=replicas(count),
+        cluster_partitions=partitions(size),
+        replicas=replicas(size),
     )  # fmt: skip
 
 
@@ -98,9 +106,9 @@ def numbers(values: list[int]) -> bytes:
     return bytes([len(values) + 1]) + b"".join(struct.pack(">i", value) for value in values)
 
 
-def metadata_values(count: int) -> Iterator[bytes]:
+def metadata_values(size: Size) -> Iterator[bytes]:
     """Yield the records of a metadata log: topics and their partitions."""
-    for number, (topic, partition, brokers) in enumerate(placed(count)):
+    for number, (topic, partition, brokers) in enumerate(placed(size)):
         topic_id = UUID(int=1 + number // OF_TOPIC).bytes
         if partition == 0:
             yield b"\1\2\0" + compact(topic.encode()) + topic_id + b"\0"
@@ -109,10 +117,10 @@ def metadata_values(count: int) -> Iterator[bytes]:
         yield b"\1\3\0" + struct.pack(">i", partition) + topic_id + seats + ends + b"\0"
 
 
-def metadata_log(count: int) -> Iterator[Made]:
+def metadata_log(size: Size) -> Iterator[Made]:
     """Yield the batches of a metadata log."""
     offset, held = 0, list[bytes]()
-    for value in metadata_values(count):
+    for value in metadata_values(size):
         held.append(record(len(held), value=value))
         if len(held) == OF_BATCH:
             yield batch_of(offset, *held, epoch=1)
@@ -121,39 +129,39 @@ def metadata_log(count: int) -> Iterator[Made]:
         yield batch_of(offset, *held, epoch=1)
 
 
-def make_cluster(folder: Path, count: int) -> None:
+def make_cluster(folder: Path, size: Size) -> None:
     """Write two brokers that have a copy of the metadata, and no partition."""
     for broker in (1, 2):
         path = folder / "c" / str(broker) / "data"
         log_dir(path, broker_id=broker, recovery_point={}, high_watermark={}, log_start={})
-        partition_dir(path / "__cluster_metadata-0", [[*metadata_log(count)]], epoch_entries=[(1, 0)])
+        partition_dir(path / "__cluster_metadata-0", [[*metadata_log(size)]], epoch_entries=[(1, 0)])
 
 
-def measure(count: int, runs: int) -> None:
+def measure(size: Size, runs: int) -> None:
     """Print what the commands cost."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        make_run(folder / "out", count)
-        make_cluster(folder / "brokers", count)
+        make_run(folder / "out", size)
+        make_cluster(folder / "brokers", size)
         commands = {
             "elect --from": kcheck("elect", "--from", f"{folder}/out", "--fail-on", "fatal"),
             "cluster": kcheck("cluster", f"{folder}/brokers/c/1", "--kafka", "3.9"),
         }
         for label, command in commands.items():
             least = min(cost(command) for _ in range(runs))
-            print(f"{label:13} {count} partitions: {least.seconds:.1f} s, {least.megabytes:.0f} MB")
+            print(f"{label:13} {size.partitions} partitions: {least.seconds:.1f} s, {least.megabytes:.0f} MB")
         layout = f"{folder}/brokers/{{cluster}}/{{broker}}/{{log_dir}}"
         for number in range(runs):
             scan = ("fleet", "scan", layout, "--out", f"{folder}/scans", "--run", str(number), "--kafka", "3.9")
             taken = cost(kcheck(*scan))
-            print(f"{'fleet scan':13} two copies of {count}: {taken.seconds:.1f} s, {taken.megabytes:.0f} MB")
+            print(f"{'fleet scan':13} two copies of {size.partitions}: {taken.seconds:.1f} s, {taken.megabytes:.0f} MB")
 
 
-def compare(count: int) -> None:
+def compare(size: Size) -> None:
     """Print what the answer for a run takes by one machine and by Spark."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        make_run(folder / "out", count)
+        make_run(folder / "out", size)
         asked = ("elect", "--from", f"{folder}/out", "--fail-on", "fatal")
         ways = {
             "local": (),
@@ -165,20 +173,22 @@ def compare(count: int) -> None:
             memory = peaks(kcheck(*asked, *options))
             wall = time.perf_counter() - start
             held = ", ".join(f"{kind} {size >> 10} MB" for kind, size in sorted(memory.items()))
-            print(f"{label:13} {count} partitions: {wall:.1f} s; {held}", flush=True)
+            print(f"{label:13} {size.partitions} partitions: {wall:.1f} s; {held}", flush=True)
 
 
 def main() -> None:
     """Measure what the arguments say."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--partitions", type=int, default=160_000)
+    parser.add_argument("--brokers", type=int, default=12)
     parser.add_argument("--tiny", action="store_true")
     parser.add_argument("--spark", action="store_true")
     arguments = parser.parse_args()
+    size = Size(10 if arguments.tiny else arguments.partitions, arguments.brokers)
     if arguments.spark:
-        compare(arguments.partitions)
+        compare(size)
         return
-    measure(10 if arguments.tiny else arguments.partitions, 1 if arguments.tiny else 2)
+    measure(size, 1 if arguments.tiny else 2)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from kcheck.fleet import elections
 from kcheck.fleet.spark import elections as by_spark
 from kcheck.model.report import PartitionFilter
 from kcheck.replicas.elections import ElectionQuestion
-from tests.bench.elect_run import make_run
+from tests.bench.elect_run import Size, make_run
 from tests.cases.build import FIXTURES
 from tests.cli.command import kcheck
 from tests.fleet.test_elections import document, from_run
@@ -26,7 +26,7 @@ def test_the_answer_is_that_of_one_machine(
     """Of real clusters, and of many partitions in several tasks of which only the worst are listed."""
     monkeypatch.setattr(by_spark, "_OF_SLICE", 100)
     scanned(tmp_path, FIXTURES / "clusters" / "4.3.1" / LAYOUT, depth="crc")
-    make_run(tmp_path / "many", 300)
+    make_run(tmp_path / "many", Size(300))
     question = ElectionQuestion(incomplete_ok=True)
     for path, cluster, wanted in (
         (tmp_path / "out", "outlived", PartitionFilter()),
