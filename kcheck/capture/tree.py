@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from kcheck.capture.contents import COMMITS_LOG, METADATA_LOG, How, Taken, content_of
+from kcheck.capture.contents import COMMITS_LOG, CONFIGURATION, METADATA_LOG, How, Taken, content_of
 from kcheck.disk.read import word_for
 from kcheck.disk.walk import is_bundle, is_directory, real, split
 from kcheck.errors import UsageError
@@ -36,30 +36,41 @@ class CapturedPath(NamedTuple):
     """The system's error, if it cannot be listed or looked at."""
     content: Taken | None = None
     """What of a file goes in; None for anything else."""
+    log_dirs: Mapping[str, str] | None = None
+    """Of a server.properties: the names in the bundle of the log dirs that it names."""
+
+
+CONFIGURATION_NAME = "server.properties"
+"""The name of a configuration in the bundle, whatever it is at home."""
 
 
 def captured_paths(paths: Sequence[str]) -> list[str]:
-    """Return the paths to capture: a server.properties stands for its log dirs, and stays at home with its secrets."""
+    """Return the paths to capture: a server.properties stands for the log dirs that it names."""
     log_dirs = ((target.path for target in targets([path])) if is_configuration(path) else (path,) for path in paths)
     return [*chain.from_iterable(log_dirs)]
 
 
 def items(paths: Sequence[str], *, offsets: bool = False) -> Iterator[CapturedPath]:
-    """Yield every file and directory below `captured_paths`, sorted below each; UsageError for what is not Kafka's.
+    """Yield every file and directory below the paths, sorted below each; UsageError for what is not Kafka's.
 
-    One log dir, or one folder of them, is the bundle itself; anything else has its own name in the bundle. With
-    `offsets` the committed offsets of groups go in.
+    One log dir, or one folder of them, is the bundle itself; anything else has its own name in the bundle, and so have
+    the log dirs of a server.properties. With `offsets` the committed offsets of groups go in.
     """
     logs = {CLUSTER_METADATA: METADATA_LOG, **({CONSUMER_OFFSETS: COMMITS_LOG} if offsets else {})}
     if not paths:
         raise UsageError("capture needs at least one path")
     for path in filter(is_bundle, paths):
         raise UsageError(f"{path} is a bundle already")
-    roots = [(path, _root_name(path, alone=len(paths) == 1)) for path in paths]
-    names = [name for _, name in roots]
+    configurations = [path for path in paths if is_configuration(path)]
+    wanted = captured_paths(paths)
+    alone = len(wanted) == 1 and not configurations
+    roots = [(path, _root_name(path, alone=alone)) for path in wanted]
+    names = [*(name for _, name in roots), *(CONFIGURATION_NAME for _ in configurations)]
     for name in names:
         if names.count(name) > 1:
             raise UsageError(f"two paths end in {name}: capture them into two bundles")
+    for path in configurations:
+        yield _item(path, CONFIGURATION_NAME, _status(path), None)._replace(content=CONFIGURATION, log_dirs=dict(roots))
     for path, name in sorted(roots, key=lambda root: root[1]):
         if name:
             yield _item(path, name, _status(path), None)

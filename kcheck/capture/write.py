@@ -19,6 +19,7 @@ from kcheck.capture.group_offsets import masked_commits
 from kcheck.capture.logs import redacted
 from kcheck.capture.metadata import rewritten
 from kcheck.capture.pseudonyms import Pseudonyms
+from kcheck.capture.settings import kept_settings
 from kcheck.capture.tree import CapturedPath
 from kcheck.disk.bundle import BATCHES, FORMAT, LOGS, MANIFEST
 from kcheck.disk.read import FilesOf, word_for
@@ -197,7 +198,7 @@ class _CaptureReader:
                     mask = self._mask if content.how is How.COMMITS else None
                     row |= self._batches(source, name, f"{member}.batches", mask)
                 else:
-                    row |= self._small(source, name, member, content.how)
+                    row |= self._small(source, path, member, content.how)
         except UnreadableError as error:
             self.spool.forget(*before)
             cause = error.__cause__
@@ -227,12 +228,14 @@ class _CaptureReader:
             return row | {"error": {"errno": errno.EIO, "message": words.removeprefix("cannot be read: ")}}
         return row | {"size": size, "member": member, "encoding": "raw", "sha256": digest}
 
-    def _small(self, source: Source, name: str, member: str, how: How) -> dict[str, Any]:
+    def _small(self, source: Source, path: CapturedPath, member: str, how: How) -> dict[str, Any]:
         if source.size > SMALL_FILE_SIZE_MAX:
             raise too_large(source.size)
         data = source.pread(source.size, 0)
         if how is How.LINES:
-            data = masked_lines(name, data, self._rename)
+            data = masked_lines(os.path.basename(path.path), data, self._rename)
+        elif how is How.SETTINGS:
+            data = kept_settings(data, path.log_dirs or {})
         elif how is How.METADATA:
             data = rewritten(data, self._rename)
         else:

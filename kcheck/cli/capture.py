@@ -70,14 +70,13 @@ def capture(
         for line in sys.stdin:
             sys.stdout.write(at_home.translated(line))
         return
-    wanted = captured_paths(paths or [])
-    listed = [*items(wanted, offsets=with_offsets)]
+    listed = [*items(paths or [], offsets=with_offsets)]
     if show:
         _print_list(listed)
         return
     if output is None:
         raise UsageError("capture needs -o FILE.kcheck; --list shows what would go in")
-    _check_output(output, wanted)
+    _check_output(output, captured_paths(paths or []))
     key_file = pseudonyms or (f"{output}.key" if share else None)
     known = None if key_file is None else names.load(key_file, create=True)
     size_max = _bytes(limit)

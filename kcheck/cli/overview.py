@@ -5,11 +5,13 @@ import re
 
 from kcheck import api
 from kcheck.cli.options import Common, Metadata, Paths, with_common
+from kcheck.disk.remote import BUNDLE_SUFFIX
 
 
 def names_path(argument: str) -> bool:
-    """Whether an argument is an existing path, or `BROKER=PATH`."""
-    return os.path.lexists(re.sub(r"^[0-9]+=", "", argument)) or os.path.lexists(argument)
+    """Whether an argument is an existing path, leads into a bundle, or is `BROKER=PATH`."""
+    path = re.sub(r"^[0-9]+=", "", argument)
+    return f"{BUNDLE_SUFFIX}/" in path or os.path.lexists(path) or os.path.lexists(argument)
 
 
 @with_common

@@ -15,7 +15,7 @@ from kcheck.model.report import Report, Row
 from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs.predict import prediction_of, with_copies
 from kcheck.views.log_dir import LogDirs
-from kcheck.views.targets import Target, other_broker, paths_of, read_properties, replica_targets
+from kcheck.views.targets import Target, TargetKind, other_broker, paths_of, read_properties, replica_targets
 
 DEFAULT_LOG_DIR = "/tmp/kafka-logs"  # noqa: S108 - Kafka's own default of log.dir
 _PROVIDER = "${"
@@ -125,7 +125,7 @@ def preflight(
         return replace(
             answer, reasons=tuple(PreflightReason(ReasonKind.UNKNOWN, f"{name} {words}") for name in unknown)
         )
-    targets = replica_targets(log_dirs_of(properties))
+    targets = tuple(target._replace(kind=TargetKind.LOG_DIR) for target in replica_targets(log_dirs_of(properties)))
     opened = LogDirs(options.release)
     foreign = tuple(_foreign(targets, opened))
     if foreign:

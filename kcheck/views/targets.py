@@ -10,6 +10,7 @@ from kcheck.disk.walk import (
     Listing,
     exists,
     has_file,
+    is_bundle,
     is_directory,
     is_link,
     is_remote,
@@ -206,12 +207,22 @@ def _server_properties(path: str, broker_id: int | None) -> Iterator[Target]:
         raise UsageError(f"{broker_id}={path}: the file says broker {own}")
     directories = [*named.split(","), config.get("metadata.log.dir", "")]
     for directory in dict.fromkeys(part.strip() for part in directories if part.strip()):
+        place = _in_bundle(path, directory) if is_bundle(path) else directory
         said_id = own if broker_id is None else broker_id
-        yield Target(kind=TargetKind.LOG_DIR, path=directory, broker_id=said_id, config=path)
+        yield Target(kind=TargetKind.LOG_DIR, path=place, broker_id=said_id, config=path)
+
+
+def _in_bundle(path: str, directory: str) -> str:
+    """Return the path of a log dir that the configuration in a bundle names; UsageError if it leads out of it."""
+    if directory.startswith("/") or ".." in directory.split("/"):
+        raise UsageError(f"{path}: the log dir {directory} is not in the bundle")
+    return join(split(path)[0], directory)
 
 
 def read_properties(path: str) -> Mapping[str, str]:
     """Return the settings in a `server.properties`; UsageError if it cannot be read."""
+    if is_directory(path):
+        raise UsageError(f"{path} is a directory, not a server.properties")
     try:
         return properties(read_whole(path, follow=True, size_max=_PROPERTIES_SIZE_MAX))
     except UnreadableError as error:

@@ -86,6 +86,21 @@ def test_brokers_have_the_same_answers(scene: Path, tmp_path: Path) -> None:
     fresh()
 
 
+def test_a_configuration_has_the_same_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its settings count, and its log dirs are those in the bundle."""
+    shutil.copytree(BROKERS / "4.3.1" / "killed" / "broker-1", tmp_path / "own")
+    config = tmp_path / "own" / "server.properties"
+    config.write_text(
+        "node.id=1\nprocess.roles=broker\nlog.dirs=own/data1,own/data2\nlog.index.size.max.bytes=65536\n", "utf-8"
+    )
+    monkeypatch.chdir(tmp_path)
+    captured([config], tmp_path).rename(tmp_path / f"own{SUFFIX}")
+    for verb in (["check"], ["preflight"], ["predict"], []):
+        pair = [answer([*verb, f"{name}/{config.name}"], tmp_path) for name in ("own", f"own{SUFFIX}")]
+        assert not unexpected(*pair), verb
+    fresh()
+
+
 _OF_ONE = (
     ["inspect", "--segments", "--epochs", "--files"],
     ["inspect", "--batches"],

@@ -73,6 +73,20 @@ def test_a_path_that_leads_out_is_refused(sample: bytes, tmp_path: Path, path: o
     assert "an entry has the path" in refused(with_manifest(sample, path=path), tmp_path)
 
 
+@pytest.mark.parametrize("place", ["/etc", "../broker", "data1/../../broker", ".."])
+def test_a_log_dir_that_leads_out_is_refused(tmp_path: Path, place: str) -> None:
+    """The configuration in a bundle names log dirs of the bundle alone."""
+    config = tmp_path / "server.properties"
+    config.write_text(f"broker.id=1\nlog.dirs={SAMPLE}/data1\n", "utf-8")
+    content = members(captured([config], tmp_path).read_bytes())
+    stranger = tmp_path / "stranger.kcheck"
+    stranger.write_bytes(packed({**content, "files/server.properties": f"broker.id=1\nlog.dirs={place}\n".encode()}))
+    code, out, errors = run(["check", f"{stranger}/server.properties"])
+    fresh()
+    assert (2, "") == (code, out)
+    assert f"the log dir {place} is not in the bundle" in errors
+
+
 @pytest.mark.parametrize("verb", [["inspect", "--files"], ["check"], ["predict"]])
 def test_no_name_moves_the_cursor(sample: bytes, tmp_path: Path, verb: list[str]) -> None:
     """A directory, a file and an error of a manifest can hold any text; the screen shows it escaped."""

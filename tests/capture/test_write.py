@@ -65,16 +65,32 @@ def test_the_list_writes_nothing(broker: Path, tmp_path: Path) -> None:
     assert len(out.splitlines()) == sum(path.is_file() for path in broker.rglob("*"))
 
 
-def test_a_configuration_stands_for_its_log_dirs(broker: Path, tmp_path: Path) -> None:
-    """And stays at home: it holds passwords and names of hosts."""
-    config = tmp_path / "server.properties"
-    config.write_text(f"broker.id=1\nlog.dirs={broker}/data1, {broker}/data2\nssl.key.password=hunter2\n", "utf-8")
+def test_a_configuration_goes_in_with_its_log_dirs(broker: Path, tmp_path: Path) -> None:
+    """Without secrets, hosts and paths: what decides a start, as numbers, flags, roles and versions."""
+    config = tmp_path / "host-7.properties"
+    config.write_text(
+        f"broker.id=1\nlog.dirs={broker}/data1, {broker}/data2\nssl.key.password=hunter2\nlog.segment.bytes=1048576\n"
+        "listeners=PLAINTEXT://host-7:9092\nzookeeper.connect=host-7\nlog.preallocate=${vault:/a:b}\n", "utf-8"
+    )  # fmt: skip
     own = captured([config], tmp_path).rename(tmp_path / f"own{SUFFIX}")
-    named = captured([broker / "data1", broker / "data2"], tmp_path)
-    assert manifest_of(own)["entries"] == manifest_of(named)["entries"]
+    first, *others = manifest_of(own)["entries"]
+    assert ("server.properties", config.stat().st_size) == (first["path"], first["size"])
+    assert manifest_of(captured([broker / "data1", broker / "data2"], tmp_path))["entries"] == others
+    expected = "broker.id=1 log.dirs=data1,data2 log.segment.bytes=1048576 zookeeper.connect=x log.preallocate=${x}"
+    with zipfile.ZipFile(own) as archive:
+        assert expected.split() == archive.read(first["member"]).decode().split()
+
+
+def test_a_configuration_cannot_be_captured(broker: Path, tmp_path: Path) -> None:
+    """A bundle in one of its log dirs, two configurations, or one without log dirs."""
+    config, other = tmp_path / "server.properties", tmp_path / "other.properties"
+    for path in (config, other):
+        path.write_text(f"broker.id=1\nlog.dirs={broker}/data2\n", "utf-8")
     inside = f"{broker}/data2/x{SUFFIX}"
     code, _, errors = run(["capture", str(config), "-o", inside])
     assert (code, f"-o {inside} is inside {broker}/data2, which is captured" in errors) == (2, True)
+    code, _, errors = run(["capture", str(config), str(other), "-o", f"{tmp_path}/x{SUFFIX}"])
+    assert (code, "two paths end in data2" in errors) == (2, True)
     config.write_text("broker.id=1\n", "utf-8")
     code, _, errors = run(["capture", str(config), "-o", f"{tmp_path}/x{SUFFIX}"])
     assert (code, "no log.dirs setting" in errors) == (2, True)

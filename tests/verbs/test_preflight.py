@@ -118,6 +118,13 @@ def test_without_log_dirs_kafka_uses_its_default(broker: Path, monkeypatch: pyte
     broker.write_text("node.id=2\nprocess.roles=broker\n", "utf-8")
     monkeypatch.setattr(preflight, "DEFAULT_LOG_DIR", str(broker.parent / "data1"))
     assert answer(broker) == (True, [])
+    monkeypatch.setattr(preflight, "DEFAULT_LOG_DIR", str(broker.parent / "missing"))
+    assert [row["kind"] for row in kcheck.preflight(broker).to_dict()["reasons"]] == ["unknown"]
+
+
+def test_a_directory_is_no_configuration(broker: Path) -> None:
+    with pytest.raises(UsageError, match="is a directory"):
+        kcheck.preflight(broker.parent)
 
 
 def test_the_other_end_of_a_range_is_not_computed(broker: Path) -> None:
