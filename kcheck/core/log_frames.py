@@ -28,6 +28,12 @@ _LEVEL_FIRST = re.compile(rf"{_LEVEL}[ \t]+(?:{_BRACKETS} )?\[?({ANY_TIME}|{CLOC
 _TIME_OF_LINE = re.compile(rf"({CLOCK}|\d{{10}}(?:\.\d{{1,9}})?|\d{{13}}) {_BETWEEN}{_LEVEL}\s*(.*)", re.DOTALL)
 """What log4j2 and logback write without a configuration, and times since 1970."""
 _NO_TIME = re.compile(rf"(?:\d{{1,9}} )?{_BETWEEN}{_LEVEL}[ \t]+(.*)", re.DOTALL)
+_GLOG = re.compile(
+    r"([TDIWEF])\d{4,8} \d\d:\d\d:\d\d\.\d{6} +\d{1,10} ([\w$]{1,100})\.\w{1,10}:\d{1,6}\] (.*)", re.DOTALL
+)
+"""glog's; it names no year."""
+_FIRST_OF_TWO = re.compile(rf"({ANY_TIME}) ([\w.$]{{1,200}}) [\w$<>]{{1,100}}")
+"""What java.util.logging writes in the line above a message."""
 _FRAME_SPAN = 400
 """A frame begins within these characters: before it are the prefixes of what collects logs."""
 _OUTER = re.compile(
@@ -107,6 +113,12 @@ def frame(line: str) -> LogFrame | None:
     return LogFrame(line[framed.start(3) :], _level(framed[2]), framed[1], logger, outer=line[: framed.start()])
 
 
+def of_two_lines(line: str, framed: LogFrame) -> LogFrame:
+    """Return the frame of a message with what the line above it says, as java.util.logging writes it."""
+    first = _FIRST_OF_TWO.fullmatch(line) if framed.time is None else None
+    return framed if first is None else framed._replace(time=first[1], logger=framed.logger or first[2])
+
+
 def _without_time(line: str) -> LogFrame | None:
     """Return the frame of a line that begins with its level, or of fields; its time may be that of a collector."""
     end, time = _outer_end(line, 0)
@@ -114,6 +126,9 @@ def _without_time(line: str) -> LogFrame | None:
     first = _LEVEL_FIRST.match(inner)
     if first is not None:
         return LogFrame(first[3], _level(first[1]), first[2])
+    glog = _GLOG.match(inner)
+    if glog is not None:
+        return LogFrame(glog[3], _level(glog[1]), time, glog[2], outer=line[:end])
     alone = _NO_TIME.match(inner)
     if alone is not None:
         between = _LOGGER_BEFORE.search(inner, 0, alone.start(1))
@@ -233,5 +248,8 @@ def _level(text: str) -> str:
     return _LEVELS.get(name, name)
 
 
-_LEVELS = {"WARNING": "WARN", "SEVERE": "ERROR", "2": "FATAL", "3": "ERROR", "4": "WARN", "6": "INFO", "7": "DEBUG"}
-"""Those of java.util.logging, and of syslog."""
+_LEVELS = {
+    "WARNING": "WARN", "SEVERE": "ERROR", "2": "FATAL", "3": "ERROR", "4": "WARN", "6": "INFO", "7": "DEBUG",
+    "T": "TRACE", "D": "DEBUG", "I": "INFO", "W": "WARN", "E": "ERROR", "F": "FATAL",
+}  # fmt: skip
+"""Those of java.util.logging, of syslog, and of glog."""

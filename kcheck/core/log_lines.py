@@ -6,6 +6,7 @@ values are searched one after the other.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from html import unescape
 from typing import NamedTuple
 
 from kcheck.core.log_catalogue import Catalogue, LogRule, Wording, can_write
@@ -14,6 +15,7 @@ from kcheck.core.log_frames import (
     bodies,
     frame,
     logger_of,
+    of_two_lines,
     unwrapped,
     with_logger,
     without_logger,
@@ -54,6 +56,14 @@ _MARKUP = re.compile(
 
 _WHOLE_MIN = 20
 """Or, without values, if it is at least this long."""
+
+
+_TRIED_MAX = 100
+"""Lines of a text without frames in which a known message is looked for."""
+_BREAKS_MAX = 8
+"""Lines that a message was broken into."""
+_FramedLine = tuple[int, str, LogFrame | None]
+"""A line with its number, and its frame if it begins a message."""
 
 
 class Match(NamedTuple):
@@ -100,17 +110,19 @@ def _match(
     catalogue: Catalogue, message: str, logger: str | None, by_value: tuple[tuple[str, Wording], ...]
 ) -> Match | None:
     texts: tuple[str, ...] = ()
+    may_be_cut = False
     for prefix, body in bodies(message):
         some = _candidates(catalogue, body, by_value)
         if some and not texts:
             plain = without_logger(message)
             # What looks like a logger can be the end of the message.
             texts = (plain, message) if len(plain) < len(message) else (plain,)
+            may_be_cut = plain == message.rstrip()
         for text in texts if some else ():
             rest = text[len(prefix) :]
             for is_exact in (True, False):
                 for wording in some:
-                    values = _values(wording, rest, is_exact=is_exact)
+                    values = _values(wording, rest, is_exact=is_exact, may_be_cut=may_be_cut)
                     if values is None:
                         continue
                     if not wording.is_short or can_write(wording.classes, logger or logger_of(message)):
@@ -132,10 +144,11 @@ def _candidates(catalogue: Catalogue, body: str, by_value: tuple[tuple[str, Word
     return some
 
 
-def _values(wording: Wording, text: str, *, is_exact: bool) -> tuple[str, ...] | None:
-    """Return the values of a wording in a text; None if it has another one.
+def _values(wording: Wording, text: str, *, is_exact: bool, may_be_cut: bool) -> tuple[str, ...] | None:
+    """Return the values of a wording in a text, the first ones if it was cut; None if it has another one.
 
-    An exact match ends where the wording does; else a longer text may follow, as that of an exception.
+    An exact match ends where the wording does; else a longer text may follow, as that of an exception. A message before
+    a logger was not cut.
     """
     literals = wording.literals
     if not text.startswith(literals[0]):
@@ -151,7 +164,8 @@ def _values(wording: Wording, text: str, *, is_exact: bool) -> tuple[str, ...] |
             continue
         end = text.find(literal, at)
         if end < 0:
-            return None
+            end = _cut_end(text, at, literal) if may_be_cut and not is_exact else -1
+            return None if end < 0 else (*values, text[at:end])
         values.append(text[at:end])
         at = end + len(literal)
     last = literals[-1]
@@ -165,7 +179,7 @@ def _values(wording: Wording, text: str, *, is_exact: bool) -> tuple[str, ...] |
             return None
     else:
         end = at - 1 if _is_empty(text, at, last) else text.find(last, at)
-        if end < 0:
+        if end < 0 and may_be_cut:
             end = _cut_end(text, at, last)
         if end < 0 or (len(last) < _TAIL_MIN and not wording.is_open):
             return None
@@ -179,7 +193,7 @@ def _is_empty(text: str, at: int, literal: str) -> bool:
 
 
 def _cut_end(text: str, at: int, last: str) -> int:
-    """Return where the value before the last text begins to end, if the message was cut within that text; else -1."""
+    """Return where a value ends before a text within which the message was cut; -1 if it was not."""
     begin = text.rfind(last[:_CUT_MIN], at) if len(last) > _CUT_MIN else -1
     return begin if begin >= 0 and last.startswith(text[begin:].rstrip(">. ")) else -1
 
@@ -193,27 +207,32 @@ def events(catalogue: Catalogue, numbered: Iterable[tuple[int, str]]) -> Iterato
     return _events(catalogue, _framed(catalogue, numbered))
 
 
-def _framed(catalogue: Catalogue, numbered: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str, LogFrame | None]]:
+def _framed(catalogue: Catalogue, numbered: Iterable[tuple[int, str]]) -> Iterator[_FramedLine]:
     """Yield each line with its frame; `_CALM_FRAME` for one of INFO that no wording has: most lines of a log."""
     for number, line in numbered:
         head = _CALM_HEAD.match(line)
         if head is not None and not catalogue.may_have(head[1], head[2], line):
             yield number, line, _CALM_FRAME
-        else:
-            inner = unwrapped(line)
-            yield number, inner, frame(inner)
+            continue
+        inner = unwrapped(line)
+        yield number, inner, frame(inner)
 
 
 def pasted(catalogue: Catalogue, text: str) -> Iterator[LogEvent]:
     """Yield the messages in a text that was pasted, unknown ones too; without a frame it is one message."""
-    numbered = [(number, _MARKUP.sub("", line)) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    plain = unescape(text).replace("\xa0", " ")
+    numbered = [(number, _MARKUP.sub("", line)) for number, line in enumerate(plain.splitlines(), 1) if line.strip()]
     inner = [(number, unwrapped(line)) for number, line in numbered]
     if any(frame(line) for _, line in inner):
         numbered = inner
     framed_lines = [(number, line, frame(line)) for number, line in numbered]
     if numbered and not any(framed for _, _, framed in framed_lines):
-        number, line = numbered[0]
-        framed_lines[0] = number, line, LogFrame(without_outer(line))  # It was copied without its frame.
+        # It was copied without its frame.
+        first = next((at for at, (_, line) in enumerate(numbered[:_TRIED_MAX]) if _is_known(catalogue, line)), 0)
+        framed_lines = [(number, line, None) for number, line in numbered[first:]]
+        number, line, _ = framed_lines[0]
+        framed_lines[0] = number, line, LogFrame(without_outer(line))
+    framed_lines = _rejoined(catalogue, framed_lines)
     known = [*_events(catalogue, framed_lines)]
     if not known and framed_lines and (thrown := _continued(catalogue, *framed_lines[0])) is not None:
         known = [thrown]
@@ -227,12 +246,50 @@ def pasted(catalogue: Catalogue, text: str) -> Iterator[LogEvent]:
     yield from sorted((*known, *unknown), key=lambda event: event.line)
 
 
-def _events(catalogue: Catalogue, framed_lines: Iterable[tuple[int, str, LogFrame | None]]) -> Iterator[LogEvent]:
+def _is_known(catalogue: Catalogue, line: str) -> bool:
+    return match(catalogue, without_outer(line)) is not None or _continued(catalogue, 0, line, None) is not None
+
+
+def _rejoined(catalogue: Catalogue, framed_lines: list[_FramedLine]) -> list[_FramedLine]:
+    """Return lines with each message together that a page or a terminal has broken, if that says more of it."""
+    whole: list[_FramedLine] = []
+    below = 0
+    for at, (number, line, framed) in enumerate(framed_lines):
+        if at < below:
+            continue
+        whole.append((number, line, framed))
+        if framed is None:
+            continue
+        said = _said(catalogue, framed)
+        parts = [framed.message.rstrip()]
+        for end in range(at + 1, min(at + 1 + _BREAKS_MAX, len(framed_lines))):
+            part = framed_lines[end][1].strip()
+            if framed_lines[end][2] is not None or part.startswith("at ") or _THROWN.fullmatch(part):
+                break
+            parts.append(part)
+            for gap in ("", " "):  # A terminal breaks within words.
+                joined = framed._replace(message=gap.join(parts))
+                if (more := _said(catalogue, joined)) > said:
+                    whole[-1] = number, line, joined
+                    below, said = end + 1, more
+    return whole
+
+
+def _said(catalogue: Catalogue, framed: LogFrame) -> int:
+    """Return how much a message says: its rule, values, place and logger; 0 if it has no wording."""
+    event = _event(catalogue, 0, framed)
+    if event is None or event.wording is None:
+        return 0
+    return 1 + len(event.values) + sum(value is not None for value in (*event.place, event.logger))
+
+
+def _events(catalogue: Catalogue, framed_lines: Iterable[_FramedLine]) -> Iterator[LogEvent]:
     pending: LogEvent | None = None
     last: LogFrame | None = None
-    calm_line = ""
+    calm_line = above = ""
     for number, line, framed in framed_lines:
         if framed is None:
+            above = line
             if last is _CALM_FRAME:
                 last = frame(calm_line)
             continued = None if last is None else _continued(catalogue, number, line, last)
@@ -243,11 +300,11 @@ def _events(catalogue: Catalogue, framed_lines: Iterable[tuple[int, str, LogFram
             continue
         if pending is not None:
             yield pending
-        last = framed
         if framed is _CALM_FRAME:
-            calm_line, pending = line, None
+            last, calm_line, pending = framed, line, None
             continue
-        before, pending = _of_frame(catalogue, number, framed)
+        last, above = of_two_lines(above, framed) if above else framed, ""
+        before, pending = _of_frame(catalogue, number, last)
         yield from before
     if pending is not None:
         yield pending

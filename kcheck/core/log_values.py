@@ -53,6 +53,8 @@ _PAIR_NAMES = {
     "leader": "leader",
     "partitionEpoch": "partition_epoch",
 }
+_ENDS = {"file": " -> ", "partition": " with topic ID "}
+"""What can follow a value: the new name of a file, the id of a topic."""
 _OLD_PARTITION = re.compile(r"\[([\w.-]{1,255}),(\d{1,10})\]")
 _TOPIC_ID = re.compile(r"[\w-]{22}:")
 _WORDS = re.compile(r"topic=([\w.-]{1,255}), ?partition=(\d{1,10})")
@@ -78,11 +80,14 @@ class LogPlace(NamedTuple):
 
 
 def typed(names: tuple[str, ...], texts: tuple[str, ...]) -> dict[str, Value]:
-    """Return the values of a message by name: numbers as numbers, ids as a tuple; and those within longer texts."""
+    """Return the values of a message by name: numbers as numbers, ids as a tuple; and those within longer texts.
+
+    There are fewer texts than names if the message was cut.
+    """
     values: dict[str, Value] = {}
+    names = names[: len(texts)]
     for name, text in zip(names, texts, strict=True):
-        if name not in values:
-            values[name] = _value(name, text.strip())
+        values.setdefault(name, _value(name, text.strip()))
     for name, text in zip(names, texts, strict=True):
         if "=" in text and name not in ("properties", "error", "partition"):
             for key, number in _PAIR.findall(text[:2000]):
@@ -96,6 +101,9 @@ def typed(names: tuple[str, ...], texts: tuple[str, ...]) -> dict[str, Value]:
 
 
 def _value(name: str, text: str) -> Value:
+    end = _ENDS.get(name)
+    if end is not None:
+        text = text.partition(end)[0]
     if name not in _IDS and _INTEGER.fullmatch(text):
         return int(text)
     if name in _NUMBERS and (number := _FIRST_NUMBER.match(text)) is not None:
@@ -157,6 +165,9 @@ def _of_prefix(prefix: str) -> LogPlace:
     if head is not None:
         topic, number = partition_of(head["named"] or head["old"] or head["cache"]) or (None, None)
         log_dir = head["dir"] if "dir=" in head[0] else None
+        of_partition = path_place(log_dir or "", is_file=False)
+        # LocalLog names the directory of the partition.
+        log_dir = of_partition.log_dir if of_partition[:2] == (topic, number) != (None, None) else log_dir
     return LogPlace(topic, number, log_dir, int(node[1]) if node else None, int(leader[1]) if leader else None)
 
 
@@ -166,7 +177,7 @@ def _named(name: str, text: str) -> LogPlace:
         path = _DIRECTORY.search(text) if "(" in text else None
         text = text if path is None else path[1]
         inside = path_place(text, is_file=name != "log" and path is None)
-        if inside.log_dir is not None:
+        if inside != LogPlace():
             return inside
     named = partition_of(text)
     return LogPlace() if named is None else LogPlace(*named)

@@ -55,7 +55,7 @@ terminal it waits for Enter after each step; `--no-pause` does not. The folder g
 LOG_MESSAGES_HEAD = f"""# Messages of brokers
 
 What the messages in a broker's log mean. [log-lines.md](log-lines.md) shows how to ask; `kcheck explain L008` shows
-every wording of one. Rules from L201 on say nothing about files: each says why.
+every wording of one. Rules under Unrelated say nothing about files: each says why.
 
 {NOTICE} from `kcheck/core/log_rules.tsv` and
 `kcheck/core/log_patterns.tsv`: change those, not this.

@@ -21,7 +21,7 @@ RELEASES = (
     "4.2.1", "4.3.1",
 )  # fmt: skip
 KAFKA_JAR = re.compile(r"/kafka[^/]*-[0-9.]+\.jar$")
-OF_OTHERS = ("L165", "L201", "L205", "L206", "L207", "L208", "L209", "L210", "L161")
+OF_OTHERS = ("L165", "L201", "L205", "L206", "L207", "L208", "L209", "L210", "L161", "L227", "L228")
 """Rules of messages that Java, ZooKeeper or the clients write."""
 CLASSES = {name.removesuffix("$") for wording in log_catalogue().wordings for name in wording.classes}
 SPLIT_MAX = 4
