@@ -7,7 +7,7 @@ from importlib import import_module
 from itertools import accumulate, groupby
 from operator import itemgetter
 from socket import gethostname
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from kcheck.disk.remote import is_url, mounted
 from kcheck.disk.walk import absolute, drop_listing, hold_listing, is_directory
@@ -102,9 +102,9 @@ def identified_of(
 ) -> Iterator[tuple[FleetLogDir, Identified | Finding]]:
     """Yield the broker of each log dir, or a finding if it is unknown, in the order of the log dirs."""
     log_dirs = [*log_dirs]
-    for log_dir in log_dirs:
-        require(log_dir.path, is_there=log_dir.is_there)
-    with workers_of(options) as workers:
+    with Mounts() as mounts, workers_of(options) as workers:
+        for log_dir in log_dirs:
+            mounts.require(log_dir.path, is_there=log_dir.is_there)
         retry = Retry(workers, options.how)
         groups = ((log_dir, (retry.task(identify, log_dir, Location(log_dir=log_dir.path)),)) for log_dir in log_dirs)
         for log_dir, (answer,) in workers.run(groups, ahead=_ahead(options)):
@@ -138,10 +138,9 @@ def identify_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
 
 def read_copies(batches: "Batches", options: ExecutorOptions) -> "Batches":
     """Yield the copies of the metadata in log dirs."""
-    named = _seen_here(batches)
     rows: list[tuple[Any, ...]] = []
-    with workers_of(options) as workers:
-        for (row, log_dir), copy in Retry(workers, options.how).copies(named):
+    with Mounts() as mounts, workers_of(options) as workers:
+        for (row, log_dir), copy in Retry(workers, options.how).copies(_seen_here(batches, mounts)):
             failed = findings_batch((log_dir.cluster, log_dir.broker), (copy,)) if isinstance(copy, Finding) else None
             rows.append((row["at"], None if failed else copy, None if failed is None else to_bytes(failed)))
     yield batch_of(rows, COPIED)
@@ -163,9 +162,9 @@ def look_at_clusters(batches: "Batches", options: ExecutorOptions) -> "Batches":
 
 def list_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
     """Yield the directories of each log dir in parts; the first row of a listed log dir has its name."""
-    named = _seen_here(batches)
-    with workers_of(options) as workers:
+    with Mounts() as mounts, workers_of(options) as workers:
         retry = Retry(workers, options.how)
+        named = _seen_here(batches, mounts)
         groups = ((named_row, (retry.task(list_items, named_row[1], where(named_row[1])),)) for named_row in named)
         for (row, log_dir), (answer,) in workers.run(groups, ahead=_ahead(options)):
             key = (row["broker"], row["at"])
@@ -184,7 +183,8 @@ def list_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
 
 def scan_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
     """Yield what was found in the directories of each part: rows of tables, and what the look at its broker needs."""
-    with workers_of(options) as workers, Notes(options.how.memory, str(_task_number())) as notes:
+    number = str(_task_number())
+    with Mounts() as mounts, workers_of(options) as workers, Notes(options.how.memory, number) as notes:
         retry = Retry(workers, options.how)
 
         def tasks() -> Iterator[tuple[Mapping[str, Any], Any]]:
@@ -193,7 +193,7 @@ def scan_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
                     yield row, ()
                     continue
                 log_dir = log_dir_of(row["items"])
-                require(log_dir, is_there=True)  # It was listed.
+                mounts.require(log_dir, is_there=True)  # It was listed.
                 with suppress(UnreadableError):  # The next listing reports the error.
                     hold_listing(log_dir)
                 tasks = () if are_known(row["items"]) else (retry.task(scan_items, row["items"], Location()),)
@@ -231,7 +231,7 @@ def _task_number() -> int:
 
 def look_at_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
     """Yield rows of tables for each broker; what was listed and seen of one comes in the order of its keys."""
-    with workers_of(options) as workers:
+    with Mounts() as mounts, workers_of(options) as workers:
         retry = Retry(workers, options.how)
 
         def rows() -> Iterator[tuple[Any, ...]]:
@@ -239,7 +239,7 @@ def look_at_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
                 log_dirs: list[tuple[Identified, list[bytes]]] = []
                 for row in seen:
                     if row["told"] is not None:
-                        log_dirs.append((_seen(row), []))
+                        log_dirs.append((_seen(row, mounts), []))
                     else:
                         log_dirs[-1][1].append(row["light"])
                 for piece, (name, batch) in enumerate(retry.whole_broker(log_dirs)):
@@ -268,15 +268,25 @@ def compare_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
         yield from in_batches(rows(), COMPARED)
 
 
-def _seen_here(batches: "Batches") -> Iterator[tuple[dict[str, Any], Identified]]:
-    """Yield rows with their log dirs, which this host sees if that of the driver does."""
-    return ((row, _seen(row)) for row in rows_of(batches))
+class Mounts:
+    """The log dirs that a task reads: this host sees each of them, also when the task ends."""
 
+    def __init__(self) -> None:
+        self._paths: dict[str, bool] = {}
 
-def _seen(row: Mapping[str, Any]) -> Identified:
-    log_dir = identified(row["told"])
-    require(log_dir.path, is_there=log_dir.is_there)
-    return log_dir
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        """Look again, unless the task has failed; KcheckError as `require`. Then nothing counts that it has found."""
+        for path, is_there in self._paths.items() if kind is None else ():
+            require(path, is_there=is_there)
+
+    def require(self, path: str, *, is_there: bool) -> None:
+        """Raise KcheckError where a log dir that the driver sees is not mounted here."""
+        require(path, is_there=is_there)
+        self._paths[path] = is_there
 
 
 def require(path: str, *, is_there: bool) -> None:
@@ -285,13 +295,24 @@ def require(path: str, *, is_there: bool) -> None:
         raise KcheckError(f"{gethostname()} does not see {path}: mount it on every host under this path")
 
 
+def _seen_here(batches: "Batches", mounts: Mounts) -> Iterator[tuple[dict[str, Any], Identified]]:
+    """Yield rows with their log dirs, which this host sees if that of the driver does."""
+    return ((row, _seen(row, mounts)) for row in rows_of(batches))
+
+
+def _seen(row: Mapping[str, Any], mounts: Mounts) -> Identified:
+    log_dir = identified(row["told"])
+    mounts.require(log_dir.path, is_there=log_dir.is_there)
+    return log_dir
+
+
 def broker_rows(
     log_dirs: Sequence[Identified], options: ExecutorOptions, *, ends_broker: bool
 ) -> "Iterator[tuple[str, pa.RecordBatch]]":
     """Yield table names and rows for log dirs of one broker, and last the rows of the broker if `ends_broker`."""
-    for log_dir in log_dirs:
-        require(log_dir.path, is_there=log_dir.is_there)
-    with workers_of(options) as workers:
+    with Mounts() as mounts, workers_of(options) as workers:
+        for log_dir in log_dirs:
+            mounts.require(log_dir.path, is_there=log_dir.is_there)
         retry = Retry(workers, options.how)
         seen_by_log_dir: list[tuple[Identified, list[bytes]]] = []
         groups = (
