@@ -60,6 +60,8 @@ def becomes_of_strays(release: Release) -> Outcome:
     return Outcome.STRAY if release.keeps_strays else Outcome.DELETED
 
 
+NOT_SERVED = "nobody serves it: "
+"""Stands before the reason why a replica takes no part in an election."""
 SET_ASIDE = ": the broker renames the directory to -stray and does not serve it"
 
 

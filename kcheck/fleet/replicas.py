@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kcheck.core.lineage import EpochRange, Lineage, lineage_of_cache
 from kcheck.core.startup import Outcome
+from kcheck.core.strays import NOT_SERVED
 from kcheck.core.truncation_plans import TruncationPlan
 from kcheck.disk.walk import folder_of, join
 from kcheck.documents.truncation import table_rows
@@ -78,7 +79,6 @@ FIELDS = (
     *LISTS,
 )
 """The columns of a replica that the comparison reads."""
-_NOT_SERVED = "nobody serves it"
 _ENCODE = json.JSONEncoder(separators=(",", ":")).encode
 KEY = ("cluster", "topic", "partition")
 """The columns that identify a partition."""
@@ -340,7 +340,7 @@ def _problems(batch: "pa.RecordBatch") -> "pa.StringArray":
 
     problems, reasons = batch.column("problem"), batch.column("start_reason")
     is_stray = compute.fill_null(compute.equal(batch.column("start_outcome"), str(Outcome.STRAY)), False)
-    words = compute.binary_join_element_wise(_NOT_SERVED, reasons, ": ", null_handling="skip")
+    words = compute.binary_join_element_wise(NOT_SERVED, reasons, "", null_handling="skip")
     return compute.if_else(compute.and_(is_stray, compute.is_null(problems)), words, problems)
 
 

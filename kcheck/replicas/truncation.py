@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from kcheck.core.truncation_plans import (
-    TruncationPlan,
-)
+from kcheck.core.startup import Settings
+from kcheck.core.strays import NOT_SERVED, StrayDetector
+from kcheck.core.truncation_plans import TruncationPlan
 from kcheck.disk.refusals import Refusals
 from kcheck.documents.answer import Answer, Outcomes, compared, name_of, outcomes_of
 from kcheck.documents.truncation import plan_row
@@ -17,12 +17,15 @@ from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
 from kcheck.replicas.election_kinds import ElectionKinds
 from kcheck.replicas.leader_plans import Election, plans_of
-from kcheck.replicas.loading import replicas_of, started
+from kcheck.replicas.loading import ReplicaFiles, replicas_of, started
 from kcheck.replicas.replica import ReplicaState, live
+from kcheck.startup.log_manager import StartOptions, start_context
+from kcheck.verbs.predict import with_copies
+from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_at_hand import image_at_hand
 from kcheck.views.refused_paths import refused_findings
 from kcheck.views.selection import require_match
-from kcheck.views.targets import paths_of, replica_targets
+from kcheck.views.targets import Target, TargetKind, paths_of, replica_targets
 
 _REPLICAS_MIN = 2
 
@@ -108,6 +111,8 @@ def truncation(
     targets = replica_targets(arguments)
     require_match(targets, wanted)
     loaded = replicas_of(targets, wanted=wanted, release=release)
+    image = image_at_hand(targets, metadata, release)
+    in_cluster = None if image is None or election.live else _InCluster(targets, release, metadata)
     by_partition: dict[tuple[str, int], list[ReplicaState]] = {}
     for files in loaded.replicas:
         if files.view.where.broker_id is None:
@@ -115,11 +120,13 @@ def truncation(
         if files.bare and files.view.log_end_offset is None:
             raise UsageError(f"{files.path}: no log end offset; write {files.path},leo=N")
         state = live(files.view, files.log_dir, release) if election.live else started(files, release)
-        by_partition.setdefault(files.key, []).append(state)
+        stray = None if in_cluster is None else in_cluster.stray(files)
+        by_partition.setdefault(files.key, []).append(
+            state if stray is None or state.problem is not None else state._replace(problem=stray)
+        )
     _known_leader(election, [state for states in by_partition.values() for state in states])
     if len({target.path if target.broker_id is None else target.broker_id for target in targets}) < _REPLICAS_MIN:
         raise UsageError("name the replicas of at least two brokers: 1=PATH 2=PATH")
-    image = image_at_hand(targets, metadata, release)
     return Truncation(
         election=election,
         release=release,
@@ -133,6 +140,29 @@ def truncation(
         collected=loaded.findings,
         checked=paths_of(targets),
     )
+
+
+class _InCluster:
+    """What the metadata of its cluster say of a replica after the next start of its broker."""
+
+    def __init__(self, targets: Iterable[Target], release: Release, metadata: tuple[str, ...]) -> None:
+        self._log_dirs = LogDirs(release)
+        options = StartOptions(None, Settings(), release, metadata=metadata)
+        directories = [target for target in targets if target.kind is not TargetKind.FILE]
+        self._options = with_copies(directories, options, self._log_dirs)
+        self._detectors: dict[str, StrayDetector | None] = {}
+
+    def stray(self, files: ReplicaFiles) -> str | None:
+        """Return why nobody serves a replica; None if its broker does, as far as is known."""
+        where = files.view.where
+        if files.log_dir is None or where.log_dir is None or files.view.topic_id is None:
+            return None
+        if where.log_dir not in self._detectors:
+            log_dir = self._log_dirs.open(where.log_dir, where.broker_id)
+            self._detectors[where.log_dir] = start_context(log_dir, self._options)[1].stray_detector
+        detector, release = self._detectors[where.log_dir], self._options.release
+        outcome = detector and detector.outcome(files.view.topic_id, files.view.partition, release)
+        return None if outcome is None else f"{NOT_SERVED}{outcome[1]}"
 
 
 def _plans(

@@ -14,9 +14,12 @@ from kcheck.fleet import cluster_metadata
 from kcheck.fleet.remembered import kept_by
 from kcheck.fleet.run_output import run_tables
 from kcheck.model.report import PartitionFilter
+from kcheck.replicas.leader_plans import Election
+from kcheck.replicas.truncation import truncation
 from kcheck.verbs.cluster import ClusterQuestion, cluster
 from kcheck.verbs.next_starts import start_options
 from kcheck.verbs.predict import predict
+from tests.builders import partition_metadata
 from tests.fleet.test_local_engine import LAYOUT, places, scanned, told
 from tests.oracle.ask import IS_WHOLE
 
@@ -37,7 +40,7 @@ def sample(paths: Sequence[Path]) -> list[Path]:
     return sorted({*paths} - {*plain} | {*(plain if IS_WHOLE else plain[::-3])})
 
 
-OUTLIVED, OUTRUN = (FIXTURES / "clusters" / "4.3.1" / name for name in ("outlived", "outrun"))
+OUTLIVED, OUTRUN, STRAYED = (FIXTURES / "clusters" / "4.3.1" / name for name in ("outlived", "outrun", "strayed"))
 
 
 def of_cluster(path: Path) -> tuple[list[str], str]:
@@ -86,6 +89,28 @@ def test_the_starts_are_those_of_predict_for_the_whole_cluster(path: Path, rows_
             end = None if part.log is None else part.log.log_end_offset
             expected[start.path, part.dir] = (str(part.outcome), part.uncertain, end)
     assert expected == found
+
+
+def test_a_stray_leads_and_follows_nobody_by_the_words_of_truncation(tmp_path: Path) -> None:
+    """Whom the metadata do not place on its broker; those that run serve it for now."""
+    data = tmp_path / "all"
+    shutil.copytree(STRAYED, data)
+    (data / "broker-1" / "data1" / "orders-0" / "partition.metadata").write_bytes(partition_metadata())
+    arguments = [str(broker) for broker in sorted(data.iterdir())]
+    _, rows = scanned(tmp_path, data / "{broker}" / "{log_dir}", depth="crc")
+    found = {(row["leader_id"], row["broker_id"]): row["problem"] for row in rows["truncation_plans"]}
+
+    def problems(**how: bool) -> dict[tuple[int | None, int | None], str | None]:
+        asked = Election(**how)
+        plans = truncation(arguments, asked, wanted=PartitionFilter(), release=release("4.3")).plans
+        return {(plan.leader, part.broker_id): part.problem for plan in plans for part in plan.followers}
+
+    assert {2, 3} == {leader for leader, _ in found}
+    assert found == problems()
+    why = found[2, 1]
+    assert why is not None
+    assert why.startswith("nobody serves it: the cluster has no topic with id")
+    assert "nobody serves it" not in str(problems(live=True))
 
 
 @pytest.mark.parametrize("path", sample(CLUSTERS), ids=named)
