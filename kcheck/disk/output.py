@@ -225,6 +225,7 @@ def keep_aside(folder: str, aside: str) -> None:
 def replace_file(path: str, data: bytes) -> None:
     """Replace a file atomically; UsageError if it cannot be written."""
     try:
-        publish(path, data)
+        with replacing(path) as stream:
+            stream.write(data)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}") from error

@@ -93,6 +93,10 @@ def test_what_cannot_be_meant_is_a_usage_error(tmp_path: Path) -> None:
     assert "cannot be mixed" in kcheck("repair", made, made / "t-0").err
     nowhere = kcheck("repair", made, "-o", tmp_path / "none" / "plan.json")
     assert (2, True) == (nowhere.code, "cannot write" in nowhere.err)
+    (tmp_path / "folder").mkdir()
+    folder = kcheck("repair", made, "-o", tmp_path / "folder")
+    assert (2, True) == (folder.code, "cannot write" in folder.err)
+    assert {"data", "folder"} == {path.name for path in tmp_path.iterdir()}  # Nothing that was begun is left.
 
 
 def test_what_is_not_repaired_for_one_reason_is_one_block(tmp_path: Path) -> None:
