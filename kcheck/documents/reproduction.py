@@ -39,7 +39,7 @@ def _head(run: Replay) -> str:
 #   min.insync.replicas={run.rules.min_isr}
 #   replica.lag.time.max.ms=3600000          a stopped follower stays in the ISR
 #   replica.fetch.wait.max.ms=500
-#   replica.high.watermark.checkpoint.interval.ms=5000
+#   replica.high.watermark.checkpoint.interval.ms={run.rules.checkpoint_interval or 5000}
 #   {session}=30000          longer than any step with a stopped process
 # KAFKA: the release. BOOTSTRAP: host:port of every broker. ADDRESS_1, ADDRESS_2, ...: of each. ZOOKEEPER: its address.
 # Timing that no command can force is named where it matters, in lines that begin with "# not forced:".

@@ -271,10 +271,15 @@ def _overtake(world: World, event: Event) -> None:
 
 
 def _wait(world: World, event: Event) -> None:
-    world.now += event.amount
+    before, world.now = world.now, world.now + event.amount
     leader = world.leader
     if leader is not None and world.leads(leader):
         leaders.advance(world, leader)
+    interval = world.rules.checkpoint_interval
+    if interval and before // interval < world.now // interval:  # ReplicaManager.startHighWatermarkCheckPointThread
+        for number, node in enumerate(world.nodes):
+            if node.running:
+                world.nodes[number] = node._replace(checkpoint=node.high_watermark)
 
 
 def _read(world: World, event: Event) -> None:

@@ -76,6 +76,7 @@ def rules_of(script: Script, kafka: str, ibp: str | None = None, mutant: str | N
         min_isr=min_isr,
         unclean=unclean,
         lag_time_max=lag_time_max if topic.lag_time_max is None else topic.lag_time_max,
+        checkpoint_interval=topic.checkpoint_interval,
         batch_epochs=_writes_epochs(release, topic.message_format),
         mutant=mutant,
     )

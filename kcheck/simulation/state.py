@@ -330,6 +330,8 @@ class Rules(NamedTuple):
     """unclean.leader.election.enable."""
     lag_time_max: int = 30_000
     """replica.lag.time.max.ms."""
+    checkpoint_interval: int | None = None
+    """replica.high.watermark.checkpoint.interval.ms; None: no time writes a checkpoint."""
     batch_epochs: bool = True
     """Whether batches carry leader epochs: the message format decides."""
     mutant: str | None = None

@@ -26,6 +26,8 @@ class TopicSettings(NamedTuple):
     """Whether the cluster keeps eligible leader replicas."""
     lag_time_max: int | None = None
     """replica.lag.time.max.ms."""
+    checkpoint_interval: int | None = None
+    """replica.high.watermark.checkpoint.interval.ms; None: high watermarks are written where a line says so."""
     kraft: bool | None = None
     """Whether a KRaft controller leads the cluster."""
 
@@ -46,6 +48,7 @@ _SETTINGS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "message.format": ("message_format", str),
     "elr": ("elr", _FLAGS.__getitem__),
     "replica.lag.time.max.ms": ("lag_time_max", _count),
+    "replica.high.watermark.checkpoint.interval.ms": ("checkpoint_interval", _count),
     "mode": ("kraft", lambda value: {"kraft": True, "zookeeper": False}[value]),
 }
 

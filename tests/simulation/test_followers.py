@@ -104,3 +104,12 @@ def test_a_fetch_beyond_the_log_end_goes_on_with_an_epoch() -> None:
     text = "brokers A B\nA leads\nappend 2\nfetch all\ncrash B\nfence B\nappend 2\ntrim A to 4\nstart B\nfetch B\n"
     run = replay(parse(text, "test"), "3.6")
     assert FetcherEpoch.NAMED is run.steps[-1].state.nodes[1].fetcher_epoch
+
+
+@pytest.mark.parametrize(("setting", "kept"), [("replica.high.watermark.checkpoint.interval.ms=5000", 2), ("rf=2", 0)])
+def test_time_writes_a_checkpoint(setting: str, kept: int) -> None:
+    """Every interval, as the thread of a broker does; without one only a line does. Down brokers write none."""
+    head = f"brokers A B\ntopic {setting}\nA leads\nappend 2\nfetch B x3\n"
+    run = replay(parse(f"{head}wait 4s\ncrash B\nwait 1 s\nappend 1\nwait 4s\n", "test"), "2.8")
+    assert [(kept, 0)] == [tuple(node.checkpoint for node in run.steps[-1].state.nodes)]
+    assert (2, 2) == tuple(node.high_watermark for node in run.steps[3].state.nodes)

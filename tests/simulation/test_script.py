@@ -209,12 +209,14 @@ def test_an_error_names_its_place(text: str, error: str) -> None:
 def test_settings() -> None:
     text = (
         "brokers A B\ntopic rf=1 min.insync.replicas=2 unclean=on acks=1 elr=true mode=kraft "
-        "replica.lag.time.max.ms=5 message.format=0.10.2\nkafka 3.6\nisr A\nA leads epoch 3"
+        "replica.lag.time.max.ms=5 replica.high.watermark.checkpoint.interval.ms=7 "
+        "message.format=0.10.2\nkafka 3.6\nisr A\nA leads epoch 3"
     )
     script = parse(text, "f")
     topic = script.topic
     assert (1, 2, True, Acks.LEADER) == (topic.rf, topic.min_isr, topic.unclean, topic.acks)
-    assert (True, True, 5, "0.10.2") == (topic.elr, topic.kraft, topic.lag_time_max, topic.message_format)
+    assert (True, True, "0.10.2") == (topic.elr, topic.kraft, topic.message_format)
+    assert (5, 7) == (topic.lag_time_max, topic.checkpoint_interval)
     assert ("3.6", 0, 3, (0,)) == (script.kafka, script.leader, script.leader_epoch, script.isr)
 
 
