@@ -135,6 +135,7 @@ def test_all_together() -> None:
     """The assignment decides once all are there; ZooKeeper's controller takes the first in sync as it was."""
     seats = Seats((2, 1, 3), (3, 1))
     assert leader_of_all(seats, stopped(1, 2, 3), {1, 2, 3}, ZOOKEEPER) == Elected(1, CLEAN)
+    assert leader_of_all(seats, stopped(1, 3, 9), {3}, ZOOKEEPER) == Elected(3, CLEAN)
     assert leader_of_all(seats, stopped(2), {2}, ZOOKEEPER) is None
     assert leader_of_all(seats, stopped(2), {2}, ZOOKEEPER._replace(unclean=True)) == Elected(2, UNCLEAN_KIND)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from kcheck.core.early_elections import Displaced, by_broker, displaced
-from kcheck.core.election import Seats
+from kcheck.core.election import BrokerStart, Seats
 from kcheck.core.election_plans import Amounts, PartitionElection
 from kcheck.core.election_verdict import verdict
 from kcheck.core.releases import release
@@ -27,17 +27,19 @@ def contested(*, isr: tuple[int, ...] = (3,), replicas: tuple[int, ...] = (1, 2,
         ((2, 1, 3), (2, 1, 3), None),  # The tool would elect broker 2, the first of the assignment.
         ((3, 1, 2), (1, 2, 3), None),  # Broker 3 leads at once.
         ((2, 3, 1), (1, 2, 3), None),
+        ((1, 4, 2, 3), (1, 2, 3), 4),  # Broker 4 has no replica: its start changes nothing.
+        ((2, 4, 1, 3), (1, 2, 3), 3),
     ],
 )
 def test_before_whose_start_the_tool_elects(
     order: tuple[int, ...], replicas: tuple[int, ...], before: int | None
 ) -> None:
     """The first start before which the best broker runs, and the tool takes it."""
-    row = contested(replicas=replicas)
-    assert [*displaced([row, row._replace(partition=1)], order, STARTS, release("4.3"))] == [
+    row, starts = contested(replicas=replicas), {**STARTS, 4: BrokerStart(4, clean=True)}
+    assert [*displaced([row, row._replace(partition=1)], order, starts, release("4.3"))] == [
         Displaced(row, 3, before), Displaced(row._replace(partition=1), 3, before),
     ]  # fmt: skip
-    assert [*displaced([row], order, STARTS, release("2.3"))] == [Displaced(row, 3, None)]
+    assert [*displaced([row], order, starts, release("2.3"))] == [Displaced(row, 3, None)]
 
 
 def test_where_nothing_is_saved() -> None:
