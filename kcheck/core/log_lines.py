@@ -44,6 +44,8 @@ _CALM_HEAD = re.compile(
 )
 """A line in Kafka's own layout whose message begins with two words, after one prefix in brackets at most."""
 _CALM_FRAME = LogFrame("", "INFO")
+_CUT = ("...", "…")
+"""They end a text that was cut: its last value is not complete."""
 _CUT_MIN = 10
 """Characters of the last text that must be there if the end of a message is missing."""
 _REQUIRED = "requirement failed: "
@@ -171,7 +173,8 @@ def _values(wording: Wording, text: str, *, is_exact: bool, may_be_cut: bool) ->
     last = literals[-1]
     if not last:
         rest = text[at:]
-        values.append(rest.partition(" ")[0].rstrip(",;") if wording.is_open else rest)
+        if not rest.endswith(_CUT):
+            values.append(rest.partition(" ")[0].rstrip(",;") if wording.is_open else rest)
         return tuple(values)
     if is_exact and not wording.is_open:
         end = len(text) - len(last)
@@ -195,7 +198,7 @@ def _is_empty(text: str, at: int, literal: str) -> bool:
 def _cut_end(text: str, at: int, last: str) -> int:
     """Return where a value ends before a text within which the message was cut; -1 if it was not."""
     begin = text.rfind(last[:_CUT_MIN], at) if len(last) > _CUT_MIN else -1
-    return begin if begin >= 0 and last.startswith(text[begin:].rstrip(">. ")) else -1
+    return begin if begin >= 0 and last.startswith(text[begin:].rstrip(">.… ")) else -1
 
 
 def events(catalogue: Catalogue, numbered: Iterable[tuple[int, str]]) -> Iterator[LogEvent]:

@@ -61,6 +61,7 @@ def test_a_line_that_was_cut_between_its_values_has_the_first_ones(size: int) ->
     text = LINE[: LINE.index(" below") + size]
     assert {"partition": "orders-3", "offset": 512} == first(text).values
     assert {"partition": "orders-3", "offset": 512} == first(f"{text}...").values
+    assert {"partition": "orders-3", "offset": 512} == first(f"{LINE.partition(' (')[0]}…").values
     assert first(LINE[: LINE.index(" below") - 1]).rule is None
 
 
