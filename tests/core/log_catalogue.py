@@ -1,7 +1,7 @@
 """The catalogue of broker messages, and messages made from its wordings."""
 
 from kcheck.core.log_catalogue import Catalogue, Wording
-from kcheck.core.log_lines import LogEvent, events
+from kcheck.core.log_lines import LogEvent, events, pasted
 from kcheck.disk.package_data import log_catalogue
 
 CATALOGUE: Catalogue = log_catalogue()
@@ -34,3 +34,9 @@ def log_line(message: str, *, level: str = "INFO", second: int = 0, logger: str 
 def read(*lines: str) -> list[LogEvent]:
     """Return what the lines of a log say."""
     return [*events(CATALOGUE, enumerate(lines, 1))]
+
+
+def only(text: str) -> LogEvent:
+    """Return the one message in a text that was pasted."""
+    (event,) = pasted(CATALOGUE, text)
+    return event

@@ -9,7 +9,7 @@ import pytest
 from kcheck.core.log_frames import frame, without_logger
 from kcheck.core.log_lines import LogEvent
 from tests.core.log_catalogue import read
-from tests.core.test_log_lines import JSON_ROWS, LAYOUTS, WRAPPERS
+from tests.core.test_log_layouts import JSON_ROWS, LAYOUTS, WRAPPERS
 
 SAMPLES = sorted((Path(__file__).parents[2] / "fixtures" / "logs").glob("*/troubled.log"))
 LINES = [line for path in SAMPLES for line in path.read_text("utf-8").splitlines()]
