@@ -23,6 +23,7 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 
+@pytest.mark.whole
 def test_a_scan_behind_a_server_has_the_rows_of_one_machine(s3: dict[str, Any], tmp_path: Path) -> None:
     """Row by row, written into a store, and the command ends as it does on one machine."""
     needs_java()
