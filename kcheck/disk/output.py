@@ -6,6 +6,7 @@ A store has no directories of its own: a directory exists as long as a file is b
 import contextlib
 import os
 import shutil
+import stat
 from collections.abc import Iterator
 from typing import BinaryIO, cast
 
@@ -134,11 +135,18 @@ def publish(path: str, data: bytes) -> None:
 
 @contextlib.contextmanager
 def replacing(path: str) -> Iterator[BinaryIO]:
-    """Give a new file that replaces `path` when the block ends; if the block fails, `path` stays as it was."""
+    """Give a new file that replaces `path` when the block ends; if the block fails, `path` stays as it was.
+
+    What is no regular file is written into: root could put a file in the place of /dev/null, or of a link.
+    """
     if store_of(path) is not None:
         with create(path) as stream:
             yield stream
             settle(stream)
+        return
+    if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
+        with open(path, "wb") as stream:
+            yield stream
         return
     temporary = f"{path}.{os.urandom(8).hex()}.tmp"
     try:

@@ -1,6 +1,7 @@
 """`kcheck repair`: it writes the plan and nothing else, and apply takes it."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -97,6 +98,18 @@ def test_what_cannot_be_meant_is_a_usage_error(tmp_path: Path) -> None:
     folder = kcheck("repair", made, "-o", tmp_path / "folder")
     assert (2, True) == (folder.code, "cannot write" in folder.err)
     assert {"data", "folder"} == {path.name for path in tmp_path.iterdir()}  # Nothing that was begun is left.
+
+
+def test_a_plan_is_written_into_what_is_no_file(tmp_path: Path) -> None:
+    """It takes the place of no link and of no device: root would have no /dev/null any more."""
+    made, link = broker(tmp_path / "data", readable_run(0, 9)), tmp_path / "link"
+    for target in (Path(os.devnull), tmp_path / "plan.json"):
+        link.symlink_to(target)
+        assert 0 == kcheck("repair", made, "-o", link).code
+        assert (target, target.is_file()) == (link.readlink(), target.name == "plan.json")
+        assert 0 == kcheck("check", made, "--format", "parquet", "-o", link).code
+        assert target == link.readlink()
+        link.unlink()
 
 
 def test_what_is_not_repaired_for_one_reason_is_one_block(tmp_path: Path) -> None:
