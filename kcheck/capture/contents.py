@@ -54,7 +54,7 @@ _BY_KIND: Mapping[FileKind, Taken] = {
 _NAME_ONLY = Taken(How.NAME, "name and size only")
 COMMITS_LOG = Taken(How.COMMITS, "batch headers with verdicts, and committed offsets of groups")
 METADATA_LOG = Taken(How.METADATA, "the cluster's metadata by an allow-list")
-CONFIGURATION = Taken(How.SETTINGS, "settings that decide a start, by an allow-list; log dirs by their names here")
+CONFIGURATION = Taken(How.SETTINGS, "settings that decide a start, by an allow-list")
 
 _TOPIC = r"[A-Za-z0-9._-]{1,249}"
 _UUID = r"[A-Za-z0-9_-]{20,24}"

@@ -9,7 +9,7 @@ from kcheck.model.cluster import MIN_ISR, UNCLEAN
 
 _LOG_DIRS = ("log.dirs", "log.dir", "metadata.log.dir")
 _KEPT = {
-    *SETTINGS, *_LOG_DIRS, UNCLEAN, MIN_ISR, "node.id", "broker.id", "inter.broker.protocol.version",
+    *SETTINGS, UNCLEAN, MIN_ISR, "node.id", "broker.id", "inter.broker.protocol.version",
     "log.message.format.version",
 }  # fmt: skip
 _PLAIN = re.compile(r"[ \t]*(?:[+-]?[0-9]{1,19}|true|false|broker|controller|broker,controller|controller,broker|"

@@ -7,7 +7,7 @@ PartitionChangeBuilder.electAnyLeader, ReplicationControlManager.generateLeaderA
 3.3 to 4.3.1 (KRaft).
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
@@ -230,10 +230,8 @@ def first_leader(
 
     `acceptable` are the brokers whose replica can lead. Each starts when the one before has settled.
     """
-    present, members = set[int](), seats.members
-    for start in starts:
-        if present and start.broker_id not in members:
-            continue
+    present = set[int]()
+    for start in _that_matter(starts, seats):
         seats = _joined(seats, start, rules, is_first=not present)
         present.add(start.broker_id)
         leader = elect(seats, present & set(acceptable), rules)
@@ -253,13 +251,17 @@ def leader_of_all(
     seats: Seats, starts: Iterable[BrokerStart], acceptable: Collection[int], rules: ElectionRules
 ) -> Elected | None:
     """Return the leader if brokers start together, and the controller elects when all of them are there."""
-    present, members = set[int](), seats.members
-    for start in sorted(starts):
-        if present and start.broker_id not in members:
-            continue
+    present = set[int]()
+    for start in _that_matter(sorted(starts), seats):
         seats = _joined(seats, start, rules, is_first=not present)
         present.add(start.broker_id)
     return elect(seats, present & set(acceptable), rules)
+
+
+def _that_matter(starts: Iterable[BrokerStart], seats: Seats) -> Iterator[BrokerStart]:
+    """Yield the first start, and those of brokers that hold a place: any other changes nothing."""
+    members = seats.members
+    return (start for at, start in enumerate(starts) if at == 0 or start.broker_id in members)
 
 
 def _joined(seats: Seats, start: BrokerStart, rules: ElectionRules, *, is_first: bool) -> Seats:

@@ -377,7 +377,7 @@ def _continued(catalogue: Catalogue, number: int, line: str, framed: LogFrame | 
 
 def _inside(catalogue: Catalogue, event: LogEvent, framed: LogFrame) -> LogEvent | None:
     """Return what the exception says whose text is in a message."""
-    if _EXCEPTION_ENDS[0] not in framed.message and _EXCEPTION_ENDS[1] not in framed.message:
+    if not any(name in framed.message for name in _EXCEPTION_ENDS):
         return None  # Most messages have none.
     text = with_logger(framed).message
     ends = [at + len(name) for name in _EXCEPTION_ENDS if (at := text.find(name, 0, MESSAGE_SIZE_MAX)) >= 0]

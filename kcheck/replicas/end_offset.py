@@ -15,6 +15,7 @@ from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.replicas.loading import ReplicaFiles, replicas_of, started
 from kcheck.replicas.replica import ReplicaState, as_it_lies
 from kcheck.tables import end_offsets as end_offsets_table
+from kcheck.views.log_dir import LogDirs
 from kcheck.views.selection import require_match
 from kcheck.views.targets import replica_targets
 
@@ -108,7 +109,7 @@ def end_offsets(paths: list[str], query: EndOffsetQuery, *, wanted: PartitionFil
     """
     targets = replica_targets(paths)
     require_match(targets, wanted)
-    loaded = replicas_of(targets, release=release, wanted=wanted)
+    loaded = replicas_of(targets, wanted=wanted, log_dirs=LogDirs(release))
     states = [_state(files, query, release) for files in loaded.replicas]
     return EndOffsets(
         release=release,

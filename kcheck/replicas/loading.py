@@ -51,7 +51,7 @@ class LoadedReplicas(NamedTuple):
     findings: list[Finding]
 
 
-def replicas_of(targets: tuple[Target, ...], *, wanted: PartitionFilter, release: Release) -> LoadedReplicas:
+def replicas_of(targets: tuple[Target, ...], *, wanted: PartitionFilter, log_dirs: LogDirs) -> LoadedReplicas:
     """Return every current replica, with the findings in its files.
 
     UsageError: a broker id that contradicts meta.properties, two cluster ids, or two replicas of one partition with
@@ -61,7 +61,7 @@ def replicas_of(targets: tuple[Target, ...], *, wanted: PartitionFilter, release
     findings: list[Finding] = []
     identities: list[tuple[str, LogDirView]] = []
     seen: set[str | None] = set()
-    log_dirs = LogDirs(release)
+    release = log_dirs.release
     for target in targets:
         if target.kind is TargetKind.FILE:
             bare = _bare(target, release)

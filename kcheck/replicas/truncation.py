@@ -110,9 +110,10 @@ def truncation(
     """
     targets = replica_targets(arguments)
     require_match(targets, wanted)
-    loaded = replicas_of(targets, wanted=wanted, release=release)
+    log_dirs = LogDirs(release)
+    loaded = replicas_of(targets, wanted=wanted, log_dirs=log_dirs)
     image = image_at_hand(targets, metadata, release)
-    in_cluster = None if image is None or election.live else _InCluster(targets, release, metadata)
+    in_cluster = None if image is None or election.live else _InCluster(targets, log_dirs, metadata)
     by_partition: dict[tuple[str, int], list[ReplicaState]] = {}
     for files in loaded.replicas:
         if files.view.where.broker_id is None:
@@ -145,15 +146,15 @@ def truncation(
 class _InCluster:
     """What the metadata of its cluster say of a replica after the next start of its broker."""
 
-    def __init__(self, targets: Iterable[Target], release: Release, metadata: tuple[str, ...]) -> None:
-        self._log_dirs = LogDirs(release)
-        options = StartOptions(None, Settings(), release, metadata=metadata)
+    def __init__(self, targets: Iterable[Target], log_dirs: LogDirs, metadata: tuple[str, ...]) -> None:
+        self._log_dirs = log_dirs
+        options = StartOptions(None, Settings(), log_dirs.release, metadata=metadata)
         directories = [target for target in targets if target.kind is not TargetKind.FILE]
         self._options = with_copies(directories, options, self._log_dirs)
         self._detectors: dict[str, StrayDetector | None] = {}
 
     def stray(self, files: ReplicaFiles) -> str | None:
-        """Return why nobody serves a replica; None if its broker does, as far as is known."""
+        """Return why the broker will not serve a replica; None if it will, or if the metadata do not say."""
         where = files.view.where
         if files.log_dir is None or where.log_dir is None or files.view.topic_id is None:
             return None

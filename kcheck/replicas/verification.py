@@ -113,8 +113,9 @@ def verify(
     partitions = [part for part in plan.partitions if wanted.has(part.topic, part.partition)]
     if plan.partitions and not partitions:
         raise UsageError(f"{folder}: no partition of the plan is among those that --topic and --partition select")
-    loaded = replicas_of(targets, wanted=wanted, release=release)
-    strays, cleaned = _besides(targets, wanted, release)
+    log_dirs = LogDirs(release)
+    loaded = replicas_of(targets, wanted=wanted, log_dirs=log_dirs)
+    strays, cleaned = _besides(targets, wanted, log_dirs)
     read = _Read(
         plan=plan,
         release=release,
@@ -155,7 +156,7 @@ def _states(loaded: LoadedReplicas, release: Release) -> dict[tuple[str, int], t
 
 
 def _besides(
-    targets: Iterable[Target], wanted: PartitionFilter, release: Release
+    targets: Iterable[Target], wanted: PartitionFilter, log_dirs: LogDirs
 ) -> tuple[dict[tuple[str, int], tuple[tuple[int, str], ...]], dict[tuple[str, int, int], Offset]]:
     """Return the stray directories of the log dirs, and up to where their partitions are compacted.
 
@@ -163,7 +164,6 @@ def _besides(
     """
     strays: dict[tuple[str, int], tuple[tuple[int, str], ...]] = {}
     cleaned: dict[tuple[str, int, int], Offset] = {}
-    log_dirs = LogDirs(release)
     for target in targets:
         path, own = target.path, None
         if target.kind is TargetKind.PARTITION:

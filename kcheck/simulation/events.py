@@ -130,9 +130,13 @@ def _fetch_all(world: World, _: Event) -> None:
 
 
 def _checkpoint(world: World, event: Event) -> None:
-    node = world.nodes[event.broker]
     if _runs(world, event.broker):
-        world.nodes[event.broker] = node._replace(checkpoint=node.high_watermark)
+        _write_checkpoint(world, event.broker)
+
+
+def _write_checkpoint(world: World, number: int) -> None:
+    node = world.nodes[number]
+    world.nodes[number] = node._replace(checkpoint=node.high_watermark)
 
 
 def _flush(world: World, event: Event) -> None:
@@ -279,7 +283,7 @@ def _wait(world: World, event: Event) -> None:
     if interval and before // interval < world.now // interval:  # ReplicaManager.startHighWatermarkCheckPointThread
         for number, node in enumerate(world.nodes):
             if node.running:
-                world.nodes[number] = node._replace(checkpoint=node.high_watermark)
+                _write_checkpoint(world, number)
 
 
 def _read(world: World, event: Event) -> None:

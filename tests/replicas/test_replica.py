@@ -8,6 +8,7 @@ import pytest
 from kcheck.core.releases import release
 from kcheck.replicas.loading import replicas_of, started
 from kcheck.replicas.replica import ReplicaState, as_it_lies, live
+from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import targets
 from tests.builders import batch, broker, flip_byte, index, log, log_dir, message, partition_dir, run, write
 from tests.reports import EVERY
@@ -20,7 +21,7 @@ LAST = "00000000000000000200.log"
 def state_of(path: Path, *, kafka: str = "4.3", how: str = "after_start") -> ReplicaState:
     """Return the one replica below a path."""
     of = release(kafka)
-    (files,) = replicas_of(targets([str(path)]), wanted=EVERY, release=of).replicas
+    (files,) = replicas_of(targets([str(path)]), wanted=EVERY, log_dirs=LogDirs(of)).replicas
     if how == "after_start":
         return started(files, of)
     return {"as_it_lies": as_it_lies, "live": live}[how](files.view, files.log_dir, of)
