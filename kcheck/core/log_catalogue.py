@@ -10,7 +10,6 @@ from kcheck.core.releases import lines
 _VALUE = re.compile("<([a-z_]+)>")
 _MORE = "…"
 """Ends a pattern that is the beginning of a longer message."""
-_THROWN = ("Exception", "Error", "Fault")
 _SHORT_SIZE = 24
 """Characters of a text that other software may write too."""
 _OF_CALLERS = frozenset(
@@ -179,7 +178,7 @@ def _wording(row: list[str], rules: Mapping[str, LogRule]) -> Wording:
 
 
 def _is_thrown(levels: Iterable[str]) -> bool:
-    return any(level.endswith(_THROWN) for level in levels)
+    return not any(level.isupper() for level in levels)
 
 
 def _first_words(wording: Wording) -> str:

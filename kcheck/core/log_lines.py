@@ -1,80 +1,53 @@
-"""What a line of a broker's log says: its rule, the values in it, and the place that it belongs to.
-
-Matching takes time linear in the length of a line: the first words choose the candidates, and the texts between the
-values are searched one after the other.
-"""
+"""What a line of a broker's log says: its rule, the values in it, and the place that it belongs to."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from html import unescape
 from typing import NamedTuple
 
-from kcheck.core.log_catalogue import Catalogue, LogRule, Wording, can_write
+from kcheck.core.log_catalogue import Catalogue, LogRule, Wording
 from kcheck.core.log_frames import (
     LogFrame,
     bodies,
     frame,
-    logger_of,
     of_two_lines,
     unwrapped,
     with_logger,
-    without_logger,
     without_outer,
 )
+from kcheck.core.log_matching import CALM, MESSAGE_SIZE_MAX, Match, match
 from kcheck.core.log_times import milliseconds
 from kcheck.core.log_values import LogPlace, Value, place, typed
 
-MESSAGE_SIZE_MAX = 16_384
-"""Characters of a message that are looked at."""
 OF_CONFIGURATION = "L142"
 """The rule of a line of the configuration that names the broker; it has no wording."""
 _SHOWN_SIZE_MAX = 500
 _ALARMING = ("WARN", "ERROR", "FATAL")
-_CALM = ("TRACE", "DEBUG", "INFO")
 _THROWN = re.compile(
-    r"\s*(?:Caused by: |Suppressed: )?([\w.$]{1,300}(?:Exception|Error|Fault|Throwable)\w{0,20})(?:: (.*))?", re.DOTALL
+    r"\s*(?:Caused by: |Suppressed: )?"
+    r"([\w.$]{1,300}(?:Exception|Error|Fault|Throwable)\w{0,20}|org\.apache\.kafka\.common\.errors\.\w{1,60})"
+    r"(?:: (.*))?",
+    re.DOTALL,
 )
 _EXCEPTION_ENDS = ("Exception: ", "Error: ")
 _BROKER_CONFIG = re.compile(r"\s*(?:broker|node)\.id = (\d{1,10})\s*")
-_TAIL_MIN = 4
-"""A message may go on after its last text, if that is at least this long."""
 _CALM_HEAD = re.compile(
     r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] (?:INFO|DEBUG|TRACE) "
     r"(?:\[[^\]\[]*\][:,]? )?(?!Partition |Cleaner |Replica )([A-Za-z']+) ([A-Za-z0-9][^ ]*) "
 )
 """A line in Kafka's own layout whose message begins with two words, after one prefix in brackets at most."""
 _CALM_FRAME = LogFrame("", "INFO")
-_CUT = ("...", "…")
-"""They end a text that was cut: its last value is not complete."""
-_CUT_MIN = 10
-"""Characters of the last text that must be there if the end of a message is missing."""
-_REQUIRED = "requirement failed: "
-"""Scala writes it before the text of a failed precondition."""
 _MARKUP = re.compile(
     r"^\ufeff?(?:(?:[`>|]+|\{(?:code|noformat|quote|panel)[^}]*\}|<(?:pre|code|p)>) *)+"
     r"|(?: *(?:[`|]+|\{(?:code|noformat|quote|panel)\}|</(?:pre|code|p)>|<br ?/?>))+ *$"
 )
 """What tickets and pages put around a line."""
-
-_WHOLE_MIN = 20
-"""Or, without values, if it is at least this long."""
-
-
 _TRIED_MAX = 100
 """Lines of a text without frames in which a known message is looked for."""
 _BREAKS_MAX = 8
 """Lines that a message was broken into."""
 _FramedLine = tuple[int, str, LogFrame | None]
 """A line with its number, and its frame if it begins a message."""
-
-
-class Match(NamedTuple):
-    """A wording that a message has."""
-
-    wording: Wording
-    values: tuple[str, ...]
-    prefix: str
-    """What stands before the message, in brackets."""
 
 
 class LogEvent(NamedTuple):
@@ -92,113 +65,6 @@ class LogEvent(NamedTuple):
     wording: Wording | None
     values: Mapping[str, Value]
     place: LogPlace
-
-
-def match(
-    catalogue: Catalogue, message: str, *, level: str | None = None, logger: str | None = None, is_thrown: bool = False
-) -> Match | None:
-    """Return the wording that a message, or the text of an exception, has without prefixes and logger; None if none.
-
-    `level`, `logger`: those of the message, if they are known; the logger may be in the message too.
-    """
-    message = message[:MESSAGE_SIZE_MAX]
-    if is_thrown:
-        return _match(catalogue, message.removeprefix(_REQUIRED), None, catalogue.thrown_by_value)
-    by_value = catalogue.calm_by_value if level in _CALM else catalogue.by_value
-    return _match(catalogue, message, logger, by_value)
-
-
-def _match(
-    catalogue: Catalogue, message: str, logger: str | None, by_value: tuple[tuple[str, Wording], ...]
-) -> Match | None:
-    texts: tuple[str, ...] = ()
-    may_be_cut = False
-    for prefix, body in bodies(message):
-        some = _candidates(catalogue, body, by_value)
-        if some and not texts:
-            plain = without_logger(message)
-            # What looks like a logger can be the end of the message.
-            texts = (plain, message) if len(plain) < len(message) else (plain,)
-            may_be_cut = plain == message.rstrip()
-        for text in texts if some else ():
-            rest = text[len(prefix) :]
-            for is_exact in (True, False):
-                for wording in some:
-                    values = _values(wording, rest, is_exact=is_exact, may_be_cut=may_be_cut)
-                    if values is None:
-                        continue
-                    if not wording.is_short or can_write(wording.classes, logger or logger_of(message)):
-                        return Match(wording, values, prefix)
-    return None
-
-
-def _candidates(catalogue: Catalogue, body: str, by_value: tuple[tuple[str, Wording], ...]) -> Sequence[Wording]:
-    """Return the wordings with the first words of a message: most messages have none."""
-    first = body.find(" ")
-    second = body.find(" ", first + 1) if first >= 0 else -1
-    by_words = catalogue.by_words
-    some: Sequence[Wording] = by_words.get(body if second < 0 else body[:second], ())
-    if first >= 0 and (of_first := by_words.get(body[:first], ())):
-        some = (*some, *of_first)
-    for text, wording in by_value:
-        if text in body:
-            some = (*some, wording)
-    return some
-
-
-def _values(wording: Wording, text: str, *, is_exact: bool, may_be_cut: bool) -> tuple[str, ...] | None:
-    """Return the values of a wording in a text, the first ones if it was cut; None if it has another one.
-
-    An exact match ends where the wording does; else a longer text may follow, as that of an exception. A message before
-    a logger was not cut.
-    """
-    literals = wording.literals
-    if not text.startswith(literals[0]):
-        return None
-    if len(literals) == 1:
-        may_go_on = wording.is_open or (not is_exact and len(literals[0]) >= _WHOLE_MIN)
-        return () if may_go_on or len(text) == len(literals[0]) else None
-    at, values = len(literals[0]), []
-    for literal in literals[1:-1]:
-        if _is_empty(text, at, literal):
-            values.append("")
-            at += len(literal) - 1
-            continue
-        end = text.find(literal, at)
-        if end < 0:
-            end = _cut_end(text, at, literal) if may_be_cut and not is_exact else -1
-            return None if end < 0 else (*values, text[at:end])
-        values.append(text[at:end])
-        at = end + len(literal)
-    last = literals[-1]
-    if not last:
-        rest = text[at:]
-        if not rest.endswith(_CUT):
-            values.append(rest.partition(" ")[0].rstrip(",;") if wording.is_open else rest)
-        return tuple(values)
-    if is_exact and not wording.is_open:
-        end = len(text) - len(last)
-        if end < at or not text.endswith(last):
-            return None
-    else:
-        end = at - 1 if _is_empty(text, at, last) else text.find(last, at)
-        if end < 0 and may_be_cut:
-            end = _cut_end(text, at, last)
-        if end < 0 or (len(last) < _TAIL_MIN and not wording.is_open):
-            return None
-    values.append(text[at:end] if end > at else "")
-    return tuple(values)
-
-
-def _is_empty(text: str, at: int, literal: str) -> bool:
-    """Whether a value is empty where two spaces around it have become one, as on pages."""
-    return literal[:1] == " " != literal and text[at - 1 : at] == " " and text.startswith(literal[1:], at)
-
-
-def _cut_end(text: str, at: int, last: str) -> int:
-    """Return where a value ends before a text within which the message was cut; -1 if it was not."""
-    begin = text.rfind(last[:_CUT_MIN], at) if len(last) > _CUT_MIN else -1
-    return begin if begin >= 0 and last.startswith(text[begin:].rstrip(">.… ")) else -1
 
 
 def events(catalogue: Catalogue, numbered: Iterable[tuple[int, str]]) -> Iterator[LogEvent]:
@@ -295,7 +161,12 @@ def _events(catalogue: Catalogue, framed_lines: Iterable[_FramedLine]) -> Iterat
             above = line
             if last is _CALM_FRAME:
                 last = frame(calm_line)
-            continued = None if last is None else _continued(catalogue, number, line, last)
+            is_explained = last is not None and (
+                last.level in CALM or (pending is not None and pending.rule is not None)
+            )
+            continued = None
+            if last is not None:
+                continued = _continued(catalogue, number, line, last, is_explained=is_explained)
             if continued is not None:
                 if pending is not None and pending.rule is not None:
                     yield pending
@@ -321,7 +192,12 @@ def _of_frame(catalogue: Catalogue, number: int, framed: LogFrame) -> tuple[tupl
     if inner is None and not framed.thrown:
         return (), event  # Most lines of a log.
     own = None if event is not None and event.rule is None and inner is not None else event
-    thrown = [continued for text in framed.thrown if (continued := _continued(catalogue, number, text, framed))]
+    is_explained = framed.level in CALM or (event is not None and (inner or event).rule is not None)
+    thrown = [
+        continued
+        for text in framed.thrown
+        if (continued := _continued(catalogue, number, text, framed, is_explained=is_explained))
+    ]
     if thrown and own is not None and own.rule is None:
         own = None
     some = [*filter(None, (inner, own, *thrown))]
@@ -348,8 +224,13 @@ def _of_match(catalogue: Catalogue, number: int, framed: LogFrame, found: Match 
     return LogEvent(number, time, framed.level, plain.logger, shown, found.wording.rule, found.wording, values, where)
 
 
-def _continued(catalogue: Catalogue, number: int, line: str, framed: LogFrame | None) -> LogEvent | None:
-    """Return what a line says that belongs to the message before it: an exception, or the id of the broker."""
+def _continued(
+    catalogue: Catalogue, number: int, line: str, framed: LogFrame | None, *, is_explained: bool = False
+) -> LogEvent | None:
+    """Return what a line says that belongs to the message before it: an exception, or the id of the broker.
+
+    An exception of which only the name is known says something where nothing else explains the message.
+    """
     framed = framed or LogFrame(line)
     if line.startswith("\tat ") or (len(line) > 1 and line[0] == "\t" and line[1] not in "CSbn"):
         return None
@@ -361,18 +242,25 @@ def _continued(catalogue: Catalogue, number: int, line: str, framed: LogFrame | 
         time = None if framed.time is None else milliseconds(framed.time)
         where = LogPlace(broker=int(config[1]))
         return LogEvent(number, time, framed.level, None, line.strip(), rule, None, values, where)
-    thrown = _THROWN.fullmatch(line)
-    if thrown is None or thrown[2] is None:
-        return None
-    while (inner := _THROWN.fullmatch(thrown[2])) is not None and inner[2] is not None:
-        thrown = inner
-    simple = thrown[1].rpartition(".")[2]
-    found = match(catalogue, thrown[2], is_thrown=True) or match(catalogue, f"{simple}: {thrown[2]}", is_thrown=True)
+    found = _thrown(catalogue, line, by_name=not is_explained)
     if found is None:
         return None
     return _of_match(catalogue, number, framed._replace(message=line.strip(), thrown=()), found)._replace(
         logger=framed.logger
     )
+
+
+def _thrown(catalogue: Catalogue, line: str, *, by_name: bool) -> Match | None:
+    """Return the wording of the innermost exception in a line; its name alone counts only `by_name`."""
+    thrown = inner = _THROWN.fullmatch(line)
+    while inner is not None:
+        thrown, inner = inner, None if inner[2] is None else _THROWN.fullmatch(inner[2])
+    if thrown is None:
+        return None
+    simple = thrown[1].rpartition(".")[2]
+    texts = () if thrown[2] is None else (thrown[2], f"{simple}: {thrown[2]}")
+    some = (match(catalogue, text, is_thrown=True) for text in (*texts, *((simple,) if by_name else ())))
+    return next(filter(None, some), None)
 
 
 def _inside(catalogue: Catalogue, event: LogEvent, framed: LogFrame) -> LogEvent | None:

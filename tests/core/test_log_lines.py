@@ -7,7 +7,8 @@ import pytest
 
 from kcheck.core.log_catalogue import Wording
 from kcheck.core.log_frames import LogFrame, with_logger
-from kcheck.core.log_lines import match, pasted
+from kcheck.core.log_lines import pasted
+from kcheck.core.log_matching import match
 from kcheck.core.log_values import LogPlace, typed
 from kcheck.registry import plug_names
 from tests.core.log_catalogue import CATALOGUE, filled, log_line, only, read
@@ -324,3 +325,45 @@ def test_lines_of_info_are_known_by_their_first_words() -> None:
 def test_an_exception_can_follow_a_line_of_info() -> None:
     events = read(log_line("Nothing that a catalogue has"), "java.io.IOException: No space left on device")
     assert [(2, "L165", 1795395600123)] == [(one.line, one.rule and one.rule.id, one.time) for one in events]
+
+
+NOT_LEADER = "org.apache.kafka.common.errors.NotLeaderOrFollowerException"
+
+
+@pytest.mark.parametrize(
+    ("thrown", "rule"),
+    [
+        (NOT_LEADER, "L171"),
+        (f"{NOT_LEADER}: a text that nobody knows", "L171"),
+        (f"Caused by: {NOT_LEADER}", "L171"),
+        (f"java.util.concurrent.ExecutionException: {NOT_LEADER}", "L171"),
+        ("org.apache.kafka.common.errors.OffsetMetadataTooLarge", "L214"),
+        ("java.nio.channels.ClosedByInterruptException", "L229"),
+        ("java.util.concurrent.TimeoutException", "L230"),
+        ("java.lang.OutOfMemoryError", "L228"),
+        ("java.io.IOException: Connection reset by peer", "L201"),
+        ("java.io.IOException: No locks available", "L165"),
+        ("org.apache.zookeeper.KeeperException$NodeExistsException: KeeperErrorCode = NodeExists", "L193"),
+        ("java.lang.NullPointerException", None),
+        ("java.io.IOException", None),
+    ],
+)
+def test_the_name_of_an_exception_explains_it(thrown: str, rule: str | None) -> None:
+    """Alone, inside of another one, and with a text of no wording."""
+    assert [rule] == [one.rule and one.rule.id for one in pasted(CATALOGUE, thrown)]
+
+
+def test_the_name_of_an_exception_adds_nothing_to_what_is_explained() -> None:
+    """Neither to a message with a rule nor to one of INFO; a message of no rule has that of the exception."""
+    known, unknown = log_line(BELOW, level="WARN"), log_line("no wording", level="WARN")
+    calm = log_line("no wording")
+    for above, expected in ((known, ["L063"]), (unknown, ["L171"]), (calm, [])):
+        assert expected == [one.rule and one.rule.id for one in read(above, NOT_LEADER, f"Caused by: {NOT_LEADER}")]
+    for level, message, expected in (
+        ("WARN", BELOW, ["L063"]),
+        ("WARN", "no wording", ["L171"]),
+        ("INFO", "no wording", []),
+        ("WARN", "x java.io.IOException: No space left on device", ["L165"]),
+    ):
+        row = json.dumps({"level": level, "message": message, "stack_trace": f"{NOT_LEADER}\n\tat x"})
+        assert expected == [one.rule and one.rule.id for one in read(row)]

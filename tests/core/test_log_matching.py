@@ -6,7 +6,7 @@ import pytest
 
 from kcheck.core.log_catalogue import LogRule, Wording, can_write
 from kcheck.core.log_frames import bodies, logger_of, without_logger
-from kcheck.core.log_lines import match
+from kcheck.core.log_matching import match
 from tests.core.log_catalogue import CATALOGUE, filled
 
 OF_WORDS = tuple(

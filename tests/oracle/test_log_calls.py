@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.log_lines import match
+from kcheck.core.log_matching import match
 from kcheck.disk.package_data import log_catalogue
 from tests.oracle.ask import IS_WHOLE
 from tests.oracle.conftest import no_kafka
