@@ -79,6 +79,7 @@ _LINES: Mapping[FileKind, re.Pattern[str]] = {
 _BREAKS = re.compile(rb"(\r\n|\r|\n)")
 _MASKED = re.compile(r"[^\W\d_]")
 _HIDDEN = re.compile(r"[^\sA-Za-z0-9._:={}\[\]\",#+\\-]")
+_ALL_X = re.compile(rb"^[^A-Za-z\n]*x[^A-Za-wyz\n]*$", re.MULTILINE)
 _TEXT_RUN = re.compile(rb"[\x20-\x7e]{8,}")
 
 
@@ -110,6 +111,11 @@ def _line(kind: FileKind, line: bytes, rename: Callable[[str], str] | None) -> b
     ascii_only = _HIDDEN.sub(lambda odd: odd[0] if odd[0] < " " or odd[0] >= "\x7f" else "?", text)
     hidden = _MASKED.sub(lambda letter: "x" if letter[0].isascii() else letter[0], ascii_only)
     return "".join("\xff" if character > "\x7f" else character for character in hidden).encode("latin-1")
+
+
+def may_be_masked(data: bytes) -> bool:
+    """Whether a line of a text has letters, and all of them are `x`."""
+    return _ALL_X.search(data) is not None
 
 
 def numbers_only(data: bytes) -> bytes:

@@ -7,6 +7,7 @@ import os
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, BinaryIO, NamedTuple
 from urllib.parse import quote
 
@@ -16,6 +17,7 @@ from kcheck.bundles.rows import MAGIC, Packer
 from kcheck.capture.batch_rows import BatchMask, BatchRows, records_before_zstd
 from kcheck.capture.contents import How, masked_lines, numbers_only
 from kcheck.capture.group_offsets import masked_commits
+from kcheck.capture.hashed_source import HashedSource
 from kcheck.capture.logs import redacted
 from kcheck.capture.metadata import rewritten
 from kcheck.capture.pseudonyms import Pseudonyms
@@ -26,6 +28,7 @@ from kcheck.disk.read import FilesOf, word_for
 from kcheck.errors import UsageError
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding
+from kcheck.model.java import INT_MAX
 from kcheck.model.names import parse_file
 from kcheck.model.source import SMALL_FILE_SIZE_MAX, Source
 from kcheck.model.unreadable import UnreadableError, too_large
@@ -35,7 +38,7 @@ _ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 _CHUNK_SIZE = 1 << 20
 _README = """This is a bundle of `kcheck capture` ({version}): evidence about Kafka log directories.
 
-Open it:          kcheck check {name}        (also inspect, predict, dump, truncation, end-offset, elect)
+Open it:          kcheck check {name}        (also inspect, predict, dump, truncation, elect, repair)
 Without kcheck:   it is a zip. manifest.json lists every file with its size, why it is in, and its sha256.
                   files/ holds small files as they were. A *.batches member holds the headers of record batches.
 
@@ -113,6 +116,7 @@ def capture(
     out: str,
     *,
     decode: bool = True,
+    digests: bool = True,
     limit: int | None = None,
     pseudonyms: Pseudonyms | None = None,
     logs: Sequence[str] = (),
@@ -120,14 +124,16 @@ def capture(
 ) -> Captured:
     """Write a bundle of what could be read until ^C; UsageError if it exists or cannot be written.
 
-    `decode` judges records, `limit` is the most bytes of all members before compression, `logs` are those of brokers.
+    `decode` judges records, `digests` keeps the SHA-256 of each file, which a plan needs, `limit` is the most bytes of
+    all members before compression, `logs` are those of brokers.
     """
     if os.path.lexists(out):
         raise UsageError(f"{out} already exists")
     folder, interrupted = os.path.dirname(os.path.abspath(out)), False
     try:
         with tempfile.TemporaryFile(prefix="kcheck-", dir=folder) as stream:
-            reader, done = _CaptureReader(_Spool(stream), decode=decode, limit=limit, pseudonyms=pseudonyms), 0
+            reader = _CaptureReader(_Spool(stream), decode=decode, digests=digests, limit=limit, pseudonyms=pseudonyms)
+            done = 0
             entries: list[dict[str, Any]] = []
             log_rows: list[dict[str, Any]] = []
             try:
@@ -161,8 +167,10 @@ def capture(
 class _CaptureReader:
     """Reads what is captured, one path after another, into a spool."""
 
-    def __init__(self, spool: _Spool, *, decode: bool, limit: int | None, pseudonyms: Pseudonyms | None) -> None:
-        self.spool = spool
+    def __init__(
+        self, spool: _Spool, *, decode: bool, digests: bool, limit: int | None, pseudonyms: Pseudonyms | None
+    ) -> None:
+        self.spool, self._digests = spool, digests and pseudonyms is None
         self._decode, self._limit, self._pseudonyms = decode, limit, pseudonyms
         self._rename = None if pseudonyms is None else pseudonyms.topic
 
@@ -186,19 +194,23 @@ class _CaptureReader:
     def entry(self, path: CapturedPath) -> dict[str, Any]:
         """Return the manifest's entry of a path, after adding its members to the spool."""
         row, content = self._row(path), path.content
-        if content is None or content.how is How.NAME or path.error is not None:
+        if content is None or path.error is not None:
             return row
+        if content.how is How.NAME:
+            return row | self._digest_alone(path)
         before = self.spool.size, len(self.spool.parts)
         member = "files/" + quote(row["path"].encode("utf-8", "surrogatepass"), safe="/._-")
         folder, name = os.path.split(path.path)
         try:
-            with FilesOf(folder or ".").open(name) as source:
+            with FilesOf(folder or ".").open(name) as opened:
+                source = HashedSource(opened)
                 row["size"] = source.size
                 if content.how in (How.BATCHES, How.COMMITS):
                     mask = self._mask if content.how is How.COMMITS else None
                     row |= self._batches(source, name, f"{member}.batches", mask)
                 else:
                     row |= self._small(source, path, member, content.how)
+                row |= self._digest(source)
         except UnreadableError as error:
             self.spool.forget(*before)
             cause = error.__cause__
@@ -209,6 +221,16 @@ class _CaptureReader:
             self.spool.forget(*before)
             return self.skipped(path, f"the bundle would be larger than {self._limit} bytes")
         return row
+
+    def _digest_alone(self, path: CapturedPath) -> dict[str, str]:
+        """Return the digest of a file of which nothing else goes in; nothing if it cannot be read."""
+        folder, name = os.path.split(path.path)
+        with suppress(UnreadableError), FilesOf(folder or ".").open(name) as source:
+            return self._digest(HashedSource(source))
+        return {}
+
+    def _digest(self, source: HashedSource) -> dict[str, str]:
+        return {"file_sha256": source.digest()} if self._digests and source.size <= INT_MAX else {}
 
     def log(self, path: str, number: int) -> dict[str, Any]:
         """Return the manifest's entry of the log of a broker, after adding what goes in to the spool."""

@@ -52,6 +52,9 @@ def capture(
     no_records: Annotated[
         bool, typer.Option("--no-records", help="Judge no records: faster; --depth records then has no answer.")
     ] = False,
+    no_digests: Annotated[
+        bool, typer.Option("--no-digests", help="Leave out the SHA-256 of files, which repair needs.")
+    ] = False,
     progress: Annotated[
         bool | None, typer.Option("--progress/--no-progress", help="Show progress. [default: on a terminal]")
     ] = None,
@@ -86,6 +89,7 @@ def capture(
             listed,
             output,
             decode=not no_records,
+            digests=not no_digests,
             limit=size_max,
             pseudonyms=known,
             logs=with_logs or (),

@@ -20,7 +20,7 @@ from kcheck.disk.identity import check_not_another, check_same
 from kcheck.disk.lock import held
 from kcheck.disk.places import PathAt, Places, attributes_at, chunks_at, digest_at, remove, status_at, write_new
 from kcheck.errors import ApplyError, KcheckError, PlanError, StalePlanError, StoppedError, UndoError
-from kcheck.model.plan import FileOp, Plan, Rename, SetAside, Write, edited
+from kcheck.model.plan import FileOp, Plan, Rename, SetAside, Write, edited, lacks_digest
 from kcheck.model.plan_json import parse_plan
 
 NEW_FILE_MODE = 0o644
@@ -43,6 +43,8 @@ def apply(data: bytes, folder: str) -> ApplyResult:
     continues.
     """
     plan = parse_plan(data)
+    if any(map(lacks_digest, plan.operations)):
+        raise PlanError("the plan is of a bundle: plan_here computes the digests that it lacks")
     with _os_errors_as_apply_error(folder), Backup(folder) as backup:
         backup.check_apart(plan.log_dirs)
         check_same(plan, begun=backup.journal() is not None)

@@ -20,6 +20,7 @@ from kcheck.bundles.small_files import BadBundleError, BadMemberError, ZeroEnded
 from kcheck.disk.remote import BUNDLE_SUFFIX
 from kcheck.disk.remote_content import RemoteContent
 from kcheck.errors import UsageError
+from kcheck.model.plan import Digest
 from kcheck.model.source import Source, small_size_max
 from kcheck.model.unreadable import UnreadableCause, UnreadableError
 
@@ -44,7 +45,8 @@ _SMALL_RATIO_FREE = 1 << 30
 _LOCAL = struct.Struct("<4s5H3I2H")
 _END = struct.Struct("<4s4H2IH")
 _FLAGS_KNOWN = 0x800
-_ENTRY_TYPES = ("file", "directory", "link", "other")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_TYPES = {"file": stat.S_IFREG, "directory": stat.S_IFDIR, "link": stat.S_IFLNK, "other": stat.S_IFIFO}
 _BAD_ZIP = (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError, OverflowError, EOFError, struct.error)
 """What Python's zip reader raises on bytes that are no zip."""
 
@@ -64,6 +66,8 @@ class BundleEntry(NamedTuple):
     """The system's error, if it could not be read."""
     records: str | None
     """The member with the verdict on its records; None if there is none."""
+    sha256: str | None = None
+    """The SHA-256 of the file itself; None if it is not in the bundle."""
 
 
 class ZipMember(NamedTuple):
@@ -239,6 +243,23 @@ class Bundle:
         content = self._children.get(self._name(path))
         return content is not None and not (content.sizes or content.directories or content.others)
 
+    @property
+    def has_digests(self) -> bool:
+        """Whether it has the digests of files at home."""
+        return any(entry.sha256 is not None for entry in self._entries.values())
+
+    def file_type(self, path: str) -> int | None:
+        """Return the type bits of the mode of a path; None if nothing of it was captured."""
+        entry = self._entries.get(self._name(path))
+        return None if entry is None else _TYPES[entry.kind]
+
+    def digest(self, path: str) -> Digest:
+        """Return the digest of a file at home; UnreadableError if the bundle does not have it."""
+        entry = self._file(path)
+        if entry.sha256 is None:
+            raise UnreadableError("its digest is not in the bundle")
+        return Digest(entry.sha256, entry.size)
+
     def size(self, path: str) -> int:
         """Return the size of a file in bytes."""
         return self._file(path).size
@@ -307,11 +328,14 @@ def _entries(manifest: Mapping[str, Any]) -> Iterator[tuple[str, BundleEntry]]:
         member, records, encoding = row.get("member"), row.get("records"), row.get("encoding", "raw")
         if not isinstance(path, str) or not _is_path(path):
             raise BadBundleError(f"an entry has the path {str(path)[:100]!r}")
-        if kind not in _ENTRY_TYPES or not _is_size(size) or encoding not in ("raw", BATCHES):
+        if not isinstance(kind, str) or kind not in _TYPES or not _is_size(size) or encoding not in ("raw", BATCHES):
             raise BadBundleError(f"the entry of {path[:100]!r} is invalid")
         if not all(name is None or isinstance(name, str) for name in (member, records)):
             raise BadBundleError(f"the entry of {path[:100]!r} is invalid")
-        yield path, BundleEntry(kind, size, member, encoding, _error(row.get("error")), records)
+        sha256 = row.get("file_sha256")
+        if sha256 is not None and not (isinstance(sha256, str) and _SHA256.fullmatch(sha256)):
+            raise BadBundleError(f"the entry of {path[:100]!r} is invalid")
+        yield path, BundleEntry(kind, size, member, encoding, _error(row.get("error")), records, sha256)
 
 
 def _entries_of(manifest: Mapping[str, Any]) -> Mapping[str, BundleEntry]:

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
+from kcheck.disk.places import digest_of_file
 from kcheck.disk.read import read_whole
-from kcheck.disk.walk import join, list_directory
+from kcheck.disk.walk import is_bundle, join, list_directory
 from kcheck.errors import PlanError, StalePlanError
 from kcheck.formats import meta_properties
 from kcheck.model.names import META_PROPERTIES, OFFSET_CHECKPOINTS, ids_differ, is_stranger_in_log_dir, parse_directory
@@ -13,8 +14,9 @@ from kcheck.model.unreadable import UnreadableCause, UnreadableError
 
 def identity_of(log_dir: str) -> LogDirIdentity:
     """Return the identity of a log dir, from its meta.properties; UnreadableError if that cannot be read."""
+    path = join(log_dir, META_PROPERTIES)
     try:
-        data = read_whole(join(log_dir, META_PROPERTIES))
+        data = read_whole(path)
     except UnreadableError as error:
         if error.cause is not UnreadableCause.MISSING:
             raise
@@ -22,7 +24,7 @@ def identity_of(log_dir: str) -> LogDirIdentity:
     value = meta_properties.parse(data).value
     return LogDirIdentity(
         log_dir=log_dir,
-        meta_properties=digest(data),
+        meta_properties=digest_of_file(path) if is_bundle(path) else digest(data),
         broker_id=value.broker_id,
         cluster_id=value.properties.get("cluster.id"),
         directory_id=value.properties.get("directory.id"),

@@ -8,6 +8,8 @@ from typing import NamedTuple, Self
 
 from kcheck.disk import signals
 from kcheck.disk.attributes import Attributes, attributes_of, set_attributes
+from kcheck.disk.read import opened
+from kcheck.disk.walk import bundle_at
 from kcheck.errors import PlanError, StalePlanError
 from kcheck.model.plan import Digest, listed, place_of
 
@@ -129,11 +131,34 @@ def _listed(place: PathAt) -> Digest:
 
 def digest_of_directory(path: str) -> Digest:
     """Return the digest of a directory for a plan that moves it."""
+    bundle = bundle_at(path)
+    if bundle is not None:
+        content = bundle.list_directory(path)
+        return listed([*content.sizes.items(), *((name, None) for name in (*content.directories, *content.others))])
     descriptor = os.open(os.path.dirname(path) or ".", _DIRECTORY)
     try:
         return _listed(PathAt(descriptor, os.path.basename(path)))
     finally:
         os.close(descriptor)
+
+
+def digest_of_file(path: str) -> Digest:
+    """Return the digest of a file for a plan, of one in a bundle as it is at home; UnreadableError if none is known."""
+    bundle = bundle_at(path)
+    if bundle is not None:
+        return bundle.digest(path)
+    sha256, size = hashlib.sha256(), 0
+    for chunk in chunks_of(path):
+        sha256.update(chunk)
+        size += len(chunk)
+    return Digest(sha256.hexdigest(), size)
+
+
+def chunks_of(path: str) -> Iterator[bytes]:
+    """Yield the bytes of a file, which may be in a bundle; UnreadableError if it cannot be read."""
+    with opened(path) as source:
+        for position in range(0, source.size, CHUNK_SIZE):
+            yield source.pread(min(CHUNK_SIZE, source.size - position), position)
 
 
 def write_new(place: PathAt, chunks: Iterable[bytes], attributes: Attributes) -> Digest:

@@ -4,7 +4,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Self, TypeVar
 
 from kcheck.disk.quota import reading_at_most
 from kcheck.disk.read import COUNT_MAX, FilesOf, unreadable
@@ -13,6 +13,9 @@ from kcheck.disk.remote import BUNDLE_SUFFIX, store_of
 from kcheck.model.finding import Location
 from kcheck.model.names import STRANGERS_MAX, IsStranger, further_strangers, is_stranger
 from kcheck.model.unreadable import UnreadableCause, UnreadableError
+
+if TYPE_CHECKING:
+    from kcheck.disk.bundle import Bundle
 
 T = TypeVar("T")
 
@@ -131,16 +134,21 @@ def is_remote(path: str) -> bool:
 
 def is_bundle(path: str) -> bool:
     """Whether a path is a bundle of `kcheck capture`, or leads into one."""
-    return BUNDLE_SUFFIX in path and store_of(path) is not None
+    return bundle_at(path) is not None
+
+
+def bundle_at(path: str) -> "Bundle | None":
+    """Return the bundle that a path is, or leads into; None for any other path."""
+    if BUNDLE_SUFFIX not in path or store_of(path) is None:
+        return None
+    from kcheck.disk.bundle import bundle_of  # only for a path that may be one
+
+    return bundle_of(path)
 
 
 def logs_in(path: str) -> tuple[str, ...]:
     """Return the paths of the logs of brokers in a bundle; none of any other path."""
-    if not path.endswith(BUNDLE_SUFFIX) or not is_bundle(path):
-        return ()
-    from kcheck.disk.bundle import bundle_of  # only for a path that may be one
-
-    bundle = bundle_of(path)
+    bundle = bundle_at(path) if path.endswith(BUNDLE_SUFFIX) else None
     return () if bundle is None else bundle.logs()
 
 
@@ -231,13 +239,16 @@ def file_size(path: str) -> int:
     return _readable(path, lambda: os.lstat(path).st_size)
 
 
-def status_of(path: str) -> os.stat_result | None:
-    """Return the status of a path on this machine, not of the target of a link; None if nothing is there.
+def file_type(path: str) -> int | None:
+    """Return the type bits of the mode of a path, not of the target of a link; None if nothing is there.
 
     UnreadableError if the system refuses to say.
     """
+    bundle = bundle_at(path)
+    if bundle is not None:
+        return bundle.file_type(path)
     try:
-        return _readable(path, lambda: os.lstat(path))
+        return stat.S_IFMT(_readable(path, lambda: os.lstat(path)).st_mode)
     except UnreadableError as error:
         if error.cause is UnreadableCause.MISSING:
             return None

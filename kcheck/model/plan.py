@@ -7,7 +7,7 @@ field, with an example.
 
 import json
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -27,8 +27,8 @@ DEPTH_MAX = 2
 class Digest(NamedTuple):
     """The content of a file or a directory; `listed` makes that of a directory."""
 
-    sha256: str
-    """The SHA-256 of its bytes in hexadecimal."""
+    sha256: str | None
+    """The SHA-256 of its bytes in hexadecimal; None after a cut or patch that was planned from a bundle."""
     size: int
     """Its size in bytes."""
 
@@ -194,6 +194,11 @@ def listed(entries: Iterable[tuple[str, int | None]]) -> Digest:
     return Digest(sha256(b"".join(lines)).hexdigest(), sum(size or 0 for _, size in sizes))
 
 
+def lacks_digest(operation: FileOp) -> bool:
+    """Whether the digest after an operation is still to be computed."""
+    return operation.after is not None and operation.after.sha256 is None
+
+
 def name_of(operation: FileOp) -> str:
     """Return the name of an operation in JSON."""
     return next(name for name, kind in NAMES.items() if isinstance(operation, kind))
@@ -206,6 +211,23 @@ def place_of(path: str, log_dirs: Iterable[str]) -> tuple[str, tuple[str, ...]] 
         if path.startswith(f"{log_dir}/") and len(names) <= DEPTH_MAX and all(map(is_name, names)):
             return log_dir, names
     return None
+
+
+def placed(plan: Plan, at: Mapping[str, str]) -> Plan:
+    """Return a plan for log dirs that lie elsewhere; `at` has their new paths by the old ones."""
+
+    def moved(operation: FileOp) -> FileOp:
+        place = place_of(operation.path, plan.log_dirs)
+        assert place is not None
+        log_dir, names = place
+        return operation._replace(path="/".join((at.get(log_dir, log_dir), *names)))
+
+    identities = (identity._replace(log_dir=at.get(identity.log_dir, identity.log_dir)) for identity in plan.identities)
+    return plan._replace(
+        log_dirs=tuple(at.get(log_dir, log_dir) for log_dir in plan.log_dirs),
+        operations=tuple(map(moved, plan.operations)),
+        identities=tuple(identities),
+    )
 
 
 def is_name(name: str) -> bool:

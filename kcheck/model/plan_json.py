@@ -135,7 +135,8 @@ def _operation(row: object, what: str, log_dirs: tuple[str, ...]) -> FileOp:
     if place is None:
         raise PlanError(f"{what}: {path!r} is not a file or partition directory in a log dir of the plan")
     what = f"{what}, {op} {path}"
-    before, after = (_digest(fields.pop(name, None), f"{what}: {name}") for name in ("before", "after"))
+    before = _digest(fields.pop("before", None), f"{what}: before")
+    after = _digest(fields.pop("after", None), f"{what}: after", computed=op in ("patch", "truncate"))
     why = _why(fields, what)
     directory = op in ("rename", "set-aside") and _typed(fields.pop("directory", None), bool, f"{what}: directory")
     operation: FileOp
@@ -193,11 +194,15 @@ def _changes_problem(operation: Patch) -> str | None:
     return None if 0 < end <= operation.after.size else "the changes are outside of the file, or there are none"
 
 
-def _digest(value: object, what: str) -> Digest | None:
+def _digest(value: object, what: str, *, computed: bool = False) -> Digest | None:
+    """Return a digest; with `computed` its SHA-256 can be null, because `apply` computes it."""
     if value is None:
         return None
     fields = _typed(value, dict, what)
-    sha256, size = _typed(fields.get("sha256"), str, f"{what}: sha256"), _number(fields.get("size"), f"{what}: size")
+    size = _number(fields.get("size"), f"{what}: size")
+    if computed and fields == {"sha256": None, "size": size}:
+        return Digest(None, size)
+    sha256 = _typed(fields.get("sha256"), str, f"{what}: sha256")
     if len(fields) != len(Digest._fields) or len(sha256) != _SHA256_LENGTH or set(sha256) - set("0123456789abcdef"):
         raise PlanError(f"{what}: must have a SHA-256 and a size, and nothing else")
     return Digest(sha256, size)

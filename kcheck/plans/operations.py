@@ -5,15 +5,15 @@ import stat
 from collections.abc import Iterator
 from hashlib import sha256
 
-from kcheck.disk.places import digest_of_directory
-from kcheck.disk.read import opened
-from kcheck.disk.walk import is_directory, join, status_of
+from kcheck.capture.contents import may_be_masked
+from kcheck.disk.places import chunks_of, digest_of_directory, digest_of_file
+from kcheck.disk.read import opened, read_whole
+from kcheck.disk.walk import file_size, file_type, is_bundle, is_directory, join, real
 from kcheck.errors import PlanError
 from kcheck.model.java import INT_MAX
 from kcheck.model.plan import (
     CONTENT_SIZE_MAX,
     Change,
-    Digest,
     FileOp,
     Patch,
     SetAside,
@@ -28,7 +28,6 @@ from kcheck.model.unreadable import UnreadableError
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.repairs._contract import AsideEdit, CutEdit, Edit, EntryEdit, PatchEdit, RepairStep, WriteEdit
 
-_CHUNK_SIZE = 1 << 20
 _REASON_COUNT = 4
 """An operation names at most this many reasons."""
 
@@ -40,6 +39,7 @@ class Operations:
         """Begin with none."""
         self._found: dict[str, tuple[EditedLogDir, list[Edit], Why]] = {}
         self._reasons: dict[str, dict[str, None]] = {}
+        self._masked: dict[str, bool] = {}
 
     def refuses(self, log_dir: EditedLogDir, step: RepairStep) -> str | None:
         """Return why no plan can hold the edits of a step."""
@@ -50,17 +50,32 @@ class Operations:
 
     def _refuses(self, log_dir: EditedLogDir, edit: Edit) -> str | None:
         path = join(log_dir.real, edit.path)
-        status = status_of(path)
-        if status is not None and stat.S_ISLNK(status.st_mode):
+        kind = file_type(path)
+        if kind == stat.S_IFLNK:
             return f"{edit.path} is a symbolic link: it may be moved by hand"
         if isinstance(edit, WriteEdit) and self._sets_aside(path):
             return f"{edit.path} is a directory, which is moved first: apply this plan, then plan again"
-        if status is not None and not (stat.S_ISREG(status.st_mode) or isinstance(edit, AsideEdit)):
+        if kind not in (None, stat.S_IFREG) and not isinstance(edit, AsideEdit):
             return f"{edit.path} is not a regular file: move it by hand"
-        if status is not None and stat.S_ISREG(status.st_mode) and status.st_size > INT_MAX:
-            return f"{edit.path} has {status.st_size} bytes, more than a file of a broker can have"
+        if kind == stat.S_IFREG and (size := file_size(path)) > INT_MAX:
+            return f"{edit.path} has {size} bytes, more than a file of a broker can have"
+        if kind == stat.S_IFREG and is_bundle(path):
+            return self._refuses_in_bundle(path, edit)
         if isinstance(edit, WriteEdit) and len(edit.data) > CONTENT_SIZE_MAX:
             return f"{edit.path} would have {len(edit.data)} bytes, too many for a plan"
+        return None
+
+    def _refuses_in_bundle(self, path: str, edit: Edit) -> str | None:
+        """Return why the edit of a file in a bundle cannot be planned; UnreadableError: its digest is not there.
+
+        What a plan writes must not be made of masked lines.
+        """
+        before, top = digest_of_file(path), "/" not in edit.path
+        if isinstance(edit, EntryEdit) or (top and isinstance(edit, WriteEdit) and may_be_masked(edit.data)):
+            if path not in self._masked:
+                self._masked[path] = digest(read_whole(path)) != before
+            if self._masked[path]:
+                return f"a line of {edit.path} is masked in the bundle"
         return None
 
     def _sets_aside(self, path: str) -> bool:
@@ -117,15 +132,15 @@ def _written(log_dir: EditedLogDir, edits: list[Edit]) -> list[Edit]:
 def _operation(path: str, edits: list[Edit], why: Why) -> Iterator[FileOp]:
     match edits[-1]:
         case AsideEdit() if is_directory(path):
-            yield SetAside(path, digest_of_directory(os.path.realpath(path)), None, why, directory=True)
-        case AsideEdit() if status_of(path) is not None:
-            yield SetAside(path, _before(path), None, why, directory=False)
+            yield SetAside(path, digest_of_directory(real(path)), None, why, directory=True)
+        case AsideEdit() if file_type(path) is not None:
+            yield SetAside(path, digest_of_file(path), None, why, directory=False)
         case WriteEdit(_, data):
-            before = None if status_of(path) is None else _before(path)
+            before = None if file_type(path) is None else digest_of_file(path)
             if before != digest(data):
                 yield Write(path, before, digest(data), why, data)
         case CutEdit() | PatchEdit():
-            before = _before(path)
+            before = digest_of_file(path)
             after = before._replace(
                 size=min((edit.size for edit in edits if isinstance(edit, CutEdit)), default=before.size)
             )
@@ -142,8 +157,10 @@ def _at(edit: PatchEdit) -> int:
 
 
 def _with_after(operation: Truncate | Patch) -> FileOp:
+    if is_bundle(operation.path):  # It does not have the bytes: `apply` computes the digest at home.
+        return operation._replace(after=operation.after._replace(sha256=None))
     digest = sha256()
-    for chunk in edited(operation, _chunks(operation.path)):
+    for chunk in edited(operation, chunks_of(operation.path)):
         digest.update(chunk)
     return operation._replace(after=operation.after._replace(sha256=digest.hexdigest()))
 
@@ -151,17 +168,3 @@ def _with_after(operation: Truncate | Patch) -> FileOp:
 def _bytes(path: str, edit: PatchEdit) -> bytes:
     with opened(path) as source:
         return source.pread(len(edit.data), edit.position)
-
-
-def _chunks(path: str) -> Iterator[bytes]:
-    with opened(path) as source:
-        for position in range(0, source.size, _CHUNK_SIZE):
-            yield source.pread(min(_CHUNK_SIZE, source.size - position), position)
-
-
-def _before(path: str) -> Digest:
-    digest, size = sha256(), 0
-    for chunk in _chunks(path):
-        digest.update(chunk)
-        size += len(chunk)
-    return Digest(digest.hexdigest(), size)

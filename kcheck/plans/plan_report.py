@@ -5,18 +5,16 @@ from collections.abc import Collection
 from kcheck.disk.read import read_whole
 from kcheck.errors import UsageError
 from kcheck.model.plan import Plan, operation_row, plan_row
-from kcheck.model.plan_json import parse_plan
 from kcheck.model.report import Report
 from kcheck.model.unreadable import UnreadableError
 
 
-def planned(path: str) -> tuple[bytes, Plan]:
-    """Return a plan file as bytes and as a plan; UsageError: it cannot be read, PlanError: it is not a plan."""
+def plan_file(path: str) -> bytes:
+    """Return the bytes of a plan file; UsageError if it cannot be read."""
     try:
-        data = read_whole(path, follow=True)
+        return read_whole(path, follow=True)
     except UnreadableError as error:
         raise UsageError(f"{path}: {error}") from error
-    return data, parse_plan(data)
 
 
 def outcome(plan: Plan, changed: Collection[int] | None, *, reverts: bool = False) -> Report:

@@ -1,5 +1,6 @@
 """`kcheck repair`: what can be done about what is wrong, as a plan. Nothing is changed."""
 
+import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -10,12 +11,12 @@ from kcheck import __version__
 from kcheck.core.predictions import LogDirPrediction, LostRecords
 from kcheck.core.startup import Outcome
 from kcheck.disk.identity import known_identities
-from kcheck.disk.walk import is_bundle, split
+from kcheck.disk.walk import bundle_at, split
 from kcheck.documents.answer import Answer
 from kcheck.documents.predict import loss_row
 from kcheck.errors import UsageError
 from kcheck.model.finding import Chosen, Finding, Severity
-from kcheck.model.plan import Plan, plan_row, serialize_plan
+from kcheck.model.plan import Plan, placed, plan_row, serialize_plan
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
 from kcheck.model.unreadable import UnreadableError
@@ -139,8 +140,11 @@ def repair(
     targets, wanted = _log_dirs(replica_targets(arguments), options.wanted)
     require_match(targets, options.wanted)
     for target in targets:
-        if is_bundle(target.path):
-            raise UsageError(f"{target.path} is in a bundle: a plan needs the bytes of the directory itself")
+        bundle = bundle_at(target.path)
+        if bundle is not None and not bundle.has_digests:
+            raise UsageError(
+                f"{bundle.path} has no digests, which a plan needs: capture without --no-digests and pseudonyms"
+            )
     log_dirs = LogDirs(options.release)
     options = with_copies(targets, options._replace(wanted=wanted), log_dirs)
     collected: list[Finding] = []
@@ -153,6 +157,7 @@ def repair(
     planner.choose(tidy=tidy)
     real = tuple(dict.fromkeys(log_dir.real for log_dir in edited))
     plan = Plan(options.release.name, real, planner.operations.build(), known_identities(real))
+    plan = placed(plan, {log_dir: os.path.abspath(log_dir) for log_dir in real})
     return RepairPlan(
         release=options.release,
         plan=plan,

@@ -35,13 +35,14 @@ def _is_lacked(at: str) -> bool:
     return at.rpartition("[")[0].endswith("endpoints") or at.endswith(LACKED)
 
 
-def _holds_old(case: Path) -> bool:
+def holds_old(case: Path) -> bool:
+    """Whether a case holds compressed messages of the old formats."""
     base = toml(case).get("base", "")
     names = base.values() if isinstance(base, dict) else (base, case.relative_to(CASES).as_posix())
     return any(part in f"{name}/" for name in names for part in (*OLD, "kc163-record-framing/passed/", "kc169-"))
 
 
-@pytest.mark.parametrize("case", [case for case in SAMPLE if not _holds_old(case)], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [case for case in SAMPLE if not holds_old(case)], ids=lambda case: case.name)
 def test_a_case_has_the_same_answers(case: Path, tmp_path: Path) -> None:
     """The verb of the case, and those that read most."""
     shutil.copytree(shared_copy(case), tmp_path / "before")

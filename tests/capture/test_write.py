@@ -138,15 +138,6 @@ def test_what_makes_no_sense_is_refused(broker: Path, tmp_path: Path, arguments:
     fresh()
 
 
-def test_a_plan_needs_the_directory(broker: Path, tmp_path: Path) -> None:
-    """A bundle lacks the bytes whose digests a plan would hold."""
-    code, _, errors = run(["repair", str(captured([broker], tmp_path)), "-o", str(tmp_path / "plan.json")])
-    assert code == 2
-    assert "is in a bundle: a plan needs the bytes of the directory itself" in errors
-    assert not (tmp_path / "plan.json").exists()
-    fresh()
-
-
 def test_an_interrupted_capture_is_a_bundle(broker: Path, tmp_path: Path) -> None:
     """After ^C the bundle has what was read, and says what is missing."""
     listed, out = [*items([str(broker)])], tmp_path / f"partial{SUFFIX}"

@@ -1,0 +1,97 @@
+"""A plan for the log dirs of this machine: where they lie here, and the digests that a bundle could not have."""
+
+import os
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+
+from kcheck import __version__
+from kcheck.disk.backup import PLAN, Backup
+from kcheck.disk.identity import check_same
+from kcheck.disk.places import Places, chunks_at
+from kcheck.disk.remote import BUNDLE_SUFFIX
+from kcheck.errors import StalePlanError, UsageError
+from kcheck.model.plan import Digest, FileOp, Patch, Plan, Truncate, edited, lacks_digest, placed, serialize_plan
+from kcheck.model.plan_json import parse_plan
+
+
+def plan_here(data: bytes, at: Sequence[str], folder: str) -> bytes:
+    """Return a plan file as `apply` takes it; `at` says where its log dirs are, `folder` is that of the backup.
+
+    A text of `at` is `NAME=PATH`, or the path alone if the plan has one log dir. The name is the path in the plan, or
+    its last part. If the backup has begun with this plan, its copy is returned: files that are changed already no
+    longer show what they were. UsageError: a log dir is not named, or a name is not known; StalePlanError: a file has
+    changed since.
+    """
+    plan = parse_plan(data)
+    here = placed(plan, dict(_places(plan, at)))
+    missing = next(filter(_is_in_bundle, here.log_dirs), None)
+    if missing is not None:
+        name = "" if len(plan.log_dirs) == 1 else f"{os.path.basename(missing)}="
+        raise UsageError(f"{missing} is in a bundle: say where the log dir is on this machine, with --at {name}PATH")
+    if here == plan and not any(map(lacks_digest, plan.operations)):
+        return data
+    begun = _begun(folder)
+    if begun is not None and _without_computed(parse_plan(begun)) == _without_computed(here):
+        return begun
+    check_same(here, begun=False)
+    with Places(here.log_dirs) as places:
+        operations = tuple(_completed(operation, places) for operation in here.operations)
+    return serialize_plan(here._replace(operations=operations), kcheck=__version__)
+
+
+def _places(plan: Plan, at: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield each log dir of the plan that is named, with its path here."""
+    named = set[str]()
+    for text in at:
+        name, _, path = text.partition("=")
+        found = [log_dir for log_dir in plan.log_dirs if path and name in (log_dir, os.path.basename(log_dir))]
+        if not found and len(plan.log_dirs) == 1:
+            found, path = [*plan.log_dirs], text
+        if len(found) != 1 or found[0] in named:
+            known = ", ".join(map(os.path.basename, plan.log_dirs))
+            raise UsageError(f"--at {text}: must be NAME=PATH, once for each log dir of the plan: {known}")
+        if not os.path.isdir(path):
+            raise UsageError(f"--at {text}: {path} is not a directory")
+        named.add(found[0])
+        yield found[0], os.path.realpath(path)
+
+
+def _is_in_bundle(log_dir: str) -> bool:
+    return any(part.endswith(BUNDLE_SUFFIX) for part in log_dir.split("/"))
+
+
+def _begun(folder: str) -> bytes | None:
+    """Return the plan of a backup that has begun; None if there is none."""
+    with Backup(folder) as backup:
+        return None if backup.journal() is None else backup.read(PLAN)
+
+
+def _without_computed(plan: Plan) -> Plan:
+    """Return a plan without the digests that can be computed from the files."""
+    operations = (
+        operation._replace(after=operation.after._replace(sha256=None))
+        if isinstance(operation, Truncate | Patch)
+        else operation
+        for operation in plan.operations
+    )
+    return plan._replace(operations=tuple(operations))
+
+
+def _completed(operation: FileOp, places: Places) -> FileOp:
+    """Return an operation with the digest after it; StalePlanError if the file is not as before it."""
+    if not (isinstance(operation, Truncate | Patch) and lacks_digest(operation)):
+        return operation
+    before, after, size = sha256(), sha256(), 0
+
+    def chunks() -> Iterator[bytes]:
+        nonlocal size
+        for chunk in chunks_at(places.at(operation.path)):
+            before.update(chunk)
+            size += len(chunk)
+            yield chunk
+
+    for chunk in edited(operation, chunks()):
+        after.update(chunk)
+    if Digest(before.hexdigest(), size) != operation.before:
+        raise StalePlanError(f"{operation.path} has changed: it does not match before in the plan")
+    return operation._replace(after=operation.after._replace(sha256=after.hexdigest()))
