@@ -54,6 +54,7 @@ class Requests:
         monkeypatch.setattr(Store, "_children", counted(children))
 
 
+@pytest.mark.whole
 def test_what_did_not_change_in_a_store_is_not_looked_at(
     s3: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

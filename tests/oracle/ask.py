@@ -43,8 +43,8 @@ def generated(count: int) -> int:
 
 
 def sampled(releases: Sequence[T]) -> Sequence[T]:
-    """Return the last, newest, of these releases and every sixth one before it, all of them with KCHECK_SWEEP."""
-    return releases if IS_WHOLE else releases[::-6]
+    """Return the last, newest, of these releases and every ninth one before it, all of them with KCHECK_SWEEP."""
+    return releases if IS_WHOLE else releases[::-9]
 
 
 class Ask(Protocol):

@@ -141,6 +141,7 @@ def test_a_log_is_copied_over_a_damaged_one(tmp_path: Path, start: Callable[...,
         official("disk-full", cluster, 1, "plain")
 
 
+@pytest.mark.whole
 def test_one_controller_of_three_is_left(tmp_path: Path, start: Callable[..., Cluster]) -> None:
     """A copy of its metadata makes a majority again; node 2 has a new disk, and what it had comes from node 3."""
     kept = FIXTURES / "clusters" / VERSION / "quorum"

@@ -12,7 +12,20 @@ import pytest
 from kcheck.core.releases import release
 from kcheck.formats.partition_metadata import broker_reads
 from kcheck.model.release import Release
-from tests.oracle.ask import BAD_UTF8, NUMBERS, SEED, SPACES, Ask, assert_equal, broken, cuts, encoded, flips, generated
+from tests.oracle.ask import (
+    BAD_UTF8,
+    NUMBERS,
+    SEED,
+    SPACES,
+    Ask,
+    assert_equal,
+    broken,
+    cuts,
+    encoded,
+    flips,
+    generated,
+    sampled,
+)
 
 pytestmark = pytest.mark.oracle
 
@@ -20,7 +33,7 @@ ID = "qzsY3uLbQ9mBq1s8vT0oWg"
 VALID = f"version: 0\ntopic_id: {ID}"
 
 
-@pytest.mark.parametrize("version", ["2.8.2", "3.6.2", "3.9.2", "4.3.1"])
+@pytest.mark.parametrize("version", sampled(("2.8.2", "3.6.2", "3.9.2", "4.3.1")))
 def test_partition_metadata(version: str, ask: Ask) -> None:
     """The same version and topic id, or an exception of the same class."""
     files = list(_files(Random(f"{SEED} {version}")))

@@ -45,7 +45,7 @@ from tests.oracle.jars import NoKafkaError, numbers
 pytestmark = pytest.mark.oracle
 
 ROOT = Path(__file__).parents[2]
-SAMPLES = {"4.3.1": 50, "2.8.2": 50, "2.0.1": 15, "0.11.0.3": 15}
+SAMPLES = {"4.3.1": 50, "2.8.2": 30, "0.11.0.3": 15}
 """The releases of the sample, and how many brokers are damaged for each."""
 VERSIONS = (
     "4.3.1", "4.2.1", "4.1.2", "4.0.2", "3.9.2", "3.8.1", "3.7.2", "3.6.2", "3.5.2", "3.4.1", "3.3.2", "3.2.3",

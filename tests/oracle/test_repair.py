@@ -94,7 +94,7 @@ def seen(answer: Answer) -> dict[tuple[int, str], tuple[object, ...]]:
     }
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", sampled([*VERSIONS]))
 def test_a_repaired_case_is_loaded_as_planned(version: str, tmp_path: Path) -> None:
     """Each log begins and ends where the plan says, with these epochs; nothing goes offline that is not said to."""
     made = {}

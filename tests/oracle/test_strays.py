@@ -47,6 +47,7 @@ def _became(before: set[str], broker: Process) -> dict[str, str]:
     return {name: outcomes[marks[name]] if name in marks else "ok" for name in before}
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("version", VERSIONS)
 def test_strays(version: str, tmp_path: Path, start: Callable[..., Cluster]) -> None:
     """A topic deleted, one made anew, a partition moved away: the controller's copy tells, not that of the broker."""

@@ -97,6 +97,7 @@ def test_only_what_a_query_asks_for_is_read(
         assert [{"topic": "a", "size": row["size"]} for row in expected["segments"] if row["topic"] == "a"] == found
 
 
+@pytest.mark.whole
 def test_each_new_run_is_a_micro_batch(spark: SparkSession, read: Any, fleet: Path, tmp_path: Path) -> None:
     """A run is read once, when it is complete; so goes a query that stops and starts again."""
     assert read is not None
@@ -146,6 +147,7 @@ def test_findings_are_read_unless_told(fleet: Path, expected: dict[str, list[dic
     assert "KC141" in {row["id"] for row in expected["findings"]}
 
 
+@pytest.mark.whole
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 def test_what_is_in_a_store_is_read(
     read: Any, fleet: Path, s3: dict[str, Any], expected: dict[str, list[dict[str, Any]]]

@@ -155,6 +155,7 @@ def test_a_file_of_which_a_store_never_says_anything_ends_the_run(
     assert [] == [*(tmp_path / "out").iterdir()]
 
 
+@pytest.mark.whole
 def test_a_run_can_be_in_a_store(spark: SparkSession, s3: dict[str, Any], tmp_path: Path) -> None:
     """With what it remembers, and the log dirs that an inventory there names; it is gone on with, as on a disk."""
     folder = FIXTURES / "brokers" / "4.3.1" / "diverged"
@@ -248,6 +249,7 @@ def test_a_task_that_is_run_again_gives_the_same_rows(
     assert not (tmp_path / "out" / "run=there" / "_staging").exists()
 
 
+@pytest.mark.whole
 def test_what_did_not_change_is_not_looked_at(spark: SparkSession, data: Path, tmp_path: Path) -> None:
     """By Spark or by one machine: each knows what the other one remembers, and the rows are those of a whole look."""
     out = tmp_path / "out"
@@ -282,6 +284,7 @@ def session_of(pid: int) -> int | None:
     return None if state in "ZX" else int(session)
 
 
+@pytest.mark.whole
 def test_a_run_that_is_killed_goes_on(spark: SparkSession, tmp_path: Path) -> None:
     """Driver and executors are ended while one task hangs; what another one had looked at is known."""
     for number in range(1, 17):
