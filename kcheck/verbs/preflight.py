@@ -7,6 +7,7 @@ from kcheck.core.cluster_copies import newest_copy
 from kcheck.core.predictions import LogDirPrediction
 from kcheck.core.preflight import PreflightReason, ReasonKind, empty_replicas, leaves_elr, reasons_against
 from kcheck.core.startup import SETTINGS
+from kcheck.disk.walk import is_bundle
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.model.finding import Finding
 from kcheck.model.names import META_PROPERTIES
@@ -91,9 +92,13 @@ def _dir(reason: PreflightReason) -> str | None:
 
 
 def log_dirs_of(properties: str) -> list[str]:
-    """Return the arguments for the log dirs of a server.properties: itself, or Kafka's default log dir."""
+    """Return the arguments for the log dirs of a server.properties: itself, or Kafka's default log dir.
+
+    One in a bundle says nothing about the directories of this host.
+    """
     config = read_properties(properties)
-    return [properties] if config.get("log.dirs") or config.get("log.dir") else [DEFAULT_LOG_DIR]
+    has_named = config.get("log.dirs") or config.get("log.dir") or is_bundle(properties)
+    return [properties] if has_named else [DEFAULT_LOG_DIR]
 
 
 def unresolved(properties: str, defined: Iterable[str]) -> tuple[str, ...]:
