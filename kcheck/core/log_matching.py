@@ -63,11 +63,18 @@ def _match(
             may_be_cut = plain == message.rstrip()
         for text in texts if some else ():
             rest = text[len(prefix) :]
+            if may_be_cut and rest.endswith(_CUT):
+                begun = _begun_best(some, rest.rstrip(".… "))
+                if begun:
+                    return Match(*begun[0], prefix) if len(begun) == 1 else None
             for is_exact in (True, False):
                 for wording in some:
                     values = _values(wording, rest, is_exact=is_exact, may_be_cut=may_be_cut)
                     if values is None:
                         continue
+                    was_cut = len(values) < len(wording.names) or wording.literals[-1] not in rest
+                    if was_cut and len(_begun_best(some, rest)) > 1:
+                        return None
                     if not wording.is_short or can_write(wording.classes, logger or logger_of(message)):
                         return Match(wording, values, prefix)
     return None
@@ -131,6 +138,44 @@ def _values(wording: Wording, text: str, *, is_exact: bool, may_be_cut: bool) ->
     return tuple(values)
 
 
+def _begun_best(some: Sequence[Wording], text: str) -> tuple[tuple[Wording, tuple[str, ...]], ...]:
+    """Return the wording of which most is in a text that was cut, the shortest one of equals, and its values.
+
+    Of each rule that equals have: with several, what tells them apart was cut.
+    """
+    fits = [(wording, *begun) for wording in some if (begun := _begun(wording, text)) is not None]
+    most = max((size for _, size, _ in fits), default=0)
+    longest_first = sorted(fits, key=lambda fit: -sum(map(len, fit[0].literals)))
+    best = {wording.rule.id: (wording, values) for wording, size, values in longest_first if size == most}
+    return tuple(best.values())
+
+
+def _begun(wording: Wording, text: str) -> tuple[int, tuple[str, ...]] | None:
+    """Return how many characters of a wording are in a text that was cut, and the values before its end.
+
+    None if it has another wording, or too little to tell.
+    """
+    literals, values = wording.literals, []
+    if not text.startswith(literals[0]):
+        return (len(text), ()) if len(text) >= _WHOLE_MIN and literals[0].startswith(text) else None
+    at = size = len(literals[0])
+    for literal in literals[1:]:
+        is_found = (
+            len(literal) >= _TAIL_MIN or literal is not literals[-1]
+        )  # an end of one character is in many a value
+        end = text.find(literal, at) if is_found else -1
+        if end < 0:
+            end = _cut_end(text, at, literal)
+            if end >= 0:
+                values.append(text[at:end])
+            size += next((count for count in range(len(literal), 0, -1) if text.endswith(literal[:count], at)), 0)
+            break
+        values.append(text[at:end])
+        at = end + len(literal)
+        size += len(literal)
+    return (size, tuple(values)) if size >= _WHOLE_MIN else None
+
+
 def _is_empty(text: str, at: int, literal: str) -> bool:
     """Whether a value is empty where two spaces around it have become one, as on pages."""
     return literal[:1] == " " != literal and text[at - 1 : at] == " " and text.startswith(literal[1:], at)
@@ -138,5 +183,8 @@ def _is_empty(text: str, at: int, literal: str) -> bool:
 
 def _cut_end(text: str, at: int, last: str) -> int:
     """Return where a value ends before a text within which the message was cut; -1 if it was not."""
-    begin = text.rfind(last[:_CUT_MIN], at) if len(last) > _CUT_MIN else -1
-    return begin if begin >= 0 and last.startswith(text[begin:].rstrip(">.… ")) else -1
+    text = text.rstrip(">.… ")
+    begin = text.find(last[:_CUT_MIN], max(at, len(text) - len(last))) if len(last) > _CUT_MIN else -1
+    while begin >= 0 and not last.startswith(text[begin:]):
+        begin = text.find(last[:_CUT_MIN], begin + 1)
+    return begin

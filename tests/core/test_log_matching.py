@@ -53,3 +53,28 @@ def test_the_first_wording_that_matches_counts(logger: str | None) -> None:
         expected = tried(message, is_thrown=wording.is_thrown)
         # The message of a short text can be the beginning of another one.
         assert expected == (found and found.wording.rule) or (expected is None and wording.is_short), message
+
+
+@pytest.mark.parametrize("mark", ["...", "…"])
+def test_a_message_that_was_cut_has_its_own_rule_or_none(mark: str) -> None:
+    """Each wording, cut at every seventh character: most of them are known, and none is taken for another one."""
+    known = 0
+    for wording in (one for one in CATALOGUE.wordings if not one.is_thrown):
+        text, values = filled(wording)
+        for size in range(20, len(text), 7):
+            found = match(CATALOGUE, text[:size] + mark)
+            assert found is None or found.wording.rule is wording.rule, text[:size]
+            assert found is None or found.wording is not wording or [*found.values] == values[: len(found.values)]
+            known += found is not None
+    assert known > 10_000
+
+
+def test_a_message_that_several_begin_like_has_none() -> None:
+    """What tells them apart was cut; a line without a mark can also be a shorter message."""
+    text = "Number of alive brokers '17' does not meet the required replication factor '18' for the "
+    assert [None, "L214", "L215"] == [
+        found and found.wording.rule.id
+        for found in (match(CATALOGUE, f"{text}{rest}...") for rest in ("", "offsets to", "transactions s"))
+    ]
+    assert match(CATALOGUE, text[:70]) is None
+    assert match(CATALOGUE, "Loading logs...") is None

@@ -1,6 +1,7 @@
 """Real Kafka brokers on this machine, from released jars: what the tests ask and what made `fixtures/brokers`."""
 
 import fcntl
+import os
 import re
 import shutil
 import signal
@@ -73,13 +74,19 @@ class Process:
         self._process: subprocess.Popen[bytes] | None = None
 
     def install(self, version: str) -> None:
-        """Start the process with the software of a release from now on."""
+        """Start the process with the software of a release from now on, and with all rights."""
+        self.version = version
         log4j = self.dir.parent / "log4j.properties"
         self._command = java_command(version, self._main_class, str(self._argument), log4j=log4j)
 
     def add_jvm_option(self, option: str) -> None:
         """Start the process with one more option of the JVM."""
         self._command.insert(1, option)
+
+    def obey_modes(self) -> None:
+        """Let the modes of files hold for the process: root passes over them."""
+        if os.geteuid() == 0:
+            self._command[:0] = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
 
     @property
     def alive(self) -> bool:

@@ -8,7 +8,7 @@ import pytest
 
 from kcheck.core.log_lines import LogEvent, events
 from kcheck.disk.package_data import log_catalogue
-from tests.oracle import broker_logs, histories, troubled_brokers
+from tests.oracle import broker_logs, contested_brokers, histories, troubled_brokers
 from tests.oracle.ask import IS_WHOLE
 from tests.oracle.kafka import Cluster
 
@@ -42,7 +42,10 @@ def wrong_values(found: Iterable[LogEvent]) -> list[object]:
             if taken and any(event.values.get(name) != int(number) for name, number in taken.groupdict().items()):
                 wrong.append(event)
         prefix = PREFIX.match(event.message)
-        if prefix and (prefix[1], int(prefix[2]), prefix[3]) != event.place[:3]:
+        if (
+            prefix
+            and (prefix[1], int(prefix[2]), prefix[3].removesuffix(f"/{prefix[1]}-{prefix[2]}")) != event.place[:3]
+        ):
             wrong.append(event)
     return wrong
 
@@ -83,3 +86,37 @@ def test_every_warning_of_a_broker_in_trouble_is_explained(
     config = {**histories.config(version), **troubled_brokers.CONFIG}
     with start(version, 2, dir=tmp_path / "c", log_dirs=2, mode=MODES[version], broker_config=config) as cluster:
         assert {"L003", "L140"} <= check(troubled_brokers.troubled(cluster))
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("version", MODES)
+def test_every_warning_of_a_contested_broker_is_explained(
+    version: str, tmp_path: Path, start: Callable[..., Cluster]
+) -> None:
+    """Of two brokers: another one has an id of theirs, the controller is gone, files may not be read."""
+    config = {**histories.config(version), **contested_brokers.CONFIG}
+    with start(version, 2, dir=tmp_path / "c", log_dirs=2, mode=MODES[version], broker_config=config) as cluster:
+        assert {"L003", "L071", "L143"} <= check(contested_brokers.contested(cluster))
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("version", ["3.3.2", "3.6.2", "3.9.2", "4.0.2", "4.3.1"])
+def test_every_warning_without_a_quorum_is_explained(
+    version: str, tmp_path: Path, start: Callable[..., Cluster]
+) -> None:
+    """Of three nodes, two of which are gone."""
+    config = {**histories.config(version), **contested_brokers.CONFIG}
+    with start(version, 3, dir=tmp_path / "c", mode="kraft", combined=True, broker_config=config) as cluster:
+        assert {"L003", "L160", "L201"} <= check(contested_brokers.without_quorum(cluster))
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("version", ["3.9.2", "4.0.2", "4.3.1"])
+def test_every_warning_about_a_lost_remote_storage_is_explained(
+    version: str, tmp_path: Path, start: Callable[..., Cluster]
+) -> None:
+    remote = tmp_path / "remote"
+    remote.mkdir()
+    config = {**histories.config(version), **histories.tiered_storage(version, remote)}
+    with start(version, 1, dir=tmp_path / "c", broker_config=config) as cluster:
+        assert {"L132", "L181"} <= check(contested_brokers.remote_lost(cluster, remote))
