@@ -90,8 +90,11 @@ def _completed(operation: FileOp, places: Places) -> FileOp:
             size += len(chunk)
             yield chunk
 
-    for chunk in edited(operation, chunks()):
-        after.update(chunk)
+    try:
+        for chunk in edited(operation, chunks()):
+            after.update(chunk)
+    except OSError as error:
+        raise StalePlanError(f"{operation.path} cannot be read: {error.strerror or error}") from error
     if Digest(before.hexdigest(), size) != operation.before:
         raise StalePlanError(f"{operation.path} has changed: it does not match before in the plan")
     return operation._replace(after=operation.after._replace(sha256=after.hexdigest()))
