@@ -1,1 +1,1 @@
-"""What the members of a bundle stand for: rows of batch headers, and the bytes that readers get instead of records."""
+"""What a bundle lists, and what its members stand for: batch headers, and the bytes that readers get for records."""

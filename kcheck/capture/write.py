@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from kcheck import __version__
 from kcheck.bundles.log import records_row
+from kcheck.bundles.manifest import BATCHES, FORMAT, LOGS, MANIFEST
 from kcheck.bundles.rows import MAGIC, Packer
 from kcheck.capture.batch_rows import BatchMask, BatchRows, records_before_zstd
 from kcheck.capture.contents import How, masked_lines, numbers_only
@@ -23,7 +24,6 @@ from kcheck.capture.metadata import rewritten
 from kcheck.capture.pseudonyms import Pseudonyms
 from kcheck.capture.settings import kept_settings
 from kcheck.capture.tree import CapturedPath
-from kcheck.disk.bundle import BATCHES, FORMAT, LOGS, MANIFEST
 from kcheck.disk.read import FilesOf, word_for
 from kcheck.errors import UsageError
 from kcheck.model.entries import Offset

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
+from kcheck.bundles.manifest import BATCHES, FORMAT, LOGS, MANIFEST, NAME_SIZE_MAX, TYPES, BundleEntry, entries_of
 from kcheck.bundles.small_files import BadBundleError, BadMemberError, ZeroEndedSource
 from kcheck.disk.remote import BUNDLE_SUFFIX
 from kcheck.disk.remote_content import RemoteContent
@@ -25,17 +26,9 @@ from kcheck.model.source import Source, small_size_max
 from kcheck.model.unreadable import UnreadableCause, UnreadableError
 
 SUFFIX = BUNDLE_SUFFIX
-MANIFEST = "manifest.json"
-FORMAT = "kcheck.bundle/1"
-LOGS = ".kcheck-logs"
-"""The directory of the logs of brokers: no listing has it, so that a log dir has what it had."""
-BATCHES = "batches"
-"""The encoding of a member that holds the batches of a `.log`."""
 _MANIFEST_SIZE_MAX = 256 << 20
 _MEMBERS_MAX = 2_000_000
 _DIRECTORY_SIZE_MAX = 512 << 20
-_NAME_SIZE_MAX = 1024
-_FILE_SIZE_MAX = 1 << 63
 _RATIO_MAX = 1 << 17
 """A bundle may stand for this many times its size: a batch of 1 MiB needs 20 bytes, preallocated zeros nearly none."""
 _RATIO_FREE = 64 << 30
@@ -45,29 +38,8 @@ _SMALL_RATIO_FREE = 1 << 30
 _LOCAL = struct.Struct("<4s5H3I2H")
 _END = struct.Struct("<4s4H2IH")
 _FLAGS_KNOWN = 0x800
-_SHA256 = re.compile(r"[0-9a-f]{64}")
-_TYPES = {"file": stat.S_IFREG, "directory": stat.S_IFDIR, "link": stat.S_IFLNK, "other": stat.S_IFIFO}
 _BAD_ZIP = (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError, OverflowError, EOFError, struct.error)
 """What Python's zip reader raises on bytes that are no zip."""
-
-
-class BundleEntry(NamedTuple):
-    """A file or directory that was captured."""
-
-    kind: str
-    """file, directory, link, or other: devices, sockets and pipes."""
-    size: int
-    """Its size in bytes."""
-    member: str | None
-    """The member of the zip that has its content; None if it has none."""
-    encoding: str
-    """How the member holds the content: raw, or batches."""
-    error: tuple[int, str] | None
-    """The system's error, if it could not be read."""
-    records: str | None
-    """The member with the verdict on its records; None if there is none."""
-    sha256: str | None = None
-    """The SHA-256 of the file itself; None if it is not in the bundle."""
 
 
 class ZipMember(NamedTuple):
@@ -106,7 +78,7 @@ class Bundle:
             self._size = os.fstat(self._descriptor).st_size
             self._members = dict(self._listed())
             self.manifest = self._manifest()
-            self._entries = _entries_of(self.manifest)
+            self._entries = entries_of(self.manifest)
             self._children = _children(self._entries)
         except OSError as error:
             raise UsageError(f"{path}: {error.strerror}") from error
@@ -251,7 +223,7 @@ class Bundle:
     def file_type(self, path: str) -> int | None:
         """Return the type bits of the mode of a path; None if nothing of it was captured."""
         entry = self._entries.get(self._name(path))
-        return None if entry is None else _TYPES[entry.kind]
+        return None if entry is None else TYPES[entry.kind]
 
     def digest(self, path: str) -> Digest:
         """Return the digest of a file at home; UnreadableError if the bundle does not have it."""
@@ -311,58 +283,9 @@ class Bundle:
 def _check_name(name: str) -> None:
     """Raise ValueError for the name of a member that no bundle has."""
     parts = name.split("/")
-    bad = any(part in ("", ".", "..") for part in parts) or len(name) > _NAME_SIZE_MAX * 4
+    bad = any(part in ("", ".", "..") for part in parts) or len(name) > NAME_SIZE_MAX
     if bad or re.search(r"[\x00-\x1f\\:\x7f-\x9f]", name):
         raise BadBundleError(f"a member has the name {name[:100]!r}")
-
-
-def _entries(manifest: Mapping[str, Any]) -> Iterator[tuple[str, BundleEntry]]:
-    rows, logs = manifest.get("entries"), manifest.get("logs", [])
-    if not isinstance(rows, list) or not isinstance(logs, list):
-        raise BadBundleError(f"its {MANIFEST} lists nothing")
-    yield "", BundleEntry("directory", 0, None, "raw", None, None)
-    for row in (*rows, *logs):
-        if not isinstance(row, dict):
-            raise BadBundleError("an entry of its manifest is no object")
-        path, kind, size = row.get("path"), row.get("type"), row.get("size", 0)
-        member, records, encoding = row.get("member"), row.get("records"), row.get("encoding", "raw")
-        if not isinstance(path, str) or not _is_path(path):
-            raise BadBundleError(f"an entry has the path {str(path)[:100]!r}")
-        if not isinstance(kind, str) or kind not in _TYPES or not _is_size(size) or encoding not in ("raw", BATCHES):
-            raise BadBundleError(f"the entry of {path[:100]!r} is invalid")
-        if not all(name is None or isinstance(name, str) for name in (member, records)):
-            raise BadBundleError(f"the entry of {path[:100]!r} is invalid")
-        sha256 = row.get("file_sha256")
-        if sha256 is not None and not (isinstance(sha256, str) and _SHA256.fullmatch(sha256)):
-            raise BadBundleError(f"the entry of {path[:100]!r} is invalid")
-        yield path, BundleEntry(kind, size, member, encoding, _error(row.get("error")), records, sha256)
-
-
-def _entries_of(manifest: Mapping[str, Any]) -> Mapping[str, BundleEntry]:
-    entries: dict[str, BundleEntry] = {}
-    for path, entry in _entries(manifest):
-        if path in entries:
-            raise BadBundleError(f"two entries have the path {path[:100]!r}")
-        entries[path] = entry
-    return entries
-
-
-def _is_size(size: object) -> bool:
-    return isinstance(size, int) and not isinstance(size, bool) and 0 <= size < _FILE_SIZE_MAX
-
-
-def _is_path(path: str) -> bool:
-    bad = "\0" in path or any(part in ("", ".", "..") for part in path.split("/"))
-    return not bad and len(path) <= _NAME_SIZE_MAX * 4
-
-
-def _error(row: object) -> tuple[int, str] | None:
-    if row is None:
-        return None
-    number, words = (row.get("errno"), row.get("message")) if isinstance(row, dict) else (None, None)
-    if not isinstance(number, int) or not isinstance(words, str) or not 0 < number < 1 << 16:
-        raise BadBundleError("an error in its manifest is invalid")
-    return number, words[:200]
 
 
 def _children(entries: Mapping[str, BundleEntry]) -> Mapping[str, RemoteContent]:
