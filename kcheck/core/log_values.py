@@ -64,7 +64,7 @@ _PREFIX = re.compile(
     r"|Partition (?P<old>\[[^\]]{1,300}\]|[\w.-]{1,300}) (?:broker=|on broker )"
     r"|LeaderEpochCache (?P<cache>[\w.-]{1,300})\]"
 )
-_NODE = re.compile(r"\b(?:broker=|replicaId=|nodeId=|[a-z]?id=|on [Bb]roker )(\d{1,10})\b")
+_NODE = re.compile(r"\b(?:broker=|replicaId=|nodeId=|RemoteLogManager=|[a-z]?id=|on [Bb]roker )(\d{1,10})\b")
 _LEADER = re.compile(r"\bleaderId=(\d{1,10})\b")
 
 
@@ -158,7 +158,7 @@ def place(values: Mapping[str, Value], prefix: str) -> LogPlace:
 @lru_cache(maxsize=1024)
 def _of_prefix(prefix: str) -> LogPlace:
     """Return what a prefix in brackets says: most lines have one of a few."""
-    node = _NODE.search(prefix) if "d=" in prefix or "roker" in prefix else None
+    node = _NODE.search(prefix) if "d=" in prefix or "r=" in prefix or "roker" in prefix else None
     leader = _LEADER.search(prefix) if "leaderId=" in prefix else None
     head = _PREFIX.search(prefix)
     topic = number = log_dir = None

@@ -119,4 +119,4 @@ def test_every_warning_about_a_lost_remote_storage_is_explained(
     remote.mkdir()
     config = {**histories.config(version), **histories.tiered_storage(version, remote)}
     with start(version, 1, dir=tmp_path / "c", broker_config=config) as cluster:
-        assert {"L132", "L181"} <= check(contested_brokers.remote_lost(cluster, remote))
+        assert {"L180", "L181"} <= check(contested_brokers.remote_lost(cluster, remote))
