@@ -79,4 +79,7 @@ class TooMuchReadError(KcheckError):
 
 
 class StoreFailedError(KcheckError):
-    """A store kept failing where kcheck read a file: that says nothing about the file, so the command cannot finish."""
+    """A store kept failing where kcheck read a file or listed a directory: the command cannot finish.
+
+    The failure says nothing about the file or directory.
+    """

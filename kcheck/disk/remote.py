@@ -1,7 +1,8 @@
 """Log dirs in S3 and other stores that fsspec supports: one listing for each log dir, and reads of byte ranges.
 
 A path is remote only below a mounted root. Every failure of a store becomes an OSError, whatever its client raises; one
-to read a file that says nothing about the file, a StoreFailedError.
+to read a file, or to list a directory that is in no listing of a log dir, that says nothing about it, a
+StoreFailedError.
 """
 
 import errno
@@ -80,7 +81,10 @@ class Store:
             self._failed.pop(path, None)
 
     def list_directory(self, path: str) -> RemoteContent:
-        """Return the content of a directory; in a held log dir this needs no request."""
+        """Return the content of a directory; in a held log dir this needs no request.
+
+        OSError: the store refuses the directory, or failed when the log dir was listed. StoreFailedError: it fails now.
+        """
         path = path.rstrip("/")
         for failed in (path, path.rpartition("/")[0]):
             if failed in self._failed:
@@ -144,8 +148,7 @@ class Store:
             # fsspec give HTTP status 416 no common class or errno (s3fs makes it EINVAL, like other refusals).
             if "range is not satisfiable" in str(error).lower():
                 return b""
-            if isinstance(error, TimeoutError | ConnectionError) or error.errno in _PASSING:
-                raise StoreFailedError(f"{path}: the store fails: {error.strerror or error}") from error
+            _end_if_it_fails(path, error)
             raise
         return data
 
@@ -212,7 +215,11 @@ class Store:
     def _children(self, path: str) -> RemoteContent:
         """Return the content of one directory."""
         root = self._stripped(path)
-        listed = _os_errors(lambda: self._system.ls(root, detail=True))
+        try:
+            listed = _os_errors(lambda: self._system.ls(root, detail=True))
+        except OSError as error:
+            _end_if_it_fails(path, error)
+            raise
         sizes, directories = {}, set()
         for details in listed:
             name = details["name"].rstrip("/").rpartition("/")[2]
@@ -341,6 +348,12 @@ def _system(root: str, prefix: str, options: Mapping[str, object]) -> Any:
         raise UsageError(f"{root}: {error}") from error
     except Exception as error:  # some clients connect here, and they can raise anything
         raise KcheckError(f"{root}: {type(error).__name__}: {error}") from error
+
+
+def _end_if_it_fails(path: str, error: OSError) -> None:
+    """Raise StoreFailedError if the error of a store says nothing about the path."""
+    if isinstance(error, TimeoutError | ConnectionError) or error.errno in _PASSING:
+        raise StoreFailedError(f"{path}: the store fails: {error.strerror or error}") from error
 
 
 def _os_errors(request: Callable[[], T]) -> T:

@@ -20,6 +20,7 @@ from tests.stores import upload
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
+LOGS = BROKERS.parent / "logs"
 SHARES = [0.02, 0.1, 0.3, 0.6, 1.0] if IS_WHOLE else [0.1]
 """Of the requests, those that fail."""
 _ASKED_AGAIN = 0.3
@@ -121,6 +122,23 @@ def test_a_file_of_which_a_store_never_says_anything_ends_the_run(
         scanned(tmp_path, root, options=options, jobs=4)
     assert {fault} == set(failed)
     assert [] == [*(tmp_path / "out").iterdir()]
+
+
+def test_logs_that_a_store_does_not_list_end_the_run(s3: dict[str, Any], tmp_path: Path) -> None:
+    """How many there are is unknown. One line names their directory, and nothing is left."""
+    url = upload(BROKERS / "4.3.1" / "diverged", "unlisted-logs", s3)
+    logs = upload(LOGS, "broker-logs", s3)
+
+    def choose(path: str) -> str | None:
+        return "503" if path.startswith("/broker-logs?list") and "4.3.1%2F" in path else None
+
+    with (
+        flaky({**s3, **ONCE}, choose) as (options, failed),
+        pytest.raises(StoreFailedError, match=rf"^{logs}/4.3.1: the store fails: [^\n]+$"),
+    ):
+        scanned(tmp_path, f"{url}/{{broker}}/{{log_dir}}", logs=(f"{logs}/*/server.log",), options=options, jobs=4)
+    assert failed
+    assert not (tmp_path / "out").exists()
 
 
 def test_files_that_a_store_refuses_are_findings(s3: dict[str, Any], tmp_path: Path) -> None:
