@@ -2,8 +2,9 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from math import prod
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
@@ -16,9 +17,13 @@ from kcheck.fleet.truncation_columns import Flags, Numbers
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_HELD_SIZE = 32 << 20
+_HELD_SIZE = 8 << 20
 """Bytes of replicas that are held until they are sorted and written as a run."""
-_READ_COUNT = 8192
+_HELD_COUNT = 64
+"""Batches that are held before they are joined: one of a few rows takes far more memory than these."""
+_RUN_COUNT = 16
+"""Runs of a level that are merged into one of the next: so many of each level are read at once, at most."""
+_READ_COUNT = 2048
 """Rows of a sorted run that are read at a time."""
 _GROUP_COUNT = 8192
 """Partitions in a batch."""
@@ -40,7 +45,8 @@ class Groups:
         self._fields = fields
         self._held: list[pa.RecordBatch] = []
         self._held_size = 0
-        self._runs: list[str] = []
+        self._runs: list[_SortedFile] = []
+        self._run_count = 0
 
     def __enter__(self) -> Self:
         """Begin."""
@@ -56,6 +62,8 @@ class Groups:
         if batch.num_rows:
             self._held.append(_encoded(batch))
             self._held_size += self._held[-1].get_total_buffer_size()
+            if len(self._held) == _HELD_COUNT:
+                self._held = [joined(self._held)]
             if self._held_size >= _HELD_SIZE:
                 self._spill()
 
@@ -68,15 +76,13 @@ class Groups:
             self._spill()
         # What a partition needs of its topic is counted first: so only one partition has to fit into memory.
         of_topics = self._brokers_of_topics()
-        runs = [_SortedReplicas(_told(part, of_topics) for part in self._read(path)) for path in self._runs]
+        runs = [_SortedReplicas(_told(part, of_topics) for part in _read(run.path)) for run in self._runs]
         yield from _merged(runs, self._fields)
 
     def _brokers_of_topics(self) -> dict[TopicKey, int]:
         """Return on how many brokers a partition of each topic is, at most."""
-        names = (*KEY, "broker_id")
-        keys = [_SortedReplicas(_told(part.select(names), {}) for part in self._read(path)) for path in self._runs]
         counts: dict[TopicKey, int] = {}
-        for replicas in _in_order(keys):
+        for replicas in _by_partition(self._runs, (*KEY, "broker_id")):
             topics, begins, brokers = _partitions(replicas)
             for at, count in zip(begins, _largest(topics[begins], brokers), strict=True):
                 key = _topic(replicas, int(at))
@@ -90,22 +96,62 @@ class Groups:
         yield from map(_narrowed, taken_in_parts(replicas, _order(replicas), _READ_COUNT))
 
     def _spill(self) -> None:
-        import pyarrow as pa
-
         if not self._runs:
             make_directory(self._folder)
-        self._runs.append(join(self._folder, f"{len(self._runs):05}.arrow"))
-        schema, packed = self._held[0].schema, pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
-        with create(self._runs[-1]) as stream, pa.ipc.new_stream(stream, schema, options=packed) as writer:
-            for part in self._sorted():
-                writer.write_batch(part)
+        self._write(0, self._sorted())
+        while len(self._runs) >= _RUN_COUNT and (level := self._runs[-1].level) == self._runs[-_RUN_COUNT].level:
+            last, self._runs = self._runs[-_RUN_COUNT:], self._runs[:-_RUN_COUNT]
+            self._write(level + 1, _merged_parts(last))
+            for run in last:
+                discard(run.path)
 
-    def _read(self, path: str) -> "Iterator[pa.RecordBatch]":
+    def _write(self, level: int, parts: "Iterator[pa.RecordBatch]") -> None:
+        """Write a run of sorted replicas; older runs have a level that is not smaller."""
         import pyarrow as pa
 
-        alone = pa.ipc.IpcReadOptions(use_threads=False)  # A part is too small for several threads.
-        with read_again(path) as stream, pa.ipc.open_stream(stream, options=alone) as reader:
-            yield from reader
+        path, packed = (
+            join(self._folder, f"{self._run_count}.arrow"),
+            pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False),
+        )
+        first = next(parts)
+        with create(path) as stream, pa.ipc.new_stream(stream, first.schema, options=packed) as writer:
+            for part in chain((first,), parts):
+                writer.write_batch(part)
+        self._runs.append(_SortedFile(level, path))
+        self._run_count += 1
+
+
+class _SortedFile(NamedTuple):
+    """A file of sorted replicas. One of a higher level was merged from _RUN_COUNT of the level below."""
+
+    level: int
+    path: str
+
+
+def _read(path: str) -> "Iterator[pa.RecordBatch]":
+    import pyarrow as pa
+
+    alone = pa.ipc.IpcReadOptions(use_threads=False)  # A part is too small for several threads.
+    with read_again(path) as stream, pa.ipc.open_stream(stream, options=alone) as reader:
+        yield from reader
+
+
+def _by_partition(runs: Sequence[_SortedFile], names: Sequence[str] | None = None) -> "Iterator[pa.RecordBatch]":
+    """Yield the replicas of runs, sorted, these columns of them and OF_TOPIC; a topic need not fit into memory."""
+    parts = ((part.select(names or part.schema.names) for part in _read(run.path)) for run in runs)
+    return _in_order([_SortedReplicas(_told(part, {}) for part in of_run) for of_run in parts])
+
+
+def _merged_parts(runs: Sequence[_SortedFile]) -> "Iterator[pa.RecordBatch]":
+    """Yield the replicas of runs, sorted, in parts that know of no other texts than theirs."""
+    import pyarrow as pa
+
+    for replicas in _by_partition(runs):
+        for at in range(0, replicas.num_rows, _READ_COUNT):
+            part = replicas.slice(at, _READ_COUNT)
+            names = [name for name in part.schema.names if name != OF_TOPIC]
+            texts = {name: part.column(name).dictionary_decode() for name in _SHARED}
+            yield _encoded(pa.record_batch({name: texts.get(name, part.column(name)) for name in names}))
 
 
 class _SortedReplicas:

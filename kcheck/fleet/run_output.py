@@ -40,6 +40,8 @@ UNFINISHED = ".unfinished="
 """How the name of a directory begins in which a run is written."""
 _GROUP_COUNT, _GROUP_SIZE = 100_000, 4 << 20
 """Rows, or bytes, of each table that are held before they are written."""
+_HELD_COUNT = 64
+"""Batches of a table that are held before they are joined: one of a few rows takes far more memory than these."""
 _PART_SIZE = 128 << 20
 """A file ends after the row group that reaches this many bytes."""
 
@@ -177,9 +179,13 @@ class TableOutput:
 
     def write(self, batch: "pa.RecordBatch") -> None:
         """Hold rows until they are many."""
+        import pyarrow as pa
+
         if batch.num_rows:
             self.count += batch.num_rows
-            self._held.append(batch)
+            self._held.append(batch.replace_schema_metadata(self._schema.metadata))
+            if len(self._held) == _HELD_COUNT:
+                self._held = [pa.concat_batches(self._held)]
             self._held_count += batch.num_rows
             self._held_size += batch.get_total_buffer_size()
             if self._held_count >= _GROUP_COUNT or self._held_size >= _GROUP_SIZE:
@@ -227,8 +233,7 @@ class TableOutput:
             self._writer = parquet.ParquetWriter(
                 self._stream, self._schema, compression="zstd", write_page_checksum=True
             )
-        batches = [batch.replace_schema_metadata(self._schema.metadata) for batch in self._held]
-        self._writer.write_table(pa.Table.from_batches(batches, self._schema))
+        self._writer.write_table(pa.Table.from_batches(self._held, self._schema))
         self._part_count += self._held_count
         self._held, self._held_count, self._held_size = [], 0, 0
 

@@ -5,7 +5,8 @@ partitions each. Printed are directories a second by wall clock and by CPU time 
 with two, what a start costs is taken off; then how both grow with the number of directories. `--partitions 500000`
 measures the comparison of replicas instead: three of each partition are read from Parquet, put together, and compared;
 some are behind, some have an epoch that the others do not have. `--growth 4000 40000 160000` scans so many directories
-once, with `--engine spark` by Spark, and prints the largest memory of each kind of process too. `--again 4000 40000`
+once, with `--engine spark` by Spark, and prints the largest memory of each kind of process too; `--trees FOLDER` keeps
+the directories for the next time. `--again 4000 40000`
 scans so many plainly, with `--remember`, and with `--since` where nothing has changed, at each of the `--depths`.
 `--profile 4000` prints where the CPU time of these goes, by cProfile, which makes calls dearer than they are; all steps
 are in one process then. The files of a log dir are links to those of its first directory. Nothing is asserted: the
@@ -23,7 +24,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -177,22 +178,38 @@ ENGINES = {"local": ("--jobs", "2"), "spark": ("--engine", "spark", "--master", 
 _INTERVAL = 0.1
 
 
-def growth(counts: list[int], engine: str) -> None:
+def growth(counts: list[int], engine: str, trees: Path | None = None) -> None:
     """Measure how one scan grows with the directories: time, and the memory of each kind of process."""
     walls: list[float] = []
     for count in counts:
-        with tempfile.TemporaryDirectory() as folder:
-            make(Path(folder), count)
+        with tempfile.TemporaryDirectory(dir=trees) as out, tree(count, trees) as folder:
             command = [sys.executable, "-m", "kcheck", "fleet", "scan", f"{folder}/{LAYOUT}", *ENGINES[engine]]
-            command += ["--out", f"{folder}/out", "--quiet", "--fail-on", "fatal"]
+            command += ["--out", out, "--quiet", "--fail-on", "fatal"]
             before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
             memory = peaks(command)
             wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         held = ", ".join(f"{kind} {size >> 10} MB" for kind, size in sorted(memory.items()))
+        each = f"{cpu * 1000 / count:.3f} ms a directory"
         times = "".join(f", {wall / few:.2f} times the time" for few in walls[-1:])
-        print(f"{count:7} directories by {engine}: {wall:6.1f} s, {cpu:6.1f} s CPU{times}; {held}", flush=True)
+        print(f"{count:7} directories by {engine}: {wall:6.1f} s, {cpu:6.1f} s CPU, {each}{times}; {held}", flush=True)
         walls.append(wall)
+
+
+@contextmanager
+def tree(count: int, trees: Path | None) -> Iterator[Path]:
+    """Give so many directories; below `trees` they are made once, and stay."""
+    if trees is None:
+        with tempfile.TemporaryDirectory() as folder:
+            make(Path(folder), count)
+            yield Path(folder)
+        return
+    kept = trees / f"{count}"
+    if not kept.exists():
+        made = trees / f".{count}"
+        make(made, count)
+        made.rename(kept)
+    yield kept
 
 
 def peaks(command: list[str]) -> dict[str, int]:
@@ -305,6 +322,7 @@ def main() -> None:
     parser.add_argument("--depths", nargs="+", choices=[*Depth], default=[*Depth], help="how deep --again looks")
     parser.add_argument("--profile", type=int, help="print where the time of a scan of so many goes")
     parser.add_argument("--engine", choices=ENGINES, default="local", help="what --growth scans by")
+    parser.add_argument("--trees", type=Path, help="where --growth makes the directories once, and leaves them")
     parser.add_argument("--tiny", action="store_true", help="measure next to nothing of all, in seconds")
     given = parser.parse_args()
     if given.tiny:
@@ -321,7 +339,7 @@ def main() -> None:
         profile(given.profile)
         return
     if given.growth:
-        growth(given.growth, given.engine)
+        growth(given.growth, given.engine, given.trees)
         return
     if given.partitions:
         compare_replicas(given.partitions)

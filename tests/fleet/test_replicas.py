@@ -284,6 +284,8 @@ def test_a_partition_on_fewer_brokers_is_told_topic_by_topic(tmp_path: Path) -> 
 
 def test_memory_does_not_change_the_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether all replicas are held or each is a run of its own; no run is left on the disk."""
+    monkeypatch.setattr(fleet_groups, "_HELD_COUNT", 2)
+    monkeypatch.setattr(fleet_groups, "_RUN_COUNT", 3)
     found = []
     for size, read, groups in ((32 << 20, 4096, 4096), (1, 1, 2), (20_000, 3, 1)):
         monkeypatch.setattr(fleet_groups, "_HELD_SIZE", size)
@@ -325,6 +327,9 @@ def test_a_topic_need_not_fit_into_memory(tmp_path: Path, monkeypatch: pytest.Mo
     expected = grouped(32 << 20)
     assert expected == grouped(1)
     assert max(together) < 16 * (1 + len(rows) // 100) + 16 < 300
+    monkeypatch.setattr(fleet_groups, "_RUN_COUNT", 2)
+    assert expected == grouped(1)
+    assert max(together) < 16 * (1 + len(rows) // 100) + 16
     assert not (tmp_path / "runs").exists()
 
 
