@@ -23,9 +23,11 @@ from kcheck.model.plan import (
     Write,
     digest,
     edited,
+    lacks_digest,
     listed,
     name_of,
     place_of,
+    placed,
     serialize_plan,
     touched,
 )
@@ -67,6 +69,28 @@ def test_json() -> None:
     assert parse_plan(json.dumps(document() | {"findings": [], "summary": {}}).encode()) == PLAN
     names = ["write", "write", "patch", "truncate", "rename", "set-aside", "set-aside"]
     assert [name_of(operation) for operation in OPERATIONS] == names
+
+
+def test_digests_that_are_still_to_be_computed() -> None:
+    """A plan from a bundle has none after a cut or a patch; every other operation needs both."""
+    cut, patch, write = OPERATIONS[3], OPERATIONS[2], OPERATIONS[0]
+    unknown = [edit._replace(after=Digest(None, 7)) for edit in (cut, patch)]
+    plan = PLAN._replace(operations=tuple(unknown))
+    assert parse_plan(serialize_plan(plan, kcheck="0")) == plan
+    assert [True, True, False] == [lacks_digest(operation) for operation in (*unknown, write)]
+    with pytest.raises(PlanError, match="sha256"):
+        parse_plan(serialize_plan(PLAN._replace(operations=(write._replace(after=Digest(None, 3)),)), kcheck="0"))
+
+
+def test_a_plan_for_log_dirs_that_lie_elsewhere() -> None:
+    """Every path of a log dir moves, and those of the others stay; `to` is a name, not a path."""
+    moved = placed(PLAN, {"/data/two": "/mnt/x"})
+    assert moved.log_dirs == ("/data/one", "/mnt/x")
+    assert [path for operation in moved.operations for path in touched(operation)] == [
+        path.replace("/data/two", "/mnt/x") for operation in OPERATIONS for path in touched(operation)
+    ]
+    assert [identity.log_dir for identity in moved.identities] == [*moved.log_dirs]
+    assert parse_plan(serialize_plan(moved, kcheck="0")) == moved
 
 
 def test_an_operation_that_is_missing() -> None:
