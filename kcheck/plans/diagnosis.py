@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping
 
 from kcheck.core.cluster_copies import newest_copy
-from kcheck.disk.walk import real
+from kcheck.disk.walk import bundle_at, join, real
 from kcheck.errors import UsageError
 from kcheck.jobs.workers import Workers
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Finding
-from kcheck.model.names import PARTITION_METADATA, DirectoryState
+from kcheck.model.names import META_PROPERTIES, OFFSET_CHECKPOINTS, PARTITION_METADATA, DirectoryState
 from kcheck.model.views import LogDir, PartitionView
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.edited_partition import EditedPartition
@@ -49,6 +49,19 @@ def diagnose(
         )
         edited.topic_ids = _with_cluster(ids, _ids_of_cluster(options, edited.view.cluster_id))
     return edited_log_dirs
+
+
+def require_evidence(log_dir: str) -> None:
+    """Raise UsageError for a log dir in a bundle that lacks what a plan needs."""
+    bundle = bundle_at(log_dir)
+    if bundle is None:
+        return
+    if not bundle.has_digests:
+        raise UsageError(
+            f"{bundle.path} has no digests, which a plan needs: capture without --no-digests and pseudonyms"
+        )
+    if not any(bundle.exists(join(log_dir, name)) for name in (META_PROPERTIES, *OFFSET_CHECKPOINTS)):
+        raise UsageError(f"{bundle.path} has partition directories without their log dir: capture the log dir")
 
 
 def _edited(

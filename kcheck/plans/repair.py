@@ -11,7 +11,7 @@ from kcheck import __version__
 from kcheck.core.predictions import LogDirPrediction, LostRecords
 from kcheck.core.startup import Outcome
 from kcheck.disk.identity import known_identities
-from kcheck.disk.walk import bundle_at, split
+from kcheck.disk.walk import split
 from kcheck.documents.answer import Answer
 from kcheck.documents.predict import loss_row
 from kcheck.errors import UsageError
@@ -21,7 +21,7 @@ from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
 from kcheck.model.unreadable import UnreadableError
 from kcheck.plans.before_and_after import StartComparison
-from kcheck.plans.diagnosis import diagnose
+from kcheck.plans.diagnosis import diagnose, require_evidence
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.edited_partition import EditedPartition
 from kcheck.plans.least_steps import PlannedStep, least_steps
@@ -140,11 +140,7 @@ def repair(
     targets, wanted = _log_dirs(replica_targets(arguments), options.wanted)
     require_match(targets, options.wanted)
     for target in targets:
-        bundle = bundle_at(target.path)
-        if bundle is not None and not bundle.has_digests:
-            raise UsageError(
-                f"{bundle.path} has no digests, which a plan needs: capture without --no-digests and pseudonyms"
-            )
+        require_evidence(target.path)
     log_dirs = LogDirs(options.release)
     options = with_copies(targets, options._replace(wanted=wanted), log_dirs)
     collected: list[Finding] = []
