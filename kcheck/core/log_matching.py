@@ -160,9 +160,8 @@ def _begun(wording: Wording, text: str) -> tuple[int, tuple[str, ...]] | None:
         return (len(text), ()) if len(text) >= _WHOLE_MIN and literals[0].startswith(text) else None
     at = size = len(literals[0])
     for literal in literals[1:]:
-        is_found = (
-            len(literal) >= _TAIL_MIN or literal is not literals[-1]
-        )  # an end of one character is in many a value
+        # An end of one character is in many a value.
+        is_found = len(literal) >= _TAIL_MIN or literal is not literals[-1]
         end = text.find(literal, at) if is_found else -1
         if end < 0:
             end = _cut_end(text, at, literal)

@@ -76,11 +76,7 @@ def digest_at(place: PathAt, *, directory: bool) -> Digest | None:
         return _listed(place)
     if directory or not stat.S_ISREG(status.st_mode):
         raise StalePlanError(f"{place.name} is not a {'directory' if directory else 'regular file'}")
-    sha256, size = hashlib.sha256(), 0
-    for chunk in chunks_at(place):
-        sha256.update(chunk)
-        size += len(chunk)
-    return Digest(sha256.hexdigest(), size)
+    return digest_of(chunks_at(place))
 
 
 def status_at(place: PathAt) -> os.stat_result | None:
@@ -129,6 +125,15 @@ def _listed(place: PathAt) -> Digest:
         os.close(descriptor)
 
 
+def digest_of(chunks: Iterable[bytes]) -> Digest:
+    """Return the digest of a file that comes in pieces."""
+    sha256, size = hashlib.sha256(), 0
+    for chunk in chunks:
+        sha256.update(chunk)
+        size += len(chunk)
+    return Digest(sha256.hexdigest(), size)
+
+
 def digest_of_directory(path: str) -> Digest:
     """Return the digest of a directory for a plan that moves it."""
     bundle = bundle_at(path)
@@ -147,11 +152,7 @@ def digest_of_file(path: str) -> Digest:
     bundle = bundle_at(path)
     if bundle is not None:
         return bundle.digest(path)
-    sha256, size = hashlib.sha256(), 0
-    for chunk in chunks_of(path):
-        sha256.update(chunk)
-        size += len(chunk)
-    return Digest(sha256.hexdigest(), size)
+    return digest_of(chunks_of(path))
 
 
 def chunks_of(path: str) -> Iterator[bytes]:

@@ -7,7 +7,7 @@ from hashlib import sha256
 from kcheck import __version__
 from kcheck.disk.backup import PLAN, Backup
 from kcheck.disk.identity import check_same
-from kcheck.disk.places import Places, chunks_at
+from kcheck.disk.places import Places, chunks_at, digest_of
 from kcheck.disk.remote import BUNDLE_SUFFIX
 from kcheck.errors import StalePlanError, UsageError
 from kcheck.model.plan import Digest, FileOp, Patch, Plan, Truncate, edited, lacks_digest, placed, serialize_plan
@@ -81,7 +81,7 @@ def _completed(operation: FileOp, places: Places) -> FileOp:
     """Return an operation with the digest after it; StalePlanError if the file is not as before it."""
     if not (isinstance(operation, Truncate | Patch) and lacks_digest(operation)):
         return operation
-    before, after, size = sha256(), sha256(), 0
+    before, size = sha256(), 0
 
     def chunks() -> Iterator[bytes]:
         nonlocal size
@@ -91,10 +91,9 @@ def _completed(operation: FileOp, places: Places) -> FileOp:
             yield chunk
 
     try:
-        for chunk in edited(operation, chunks()):
-            after.update(chunk)
+        after = digest_of(edited(operation, chunks()))
     except OSError as error:
         raise StalePlanError(f"{operation.path} cannot be read: {error.strerror or error}") from error
     if Digest(before.hexdigest(), size) != operation.before:
         raise StalePlanError(f"{operation.path} has changed: it does not match before in the plan")
-    return operation._replace(after=operation.after._replace(sha256=after.hexdigest()))
+    return operation._replace(after=operation.after._replace(sha256=after.sha256))

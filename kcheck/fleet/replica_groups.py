@@ -109,10 +109,8 @@ class Groups:
         """Write a run of sorted replicas; older runs have a level that is not smaller."""
         import pyarrow as pa
 
-        path, packed = (
-            join(self._folder, f"{self._run_count}.arrow"),
-            pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False),
-        )
+        path = join(self._folder, f"{self._run_count}.arrow")
+        packed = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
         first = next(parts)
         with create(path) as stream, pa.ipc.new_stream(stream, first.schema, options=packed) as writer:
             for part in chain((first,), parts):

@@ -3,10 +3,9 @@
 import os
 import stat
 from collections.abc import Iterator
-from hashlib import sha256
 
 from kcheck.capture.contents import may_be_masked
-from kcheck.disk.places import chunks_of, digest_of_directory, digest_of_file
+from kcheck.disk.places import chunks_of, digest_of, digest_of_directory, digest_of_file
 from kcheck.disk.read import opened, read_whole
 from kcheck.disk.walk import file_size, file_type, is_bundle, is_directory, join, real
 from kcheck.errors import PlanError
@@ -159,10 +158,8 @@ def _at(edit: PatchEdit) -> int:
 def _with_after(operation: Truncate | Patch) -> FileOp:
     if is_bundle(operation.path):  # It does not have the bytes: `apply` computes the digest at home.
         return operation._replace(after=operation.after._replace(sha256=None))
-    digest = sha256()
-    for chunk in edited(operation, chunks_of(operation.path)):
-        digest.update(chunk)
-    return operation._replace(after=operation.after._replace(sha256=digest.hexdigest()))
+    after = digest_of(edited(operation, chunks_of(operation.path)))
+    return operation._replace(after=operation.after._replace(sha256=after.sha256))
 
 
 def _bytes(path: str, edit: PatchEdit) -> bytes:
