@@ -210,7 +210,8 @@ class _CaptureReader:
                     row |= self._batches(source, name, f"{member}.batches", mask)
                 else:
                     row |= self._small(source, path, member, content.how)
-                row |= self._digest(source)
+                if content.how is not How.SETTINGS:  # It has secrets, and no plan changes it.
+                    row |= self._digest(source)
         except UnreadableError as error:
             self.spool.forget(*before)
             cause = error.__cause__

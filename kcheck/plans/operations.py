@@ -58,11 +58,9 @@ class Operations:
             return f"{edit.path} is not a regular file: move it by hand"
         if kind == stat.S_IFREG and (size := file_size(path)) > INT_MAX:
             return f"{edit.path} has {size} bytes, more than a file of a broker can have"
-        if kind == stat.S_IFREG and is_bundle(path):
-            return self._refuses_in_bundle(path, edit)
         if isinstance(edit, WriteEdit) and len(edit.data) > CONTENT_SIZE_MAX:
             return f"{edit.path} would have {len(edit.data)} bytes, too many for a plan"
-        return None
+        return self._refuses_in_bundle(path, edit) if kind == stat.S_IFREG and is_bundle(path) else None
 
     def _refuses_in_bundle(self, path: str, edit: Edit) -> str | None:
         """Return why the edit of a file in a bundle cannot be planned; UnreadableError: its digest is not there.

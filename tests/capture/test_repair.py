@@ -5,6 +5,7 @@ By default a sample of the cases; KCHECK_SWEEP takes all of them.
 
 import json
 import shutil
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +161,18 @@ def test_a_plan_needs_the_log_dir(tmp_path: Path) -> None:
     here = Path(shutil.copytree(shared_copy(TORN), tmp_path / "here"))
     code, _, errors = run(["repair", str(captured([here / "segments-0"], tmp_path))])
     assert (code, "without their log dir: capture the log dir" in " ".join(errors.split())) == (2, True)
+    fresh()
+
+
+def test_a_configuration_has_no_digest(tmp_path: Path) -> None:
+    """It has passwords: a digest would confirm a guessed one."""
+    here = Path(shutil.copytree(SAMPLE, tmp_path / "here"))
+    config = tmp_path / "server.properties"
+    config.write_text(f"node.id=1\nlog.dirs={here / 'data1'},{here / 'data2'}\nssl.key.password=guess\n")
+    manifest = json.loads(zipfile.ZipFile(captured([config], tmp_path)).read("manifest.json"))
+    digests = {entry["path"]: entry.get("file_sha256") for entry in manifest["entries"]}
+    assert digests["server.properties"] is None
+    assert digests["data1/meta.properties"] is not None
     fresh()
 
 
