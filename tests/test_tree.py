@@ -53,6 +53,11 @@ LIGHT = ("core", "disk", "errors", "formats", "jobs", "model", "registry", "repa
 NO_SCREEN = (*LIGHT, "dumps", "fleet", "plans", "replicas", "segments", "startup", "tables")
 """All that is below the renderers."""
 
+MODULE_LENGTH_MAX = 400
+FUNCTION_LENGTH_MAX = 70
+LONG_MODULES = frozenset({"tests/fleet/test_report.py"})
+"""What is longer today; no module is added."""
+
 NOT_VALUES = ("cli", "renderers")
 """What decides how an answer leaves stays in the process that writes it."""
 
@@ -312,6 +317,25 @@ def test_what_an_uncounted_test_remembers_is_forgotten() -> None:
     assert java._zeros()
     conftest.forget()
     assert 0 == java._zeros.cache_info().currsize
+
+
+def test_a_module_has_400_lines_and_a_function_70_at_most() -> None:
+    """Of kcheck, its tests and what makes the fixtures."""
+    folders = (("kcheck", "**/*.py"), ("tests", "**/*.py"), ("fixtures", "*.py"))
+    modules = [path for folder, names in folders for path in sorted((ROOT / folder).glob(names))]
+    texts = {str(path.relative_to(ROOT)): path.read_text("utf-8") for path in modules}
+    lengths = {name: text.count("\n") for name, text in texts.items()}
+    assert {name for name, length in lengths.items() if length > MODULE_LENGTH_MAX} == LONG_MODULES
+    functions = (
+        (name, node)
+        for name, text in texts.items()
+        if lengths[name] > FUNCTION_LENGTH_MAX
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    )
+    assert [] == [
+        (name, node.name) for name, node in functions if (node.end_lineno or 0) - node.lineno >= FUNCTION_LENGTH_MAX
+    ]
 
 
 def named_types(source: Path) -> Iterator[str]:

@@ -93,9 +93,8 @@ def scan(
     progress: ShowProgress = None,
 ) -> None:
     """Scan all log dirs of a fleet, and write Parquet tables."""
-    from kcheck.disk.remote import is_url, mounted
+    from kcheck.disk.remote import mounted
     from kcheck.fleet.identify import ScanOptions
-    from kcheck.fleet.inventory import is_inventory
     from kcheck.fleet.local_engine import ScanRun
     from kcheck.fleet.releases import ReleaseOptions
     from kcheck.model.depth import parse_depth
@@ -107,18 +106,8 @@ def scan(
         raise UsageError(
             f"-o {common.output_options.output}: not for scan; use --out for the tables, stdout has the summary"
         )
-    if engine not in _ENGINES:
-        raise UsageError(f"unknown --engine {engine}; use one of {', '.join(_ENGINES)}")
-    if engine != "spark" and master is not None:
-        raise UsageError(f"--master {master} needs --engine spark")
-    if engine == "spark" and jobs is not None and not any(is_url(root) or is_inventory(root) for root in roots):
-        raise UsageError(f"--jobs {jobs}: not with --engine spark; use --master 'local[{jobs}]'")
-    if not time_limit > 0:
-        raise UsageError(f"--time-limit {time_limit:g}: must be more than 0 seconds")
-    if not 0 <= min_coverage <= 100:
-        raise UsageError(f"--min-coverage {min_coverage:g}: must be from 0 to 100 percent")
-    if run is not None and not _RUN.fullmatch(run):
-        raise UsageError(f"--run {run}: use up to 64 letters, digits and ._-, the first a letter or digit")
+    _check_engine(engine, master, jobs, roots)
+    _check_run(run, time_limit, min_coverage)
     can_be_written("--prometheus", prometheus)
     shown, fails = common.chosen()
     auto = ReleaseOptions(common.ibp, common.message_format) if common.kafka == AUTO else None
@@ -183,6 +172,29 @@ def submit(
         run(wanted)
     assignments = (f"{name}={shlex.quote(value)}" for name, value in wanted.environment)
     print(*assignments, shlex.join(wanted.command))
+
+
+def _check_engine(engine: str, master: str | None, jobs: int | None, roots: Sequence[str]) -> None:
+    """Raise UsageError for an engine that is not known, or options of another one."""
+    from kcheck.disk.remote import is_url
+    from kcheck.fleet.inventory import is_inventory
+
+    if engine not in _ENGINES:
+        raise UsageError(f"unknown --engine {engine}; use one of {', '.join(_ENGINES)}")
+    if engine != "spark" and master is not None:
+        raise UsageError(f"--master {master} needs --engine spark")
+    if engine == "spark" and jobs is not None and not any(is_url(root) or is_inventory(root) for root in roots):
+        raise UsageError(f"--jobs {jobs}: not with --engine spark; use --master 'local[{jobs}]'")
+
+
+def _check_run(run: str | None, time_limit: float, min_coverage: float) -> None:
+    """Raise UsageError for a name of a run, or a limit, that no run can have."""
+    if not time_limit > 0:
+        raise UsageError(f"--time-limit {time_limit:g}: must be more than 0 seconds")
+    if not 0 <= min_coverage <= 100:
+        raise UsageError(f"--min-coverage {min_coverage:g}: must be from 0 to 100 percent")
+    if run is not None and not _RUN.fullmatch(run):
+        raise UsageError(f"--run {run}: use up to 64 letters, digits and ._-, the first a letter or digit")
 
 
 def _remembering(

@@ -207,26 +207,7 @@ class Cluster:
             controllers = {number: free_port() for number in range(1, brokers + 1)}
         if self.mode == "zk":
             self.beside = self._zookeeper(side_port)
-            common |= {
-                "zookeeper.connect": f"127.0.0.1:{side_port}",
-                "zookeeper.session.timeout.ms": int(1000 * ZOOKEEPER_SESSION),
-                # The last replica of a partition cannot hand over its leadership and would wait 3 times 5 s.
-                "controlled.shutdown.max.retries": 1,
-                "controlled.shutdown.retry.backoff.ms": 100,
-            }
-        else:
-            places = {number: f"127.0.0.1:{port}" for number, port in controllers.items()}
-            common |= {
-                **(
-                    {"controller.quorum.bootstrap.servers": places[1]}
-                    if standalone
-                    else {"controller.quorum.voters": ",".join(f"{number}@{place}" for number, place in places.items())}
-                ),
-                "controller.listener.names": "CONTROLLER",
-                "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
-                "broker.session.timeout.ms": 3000,
-                "broker.heartbeat.interval.ms": 500,
-            }
+        common |= self._of_mode(side_port, controllers)
         common |= broker_config or {}
         self.brokers: dict[int, Process] = {}
         for number in range(1, brokers + 1):
@@ -239,6 +220,29 @@ class Cluster:
             self._begin_with(begins_with, nodes)
         elif self.mode == "kraft":
             self._format(nodes)
+
+    def _of_mode(self, side_port: int, controllers: Mapping[int, int]) -> dict[str, object]:
+        """Return the settings that name what is beside the brokers, and how soon it misses one of them."""
+        if self.mode == "zk":
+            return {
+                "zookeeper.connect": f"127.0.0.1:{side_port}",
+                "zookeeper.session.timeout.ms": int(1000 * ZOOKEEPER_SESSION),
+                # The last replica of a partition cannot hand over its leadership and would wait 3 times 5 s.
+                "controlled.shutdown.max.retries": 1,
+                "controlled.shutdown.retry.backoff.ms": 100,
+            }
+        places = {number: f"127.0.0.1:{port}" for number, port in controllers.items()}
+        return {
+            **(
+                {"controller.quorum.bootstrap.servers": places[1]}
+                if self.standalone
+                else {"controller.quorum.voters": ",".join(f"{number}@{place}" for number, place in places.items())}
+            ),
+            "controller.listener.names": "CONTROLLER",
+            "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+            "broker.session.timeout.ms": 3000,
+            "broker.heartbeat.interval.ms": 500,
+        }
 
     def _begin_with(self, folder: Path, nodes: set[Process]) -> None:
         """Copy the data of all nodes; their configuration names ports of its own."""

@@ -1,4 +1,4 @@
-"""Plays histories of `kcheck simulate` on a real cluster, and tells where the two differ in the end."""
+"""Plays histories of `kcheck simulate` on a real cluster."""
 
 import json
 import signal
@@ -7,29 +7,24 @@ import struct
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from kcheck.disk.read import opened
 from kcheck.formats import offset_checkpoint
 from kcheck.formats._new_entries import encoded
 from kcheck.formats.offset_checkpoint import OffsetCheckpoint
-from kcheck.model.cluster import PartitionRegistration
-from kcheck.model.entries import EpochEntries
 from kcheck.model.names import LEADER_EPOCHS, REPLICATION_OFFSET
 from kcheck.segments.batches import Walk
 from kcheck.simulation.directories import TOPIC, broker_id, magic_of
 from kcheck.simulation.events import Event, EventKind
 from kcheck.simulation.replay import HistoryStep, Replay
 from kcheck.simulation.state import CONTROLLER as CONTROLLER_NODE
-from kcheck.simulation.state import EpochsFile, Node, ReplicaMode
-from kcheck.views.metadata_copy import read_copy
-from kcheck.views.zookeeper_copy import zookeeper_copy
+from kcheck.simulation.state import EpochsFile, ReplicaMode
 from tests.oracle.admin_requests import create_topic, delete_records, delete_topic, elect, reorder
-from tests.oracle.histories import epoch_lines
 from tests.oracle.jars import numbers, run_java
 from tests.oracle.kafka import CONTROLLER_ID, Cluster, Process, wait_for
 from tests.oracle.links import CONTROLLER, Links, Proxy, rounds
 from tests.oracle.partitions import Led, make_known
+from tests.oracle.played import Played, end_on_disk
 
 CONFIG: dict[str, object] = {
     "auto.leader.rebalance.enable": "false",
@@ -58,7 +53,7 @@ class Stage:
 
     def __init__(self, runs: Sequence[Replay], begin: Callable[..., Cluster], folder: Path, version: str) -> None:
         """Make the cluster; all histories have one controller mode, and `can_share` where there are several."""
-        self._runs, self._run, self._links, self._topic = runs, runs[0], Links(), TOPIC
+        self._runs, self._run, self._links = runs, runs[0], Links()
         kraft = self._run.rules.election.kraft
         self._count = max(len(run.script.names) for run in runs)
         message_format = self._run.script.topic.message_format
@@ -72,6 +67,7 @@ class Stage:
             version, self._count if kraft else self._count + 1, dir=folder, mode="kraft" if kraft else "zk",
             broker_config=broker_config,
         )  # fmt: skip
+        self._partition = Played(self.cluster, TOPIC)
         self._proxies = [Proxy(self._links, number, self.cluster[number].port) for number in self._numbers]
         for number, proxy in zip(self._numbers, self._proxies, strict=True):
             self._configure(self.cluster[number], f"advertised.listeners=PLAINTEXT://127.0.0.1:{proxy.port}")
@@ -106,7 +102,7 @@ class Stage:
                 for event, before, after in zip(events, run.steps[:-1], run.steps[1:], strict=True):
                     self._play(event, before, after)
                     self._settle(after)
-                yield self._differences()
+                yield self._partition.differences(self._run)
         finally:
             self._let_go()
             self.cluster.kill()
@@ -135,7 +131,7 @@ class Stage:
         if not kraft:
             self.cluster[self._count + 1].start()
         self.cluster[leader].start()
-        wait_for("a leader", lambda: self._registration().leader == leader)
+        wait_for("a leader", lambda: self._partition.registration().leader == leader)
         self._links.set_open(is_open=False)
         followers = [number for number in self._numbers if number != leader]
         for number in followers:
@@ -152,16 +148,16 @@ class Stage:
             broker.spawn()
         for broker in down:
             broker.wait_started()
-        cluster, old = self.cluster, self._topic
+        cluster, old = self.cluster, self._partition.topic
         delete_topic(self._admin, cluster.version, old)
-        directories = [self._directory(number) for number in self._numbers]
+        directories = [self._partition.directory(number) for number in self._numbers]
         wait_for("the deletion", lambda: not any(directory.exists() for directory in directories))
         self._links.set_open(is_open=False)
         self._links.permits.clear()
-        self._topic = topic
+        self._partition = Played(cluster, topic)
         replicas = [broker_id(number) for number in self._run.steps[0].state.controller.seats.replicas]
         create_topic(self._admin, cluster.version, topic, replicas, _settings(self._run))
-        wait_for("logs", lambda: all(self._directory(number).exists() for number in replicas))
+        wait_for("logs", lambda: all(self._partition.directory(number).exists() for number in replicas))
         self._join()
         for number in replicas[1:]:
             self._links.fetch(number)
@@ -177,50 +173,17 @@ class Stage:
         """Let followers fetch until the ISR is that of the history."""
         seats = self._run.steps[0].state.controller.seats
         wanted = {broker_id(number) for number in seats.isr}
-        wait_for("the topic", lambda: self._find() is not None)
+        wait_for("the topic", lambda: self._partition.found() is not None)
         deadline = time.monotonic() + 30
-        while set(self._registration().isr) != wanted and time.monotonic() < deadline:
+        while set(self._partition.registration().isr) != wanted and time.monotonic() < deadline:
             for number in sorted(wanted - {broker_id(seats.leader)}):
                 self._links.fetch(number, 2)
-
-    def _find(self) -> PartitionRegistration | None:
-        cluster = self.cluster
-        if cluster.mode == "zk":
-            image = zookeeper_copy(str(cluster.beside.dir)).metadata.image
-        else:
-            image = read_copy(str(cluster.beside.log_dirs[0] / "__cluster_metadata-0"), CONTROLLER_ID).image
-        return next((row for topic, _, row in image.partitions() if topic.name == self._topic), None)
-
-    def _registration(self) -> PartitionRegistration:
-        found = self._find()
-        assert found is not None
-        return found
-
-    def _directory(self, number: int) -> Path:
-        return self.cluster[number].log_dirs[0] / f"{self._topic}-0"
-
-    def _end(self, number: int) -> int:
-        """Return where the batches of a log end."""
-        ends = [0]
-        for log in self._directory(number).glob("*.log"):
-            with opened(str(log)) as source:
-                ends += [int(log.stem), *(batch.last_offset + 1 for batch in Walk(source, log.stat().st_size))]
-        return max(ends)
-
-    def _as_expected(self, step: HistoryStep) -> bool:
-        """Whether the controller and the logs are as the simulator says."""
-        seats = step.state.controller.seats
-        row = self._registration()
-        return (row.leader, set(row.isr)) == (
-            -1 if seats.leader < 0 else broker_id(seats.leader),
-            {broker_id(number) for number in seats.isr},
-        ) and all(self._end(broker_id(number)) == _end_on_disk(node) for number, node in enumerate(step.state.nodes))
 
     def _settle(self, step: HistoryStep) -> None:
         """Return when the cluster is as the simulator says, or after some time; what differs shows in the end."""
         deadline = time.monotonic() + STEP
         while time.monotonic() < deadline:
-            if self._as_expected(step):
+            if self._partition.is_as_expected(step):
                 break
             time.sleep(0.05)
         time.sleep(0.3)  # The controller tells what it has written.
@@ -240,9 +203,9 @@ class Stage:
             case EventKind.CRASH | EventKind.POWER_LOSS:
                 self.cluster[number].kill()
                 if event.kind is EventKind.POWER_LOSS:
-                    self._cut(number, _end_on_disk(after.state.nodes[event.broker]))
+                    self._cut(number, end_on_disk(after.state.nodes[event.broker]))
                     if after.state.nodes[event.broker].epochs_file is EpochsFile.TORN:
-                        file = self._directory(number) / LEADER_EPOCHS
+                        file = self._partition.directory(number) / LEADER_EPOCHS
                         file.write_bytes(bytes(file.stat().st_size))
                 self._write_checkpoint(number, after.state.nodes[event.broker].checkpoint)
             case EventKind.STOP:
@@ -267,11 +230,11 @@ class Stage:
                 else:
                     self._links.release((link[0], link[1]), drop=event.kind is EventKind.DROP)
             case EventKind.REASSIGN:
-                reorder(self._admin, self._topic, [broker_id(one) for one in event.brokers])
+                reorder(self._admin, self._partition.topic, [broker_id(one) for one in event.brokers])
             case EventKind.SHRINK:
                 pass  # It does not fetch, and is soon too slow.
             case EventKind.TRIM:
-                delete_records(self.cluster[number].port, self._topic, event.offset or 0)
+                delete_records(self.cluster[number].port, self._partition.topic, event.offset or 0)
             case EventKind.FENCE | EventKind.FLUSH | EventKind.CHECKPOINT | EventKind.WAIT | EventKind.READ:
                 pass
             case _:
@@ -279,12 +242,12 @@ class Stage:
 
     def _append(self, leader: int, event: Event, before: HistoryStep, after: HistoryStep) -> None:
         """Append to a leader, which may not know yet that it is the leader."""
-        end = _end_on_disk(after.state.nodes[leader])
+        end = end_on_disk(after.state.nodes[leader])
         for _ in range(APPENDS):
             self._produce(broker_id(leader), event, before)
             deadline = time.monotonic() + 3
             while time.monotonic() < deadline:
-                if self._end(broker_id(leader)) >= end:
+                if self._partition.end(broker_id(leader)) >= end:
                     return
                 time.sleep(0.05)
 
@@ -293,7 +256,7 @@ class Stage:
         magic, append = magic_of(self._run), len(before.state.appends)
         values = [f"append {append} record {at}".encode() for at in range(event.amount)]
         records = encoded(magic, 0, -1, values)
-        name = self._topic.encode()
+        name = self._partition.topic.encode()
         body = struct.pack(">h", -1) if magic > 1 else b""
         body += struct.pack(">hii", int(event.acks), 30_000, 1) + struct.pack(">h", len(name)) + name
         body += struct.pack(">iii", 1, 0, len(records)) + records
@@ -310,13 +273,13 @@ class Stage:
         }
         self._links.set_open(is_open=True)
         deadline = time.monotonic() + STEP
-        while time.monotonic() < deadline and not self._as_expected(after):
+        while time.monotonic() < deadline and not self._partition.is_as_expected(after):
             time.sleep(0.05)
         rounds(self._links, followers, 4, 10)
         self._links.set_open(is_open=False)
 
     def _cut(self, number: int, end: int) -> None:
-        for log in sorted(self._directory(number).glob("*.log")):
+        for log in sorted(self._partition.directory(number).glob("*.log")):
             with opened(str(log)) as source:
                 size = log.stat().st_size
                 at = next((batch.position for batch in Walk(source, size) if batch.last_offset >= end), size)
@@ -325,7 +288,7 @@ class Stage:
 
     def _write_checkpoint(self, number: int, offset: int) -> None:
         """Leave the high watermark of an earlier moment: the thread that writes it had not run since."""
-        value = OffsetCheckpoint(0, (self._topic,), (0,), (offset,))
+        value = OffsetCheckpoint(0, (self._partition.topic,), (0,), (offset,))
         (self.cluster[number].log_dirs[0] / REPLICATION_OFFSET).write_bytes(offset_checkpoint.serialize(value))
 
     def _elect(self, event: Event, before: HistoryStep) -> None:
@@ -336,16 +299,16 @@ class Stage:
         if not event.unclean:
             order = [chosen, *others]
             if is_new:
-                reorder(self._admin, self._topic, order)
+                reorder(self._admin, self._partition.topic, order)
             else:
-                row = {"topic": self._topic, "partition": 0, "replicas": order}
+                row = {"topic": self._partition.topic, "partition": 0, "replicas": order}
                 tool = "kafka.admin.ReassignPartitionsCommand"
                 self._tool(tool, {"version": 1, "partitions": [row]}, "--execute", "--reassignment-json-file")
-            wait_for("new order", lambda: self._registration().replicas[0] == chosen)
+            wait_for("new order", lambda: self._partition.registration().replicas[0] == chosen)
         if is_new:
-            elect(self._admin, self._topic, unclean=event.unclean)
+            elect(self._admin, self._partition.topic, unclean=event.unclean)
         elif not event.unclean:
-            partitions = {"partitions": [{"topic": self._topic, "partition": 0}]}
+            partitions = {"partitions": [{"topic": self._partition.topic, "partition": 0}]}
             self._tool("kafka.admin.PreferredReplicaLeaderElectionCommand", partitions, "--path-to-json-file")
 
     def _tool(self, name: str, plan: object, *options: str) -> None:
@@ -354,33 +317,6 @@ class Stage:
         path.write_text(json.dumps(plan))
         where = f"127.0.0.1:{self.cluster.beside.port}"
         run_java(self.cluster.version, name, "--zookeeper", where, *options, str(path))
-
-    def _differences(self) -> list[str]:
-        """Return what differs: leader, ISR, and of each broker its log end, epochs and high watermark."""
-        last = self._run.steps[-1].state
-        time.sleep(1)  # High watermarks are written.
-        row = self._registration()
-        seats = last.controller.seats
-        ours: dict[str, Any] = {
-            "leader": -1 if seats.leader < 0 else broker_id(seats.leader),
-            "isr": sorted(broker_id(number) for number in seats.isr),
-        }
-        theirs: dict[str, Any] = {"leader": row.leader, "isr": sorted(row.isr)}
-        for number, node in enumerate(last.nodes):
-            name, broker = self._run.script.names[number], self.cluster[broker_id(number)]
-            ours[name] = (
-                node.running,
-                _end_on_disk(node),
-                tuple((int(epoch), int(start)) for epoch, start in _epochs_on_disk(node)),
-                node.high_watermark if node.running else node.checkpoint,
-            )
-            marks = offset_checkpoint.parse((broker.log_dirs[0] / REPLICATION_OFFSET).read_bytes()).value.by_topic()
-            directory = self._directory(broker_id(number))
-            epochs = tuple(epoch_lines(directory))
-            mark = marks.get(self._topic, {}).get(0, 0) if directory.exists() else 0
-            theirs[name] = (broker.alive, self._end(broker_id(number)), epochs, mark)
-        ours, theirs = _ranked(ours), _ranked(theirs)
-        return [f"{name}: {theirs[name]}, not {ours[name]}" for name in ours if ours[name] != theirs[name]]
 
 
 def can_share(run: Replay) -> bool:
@@ -398,22 +334,3 @@ def _shrinks(run: Replay) -> bool:
 def _settings(run: Replay) -> dict[str, str]:
     unclean = str(run.rules.unclean).lower()
     return {"unclean.leader.election.enable": unclean, "min.insync.replicas": str(run.rules.min_isr)}
-
-
-def _ranked(seen: dict[str, Any]) -> dict[str, Any]:
-    """Return the same with epochs numbered from 0 on: a tool that moves a leader may need two elections."""
-    known = sorted({epoch for value in seen.values() if isinstance(value, tuple) for epoch, _ in value[2]})
-    return {
-        name: (*value[:2], tuple((known.index(epoch), start) for epoch, start in value[2]), value[3])
-        if isinstance(value, tuple)
-        else value
-        for name, value in seen.items()
-    }
-
-
-def _epochs_on_disk(node: Node) -> EpochEntries:
-    return () if node.epochs_file is EpochsFile.TORN else node.epochs
-
-
-def _end_on_disk(node: Node) -> int:
-    return node.batches[-1].end_offset if node.batches else node.log_start_offset

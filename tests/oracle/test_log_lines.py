@@ -115,6 +115,7 @@ def test_every_warning_without_a_quorum_is_explained(
 def test_every_warning_about_a_lost_remote_storage_is_explained(
     version: str, tmp_path: Path, start: Callable[..., Cluster]
 ) -> None:
+    """Of one broker: some remote segments are gone, then all of them, while it runs and before its start."""
     remote = tmp_path / "remote"
     remote.mkdir()
     config = {**histories.config(version), **histories.tiered_storage(version, remote)}

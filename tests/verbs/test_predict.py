@@ -315,30 +315,6 @@ def test_how_bad_it_is() -> None:
     ]
 
 
-def test_settings_come_from_files_and_words(tmp_path: Path) -> None:
-    """A server.properties among the paths counts, `--config` before it, and single settings before both."""
-    newest = release("4.3")
-    (tmp_path / "server.properties").write_text("log.index.size.max.bytes=96\nlog.preallocate=true\n")
-    (tmp_path / "other.properties").write_text("segment.index.bytes=80\n")
-    assert settings_of(["server.properties"], None, (), newest).segment_index_bytes == 96
-    assert settings_of(["server.properties"], "other.properties", (), newest).segment_index_bytes == 80
-    found = settings_of([], "server.properties", ("segment.index.bytes=8", "index.interval.bytes=1"), newest)
-    assert (found.index_interval_bytes, found.preallocate) == (1, True)
-    with pytest.raises(UsageError, match="write KEY=VALUE"):
-        settings_of([], None, ("x",), newest)
-    with pytest.raises(UsageError, match=r"^-D log\.dris: unknown setting; did you mean log\.dirs\?$"):
-        settings_of([], None, ("log.dris=/d",), newest)
-    others = (
-        "log.roll.ms=1",
-        "log.retention.bytes=1",
-        "segment.jitter.ms=1",
-        "remote.log.storage.manager.class.name=x",
-    )
-    assert settings({}, newest) == settings_of([], None, others, newest)
-    with pytest.raises(UsageError, match=r"missing\.properties"):
-        settings_of([], "missing.properties", (), newest)
-
-
 @pytest.mark.parametrize("kafka", ["4.3", "4.0.0", "3.9", "3.6", "2.8", "2.7", "2.3", "2.2", "1.1", "0.11.0", "0.10.2"])
 def test_every_case_is_predicted(kafka: str) -> None:
     """No damage of the cases ends in an exception, in any release."""

@@ -1,0 +1,193 @@
+"""What is asked of the files of a broker: what is there, what is wrong, what the next start does, how to repair it."""
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from kcheck.api.answers import EVERY_PARTITION, Path, compared, complete, release, texts_of
+from kcheck.model.evidence import AUTO
+from kcheck.model.release import Release
+from kcheck.model.report import PartitionFilter
+
+if TYPE_CHECKING:
+    from kcheck.dumps.filter import DumpDetail, Filter
+    from kcheck.model.finding import Chosen
+    from kcheck.plans.repair import RepairPlan
+    from kcheck.verbs.check import CheckReport, ReadOptions
+    from kcheck.verbs.dump import Dump
+    from kcheck.verbs.inspect import Inspection
+    from kcheck.verbs.overview import Overview
+    from kcheck.verbs.predict import Prediction
+    from kcheck.verbs.preflight import Preflight
+
+
+def inspect(
+    *paths: Path,
+    segments: bool = False,
+    epochs: bool = False,
+    batches: bool = False,
+    files: bool = False,
+    as_kind: str | None = None,
+    partitions: PartitionFilter = EVERY_PARTITION,
+    kafka: str | Release = AUTO,
+) -> "Inspection":
+    """Return what is in files, partition directories and log dirs: `kcheck inspect`."""
+    from kcheck.documents.inspection import InspectDetail
+    from kcheck.verbs.inspect import inspect as verb
+
+    detail = InspectDetail(segments=segments, epochs=epochs, batches=batches, files=files)
+    texts = texts_of(paths)
+    return complete(
+        lambda: verb(texts, as_kind=as_kind, wanted=partitions, detail=detail, release=release(kafka, paths=texts))
+    )
+
+
+def check(
+    *paths: Path,
+    depth: str = "headers",
+    as_kind: str | None = None,
+    reading: "ReadOptions | None" = None,
+    metadata: Iterable[Path] = (),
+    partitions: PartitionFilter = EVERY_PARTITION,
+    kafka: str | Release = AUTO,
+) -> "CheckReport":
+    """Return what is wrong: `kcheck check`. `depth` is checkpoints, headers, crc or records.
+
+    `metadata` are copies of the cluster's metadata outside of the paths, such as a controller's log dir.
+    """
+    from kcheck.model.depth import parse_depth
+    from kcheck.verbs.check import check as verb
+
+    texts, level, named = texts_of(paths), parse_depth(depth), tuple(texts_of(metadata))
+
+    def answer(chosen: Release) -> "CheckReport":
+        return verb(
+            texts, depth=level, as_kind=as_kind, wanted=partitions, release=chosen, reading=reading, metadata=named
+        )
+
+    return compared(kafka, texts, answer)
+
+
+def predict(
+    *paths: Path,
+    clean: bool | None = None,
+    config: Path | None = None,
+    define: Sequence[str] = (),
+    metadata: Iterable[Path] = (),
+    partitions: PartitionFilter = EVERY_PARTITION,
+    kafka: str | Release = AUTO,
+) -> "Prediction":
+    """Return what the broker does at its next start: `kcheck predict`.
+
+    `clean` overrides .kafka_cleanshutdown, `config` is a server.properties, `define` are settings such as
+    `log.index.size.max.bytes=4096`, `metadata` are copies of the cluster's metadata outside of the paths.
+    """
+    from kcheck.startup.log_manager import StartOptions
+    from kcheck.verbs.predict import predict as verb
+    from kcheck.views.broker_settings import settings_of
+
+    texts, named = texts_of(paths), tuple(texts_of(metadata))
+
+    def answer(chosen: Release) -> "Prediction":
+        settings = settings_of(texts, None if config is None else os.fspath(config), tuple(define), chosen)
+        return verb(texts, StartOptions(clean, settings, chosen, partitions, metadata=named))
+
+    return compared(kafka, texts, answer, config)
+
+
+def preflight(
+    properties: Path,
+    *,
+    allow: Iterable[str] = (),
+    metadata: Iterable[Path] = (),
+    clean: bool | None = None,
+    define: Sequence[str] = (),
+    kafka: str | Release = AUTO,
+) -> "Preflight":
+    """Return whether the broker with this server.properties may start: `kcheck preflight`.
+
+    `allow` are kinds of reasons that do not count: loss, stray, elr, offline; the other arguments are those of predict.
+    """
+    from kcheck.core.preflight import ALLOWED, ReasonKind
+    from kcheck.errors import UsageError
+    from kcheck.startup.log_manager import StartOptions
+    from kcheck.verbs.preflight import log_dirs_of, unresolved
+    from kcheck.verbs.preflight import preflight as verb
+    from kcheck.views.broker_settings import settings_of
+
+    path, named, allowed = os.fspath(properties), tuple(texts_of(metadata)), frozenset(allow)
+    for kind in sorted(allowed - set(ALLOWED)):
+        raise UsageError(f"--allow {kind}: use {', '.join(ALLOWED)}")
+
+    def answer(chosen: Release) -> "Preflight":
+        unknown = unresolved(path, define)
+        settings = settings_of([], None if unknown else path, tuple(define), chosen)
+        options = StartOptions(clean, settings, chosen, metadata=named)
+        return verb(path, options, frozenset(map(ReasonKind, allowed)), unknown)
+
+    return complete(lambda: answer(release(kafka, paths=log_dirs_of(path), config=path)))
+
+
+def overview(
+    *paths: Path,
+    metadata: Iterable[Path] = (),
+    partitions: PartitionFilter = EVERY_PARTITION,
+    kafka: str | Release = AUTO,
+) -> "Overview":
+    """Return what is wrong in batch headers, and the verdict on the next start: `kcheck PATH`."""
+    from kcheck.startup.log_manager import StartOptions
+    from kcheck.verbs.overview import overview as verb
+    from kcheck.views.broker_settings import settings_of
+
+    texts, named = texts_of(paths), tuple(texts_of(metadata))
+
+    def answer(chosen: Release) -> "Overview":
+        settings = settings_of(texts, None, (), chosen)
+        return verb(texts, StartOptions(None, settings, chosen, partitions, metadata=named))
+
+    return compared(kafka, texts, answer)
+
+
+def dump(
+    *paths: Path, as_kind: str | None = None, rows: "Filter | None" = None, detail: "DumpDetail | None" = None
+) -> "Dump":
+    """Return every batch, record or index entry of files: `kcheck dump`."""
+    from kcheck.dumps.filter import DumpDetail, Filter
+    from kcheck.verbs.dump import dump as verb
+
+    return complete(
+        lambda: verb(texts_of(paths), as_kind=as_kind, wanted=rows or Filter(), shown=detail or DumpDetail())
+    )
+
+
+def repair(
+    *paths: Path,
+    against: Sequence[Path] = (),
+    accept_loss: bool = False,
+    tidy: bool = False,
+    config: Path | None = None,
+    define: Sequence[str] = (),
+    keep: "Chosen | None" = None,
+    metadata: Iterable[Path] = (),
+    partitions: PartitionFilter = EVERY_PARTITION,
+    kafka: str | Release = AUTO,
+) -> "RepairPlan":
+    """Return a plan for what is wrong: `kcheck repair`. Nothing on disk changes.
+
+    The plan leaves out what the next start makes good itself, unless `tidy`.
+    `against` are replicas of other brokers that can prove what is committed; `keep` chooses findings by rule and
+    severity; `metadata` are copies of the cluster's metadata outside of the paths.
+    """
+    from kcheck.plans.repair import repair as verb
+    from kcheck.startup.log_manager import StartOptions
+    from kcheck.views.broker_settings import settings_of
+
+    texts, every = texts_of(paths), keep or (lambda *_: True)
+
+    def answer() -> "RepairPlan":
+        chosen = release(kafka, paths=texts, config=config)
+        settings = settings_of(texts, None if config is None else os.fspath(config), tuple(define), chosen)
+        options = StartOptions(None, settings, chosen, partitions, metadata=tuple(texts_of(metadata)))
+        return verb(texts, texts_of(against), options, accept_loss=accept_loss, tidy=tidy, keep=every)
+
+    return complete(answer)

@@ -1,0 +1,150 @@
+"""What is asked of several brokers, or of what their controllers know: who should lead, and what that costs."""
+
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from kcheck.api.answers import EVERY_PARTITION, Path, compared, complete, release, texts_of
+from kcheck.model.evidence import AUTO
+from kcheck.model.release import Release
+from kcheck.model.report import PartitionFilter
+
+if TYPE_CHECKING:
+    from kcheck.replicas.elections import ClusterElection
+    from kcheck.replicas.end_offset import EndOffsets
+    from kcheck.replicas.truncation import Truncation
+    from kcheck.replicas.verification import Verification
+    from kcheck.verbs.cluster import ClusterReport
+
+
+def end_offset(
+    *paths: Path,
+    epochs: Iterable[int] = (),
+    current_leader_epoch: int = -1,
+    log_end_offset: int | None = None,
+    after_start: bool = False,
+    partitions: PartitionFilter = EVERY_PARTITION,
+    kafka: str | Release = AUTO,
+) -> "EndOffsets":
+    """Return what replicas answer to OffsetsForLeaderEpoch: `kcheck end-offset`."""
+    from kcheck.replicas.end_offset import EndOffsetQuery, end_offsets
+
+    query = EndOffsetQuery(
+        epochs=tuple(epochs),
+        current_leader_epoch=current_leader_epoch,
+        log_end_offset=log_end_offset,
+        after_start=after_start,
+    )
+    texts = texts_of(paths)
+    return compared(kafka, texts, lambda chosen: end_offsets(texts, query, wanted=partitions, release=chosen))
+
+
+def truncation(
+    *replicas: Path,
+    leader: str | int | None = None,
+    leader_epoch: int | None = None,
+    live: bool = False,
+    metadata: Iterable[Path] = (),
+    partitions: PartitionFilter = EVERY_PARTITION,
+    kafka: str | Release = AUTO,
+) -> "Truncation":
+    """Return where each follower truncates, and what is lost: `kcheck truncation`.
+
+    `leader` is a broker id, `best`, or None for every candidate; with `live` the brokers do not restart before.
+    `metadata` are copies of the cluster's metadata outside of the replicas: they say who can be elected cleanly.
+    """
+    from kcheck.replicas.leader_plans import Election
+    from kcheck.replicas.truncation import truncation as verb
+
+    election = Election(leader=None if leader is None else str(leader), leader_epoch=leader_epoch, live=live)
+    texts, named = texts_of(replicas), tuple(texts_of(metadata))
+
+    def answer(chosen: Release) -> "Truncation":
+        return verb(texts, election, wanted=partitions, release=chosen, metadata=named)
+
+    return compared(kafka, texts, answer)
+
+
+def elect(
+    *brokers: Path,
+    dead: Iterable[int] = (),
+    incomplete_ok: bool = False,
+    metadata: Iterable[Path] = (),
+    aside: Iterable[Path] = (),
+    config: Path | None = None,
+    save_lost: Path | None = None,
+    out: Path | None = None,
+    partitions: PartitionFilter = EVERY_PARTITION,
+    kafka: str | Release = AUTO,
+) -> "ClusterElection":
+    """Return who should lead each partition, and in which order brokers should start: `kcheck elect`.
+
+    `dead` are the brokers that are given up; with `incomplete_ok` a leader is recommended although replicas of other
+    brokers are not known. `metadata` are copies of the cluster's metadata outside of the log dirs. `aside` are texts
+    `BROKER=PATH`: partition directories that were moved aside, or what holds them. `config` is a controller's
+    server.properties, where none is among the paths. `save_lost` is a directory for
+    copies of the batches that the election of some candidate would cut, `out` one for the plan.
+    """
+    from kcheck.replicas.elections import ElectionQuestion
+    from kcheck.replicas.elections import elect as verb
+
+    texts = texts_of(brokers)
+    question = ElectionQuestion(
+        dead=tuple(dead),
+        incomplete_ok=incomplete_ok,
+        metadata=tuple(texts_of(metadata)),
+        aside=tuple(texts_of(aside)),
+        config=None if config is None else os.fspath(config),
+    )
+    elected = compared(kafka, texts, lambda chosen: verb(texts, question, wanted=partitions, release=chosen))
+    elected = elected if save_lost is None else elected.with_saved(os.fspath(save_lost))
+    return elected if out is None else elected.with_plan(os.fspath(out))
+
+
+def verify(
+    plan: Path,
+    *brokers: Path,
+    metadata: Iterable[Path] = (),
+    partitions: PartitionFilter = EVERY_PARTITION,
+    kafka: str | Release = AUTO,
+) -> "Verification":
+    """Return what became of a plan: `kcheck verify`. `plan` is the directory that `elect` wrote for `out`.
+
+    `metadata` are copies of the cluster's metadata outside of the log dirs.
+    """
+    from kcheck.replicas.verification import verify as verb
+
+    texts, folder, named = texts_of(brokers), os.fspath(plan), tuple(texts_of(metadata))
+
+    def answer(chosen: Release) -> "Verification":
+        return verb(folder, texts, wanted=partitions, release=chosen, metadata=named)
+
+    return compared(kafka, texts, answer)
+
+
+def cluster(
+    *paths: Path,
+    at: int | None = None,
+    history: str | None = None,
+    fetchers: int | None = None,
+    brokers: bool = False,
+    partitions: PartitionFilter = EVERY_PARTITION,
+    kafka: str | Release = AUTO,
+) -> "ClusterReport":
+    """Return what the controllers know: `kcheck cluster`.
+
+    `at` is the offset of the last metadata record that counts, or the zxid of ZooKeeper's last transaction. `history`
+    is a partition as TOPIC-N, `fetchers` the brokers' num.replica.fetchers. With `brokers` the one table of the answer
+    is that of the brokers.
+    """
+    from kcheck.verbs.cluster import ClusterQuestion, kraft_paths, partition_named
+    from kcheck.verbs.cluster import cluster as verb
+
+    wanted_history = None if history is None else partition_named(history)
+    question = ClusterQuestion(at=at, history=wanted_history, fetchers=fetchers, brokers=brokers)
+    texts = texts_of(paths)
+
+    def answer() -> "ClusterReport":
+        return verb(texts, question, wanted=partitions, release=release(kafka, paths=kraft_paths(texts)))
+
+    return complete(answer)
