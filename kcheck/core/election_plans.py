@@ -16,6 +16,7 @@ from kcheck.core.election import (
     leader_of_all,
 )
 from kcheck.core.start_order import Contest, Costs, StartOrder, start_order
+from kcheck.core.sums import known_sum
 from kcheck.core.truncation_plans import OffsetRange, TruncationPlan
 from kcheck.model.cluster import PartitionRegistration
 from kcheck.model.entries import Offset
@@ -187,9 +188,7 @@ def total(losses: Iterable[Amounts | None]) -> Amounts:
     """Return the sum of losses; a count that is not known of one is not known of all."""
     known = list(losses)
     rows = [Amounts(None, None, None) if lost is None else lost for lost in known]
-    return (
-        Amounts(*(None if None in column else sum(column) for column in zip(*rows, strict=True))) if rows else Amounts()
-    )
+    return Amounts(*map(known_sum, zip(*rows, strict=True))) if rows else Amounts()
 
 
 def order_of_starts(partitions: Iterable[PartitionElection], starts: Mapping[int, BrokerStart]) -> StartOrder:

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
-from operator import add, sub
+from operator import sub
 from typing import NamedTuple
 
 from kcheck.core.election import BrokerStart, first_leader
 from kcheck.core.election_plans import Amounts, PartitionElection
+from kcheck.core.sums import plus
 
 _OUTSIDER = BrokerStart(-1, clean=True)
 """A broker without a replica of the partition."""
@@ -38,10 +39,6 @@ def _under(partition: PartitionElection, leader: int | None) -> _Sums:
     return (*(count or 0 for count in counts), *(count is None for count in counts), 0)
 
 
-def _plus(one: _Sums, other: Iterable[int]) -> _Sums:
-    return tuple(map(add, one, other))
-
-
 def _scenario(name: str, sums: _Sums) -> Scenario:
     lost = (None if unknown else count for count, unknown in zip(sums[:3], sums[3:6], strict=True))
     return Scenario(name, Amounts(*lost), sums[6])
@@ -57,7 +54,7 @@ class _SamePlaces:
 
     def add(self, partition: PartitionElection) -> None:
         for leader, sums in self.sums.items():
-            self.sums[leader] = _plus(sums, _under(partition, leader))
+            self.sums[leader] = plus(sums, _under(partition, leader))
 
     @property
     def brokers(self) -> set[int]:
@@ -93,7 +90,7 @@ def scenarios(
         "kafka-unclean": (partition.kafka_unclean for partition in partitions),
     }
     rows = [
-        _scenario(name, reduce(_plus, map(_under, partitions, leaders), _NOTHING))
+        _scenario(name, reduce(plus, map(_under, partitions, leaders), _NOTHING))
         if name == "best" or not unknown
         else Scenario(name, Amounts(None, None, None), None)
         for name, leaders in together.items()
@@ -112,12 +109,12 @@ def _each_first(
     more, everywhere = dict.fromkeys(sorted(starts), _NOTHING), _NOTHING
     for place in places:
         base = place.after((_OUTSIDER, *usual))
-        everywhere = _plus(everywhere, base)
+        everywhere = plus(everywhere, base)
         for first in place.brokers & starts.keys():
             others = (start for start in usual if start.broker_id != first)
             own = place.sums[first] if first in place.leaders else place.after((starts[first], *others))
-            more[first] = _plus(more[first], map(sub, own, base))
-    return (_scenario(f"broker-{first}-first", _plus(everywhere, sums)) for first, sums in more.items())
+            more[first] = plus(more[first], map(sub, own, base))
+    return (_scenario(f"broker-{first}-first", plus(everywhere, sums)) for first, sums in more.items())
 
 
 def after_order(
@@ -125,4 +122,4 @@ def after_order(
 ) -> Scenario:
     """Return what it costs that brokers start in an order, each when the one before has settled."""
     usual = [starts[number] for number in order]
-    return _scenario("start-order", reduce(_plus, (place.after(usual) for place in _places(partitions)), _NOTHING))
+    return _scenario("start-order", reduce(plus, (place.after(usual) for place in _places(partitions)), _NOTHING))

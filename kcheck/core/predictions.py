@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from kcheck.core.startup import Mode, Outcome
+from kcheck.core.sums import known_sum
 from kcheck.model.entries import EpochEntries, Offset
 from kcheck.model.names import PartitionDirectory
 from kcheck.model.unreadable import Unreadable
@@ -144,20 +145,16 @@ def total_loss(losses: Iterable[LostRecords]) -> LostRecords | None:
     real = [loss for loss in losses if loss.records != 0]
     if not real:
         return None
-    records = _sum([loss.records for loss in real])
+    records = known_sum(loss.records for loss in real)
     is_open = any(loss.start is not None and loss.end is None for loss in real)
     return LostRecords(
         start=min((loss.start for loss in real if loss.start is not None), default=None),
         end=None if is_open else max((loss.end for loss in real if loss.end is not None), default=None),
         records=records,
         bytes=sum(loss.bytes for loss in real),
-        below_high_watermark=_sum([loss.below_high_watermark for loss in real]),
+        below_high_watermark=known_sum(loss.below_high_watermark for loss in real),
         counted=sum(loss.at_least for loss in real) if records is None else 0,
     )
-
-
-def _sum(counts: list[int | None]) -> int | None:
-    return None if None in counts else sum(count or 0 for count in counts)
 
 
 class PartitionPrediction(NamedTuple):

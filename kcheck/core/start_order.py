@@ -9,8 +9,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import combinations
-from operator import add
 from typing import NamedTuple
+
+from kcheck.core.sums import plus
 
 EXACT_BROKERS_MAX = 12
 """Up to this many brokers whose order matters, the order is proven the best."""
@@ -79,7 +80,7 @@ class Choices:
             if len(set(table.values())) > 1:
                 sums = self.tables[frozenset(number for _, number in table)]
                 for key, costs in table.items():
-                    sums[key] = _plus(sums[key], costs) if key in sums else costs
+                    sums[key] = plus(sums[key], costs) if key in sums else costs
                     self.zero = (0,) * len(costs)
         self._of_broker: dict[int, list[tuple[Started, CostTable]]] = defaultdict(list)
         for members, table in self.tables.items():
@@ -90,12 +91,8 @@ class Choices:
         """Return what the partitions cost that get their first leader when a broker starts after others."""
         sums = self.zero
         for members, table in self._of_broker[number]:
-            sums = _plus(sums, table.get((before & members, number), self.zero))
+            sums = plus(sums, table.get((before & members, number), self.zero))
         return sums
-
-
-def _plus(one: Costs, other: Costs) -> Costs:
-    return tuple(map(add, one, other))
 
 
 def _least(numbers: tuple[int, ...], choices: Choices) -> tuple[int, ...]:
@@ -107,7 +104,7 @@ def _least(numbers: tuple[int, ...], choices: Choices) -> tuple[int, ...]:
         for number in numbers:
             if number not in before:
                 costs, order = rest(before | {number})
-                options.append((_plus(choices.step(before, number), costs), (number, *order)))
+                options.append((plus(choices.step(before, number), costs), (number, *order)))
         return min(options, default=(choices.zero, ()))
 
     return rest(frozenset())[1]
@@ -127,8 +124,8 @@ def _greedy(numbers: tuple[int, ...], choices: Choices) -> tuple[int, ...]:
         is_better = False
         for at in range(len(order) - 1):
             before, one, other = frozenset(order[:at]), order[at], order[at + 1]
-            now = _plus(choices.step(before, one), choices.step(before | {one}, other))
-            exchanged = _plus(choices.step(before, other), choices.step(before | {other}, one))
+            now = plus(choices.step(before, one), choices.step(before | {one}, other))
+            exchanged = plus(choices.step(before, other), choices.step(before | {other}, one))
             if exchanged < now:
                 order[at], order[at + 1], is_better = other, one, True
     return tuple(order)

@@ -1,6 +1,7 @@
 """The prediction of a start as JSON: a row per log dir, with its partitions."""
 
 from kcheck.core.predictions import LogDirPrediction, LostRecords, PartitionPrediction
+from kcheck.core.sums import known_sum
 from kcheck.core.truncation_plans import TruncatedRecords
 from kcheck.core.verdicts import shutdown_after_abort, verdict
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
@@ -9,7 +10,7 @@ from kcheck.model.report import Row
 
 def log_dir_row(start: LogDirPrediction) -> Row:
     """Return the row of a log dir with its partitions."""
-    records = [partition.lost.records for partition in start.partitions if partition.lost is not None]
+    losses = (partition.lost for partition in start.partitions if partition.lost is not None)
     return {
         "path": start.path,
         "broker_id": start.broker_id,
@@ -21,7 +22,7 @@ def log_dir_row(start: LogDirPrediction) -> Row:
         "clean_start": start.clean,
         "mode": str(start.mode),
         "next_start": shutdown_after_abort(start),
-        "lost_records": None if None in records else sum(count or 0 for count in records),
+        "lost_records": known_sum(lost.records for lost in losses),
         "scan_bytes": sum(partition.scan_bytes for partition in start.partitions),
         "partitions": tuple(
             {"broker_id": start.broker_id, "log_dir": start.path, **partition_row(partition)}

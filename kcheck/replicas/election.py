@@ -17,6 +17,7 @@ from kcheck.core.election_plans import (
 from kcheck.core.predictions import PartitionPrediction
 from kcheck.core.startup import Outcome
 from kcheck.core.strays import directory_of
+from kcheck.core.sums import known_sum
 from kcheck.core.truncation_plans import TruncationPlan
 from kcheck.model.cluster import ClusterImage, PartitionRegistration, TopicImage, is_reserved
 from kcheck.model.entries import Offset
@@ -323,11 +324,7 @@ def _open_transactions(copy: ReplicaCopy, end: Offset) -> int | None:
 
 def _refetched(plan: TruncationPlan) -> Refetched:
     parts = [follower.refetch for follower in plan.followers if follower.refetch is not None]
-    records, sizes = [part.records for part in parts], [part.bytes for part in parts]
-    return Refetched(
-        None if None in records else sum(count or 0 for count in records),
-        None if None in sizes else sum(size or 0 for size in sizes),
-    )
+    return Refetched(known_sum(part.records for part in parts), known_sum(part.bytes for part in parts))
 
 
 def _cut_transactions(plan: TruncationPlan, states: Mapping[int | None, ReplicaState]) -> CutTransactions | None:

@@ -3,13 +3,17 @@
 Facts: CheckpointFileWithFailureHandler, LogManager.loadLogs, ReplicaManager, LogCleanerManager of 0.8.2 to 4.3.
 """
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from kcheck.core.startup import IO_ERRORS
-from kcheck.model.finding import Severity
+from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import CLEANER_OFFSET, LEADER_EPOCHS, LOG_START, RECOVERY_POINT, REPLICATION_OFFSET
+from kcheck.model.parsed import Defect
 from kcheck.model.release import Release
-from kcheck.rules._words import kafka
+from kcheck.model.views import FileView
+from kcheck.rules._contract import Rule
+from kcheck.rules._words import at, defect_rows, kafka
 
 OFFSET_CHECKPOINT_KIND = "offset-checkpoint"
 LEADER_EPOCH_KIND = "leader-epoch-checkpoint"
@@ -133,6 +137,22 @@ ADVICE = {
     "starts, but this replica truncates to its high watermark. Never invent epochs.",
 }
 ADVICE_OTHER = "Find out which checkpoint it was; each one is repaired differently."
+
+
+def refusal_finding(
+    rule: Rule, view: FileView, error: str, message: Callable[[Sequence[Defect]], str], release: Release
+) -> Finding:
+    """Return the finding about a checkpoint that the broker's reader refuses; `message` is given what it refuses."""
+    refused = [defect for defect in view.parsed.defects if not defect.accepted]
+    what = outcome(view.name, error, release)
+    return rule.finding(
+        at(view, refused[0] if refused else None),
+        message(refused),
+        effect=what.words,
+        advice=advice(view.name),
+        severity=what.severity,
+        data={"error": error, "defect_count": len(refused), "defects": defect_rows(refused)},
+    )
 
 
 def advice(name: str) -> str:

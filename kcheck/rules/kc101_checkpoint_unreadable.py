@@ -24,35 +24,30 @@ repair differs by file. You can always empty a recovery point or cleaner file (t
 recompute what the other files hold: keep each readable line.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from kcheck.core.startup import IO_ERRORS
 from kcheck.model.finding import Finding, Severity
+from kcheck.model.parsed import Defect
 from kcheck.model.release import Release
 from kcheck.model.views import FileView
-from kcheck.rules._checkpoints import CHECKPOINT_KINDS, advice, outcome
+from kcheck.rules._checkpoints import CHECKPOINT_KINDS, refusal_finding
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._entries import repeated_text
-from kcheck.rules._words import at, defect_rows, first_of
+from kcheck.rules._words import first_of
 
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
     """Find the checkpoint whose reader throws an IOException."""
-    if view.refusal not in IO_ERRORS:
+    if view.refusal is None or view.refusal not in IO_ERRORS:
         return
-    refused = [defect for defect in view.parsed.defects if not defect.accepted]
-    first = refused[0] if refused else None
-    repeats = repeated_text(view) if len(refused) == 1 else ""
-    why = repeats or (first_of(refused) if refused else "it cannot be read")
-    what = outcome(view.name, view.refusal, release)
-    yield RULE.finding(
-        at(view, first),
-        f"{view.name} is unreadable: {why}",
-        effect=what.words,
-        advice=advice(view.name),
-        severity=what.severity,
-        data={"error": view.refusal, "defect_count": len(refused), "defects": defect_rows(refused)},
-    )
+
+    def message(refused: Sequence[Defect]) -> str:
+        repeats = repeated_text(view) if len(refused) == 1 else ""
+        why = repeats or (first_of(refused) if refused else "it cannot be read")
+        return f"{view.name} is unreadable: {why}"
+
+    yield refusal_finding(RULE, view, view.refusal, message, release)
 
 
 RULE = Rule(severity=Severity.FATAL, scope=Scope.FILE, check=check, kinds=CHECKPOINT_KINDS)

@@ -22,33 +22,28 @@ What to do: follow the advice for an unreadable checkpoint. Do not wait because 
 cleaner or a half-initialised broker shows only in the broker's log.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from kcheck.core.startup import IO_ERRORS
 from kcheck.model.finding import Finding, Severity
+from kcheck.model.parsed import Defect
 from kcheck.model.release import Release
 from kcheck.model.views import FileView
-from kcheck.rules._checkpoints import CHECKPOINT_KINDS, advice, outcome
+from kcheck.rules._checkpoints import CHECKPOINT_KINDS, refusal_finding
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._words import at, defect_rows, first_of
+from kcheck.rules._words import first_of
 
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
     """Find the checkpoint whose reader throws something other than an IOException."""
     if view.refusal is None or view.refusal in IO_ERRORS:
         return
-    refused = [defect for defect in view.parsed.defects if not defect.accepted]
-    first = refused[0] if refused else None
-    what = outcome(view.name, view.refusal, release)
-    why = f": {first_of(refused)}" if refused else ""
-    yield RULE.finding(
-        at(view, first),
-        f"{view.name} holds a number that the broker cannot read{why}",
-        effect=what.words,
-        advice=advice(view.name),
-        severity=what.severity,
-        data={"error": view.refusal, "defect_count": len(refused), "defects": defect_rows(refused)},
-    )
+
+    def message(refused: Sequence[Defect]) -> str:
+        why = f": {first_of(refused)}" if refused else ""
+        return f"{view.name} holds a number that the broker cannot read{why}"
+
+    yield refusal_finding(RULE, view, view.refusal, message, release)
 
 
 RULE = Rule(severity=Severity.ERROR, scope=Scope.FILE, check=check, kinds=CHECKPOINT_KINDS)
