@@ -1,4 +1,4 @@
-"""What of a file goes into a bundle, and why: an allow-list. Of a file that is not in it only name and size go in."""
+"""What of a file goes into a bundle, and why: an allow-list. Nothing of any other file's content."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -24,7 +24,7 @@ class How(StrEnum):
     SETTINGS = "settings"
     """As the settings in a list."""
     NAME = "name"
-    """Only its name and size."""
+    """Not at all."""
 
 
 class Taken(NamedTuple):
@@ -51,7 +51,7 @@ _BY_KIND: Mapping[FileKind, Taken] = {
     FileKind.CLEAN_SHUTDOWN: Taken(How.LINES, "whether the broker stopped cleanly"),
     FileKind.QUORUM_STATE: Taken(How.LINES, "the votes of a controller"),
 }
-_NAME_ONLY = Taken(How.NAME, "name and size only")
+_NAME_ONLY = Taken(How.NAME, "nothing of its content")
 COMMITS_LOG = Taken(How.COMMITS, "batch headers with verdicts, and committed offsets of groups")
 METADATA_LOG = Taken(How.METADATA, "the cluster's metadata by an allow-list")
 CONFIGURATION = Taken(How.SETTINGS, "settings that decide a start, by an allow-list")

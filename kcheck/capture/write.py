@@ -33,6 +33,7 @@ from kcheck.model.names import parse_file
 from kcheck.model.source import SMALL_FILE_SIZE_MAX, Source
 from kcheck.model.unreadable import UnreadableError, too_large
 from kcheck.verbs.explain_log import BrokerLog, messages_of
+from kcheck.views.targets import is_configuration
 
 _ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 _CHUNK_SIZE = 1 << 20
@@ -224,7 +225,9 @@ class _CaptureReader:
         return row
 
     def _digest_alone(self, path: CapturedPath) -> dict[str, str]:
-        """Return the digest of a file of which nothing else goes in; nothing if it cannot be read."""
+        """Return the digest of a file of which nothing else goes in; nothing if it cannot be read or has secrets."""
+        if is_configuration(path.path):
+            return {}
         with suppress(UnreadableError), opened(path.path) as source:
             return self._digest(HashedSource(source))
         return {}

@@ -2,22 +2,38 @@
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kcheck.cli.progress import RedrawnLine
+from kcheck.cli.report_output import keep_outside, width_of
 from kcheck.errors import UsageError
 from kcheck.model.names import META_PROPERTIES, OFFSET_CHECKPOINTS
-from kcheck.renderers._page import size
+from kcheck.renderers._contract import Options
+from kcheck.renderers._page import Page, size
 from kcheck.renderers._printable import printable
 
 if TYPE_CHECKING:
+    from kcheck.capture.pseudonyms import Pseudonyms
     from kcheck.capture.tree import CapturedPath
     from kcheck.capture.write import Captured
 
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+KeyFile = Annotated[
+    str | None,
+    typer.Option("--pseudonyms", metavar="KEYFILE", help="Replace topic names; the key stays in this file."),
+]
+Translate = Annotated[
+    str | None,
+    typer.Option("--translate", metavar="KEYFILE", help="Copy stdin to stdout with the topic names of KEYFILE."),
+]
+WithLogs = Annotated[
+    list[str] | None,
+    typer.Option("--with-logs", metavar="LOG", help="Add the messages that explain knows, redacted; repeatable."),
+]
 
 
 def capture(
@@ -28,21 +44,12 @@ def capture(
         str | None, typer.Option("--output", "-o", metavar="FILE", help="The bundle; its name ends in .kcheck.")
     ] = None,
     show: Annotated[bool, typer.Option("--list", help="Show what would go in, and why; write nothing.")] = False,
-    pseudonyms: Annotated[
-        str | None,
-        typer.Option("--pseudonyms", metavar="KEYFILE", help="Replace topic names; the key stays in this file."),
-    ] = None,
+    pseudonyms: KeyFile = None,
     share: Annotated[
         bool, typer.Option("--share", help="The bundle leaves the company: as --pseudonyms FILE.key.")
     ] = False,
-    translate: Annotated[
-        str | None,
-        typer.Option("--translate", metavar="KEYFILE", help="Copy stdin to stdout with the topic names of KEYFILE."),
-    ] = None,
-    with_logs: Annotated[
-        list[str] | None,
-        typer.Option("--with-logs", metavar="LOG", help="Add the messages that explain knows, redacted; repeatable."),
-    ] = None,
+    translate: Translate = None,
+    with_logs: WithLogs = None,
     with_offsets: Annotated[
         bool, typer.Option("--with-offsets", help="Add the committed offsets of groups, with the names of groups.")
     ] = False,
@@ -69,13 +76,11 @@ def capture(
     from kcheck.capture.write import capture as verb
 
     if translate is not None:
-        at_home = names.load(translate, create=False)
-        for line in sys.stdin:
-            sys.stdout.write(at_home.translated(line))
+        _print_translated(names.load(translate, create=False))
         return
     listed = [*items(paths or [], offsets=with_offsets)]
     if show:
-        _print_list(listed)
+        _print_list(listed, digests=not (no_digests or pseudonyms or share))
         return
     if output is None:
         raise UsageError("capture needs -o FILE.kcheck; --list shows what would go in")
@@ -83,8 +88,8 @@ def capture(
     key_file = pseudonyms or (f"{output}.key" if share else None)
     known = None if key_file is None else names.load(key_file, create=True)
     size_max = _bytes(limit)
+    total = size(sum(item.size for item in listed))
     with RedrawnLine(progress, quiet=quiet) as line:
-        total = sum(item.size for item in listed)
         captured = verb(
             listed,
             output,
@@ -93,7 +98,7 @@ def capture(
             limit=size_max,
             pseudonyms=known,
             logs=with_logs or (),
-            tell=lambda at: line.show(f"{size(at.done)} of {size(total)}  {at.name}"),
+            tell=lambda at: line.show(f"{size(at.done)} of {total}  {at.name}"),
         )
     if known is not None and key_file is not None:
         names.save(key_file, known)
@@ -102,12 +107,30 @@ def capture(
     raise typer.Exit(130 if captured.interrupted else 3 if captured.refused else 0)
 
 
-def _print_list(listed: Iterable["CapturedPath"]) -> None:
+def _print_translated(at_home: "Pseudonyms") -> None:
+    """Copy stdin to stdout with the names of topics at home."""
+    for line in sys.stdin:
+        sys.stdout.write(at_home.translated(line))
+
+
+def _print_list(listed: Sequence["CapturedPath"], *, digests: bool) -> None:
     """Print what would go in, and why."""
+    page = Page(sys.stdout, Options(width=width_of(sys.stdout)))
     for item in listed:
-        if item.kind != "directory" or item.error is not None:
-            why = item.error[1] if item.error else item.content.why if item.content else "name only"
-            print(f"{size(item.size):>9}  {printable(item.name)}  {printable(why)}")
+        if item.kind == "directory" and item.error is None:
+            continue
+        why = item.error[1] if item.error else item.content.why if item.content else "name only"
+        lines = [f"{size(item.size):>9}  {item.name}", f"{'':>9}  {why}"]
+        one = f"{lines[0]}  {why}"
+        for line in [one] if len(printable(one)) <= page.width else lines:
+            page.line(line)
+    unless = " (none of server.properties)" * any(item.log_dirs is not None for item in listed)
+    page.line()
+    page.wrapped(
+        f"Also: the mode, time and SHA-256 of each file{unless}. --no-digests leaves out the SHA-256."
+        if digests
+        else "Also: the mode and time of each file. No SHA-256."
+    )
 
 
 def _print_end(captured: "Captured", output: str, key_file: str | None) -> None:
@@ -126,12 +149,8 @@ def _check_output(output: str, paths: list[str]) -> None:
 
     if not output.endswith(BUNDLE_SUFFIX):
         raise UsageError(f"-o {output}: the name of a bundle ends in {BUNDLE_SUFFIX}")
-    target = os.path.realpath(output)
-    for path in paths:
-        root = os.path.realpath(path)
-        if target == root or target.startswith(root + os.sep):
-            raise UsageError(f"-o {output} is inside {path}, which is captured; choose a file outside")
-    around = os.path.dirname(target)
+    keep_outside(paths, output, "is captured")
+    around = os.path.dirname(os.path.realpath(output))
     if any(os.path.lexists(os.path.join(around, name)) for name in (*OFFSET_CHECKPOINTS, META_PROPERTIES)):
         raise UsageError(f"-o {output} is inside the log dir {around}; choose a file outside")
 

@@ -54,7 +54,7 @@ def report(
     how = OutputOptions(format="html", output=page, no_color=no_color, quiet=quiet)
     written = {page: "html"} if prometheus is None else {page: "html", prometheus: "prometheus"}
     for file in written:
-        keep_outside(summary, file)
+        keep_outside(summary.checked, file)
     for file, style in written.items():
         write(summary, how._replace(format=style, output=file))
     write_answer(summary, how._replace(format=format, output=None), last_line=written_line(" and ".join(written)))

@@ -5,7 +5,7 @@ import io
 import itertools
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple, NoReturn, TextIO
 
 import typer
@@ -137,7 +137,7 @@ def checked_renderer(report: Report, options: OutputOptions) -> "Renderer":
         words = f"--format {options.format} works with {', '.join(renderer.verbs)} only, not with {report.verb}"
         raise UsageError(words.replace("fleet-", "fleet "))
     if options.output is not None:
-        keep_outside(report, options.output)
+        keep_outside(report.checked, options.output)
     return renderer
 
 
@@ -174,12 +174,12 @@ def write(report: Report, options: OutputOptions) -> None:
         raise UsageError(f"-o {options.output}: {error.strerror}") from error
 
 
-def keep_outside(report: Report, file: str) -> None:
-    """Raise UsageError if a file would be written inside a checked path."""
+def keep_outside(checked: Iterable[str], file: str, done: str = "was checked") -> None:
+    """Raise UsageError if a file would be written inside a checked path; `done` is what is done with that."""
     target = os.path.realpath(file)
-    for path in itertools.chain.from_iterable(map(_checked_paths, report.checked)):
+    for path in itertools.chain.from_iterable(map(_checked_paths, checked)):
         if target == os.path.realpath(path) or target.startswith(os.path.realpath(path) + os.sep):
-            raise UsageError(f"-o {file} is inside {path}, which was checked; choose a file outside")
+            raise UsageError(f"-o {file} is inside {path}, which {done}; choose a file outside")
 
 
 def _checked_paths(path: str) -> Iterator[str]:

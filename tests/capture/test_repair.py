@@ -26,6 +26,7 @@ from tests.repairs.test_cases import contents, log_dirs
 SAMPLED = [case for case in FOUND if not holds_old(case)][:: 1 if EVERY else 40]
 OPTIONS = [(), ("--accept-loss",), ("--tidy",)][: None if EVERY else 2]
 PATCHED = CASES / "kc145-batch-magic" / "nine"
+INDEX = CASES / "kc151-offset-index-order" / "swapped"
 TORN = CASES / "kc144-log-torn-tail" / "closed-unclean"
 
 
@@ -165,14 +166,34 @@ def test_a_plan_needs_the_log_dir(tmp_path: Path) -> None:
 
 
 def test_a_configuration_has_no_digest(tmp_path: Path) -> None:
-    """It has passwords: a digest would confirm a guessed one."""
+    """It has passwords: a digest would confirm a guessed one, also of one that lies in a log dir."""
     here = Path(shutil.copytree(SAMPLE, tmp_path / "here"))
     config = tmp_path / "server.properties"
     config.write_text(f"node.id=1\nlog.dirs={here / 'data1'},{here / 'data2'}\nssl.key.password=guess\n")
+    shutil.copy(config, here / "data1")
     manifest = json.loads(zipfile.ZipFile(captured([config], tmp_path)).read("manifest.json"))
     digests = {entry["path"]: entry.get("file_sha256") for entry in manifest["entries"]}
-    assert digests["server.properties"] is None
+    assert (digests["server.properties"], digests["data1/server.properties"]) == (None, None)
     assert digests["data1/meta.properties"] is not None
+    fresh()
+
+
+@pytest.mark.parametrize("is_bundle", [False, True])
+def test_a_plan_writes_no_file_beyond_the_limit(
+    is_bundle: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`apply` would refuse it: neither the plan of the directory nor that of its bundle has the step."""
+    here = Path(shutil.copytree(shared_copy(INDEX), tmp_path / "here"))
+    path = captured([here], tmp_path) if is_bundle else here
+    index, times = plan_of(path, tmp_path / "plan.json")["operations"]
+    size = max(row["after"]["size"] for row in (index, times))
+    monkeypatch.setattr("kcheck.plans.operations.CONTENT_SIZE_MAX", size)
+    assert len(plan_of(path, tmp_path / "again.json")["operations"]) == 2
+    monkeypatch.setattr("kcheck.plans.operations.CONTENT_SIZE_MAX", size - 1)
+    document = plan_of(path, tmp_path / "none.json")
+    assert document["operations"] == []
+    (name,) = (row["path"].partition("here/")[2] for row in (index, times) if row["after"]["size"] == size)
+    assert f"{name} would have {size} bytes, too many for a plan" in {row["why"] for row in document["refused"]}
     fresh()
 
 

@@ -56,13 +56,33 @@ def stat_of(path: Path) -> int:
 
 
 def test_the_list_writes_nothing(broker: Path, tmp_path: Path) -> None:
-    """Each item with its size and why."""
+    """Each item with its size and why, in 80 columns."""
     before = sorted(tmp_path.rglob("*"))
     code, out, errors = run(["capture", str(broker), "--list", "-o", str(tmp_path / f"x{SUFFIX}")])
     assert (code, errors) == (0, "")
     assert sorted(tmp_path.rglob("*")) == before
     assert any(line.endswith("batch headers with verdicts; no records") for line in out.splitlines())
-    assert len(out.splitlines()) == sum(path.is_file() for path in broker.rglob("*"))
+    assert max(map(len, out.splitlines())) <= 80
+    names = {str(path.relative_to(broker)) for path in broker.rglob("*") if path.is_file()}
+    assert names == {line[11:].split("  ")[0] for line in out.splitlines() if line[:10].strip()[:1].isdigit()}
+
+
+@pytest.mark.parametrize(
+    ("options", "also"),
+    [
+        ([], "the mode, time and SHA-256 of each file (none of server.properties). --no-digests"),
+        (["--no-digests"], "the mode and time of each file. No SHA-256."),
+        (["--share"], "the mode and time of each file. No SHA-256."),
+        (["--pseudonyms", "key"], "the mode and time of each file. No SHA-256."),
+    ],
+)
+def test_the_list_names_what_else_goes_in(options: list[str], also: str, broker: Path, tmp_path: Path) -> None:
+    """The manifest has it of each file."""
+    config = tmp_path / "server.properties"
+    config.write_text(f"broker.id=1\nlog.dirs={broker}/data1\n", "utf-8")
+    code, out, _ = run(["capture", str(config), "--list", *options])
+    assert (code, f"Also: {also}" in " ".join(out.split())) == (0, True)
+    assert "SHA-256 of each file. --no-digests" in " ".join(run(["capture", str(broker), "--list"])[1].split())
 
 
 def test_a_configuration_goes_in_with_its_log_dirs(broker: Path, tmp_path: Path) -> None:
@@ -115,7 +135,8 @@ def test_nothing_changes_in_the_directory(broker: Path, tmp_path: Path) -> None:
         ([], "capture needs at least one path"),
         (["{broker}", "-o", "{tmp}/x.zip"], "ends in .kcheck"),
         (["{broker}", "-o", "{broker}/x.kcheck"], "which is captured"),
-        (["{broker}/data1/plain-1", "-o", "{broker}/data1/x.kcheck"], "inside the log dir"),
+        (["{broker}/data1/plain-1", "-o", "{broker}/data1/x.kcheck"], "which is captured"),
+        (["{broker}/data1", "-o", "{broker}/data2/x.kcheck"], "inside the log dir"),
         (["{broker}", "-o", "{tmp}/there.kcheck"], "already exists"),
         (["{broker}", "-o", "{tmp}/no/x.kcheck"], "cannot write"),
         (["{tmp}/missing", "-o", "{tmp}/x.kcheck"], "no such file or directory"),
