@@ -15,7 +15,7 @@ from kcheck.core.log_frames import (
     with_logger,
     without_outer,
 )
-from kcheck.core.log_matching import CALM, MESSAGE_SIZE_MAX, Match, match
+from kcheck.core.log_matching import CALM, MESSAGE_SIZE_MAX, Match, match, match_or_candidates
 from kcheck.core.log_times import milliseconds
 from kcheck.core.log_values import LogPlace, Value, place, typed
 
@@ -65,6 +65,8 @@ class LogEvent(NamedTuple):
     wording: Wording | None
     values: Mapping[str, Value]
     place: LogPlace
+    candidates: tuple[Wording, ...] = ()
+    """Of a cut message without a rule: what it can be, a wording of each rule that begins so."""
 
 
 def events(catalogue: Catalogue, numbered: Iterable[tuple[int, str]]) -> Iterator[LogEvent]:
@@ -108,7 +110,7 @@ def pasted(catalogue: Catalogue, text: str) -> Iterator[LogEvent]:
     begins = [(number, framed) for number, _, framed in framed_lines if framed is not None]
     ends = [*(number for number, _ in begins[1:]), len(text) + 1]
     unknown = [
-        _of_match(catalogue, number, framed, None)
+        _of_match(catalogue, number, framed, _found(catalogue, framed))
         for (number, framed), end in zip(begins, ends, strict=False)
         if not any(number <= event.line < end for event in known)
     ]
@@ -205,20 +207,25 @@ def _of_frame(catalogue: Catalogue, number: int, framed: LogFrame) -> tuple[tupl
 
 
 def _event(catalogue: Catalogue, number: int, framed: LogFrame) -> LogEvent | None:
-    found = match(catalogue, framed.message, level=framed.level, logger=framed.logger)
-    if found is None and framed.level not in _ALARMING:
+    found = _found(catalogue, framed)
+    if not isinstance(found, Match) and framed.level not in _ALARMING:
         return None
     return _of_match(catalogue, number, framed, found)
 
 
-def _of_match(catalogue: Catalogue, number: int, framed: LogFrame, found: Match | None) -> LogEvent:
+def _found(catalogue: Catalogue, framed: LogFrame) -> Match | tuple[Wording, ...]:
+    return match_or_candidates(catalogue, framed.message, level=framed.level, logger=framed.logger)
+
+
+def _of_match(catalogue: Catalogue, number: int, framed: LogFrame, found: Match | tuple[Wording, ...]) -> LogEvent:
     plain = with_logger(framed)
     time = None if framed.time is None else milliseconds(framed.time)
     shown = plain.message[:_SHOWN_SIZE_MAX]
-    if found is None:
+    if not isinstance(found, Match):
         prefix = next((prefix for prefix, _ in bodies(plain.message)), "")
         rule = catalogue.of_logger(plain.logger)
-        return LogEvent(number, time, framed.level, plain.logger, shown, rule, None, {}, place({}, prefix))
+        some = found if rule is None else ()
+        return LogEvent(number, time, framed.level, plain.logger, shown, rule, None, {}, place({}, prefix), some)
     values = typed(found.wording.names, found.values)
     where = place(values, found.prefix)
     return LogEvent(number, time, framed.level, plain.logger, shown, found.wording.rule, found.wording, values, where)

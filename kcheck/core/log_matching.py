@@ -4,7 +4,7 @@ Matching takes time linear in the length of a message: the first words choose th
 values are searched one after the other.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from kcheck.core.log_catalogue import Catalogue, Wording, can_write
@@ -26,6 +26,10 @@ _WHOLE_MIN = 20
 """Or, without values, if it is at least this long."""
 
 
+_Begun = tuple[Wording, tuple[str, ...]]
+"""A wording that a cut message begins like, with the values that are complete."""
+
+
 class Match(NamedTuple):
     """A wording that a message has."""
 
@@ -44,14 +48,26 @@ def match(
     """
     message = message[:MESSAGE_SIZE_MAX]
     if is_thrown:
-        return _match(catalogue, message.removeprefix(_REQUIRED), None, catalogue.thrown_by_value)
+        found = _match(catalogue, message.removeprefix(_REQUIRED), None, catalogue.thrown_by_value)
+    else:
+        found = match_or_candidates(catalogue, message, level=level, logger=logger)
+    return found if isinstance(found, Match) else None
+
+
+def match_or_candidates(
+    catalogue: Catalogue, message: str, *, level: str | None = None, logger: str | None = None
+) -> Match | tuple[Wording, ...]:
+    """Return the wording that a message has; else those of several rules that it begins like, one of each, by its id.
+
+    What tells these apart was cut. An empty tuple for a message of no wording.
+    """
     by_value = catalogue.calm_by_value if level in CALM else catalogue.by_value
-    return _match(catalogue, message, logger, by_value)
+    return _match(catalogue, message[:MESSAGE_SIZE_MAX], logger, by_value)
 
 
 def _match(
     catalogue: Catalogue, message: str, logger: str | None, by_value: tuple[tuple[str, Wording], ...]
-) -> Match | None:
+) -> Match | tuple[Wording, ...]:
     texts: tuple[str, ...] = ()
     may_be_cut = False
     for prefix, body in bodies(message):
@@ -66,18 +82,22 @@ def _match(
             if may_be_cut and rest.endswith(_CUT):
                 begun = _begun_best(some, rest.rstrip(".… "))
                 if begun:
-                    return Match(*begun[0], prefix) if len(begun) == 1 else None
+                    return Match(*begun[0], prefix) if len(begun) == 1 else _wordings(begun)
             for is_exact in (True, False):
                 for wording in some:
                     values = _values(wording, rest, is_exact=is_exact, may_be_cut=may_be_cut)
                     if values is None:
                         continue
                     was_cut = len(values) < len(wording.names) or wording.literals[-1] not in rest
-                    if was_cut and len(_begun_best(some, rest)) > 1:
-                        return None
+                    if was_cut and len(begun := _begun_best(some, rest)) > 1:
+                        return _wordings(begun)
                     if not wording.is_short or can_write(wording.classes, logger or logger_of(message)):
                         return Match(wording, values, prefix)
-    return None
+    return ()
+
+
+def _wordings(begun: Iterable[_Begun]) -> tuple[Wording, ...]:
+    return tuple(sorted((wording for wording, _ in begun), key=lambda wording: wording.rule.id))
 
 
 def _candidates(catalogue: Catalogue, body: str, by_value: tuple[tuple[str, Wording], ...]) -> Sequence[Wording]:
@@ -138,7 +158,7 @@ def _values(wording: Wording, text: str, *, is_exact: bool, may_be_cut: bool) ->
     return tuple(values)
 
 
-def _begun_best(some: Sequence[Wording], text: str) -> tuple[tuple[Wording, tuple[str, ...]], ...]:
+def _begun_best(some: Sequence[Wording], text: str) -> tuple[_Begun, ...]:
     """Return the wording of which most is in a text that was cut, the shortest one of equals, and its values.
 
     Of each rule that equals have: with several, what tells them apart was cut.

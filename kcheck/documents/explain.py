@@ -63,12 +63,12 @@ def _known(name: str, where: LogPlace, values: Mapping[str, object]) -> str | No
 
 def line_block(numbered: Iterable[tuple[int, LogEvent]], paths: Sequence[str | None], catalogue: Catalogue) -> Block:
     """Return messages, each with the number of its log, as rows of `lines`; there is at least one."""
-    rows = [_line(event, paths[number], catalogue) for number, event in numbered]
-    return Block(dict(zip(_LINE, zip(*rows, strict=True), strict=True)))
+    rows = [(*_line(event, paths[number], catalogue), _candidate_rows(event)) for number, event in numbered]
+    return Block(dict(zip((*_LINE, "candidates"), zip(*rows, strict=True), strict=True)))
 
 
 def line_row(event: LogEvent, path: str | None, catalogue: Catalogue) -> Row:
-    """Return a message as a row of `lines` and of the table log_events."""
+    """Return a message as a row of the table log_events."""
     return dict(zip(_LINE, _line(event, path, catalogue), strict=True))
 
 
@@ -86,6 +86,13 @@ def _line(event: LogEvent, path: str | None, catalogue: Catalogue) -> tuple[obje
         look(rule, where, event.values), rule.findings, None if event.wording is None else event.wording.releases,
         catalogue.since.get(rule.id), event.message,
     )  # fmt: skip
+
+
+def _candidate_rows(event: LogEvent) -> tuple[Row, ...]:
+    return tuple(
+        {"rule": one.rule.id, "severity": one.rule.severity, "releases": one.releases, "pattern": one.pattern}
+        for one in event.candidates
+    )
 
 
 def cause_row(cause: Cause, path: str | None) -> Row:
@@ -124,6 +131,7 @@ def _step_row(step: Step, paths: tuple[str | None, ...], catalogue: Catalogue) -
     row = line_row(step.first, paths[step.file], catalogue)
     return {
         **{name: value for name, value in row.items() if name not in ("topic", "partition", "log_dir")},
+        "candidates": _candidate_rows(step.first),
         "count": step.count,
         "last_line": step.last_line,
         "last_time": step.last_time,

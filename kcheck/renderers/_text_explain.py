@@ -59,7 +59,7 @@ def _line(row: Row, page: Page) -> None:
     """Write all that is known of one message."""
     if row["rule"] is None:
         page.wrapped(f"? {row['message']}", hanging="  ", style="bold")
-        page.wrapped("kcheck does not know this message: no wording of its catalogue matches.", indent="  ")
+        _unknown(row, page)
         return
     severity = str(row["severity"])
     page.wrapped(f"{row['rule']} {severity} {row['message']}", hanging="  ", style=STYLES[severity])
@@ -70,6 +70,18 @@ def _line(row: Row, page: Page) -> None:
     if row["since"] is not None:
         wording = f"; this wording: {row['releases']}" if row["releases"] else ""
         page.wrapped(f"Since: Kafka {row['since']}{wording}", indent="  ", hanging="    ")
+
+
+def _unknown(row: Row, page: Page) -> None:
+    """Write what a message without a rule can be."""
+    candidates: Any = row["candidates"]
+    if not candidates:
+        page.wrapped("kcheck does not know this message: no wording of its catalogue matches.", indent="  ")
+        return
+    page.wrapped(f"The line was cut too early to say which of these {len(candidates)} messages it is:", indent="  ")
+    for one in candidates:
+        page.wrapped(f"{one['rule']} {one['severity']} {one['pattern']}", indent="    ", hanging="      ")
+    page.wrapped(f"kcheck explain {' '.join(one['rule'] for one in candidates)} says what each means.", indent="  ")
 
 
 def _meaning(row: Row, page: Page) -> None:
@@ -152,6 +164,9 @@ def _step(step: Any, page: Page, explained: set[str]) -> None:
     text = f"line {step['line']}{_at(step['time'])} {step['severity']} {rule}{times}{after}"
     page.wrapped(text, indent="  ", hanging="    ", style=STYLES[step["severity"]])
     page.wrapped(str(step["message"]), indent="    ")
+    if step["candidates"]:
+        names = ", ".join(one["rule"] for one in step["candidates"])
+        page.wrapped(f"The line was cut too early: it can be {names}.", indent="    ")
     if step["rule"] is not None and (step["rule"] not in explained or page.every):
         explained.add(step["rule"])
         for words in (step["means"], step["next"]):

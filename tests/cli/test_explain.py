@@ -56,6 +56,25 @@ def test_a_line_that_is_not_known() -> None:
     assert [None] == [line["rule"] for line in document("of no wording")["lines"]]
 
 
+def test_a_line_that_was_cut_names_what_it_can_be(tmp_path: Path) -> None:
+    """Pasted with the wordings, in a log with the ids of their rules."""
+    cut = "[2026-11-23 01:00:00,000] ERROR Error while processing..."
+    (line,) = document(cut)["lines"]
+    assert (line["rule"], line["severity"]) == (None, "error")
+    assert [row["rule"] for row in line["candidates"]] == ["L149", "L193", "L196"]
+    assert line["candidates"][0] == {
+        "rule": "L149", "severity": "error", "releases": line["candidates"][0]["releases"],
+        "pattern": "Error while processing data for partition <partition>",
+    }  # fmt: skip
+    shown = kcheck("explain", cut).out
+    assert "    L149 error Error while processing data for partition <partition>\n" in shown
+    assert shown.endswith("  kcheck explain L149 L193 L196 says what each means.\n")
+    write(tmp_path, {"server.log": f"{cut}\n".encode()})
+    assert kcheck("explain", tmp_path / "server.log").out.endswith("cut too early: it can be L149, L193, L196.\n")
+    assert document(tmp_path / "server.log")["timeline"][0]["steps"][0]["candidates"] == line["candidates"]
+    assert document(BELOW)["lines"][0]["candidates"] == []
+
+
 def test_a_whole_log() -> None:
     """Its release and broker; the disk error, and what it caused."""
     told = document(LOG)

@@ -6,7 +6,7 @@ import pytest
 
 from kcheck.core.log_catalogue import LogRule, Wording, can_write
 from kcheck.core.log_frames import bodies, logger_of, without_logger
-from kcheck.core.log_matching import match
+from kcheck.core.log_matching import Match, match, match_or_candidates
 from tests.core.log_catalogue import CATALOGUE, filled
 
 OF_WORDS = tuple(
@@ -55,6 +55,13 @@ def test_the_first_wording_that_matches_counts(logger: str | None) -> None:
         assert expected == (found and found.wording.rule) or (expected is None and wording.is_short), message
 
 
+def candidates(message: str) -> list[str]:
+    """Return the rules that a message without a wording can have."""
+    found = match_or_candidates(CATALOGUE, message)
+    assert not isinstance(found, Match)
+    return [wording.rule.id for wording in found]
+
+
 @pytest.mark.parametrize("mark", ["...", "…"])
 def test_a_message_that_was_cut_has_its_own_rule_or_none(mark: str) -> None:
     """Each wording, cut at every seventh character: most of them are known, and none is taken for another one."""
@@ -63,6 +70,9 @@ def test_a_message_that_was_cut_has_its_own_rule_or_none(mark: str) -> None:
         text, values = filled(wording)
         for size in range(20, len(text), 7):
             found = match(CATALOGUE, text[:size] + mark)
+            others = () if found else candidates(text[:size] + mark)
+            assert not others or wording.rule.id in others
+            assert len(others) == len({*others}) != 1
             assert found is None or found.wording.rule is wording.rule, text[:size]
             assert found is None or found.wording is not wording or [*found.values] == values[: len(found.values)]
             known += found is not None
@@ -77,4 +87,7 @@ def test_a_message_that_several_begin_like_has_none() -> None:
         for found in (match(CATALOGUE, f"{text}{rest}...") for rest in ("", "offsets to", "transactions s"))
     ]
     assert match(CATALOGUE, text[:70]) is None
+    for cut in (f"{text}...", text[:70]):
+        assert candidates(cut) == ["L214", "L215"]
     assert match(CATALOGUE, "Loading logs...") is None
+    assert candidates("Loading logs...") == []
