@@ -17,6 +17,7 @@ from kcheck.model.java import java_long
 from kcheck.model.names import DirectoryState, PartitionDirectory
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import CheckpointOffsets, LogDir, LogDirView, PartitionView
 from kcheck.replicas.replica import ReplicaState, after_start
 from kcheck.startup.inputs import Context, load_inputs
@@ -148,7 +149,11 @@ def _bare(target: Target, release: Release) -> ReplicaFiles:
     if not exists(path):
         raise UsageError(f"{path}: no such file or directory")
     where = Location(broker_id=target.broker_id, file=path)
-    epochs = view_of(read_whole(path, follow=True), leader_epoch_checkpoint.FORMAT, where, release)
+    try:
+        data = read_whole(path, follow=True)
+    except UnreadableError as error:
+        raise UnreadableError(f"{path}: {error}", error.cause) from error
+    epochs = view_of(data, leader_epoch_checkpoint.FORMAT, where, release)
     view = PartitionView(
         where=where, topic="", partition=-1, state=DirectoryState.CURRENT, epochs=epochs,
         log_end_offset=said.get("leo"), high_watermark=said.get("hw"), log_start_checkpoint=said.get("start"),

@@ -61,4 +61,14 @@ def finding(where: Location, why: Unreadable) -> Finding:
     return RULE.finding(where, f"cannot be read: {why.words}", effect=effect, advice=advice)
 
 
+def log_finding(path: str, why: Unreadable) -> Finding:
+    """Return the finding for a broker's log that could not be read, or not to its end: no broker needs it."""
+    return RULE.finding(
+        Location(file=path),
+        f"cannot be read: {why.words}",
+        effect="The answer lacks the messages that could not be read.",
+        advice="Name a complete file that you may read, or pipe it into kcheck explain.",
+    )
+
+
 RULE = Rule(severity=Severity.ERROR, scope=Scope.FILE, check=check)

@@ -78,6 +78,8 @@ def asked(arguments: Iterable[str]) -> Asked:
     for argument in arguments:
         if is_rule(argument):
             rules.append(argument)
+        elif not argument.strip():
+            raise UsageError("an argument is empty: name a rule, a log, or paste a line")
         elif argument == _STDIN:
             logs.append(argument)
         elif exists(argument):

@@ -18,7 +18,7 @@ from kcheck.documents.answer import Answer
 from kcheck.documents.explain import cause_row, comparison_row, line_block, place_row
 from kcheck.documents.inspection import InspectDetail, InspectedLogDir, InspectedPartition
 from kcheck.model.evidence import AUTO
-from kcheck.model.finding import Finding, Location
+from kcheck.model.finding import Finding
 from kcheck.model.release import Release
 from kcheck.model.report import Block, PartitionFilter, Report, Row, Rows
 from kcheck.model.unreadable import Unreadable, UnreadableCause, UnreadableError
@@ -99,14 +99,14 @@ def _events_of(log: BrokerLog, collected: list[Finding]) -> Iterator[LogEvent]:
         with opened(log.path, follow=True) as source:
             yield from _of_text(log.path, text_of(source), collected)
     except UnreadableError as error:
-        collected.append(kc001_unreadable.finding(Location(file=log.path), error.why))
+        collected.append(kc001_unreadable.log_finding(log.path, error.why))
 
 
 def _of_text(path: str, text: LogText, collected: list[Finding]) -> Iterator[LogEvent]:
     yield from events(log_catalogue(), text.lines())
     if text.problem is not None:
         why = Unreadable(UnreadableCause.REFUSED, text.problem)
-        collected.append(kc001_unreadable.finding(Location(file=path), why))
+        collected.append(kc001_unreadable.log_finding(path, why))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,7 +207,7 @@ def _looked_at(path: str, collected: list[Finding]) -> BrokerLog | None:
     try:
         return broker_log(path)
     except UnreadableError as error:
-        collected.append(kc001_unreadable.finding(Location(file=path), error.why))
+        collected.append(kc001_unreadable.log_finding(path, error.why))
         return None
 
 
@@ -227,7 +227,7 @@ def _stdin(collected: list[Finding]) -> BrokerLog:
         first = next(parts, b"")
     except BROKEN_TEXT:
         why = Unreadable(UnreadableCause.REFUSED, "gzip data is corrupt")
-        collected.append(kc001_unreadable.finding(Location(file=STDIN), why))
+        collected.append(kc001_unreadable.log_finding(STDIN, why))
     return BrokerLog(STDIN, facts=facts_in([first]), parts=chain([first], parts))
 
 

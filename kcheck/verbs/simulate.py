@@ -283,7 +283,7 @@ def text_at(path: str) -> str:
             return known[path].text
         if error.cause is UnreadableCause.MISSING:
             raise UsageError(f"{path}: no such file, and no such history: kcheck simulate --list") from error
-        raise
+        raise UnreadableError(f"{path}: {error}", error.cause) from error
     try:
         return data.decode()
     except UnicodeDecodeError as error:

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from kcheck.disk.read import read_whole
+from kcheck.disk.remote import BUNDLE_SUFFIX
 from kcheck.disk.walk import (
     Listing,
     exists,
@@ -115,7 +116,11 @@ def replica_argument(argument: str) -> tuple[int | None, str]:
 
 
 def _of(path: str, broker_id: int | None) -> Iterator[Target]:
+    if not path:
+        raise UsageError("a path is empty: a variable may not be set")
     if not is_directory(path):
+        if path.endswith(BUNDLE_SUFFIX) and exists(path):
+            raise UsageError(f"{path} is not a bundle of kcheck capture: it does not begin with a manifest")
         if is_configuration(path):
             yield from _server_properties(path, broker_id)
         else:

@@ -128,6 +128,8 @@ def test_logs_that_cannot_be_read(tmp_path: Path) -> None:
     shown = " ".join(ended.out.split())
     assert 2 == shown.count("cannot be read: not text")
     assert "cannot be read: gzip data ends early" in shown
+    assert "The answer lacks the messages that could not be read." in shown
+    assert "takes its log dir offline" not in " ".join(shown.split())
     assert "broker 1 · Kafka 4.3.1" in shown
 
 
@@ -181,6 +183,7 @@ def test_rules_of_messages() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (("",), "an argument is empty: name a rule, a log, or paste a line"),
         (("KC20l",), "no rule KC20l; nearest: KC201 epoch-order, "),
         (("L0999",), "no rule L0999; nearest: L099, "),
         (("epoch-ordr",), "nearest: KC201 epoch-order, "),

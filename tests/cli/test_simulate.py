@@ -51,6 +51,12 @@ def test_usage_errors(arguments: tuple[str, ...], error: str) -> None:
     assert error in done.err
 
 
+def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
+    """A directory is no history; the exit code is 3."""
+    done = kcheck("simulate", tmp_path)
+    assert (3, f"kcheck: {tmp_path}: not a regular file\n") == (done.code, done.err)
+
+
 def test_the_document_of_a_history() -> None:
     """Steps, verdict and expectations, as scripts rely on them."""
     done = kcheck("simulate", "kip-101-2", "--kafka", "0.10.2", "--format", "json")

@@ -1,5 +1,6 @@
 """What `kcheck end-offset` answers from log dirs and bare files."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 
 from kcheck.errors import UsageError
+from kcheck.model.unreadable import UnreadableError
 from tests.builders import broker, epochs, flip_byte, partition_dir, run, write
 from tests.growth import grows_with_its_input
 from tests.reports import answered
@@ -97,6 +99,12 @@ def test_a_bare_file_without_a_log_end_is_a_usage_error() -> None:
     write(Path(), {"leader-epoch-checkpoint": epochs((0, 0))})
     with pytest.raises(UsageError, match=r"^leader-epoch-checkpoint: a bare .* needs --log-end-offset$"):
         answered("leader-epoch-checkpoint")
+
+
+def test_a_bare_file_that_cannot_be_read_is_named() -> None:
+    os.mkfifo("leader-epoch-checkpoint")
+    with pytest.raises(UnreadableError, match=r"^leader-epoch-checkpoint: not a regular file$"):
+        answered("leader-epoch-checkpoint,leo=5")
 
 
 def test_a_log_end_that_is_said_is_not_taken_for_a_log(data: Path) -> None:
