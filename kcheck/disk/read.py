@@ -217,7 +217,8 @@ class FilesOf:
 
     def open(self, name: str) -> _Opened:
         """Open a file as `opened`."""
-        return _Opened(self._prefix + name, self._store, follow=self._follow, at=self._at, folder=self.path)
+        folder = "" if self._at is None else self.path
+        return _Opened(self._prefix + name, self._store, follow=self._follow, at=self._at, folder=folder)
 
     def readable_size(self, name: str) -> int:
         """Return the size in bytes of a readable regular file; UnreadableError as `opened` for any other."""

@@ -63,7 +63,11 @@ def dump(paths: list[str], *, as_kind: str | None, wanted: Filter, shown: DumpDe
     next one is taken.
     """
     kinds = {path: _kind_of(path, as_kind, wanted, shown, alone=len(paths) == 1) for path in paths}
-    collected: list[Finding] = []
+    collected = [
+        kc001_unreadable.finding(Location(file=path), kind.why)
+        for path, kind in kinds.items()
+        if isinstance(kind, UnreadableError)
+    ]
     damage: list[Damage] = []
     known = {kind.table.name: kind for kind in kinds.values() if isinstance(kind, DumpKind)}
     kind = next(iter(known.values())) if len(known) == 1 else None
@@ -122,9 +126,9 @@ def _files(
 ) -> Iterator[Row]:
     for path in paths:
         kind = kinds[path]
+        if isinstance(kind, UnreadableError):
+            continue
         try:
-            if isinstance(kind, UnreadableError):
-                raise kind
             with opened(path, follow=True) as source:
                 kind.accept(source.size)
                 file = File(path, source)

@@ -75,6 +75,23 @@ def test_usage_errors_are_2(segment: Path, arguments: tuple[str, ...], said: str
     assert said in done.err
 
 
+def test_a_file_that_is_refused_is_one_finding(segment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others are read."""
+    plain, other = os.open, segment.with_name("00000000000000000100.log")
+    other.write_bytes(b"")
+
+    def refuses(path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
+        if path == str(other):
+            raise PermissionError(13, "Permission denied")
+        return plain(path, flags, mode, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "open", refuses)
+    done = kcheck("dump", other, segment, "--format", "json")
+    document = json.loads(done.out)
+    assert (3, [str(segment)]) == (done.code, [row["path"] for row in document["files"]])
+    assert [("KC001", str(other))] == [(row["id"], row["file"]) for row in document["findings"]]
+
+
 def test_csv_is_one_table_of_one_kind(segment: Path, tmp_path: Path) -> None:
     other = tmp_path / "00000000000000000030.log"
     other.write_bytes(message(30).data)

@@ -1,5 +1,6 @@
 """Only regular files are read, no link inside of a checked directory is followed, and nothing changes."""
 
+import contextlib
 import os
 import pickle
 import stat
@@ -10,6 +11,7 @@ import pytest
 
 from kcheck.disk import read
 from kcheck.disk.read import FilesOf, opened, read_whole
+from kcheck.disk.refusals import Refusals
 from kcheck.disk.walk import Directory
 from kcheck.model.source import SMALL_FILE_SIZE_MAX
 from kcheck.model.unreadable import UnreadableError
@@ -264,6 +266,28 @@ def test_who_may_not_keep_the_access_time_reads_all_the_same(file: Path, monkeyp
 
     monkeypatch.setattr(os, "open", refuses)
     assert read_whole(str(file)) == b"0\n0\n"
+
+
+@pytest.mark.parametrize("files", [FilesOf, Directory])
+def test_a_refused_path_is_remembered_as_it_was_named(
+    files: type[FilesOf | Directory], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also a relative one, and one that is opened in a directory that is held open."""
+    monkeypatch.chdir(tmp_path)
+    Path("d").mkdir()
+    plain = os.open
+
+    def refuses(path: str, flags: int, *, dir_fd: int | None = None) -> int:
+        if path.endswith("file"):
+            raise PermissionError(13, "Permission denied")
+        return plain(path, flags, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "open", refuses)
+    with Refusals() as refused, contextlib.ExitStack() as stack:
+        directory = stack.enter_context(Directory("d")) if files is Directory else FilesOf("d")
+        with pytest.raises(UnreadableError, match="Permission denied"):
+            directory.open("file")
+        assert {"d/file": "Permission denied"} == refused
 
 
 def test_an_error_while_reading_is_said_in_the_words_of_the_system(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
