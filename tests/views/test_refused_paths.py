@@ -40,6 +40,15 @@ def test_a_refused_path_is_a_finding_at_its_place(path: str, where: Location) ->
     assert "cannot be read: Input/output error" in finding.message
 
 
+def test_a_log_of_a_broker_takes_no_log_dir_offline() -> None:
+    """Only the answer suffers: no broker reads its log."""
+    finding = kc001_unreadable.log_finding("server.log", WHY)
+    assert ("KC001", Location(file="server.log")) == (finding.id, finding.where)
+    assert ("cannot be read: Input/output error", "The answer lacks the messages that could not be read.") == (
+        finding.message, finding.effect,
+    )  # fmt: skip
+
+
 def test_what_is_named_already_is_not_named_again() -> None:
     """Neither the path itself nor what is in a directory that has a finding."""
     of_directory = kc001_unreadable.finding(Location(3, "/d", "t-0"), WHY)
