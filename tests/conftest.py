@@ -11,7 +11,11 @@ from typing import Any
 import pytest
 
 from tests.builders import log_dir, partition_dir, partition_metadata, run, write
-from tests.oracle.ask import IS_WHOLE
+from tests.oracle.ask import IS_WHOLE, spread
+
+# Hundreds of processes are started, each of which would compile kcheck again.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 SPARK = "tests/fleet/spark/"
 OWN_SPARK = (f"{SPARK}test_cluster.py", f"{SPARK}test_connect.py")
@@ -49,10 +53,21 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 2
 
 
+def left_to_the_whole(items: list[pytest.Item]) -> set[pytest.Item]:
+    """Return the tests with the marker `whole`, and the cases of a test beyond those that its marker `sample` takes."""
+    left_out = {item for item in items if item.get_closest_marker("whole")}
+    cases: dict[tuple[str, int], list[pytest.Item]] = {}
+    for item in items:
+        if item not in left_out and (marker := item.get_closest_marker("sample")):
+            cases.setdefault((item.nodeid.partition("[")[0], *marker.args), []).append(item)
+    taken = {item for (_, count), some in cases.items() for item in spread(some, count)}
+    return left_out | {item for some in cases.values() for item in some if item not in taken}
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Put the tests into their order, and leave out what only the whole comparison runs."""
-    left_out = [] if IS_WHOLE else [item for item in items if item.get_closest_marker("whole")]
-    config.hook.pytest_deselected(items=left_out)
+    left_out = set() if IS_WHOLE else left_to_the_whole(items)
+    config.hook.pytest_deselected(items=[*left_out])
     items[:] = [item for item in items if item not in left_out]
     items.sort(key=lambda item: next(at for at, name in enumerate(ORDER) if item.nodeid.startswith(name)))
 

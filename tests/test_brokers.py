@@ -41,6 +41,7 @@ def test_there_are_brokers_of_all_eras() -> None:
     assert {"P0", "P1b", "P3", "P5"} <= profiles
 
 
+@pytest.mark.sample(15)
 @pytest.mark.parametrize(("kafka", "scene"), _scenes("end_offsets"))
 def test_end_offsets_are_those_that_the_leaders_answered(kafka: str, scene: str) -> None:
     """Asked over the wire just before the directories were copied: killed, stopped cleanly, or live."""
@@ -108,6 +109,7 @@ def _cuts(offsets: list[int], end: int) -> list[int]:
     return found
 
 
+@pytest.mark.sample(24)
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: str(path.relative_to(BROKERS)))
 def test_no_false_alarm(folder: Path) -> None:
     """What a broker left, stopped or killed, is nothing to call wrong, by its own release or the newest.

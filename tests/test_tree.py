@@ -153,6 +153,7 @@ COMMANDS = (
 )
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
 @pytest.mark.parametrize("style", ["text", "json", "ndjson"])
 def test_a_command_loads_only_what_it_needs(command: tuple[str, ...], style: str, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ SCRIPTS = sorted(path for path in Path(__file__).parent.glob("*.py") if not path
 LONG = ("elect_run", "engine", "fleet", "growth", "limits", "log_lines", "spark", "tool", "twins")
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("script", LONG)
 def test_a_script_begins(script: str, tmp_path: Path) -> None:
     """Everything that it imports is there."""
@@ -26,6 +27,7 @@ def test_a_script_begins(script: str, tmp_path: Path) -> None:
     assert "--tiny" in done.stdout
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "script",
     [pytest.param(path, marks=[pytest.mark.whole] if path.stem in LONG else []) for path in SCRIPTS],

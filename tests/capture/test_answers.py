@@ -42,6 +42,7 @@ def holds_old(case: Path) -> bool:
     return any(part in f"{name}/" for name in names for part in (*OLD, "kc163-record-framing/passed/", "kc169-"))
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("case", [case for case in SAMPLE if not holds_old(case)], ids=lambda case: case.name)
 def test_a_case_has_the_same_answers(case: Path, tmp_path: Path) -> None:
     """The verb of the case, and those that read most."""
@@ -63,6 +64,7 @@ def test_a_case_has_the_same_answers(case: Path, tmp_path: Path) -> None:
     fresh()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("scene", [s for s in SCENES if s.parent.name not in OLD], ids=lambda s: "/".join(s.parts[-2:]))
 def test_brokers_have_the_same_answers(scene: Path, tmp_path: Path) -> None:
     """Of one broker, of several together, and of single files."""

@@ -50,6 +50,7 @@ def commits(data: bytes) -> list[tuple[int, Any, Any]]:
     return found
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("log", LOGS, ids=lambda log: "/".join(log.parts[-6:-3]))
 def test_the_commits_of_a_broker_are_in_its_bundle(log: Path, tmp_path: Path) -> None:
     """Each with its offset, epoch and times; no member, host or metadata of a commit, and every CRC is right."""

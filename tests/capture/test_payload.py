@@ -73,6 +73,7 @@ def contents(bundle: Path) -> Iterator[tuple[str, bytes]]:
             yield entry["path"], source.pread(source.size, 0)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: "/".join(scene.parts[-2:]))
 def test_no_payload_of_a_broker_is_in_its_bundle(scene: Path, tmp_path: Path) -> None:
     """Of topics of the user, of groups and of transactions."""

@@ -80,6 +80,7 @@ def test_what_is_named_must_be_there(made: Path) -> None:
         sources(stale)
 
 
+@pytest.mark.sample(80)
 @pytest.mark.parametrize("path", FOUND, ids=lambda path: f"{path.parent.name[:5]}-{path.name}")
 def test_a_case_holds_what_differs_alone(path: Path) -> None:
     """Nothing in changed/ is as in the base, and changed/ and before/ are never side by side."""

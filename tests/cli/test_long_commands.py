@@ -88,6 +88,7 @@ def stopped(number: int, jobs: int, *arguments: str | Path) -> tuple[int, str, s
     return process.returncode, out, err, seconds
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("jobs", [1, 3])
 @pytest.mark.parametrize("depth", ["headers", "crc"])
 def test_control_c_tells_what_was_found_up_to_there(endless: Path, jobs: int, depth: str) -> None:
@@ -124,6 +125,7 @@ def test_what_ends_by_itself_was_not_interrupted(tmp_path: Path) -> None:
     assert (0, False) == (done.code, "interrupted" in json.loads(done.out))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("scene", ["2.8.2/killed", "4.3.1/stopped", "4.3.1/twice"])
 @pytest.mark.parametrize("style", ["text", "json"])
 def test_any_number_of_processes_gives_the_same_bytes(scene: str, style: str, monkeypatch: pytest.MonkeyPatch) -> None:

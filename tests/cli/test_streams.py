@@ -105,6 +105,7 @@ def test_a_wider_screen_needs_fewer_lines(damaged: Path) -> None:
     assert narrow.count("\n") > wide.count("\n")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("columns", ["", "0", "x", "-5", "²", "9" * 5000])
 def test_a_pipe_without_a_width_is_80_columns(damaged: Path, columns: str) -> None:
     assert shell("inspect", damaged, COLUMNS="80").out == shell("inspect", damaged, COLUMNS=columns).out
@@ -139,7 +140,8 @@ def test_a_pipe_that_is_closed_at_once_is_no_error(verb: str) -> None:
     assert b"Exception" not in err
 
 
-@pytest.mark.parametrize("style", ["text", "json", "ndjson"])
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("style", ["text", "ndjson", "json"])
 def test_the_same_input_gives_the_same_bytes(damaged: Path, pair: list[str], style: str) -> None:
     """In other processes, with other hash seeds."""
     for command in (["inspect", str(damaged), "--files"], ["truncation", *pair], ["end-offset", str(damaged)]):
@@ -211,6 +213,7 @@ def test_a_bare_file_is_not_written_over(tmp_path: Path, monkeypatch: pytest.Mon
 HOSTILE = ("\x1b]0;owned\x07", "\x1b[2J", "a\nb", "a\rb", "a\tb", "\u202eevil", "\x9b31m", "\u2066x")
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("style", ["text", "json", "ndjson", "csv", "kafka"])
 def test_a_hostile_name_moves_no_cursor(tmp_path: Path, name: str, style: str) -> None:
@@ -238,6 +241,7 @@ def test_a_hostile_name_moves_no_cursor(tmp_path: Path, name: str, style: str) -
         assert "Traceback" not in done.err
 
 
+@pytest.mark.sample(3)
 @pytest.mark.skipif(sys.platform == "darwin", reason="names are UTF-8 there")
 @pytest.mark.parametrize("style", ["text", "json", "ndjson", "csv"])
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])

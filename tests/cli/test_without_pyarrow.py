@@ -23,6 +23,7 @@ def run(code: str, *arguments: str) -> Ended:
     return Ended(code=done.returncode, out=done.stdout, err=done.stderr)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "arguments",
     [

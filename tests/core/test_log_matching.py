@@ -1,5 +1,6 @@
 """Which wording a message has: the index of wordings against each of them, tried as a pattern."""
 
+import functools
 import re
 
 import pytest
@@ -17,7 +18,8 @@ OF_WORDS = tuple(
     if (" " in words) is has_two
 )
 """The wordings whose first two words are fixed, then those whose first one is."""
-OF_VALUES = tuple(one for one in CATALOGUE.wordings if one not in {*OF_WORDS})
+_WITH_WORDS = {*OF_WORDS}
+OF_VALUES = tuple(one for one in CATALOGUE.wordings if one not in _WITH_WORDS)
 PREFIXES = ("", "[GroupId x] ", "[Log partition=t-0, dir=/d] ", "[x]: ")
 
 
@@ -27,7 +29,10 @@ def pattern(wording: Wording) -> re.Pattern[str]:
     return re.compile(text + ".*" if wording.is_open else text, re.DOTALL)
 
 
-PATTERNS = tuple((one, pattern(one), one in OF_VALUES) for one in (*OF_WORDS, *OF_VALUES))
+@functools.cache
+def patterns() -> tuple[tuple[Wording, re.Pattern[str], bool], ...]:
+    """Return each wording with its pattern, and whether it begins with a value."""
+    return tuple((one, pattern(one), one not in _WITH_WORDS) for one in (*OF_WORDS, *OF_VALUES))
 
 
 def tried(message: str, *, is_thrown: bool) -> LogRule | None:
@@ -35,7 +40,7 @@ def tried(message: str, *, is_thrown: bool) -> LogRule | None:
     logger = logger_of(message)
     for prefix, _ in bodies(message):
         for text in dict.fromkeys((without_logger(message)[len(prefix) :], message[len(prefix) :])):
-            for one, words, is_of_value in PATTERNS:
+            for one, words, is_of_value in patterns():
                 if not text.startswith(one.literals[0]) or (is_of_value and one.is_thrown is not is_thrown):
                     continue
                 if words.fullmatch(text) and (not one.is_short or can_write(one.classes, logger)):
@@ -43,6 +48,7 @@ def tried(message: str, *, is_thrown: bool) -> LogRule | None:
     return None
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("logger", [None, "kafka.log.UnifiedLog", "org.eclipse.jetty.server.Server"])
 def test_the_first_wording_that_matches_counts(logger: str | None) -> None:
     """A message of each wording, behind a prefix and before each logger."""
@@ -62,6 +68,7 @@ def candidates(message: str) -> list[str]:
     return [wording.rule.id for wording in found]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("mark", ["...", "…"])
 def test_a_message_that_was_cut_has_its_own_rule_or_none(mark: str) -> None:
     """Each wording, cut at every seventh character: most of them are known, and none is taken for another one."""

@@ -43,6 +43,7 @@ def test_the_numbers_are_those_of_the_lines() -> None:
     assert ("orders", 0, 2) == events["L145"].place[:2] + events["L145"].place[3:4]
 
 
+@pytest.mark.sample(22)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_each_message_says_the_same_in_each_layout(layout: str) -> None:
     for message in MESSAGES:

@@ -1,6 +1,7 @@
 """`--kafka`, `--ibp` and `--message-format` select one row; what else a release does is one table."""
 
 import ast
+import functools
 import pickle
 from collections.abc import Iterator
 from pathlib import Path
@@ -146,16 +147,20 @@ def test_a_row_can_be_read_from_the_class() -> None:
     assert Release.has_kraft in BEHAVIOURS
 
 
+@functools.cache
+def trees() -> dict[Path, ast.Module]:
+    """Return the syntax of each module of kcheck."""
+    return {path: ast.parse(path.read_text("utf-8")) for path in KCHECK.rglob("*.py")}
+
+
 def test_no_version_is_compared_outside_of_the_table() -> None:
     """A decision that changes with the release asks a behaviour by its name."""
-    trees = {path: ast.parse(path.read_text("utf-8")) for path in KCHECK.rglob("*.py") if path != COMPARES}
-    assert not [f"{path}:{line}" for path, tree in trees.items() for line in _compared(tree)]
+    assert not [f"{path}:{line}" for path, tree in trees().items() if path != COMPARES for line in _compared(tree)]
 
 
 def test_every_behaviour_is_asked() -> None:
     """A row that nobody asks says nothing about kcheck."""
-    sources = (path.read_text("utf-8") for path in KCHECK.rglob("*.py"))
-    names = {node.attr for text in sources for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Attribute)}
+    names = {node.attr for tree in trees().values() for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     assert not {row.name for row in BEHAVIOURS} - names
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.disk.faults import ROOT
 
-SAMPLE = 200
+SAMPLE = 80
 
 
 def test_no_mixed_state() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.disk.faults import ROOT
 
-SAMPLE = 160
+SAMPLE = 40
 
 
 def test_no_answer_hides_what_was_refused() -> None:

@@ -44,6 +44,7 @@ def files(found: dict[str, tuple[int, ...]], folder: Path) -> dict[str, tuple[in
     }  # fmt: skip
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("kafka", ["4.3", "0.10.2"])
 @pytest.mark.parametrize("style", ["text", "json"])
 @pytest.mark.parametrize(

@@ -114,6 +114,7 @@ def _never(columns: HeaderColumns, *_: object) -> list[RowSlice | None]:
     return [None] * columns.position.size
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("shown", SHOWN, ids=["sizes", "utf8", "java", "hex", "base64", "decoded"])
 def test_side_by_side_as_one_by_one(segment: Path, shown: DumpDetail, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every kind of batch, and of damage, in the order of the file."""
@@ -124,6 +125,7 @@ def test_side_by_side_as_one_by_one(segment: Path, shown: DumpDetail, monkeypatc
     assert any("is unreadable" in each for each in found[1])
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("shown", [SHOWN[1], SHOWN[-1]], ids=["utf8", "decoded"])
 @pytest.mark.parametrize(
     ("name", "value"),
@@ -153,6 +155,7 @@ def test_few_batches_are_looked_at_one_by_one(segment: Path, monkeypatch: pytest
     assert sum(part is not None for part in parts) > 200
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("width", [20, 47, 80, 200])
 @pytest.mark.parametrize(
     "shown",

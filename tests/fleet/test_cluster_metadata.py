@@ -64,6 +64,7 @@ def rows_of(tmp_path_factory: pytest.TempPathFactory) -> RowsOf:
     return scan
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("path", sample(CLUSTERS), ids=named)
 def test_the_findings_are_those_of_check_for_the_whole_cluster(path: Path, rows_of: RowsOf) -> None:
     """Also those that need the metadata, and those about several brokers; at any depth, but for KC401."""

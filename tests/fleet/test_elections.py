@@ -90,6 +90,7 @@ def hold_equal(expected: dict[str, Any], answer: dict[str, Any], kafka: str = "4
 DECIDED = ("start_order", "start_order_proven", "verdict", "scenarios")
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("path", sample(CLUSTERS), ids=named)
 def test_a_run_answers_as_the_directories_do(path: Path, tmp_path: Path) -> None:
     """With everything read, in all but what only batches say; what it says of amounts is right, or not known.
@@ -110,6 +111,7 @@ UNKNOWN = {
 }  # fmt: skip
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("path", sample(KRAFT), ids=named)
 def test_what_the_scan_has_not_read_is_not_known(path: Path, tmp_path: Path) -> None:
     """The tails of the logs say where they end after a clean stop, not how many records are lost; nothing is wrong.

@@ -33,6 +33,7 @@ def files_of(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("remembers", [False, True])
 @pytest.mark.parametrize("size", LIMITS)
 def test_a_full_disk_leaves_no_run(size: int, remembers: bool, tmp_path: Path) -> None:

@@ -15,13 +15,13 @@ import pytest
 from kcheck.errors import KcheckError, StoreFailedError
 from kcheck.fleet.run import open_runs
 from tests.fleet.test_local_engine import BROKERS, scanned, tables
-from tests.oracle.ask import IS_WHOLE, SEED
+from tests.oracle.ask import SEED
 from tests.stores import upload
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
 LOGS = BROKERS.parent / "logs"
-SHARES = [0.02, 0.1, 0.3, 0.6, 1.0] if IS_WHOLE else [0.1]
+SHARES = [0.02, 0.1, 0.3, 0.6, 1.0]
 """Of the requests, those that fail."""
 _ASKED_AGAIN = 0.3
 """Of so many failures the client of the store makes nothing."""
@@ -89,6 +89,7 @@ def flaky(options: dict[str, Any], choose: Chooses) -> Iterator[tuple[dict[str, 
         server.server_close()
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("share", SHARES)
 def test_a_store_that_fails_at_random_gives_all_rows_or_no_run(
     share: float, s3: dict[str, Any], tmp_path: Path
@@ -108,6 +109,7 @@ def test_a_store_that_fails_at_random_gives_all_rows_or_no_run(
     assert {**plain, "runs": 1} == {**rows, "runs": 1}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("fault", ["503", CUT])
 def test_a_file_of_which_a_store_never_says_anything_ends_the_run(
     fault: str, s3: dict[str, Any], tmp_path: Path

@@ -229,6 +229,7 @@ def test_a_disk_that_does_not_answer_is_a_finding(call: str, fleet: Path, monkey
     assert expected == [each.path for each in whole.log_dirs]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_an_inventory_in_a_store_names_log_dirs_in_stores(kind: str, s3: dict[str, Any], tmp_path: Path) -> None:

@@ -17,9 +17,11 @@ from kcheck.replicas.elections import ElectionQuestion
 from kcheck.verbs.release import NamedFiles, release
 from tests.builders import partition_dir, run
 from tests.fleet.test_local_engine import BROKERS, places, scanned, told
+from tests.oracle.ask import IS_WHOLE
 
-MIXED = sorted(path for path in BROKERS.glob("*/*/*") if path.is_dir())
-"""The folders of log dirs of brokers."""
+SCENES = ("*/*/*",) if IS_WHOLE else ("*/diverged/*", "*/stopped/broker-1")
+MIXED = sorted(path for scene in SCENES for path in BROKERS.glob(scene) if path.is_dir())
+"""The folders of log dirs of brokers: some of each release, and all of them in a sweep."""
 
 
 def place(broker: Path) -> tuple[str, str]:

@@ -78,6 +78,7 @@ def test_what_did_not_change_in_a_store_is_not_looked_at(
     assert asked.bytes
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("where", ["disk", "store"])
 def test_a_run_that_is_killed_goes_on(where: str, s3: dict[str, Any], tmp_path: Path) -> None:
     """What it had looked at before the system ended it is known; the rows are those of a run that nobody stopped."""
@@ -121,6 +122,7 @@ main()
 """A scan that comes no further than the third broker."""
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("depth", ["checkpoints", "records"])
 def test_the_rows_are_those_of_a_disk(
     depth: str, s3: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -82,6 +82,7 @@ def plain(rows: list[dict[str, Any]], beyond: re.Pattern[str]) -> list[dict[str,
 VERSIONS = sorted(path.name for path in BROKERS.iterdir() if path.is_dir())
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("version", "depth"),
     [*((version, "checkpoints") for version in sampled(VERSIONS)), *((version, "crc") for version in VERSIONS[::3])],
@@ -106,6 +107,7 @@ def test_what_is_told_of_replicas_is_what_check_and_truncation_tell(version: str
         assert plans
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kafka", ["4.3", "2.4"])
 def test_histories_at_random_are_planned_as_by_truncation(kafka: str, tmp_path: Path) -> None:
     """Replicas that part, lag, were compacted, hold messages, or have damaged epochs: plans and findings."""

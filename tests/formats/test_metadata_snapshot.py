@@ -41,6 +41,7 @@ def test_what_a_node_wrote(name: str) -> None:
     )
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_byte_is_missed(name: str) -> None:
     """Changed, or with all that follows it."""

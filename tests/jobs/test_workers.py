@@ -84,6 +84,7 @@ def children() -> set[int]:
     return found
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("count", [1, 2, 5])
 @pytest.mark.parametrize("ahead", [1, 10, 1000])
 def test_answers_stand_in_order(monkeypatch: pytest.MonkeyPatch, count: int, ahead: int) -> None:

@@ -21,7 +21,7 @@ SWEEP = int(os.environ.get("KCHECK_SWEEP", "1"))
 IS_WHOLE = "KCHECK_SWEEP" in os.environ
 """Whether all releases and all cases are asked; without KCHECK_SWEEP a sample of them is."""
 
-SHARE = 0.2
+SHARE = 0.1
 """Of the generated cases of a sweep of one, what the suite itself asks."""
 
 SEED = os.environ.get("KCHECK_SEED", "0")
@@ -40,6 +40,14 @@ READERS = (
 def generated(count: int) -> int:
     """Return how many cases are generated where a sweep of one has `count`."""
     return count * SWEEP if IS_WHOLE else int(count * SHARE)
+
+
+def spread(cases: Sequence[T], count: int) -> Sequence[T]:
+    """Return `count` of these cases, the last, the first and evenly between them; all of them with KCHECK_SWEEP."""
+    if IS_WHOLE or len(cases) <= count:
+        return cases
+    last = len(cases) - 1
+    return [cases[last - at * last // max(count - 1, 1)] for at in reversed(range(count))]
 
 
 def sampled(releases: Sequence[T]) -> Sequence[T]:

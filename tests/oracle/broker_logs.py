@@ -42,21 +42,6 @@ def damaged(cluster: Cluster) -> Iterator[Path]:
     yield from (process.log for process in (one, two, *([cluster.beside] if cluster.mode == "kraft" else [])))
 
 
-def damaged_alone(cluster: Cluster) -> Iterator[Path]:
-    """Do some of it with one broker, in seconds; yield its log."""
-    broker = cluster[1]
-    histories.replicas(cluster, "create behind 1", "create emptied 1")
-    histories.load(cluster, "send behind 0 0 20 none", "send emptied 0 0 20 none", "send behind 0 100 5 none")
-    broker.kill()
-    _damage(histories.directories(broker))
-    broker.start()
-    broker.kill()
-    _foreign(broker)
-    broker.spawn()
-    wait_for("the end of a start", lambda: not broker.alive)
-    yield broker.log
-
-
 def _damage(partitions: dict[str, Path]) -> None:
     behind, emptied = partitions["behind-0"], partitions["emptied-0"]
     log = max(behind.glob("*.log"))

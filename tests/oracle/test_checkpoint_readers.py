@@ -26,6 +26,7 @@ from tests.oracle.ask import (
     flips,
     generated,
     sampled,
+    spread,
     text,
 )
 
@@ -42,7 +43,7 @@ Answer = dict[tuple[str, int], int] | list[tuple[int, int]] | str
 @pytest.mark.parametrize("version", sampled(RELEASES))
 def test_offset_checkpoints(version: str, ask: Ask) -> None:
     """The same topics, partitions and offsets, or an exception of the same class."""
-    files = [*_files(Random(f"{SEED} {version}"), OFFSETS, "t 1 5"), *_topics()]
+    files = spread([*_files(Random(f"{SEED} {version}"), OFFSETS, "t 1 5"), *_topics()], 700)
     theirs = [_offsets(answer) for answer in ask(version, "Readers.java", encoded(files), "offsets")]
     ours: list[Answer] = []
     for file in files:
@@ -55,7 +56,7 @@ def test_offset_checkpoints(version: str, ask: Ask) -> None:
 @pytest.mark.parametrize("version", sampled(RELEASES[3:]))
 def test_leader_epoch_checkpoints(version: str, ask: Ask) -> None:
     """The same entries in the same order, or an exception of the same class."""
-    files = list(_files(Random(f"{SEED} {version}"), EPOCHS, "1 5"))
+    files = spread([*_files(Random(f"{SEED} {version}"), EPOCHS, "1 5")], 700)
     theirs = [_epochs(answer) for answer in ask(version, "Readers.java", encoded(files), "epochs")]
     ours: list[Answer] = []
     for file in files:
@@ -64,6 +65,7 @@ def test_leader_epoch_checkpoints(version: str, ask: Ask) -> None:
     assert_equal(files, ours, theirs)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("version", ["2.8.2", "3.4.1", "4.3.1"])
 def test_huge_counts(version: str, ask: Ask) -> None:
     """From 3.1 a count whose list does not fit a heap of 1 GiB, the default of a broker, is an OutOfMemoryError.

@@ -291,6 +291,7 @@ def test_a_quorum(version: str, snapshot_bytes: int, tmp_path: Path, start: Call
         assert not _batches(rejoined).items() & {*_batches(alone[old]).items()} - {*_below(alone[old], kept).items()}
 
 
+@pytest.mark.whole
 def test_voters_that_the_log_names(tmp_path: Path, start: Callable[..., Cluster]) -> None:
     """A controller of its own, whose voters no configuration names (KIP-853)."""
     with (

@@ -86,6 +86,7 @@ def _cases(copies: Iterable[Path]) -> list[tuple[Path, int]]:
     return cases
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_images_of_the_fixtures(ask: Ask, version: str) -> None:
     """What every node of the recorded clusters knew, at several offsets."""

@@ -13,6 +13,7 @@ from tests.oracle.kafka import Cluster
 pytestmark = pytest.mark.oracle
 
 
+@pytest.mark.whole
 def test_a_cordoned_log_dir(tmp_path: Path, start: Callable[..., Cluster]) -> None:
     """By the registration in the metadata, and by server.properties before the broker has started with it."""
     with start("4.3.1", dir=tmp_path / "cluster", log_dirs=2, broker_config=histories.config("4.3.1")) as cluster:

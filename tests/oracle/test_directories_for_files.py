@@ -12,7 +12,7 @@ import pytest
 
 from kcheck.core.startup import Outcome
 from tests.builders import epochs, log_dir, meta_properties, partition_dir, partition_metadata, run, write
-from tests.oracle.ask import IS_WHOLE, sampled
+from tests.oracle.ask import spread
 from tests.oracle.boot import Job
 from tests.oracle.jars import numbers
 from tests.oracle.test_predict import judge, predicted
@@ -82,15 +82,15 @@ def cases(folder: Path, names: Sequence[str], version: str) -> Iterator[tuple[st
                 yield what, Job((path,), config=INDEX_SIZE)
 
 
-@pytest.mark.parametrize("version", sampled(VERSIONS))
+@pytest.mark.parametrize("version", spread(VERSIONS, 2))
 def test_directories_in_the_place_of_files(version: str, tmp_path: Path) -> None:
     """Each outcome is that of the LogManager: aborts, log dirs that go offline, segments that are left out."""
-    names = (*IN_PLACE, *(BESIDE if IS_WHOLE else BESIDE[::6]), *(AT_TOP if IS_WHOLE else AT_TOP[::5]))
+    names = (*spread(IN_PLACE, 9), *spread(BESIDE, 4), *spread(AT_TOP, 2))
     named = list(cases(tmp_path, names, version))
     judge(version, [job for _, job in named], [name for name, _ in named])
 
 
-@pytest.mark.parametrize("version", sampled(VERSIONS))
+@pytest.mark.parametrize("version", spread(VERSIONS, 2))
 def test_what_becomes_of_them(version: str, tmp_path: Path) -> None:
     """What is predicted of them, release by release: the table that docs/predict.md shows."""
     told = {what: predicted(job, version)[0].outcome for what, job in cases(tmp_path, IN_PLACE, version)}
@@ -117,7 +117,7 @@ LINKS = (
 )
 
 
-@pytest.mark.parametrize(("version", "names", "target"), sampled(LINKS))
+@pytest.mark.parametrize(("version", "names", "target"), spread(LINKS, 1))
 def test_links_that_lead_nowhere(version: str, names: Sequence[str], target: str | None, tmp_path: Path) -> None:
     """File.exists and isFile are false for them; to open the file fails, and to create it if it leads to itself."""
     named = []

@@ -11,7 +11,7 @@ import pytest
 
 from kcheck.core.releases import release
 from kcheck.model.names import TopicPartition, broker_accepts
-from tests.oracle.ask import NUMBERS, SEED, SPACES, Ask, assert_equal, encoded, generated, sampled, text
+from tests.oracle.ask import NUMBERS, SEED, SPACES, Ask, assert_equal, encoded, generated, sampled, spread, text
 
 pytestmark = pytest.mark.oracle
 
@@ -24,7 +24,8 @@ HEX = "0123456789abcdef0123456789abcdef"
 def test_directory_names(version: str, ask: Ask) -> None:
     """The same topic and partition, or refused."""
     # A name cannot hold a slash or NUL; the empty one is no directory's.
-    names = [name for name in _names(Random(f"{SEED} {version}")) if name and "/" not in name and "\0" not in name]
+    random = Random(f"{SEED} {version}")
+    names = spread([name for name in _names(random) if name and "/" not in name and "\0" not in name], 700)
     answers = ask(version, "Readers.java", encoded(name.encode() for name in names), "directory")
     ours = [broker_accepts(name, release(version)) for name in names]
     assert_equal([repr(name) for name in names], ours, [_accepted(answer, version) for answer in answers])

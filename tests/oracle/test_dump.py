@@ -24,7 +24,7 @@ from kcheck.renderers.kafka import render
 from kcheck.verbs.dump import dump
 from tests.cases.build import CASES, FOUND, lay_out, shared_copy
 from tests.docs.examples import ROOT
-from tests.oracle.ask import IS_WHOLE, SEED, Ask, assert_equal, flips, generated, sampled
+from tests.oracle.ask import IS_WHOLE, SEED, Ask, assert_equal, flips, generated, sampled, spread
 from tests.records import with_overhead, wrapper
 
 pytestmark = pytest.mark.oracle
@@ -54,7 +54,7 @@ TOO_SMALL = "too small for a batch"
 def test_files_of_brokers(version: str, ask: Ask, tmp_path: Path) -> None:
     """Every file of the clusters in fixtures, of releases from 0.10.2 on: magic 1 and 2."""
     folders = [ROOT / "fixtures" / "brokers" / name for name in BROKERS]
-    _compare(version, list(_copies(folders, tmp_path)), ask)
+    _compare(version, spread(list(_copies(folders, tmp_path)), 150), ask)
 
 
 @pytest.mark.parametrize("version", sampled(("3.9.2", "4.3.1")))
@@ -93,7 +93,7 @@ def test_every_header(version: str, ask: Ask, tmp_path: Path) -> None:
     _compare(version, paths, ask)
 
 
-@pytest.mark.parametrize(("version", "option"), EACH if IS_WHOLE else EACH[::3])
+@pytest.mark.parametrize(("version", "option"), spread(EACH, 1))
 def test_records_of_brokers(version: str, option: str, ask: Ask, tmp_path: Path) -> None:
     """Every log and KRaft snapshot of brokers and cases: every codec, transactions, markers, control records."""
     folders = [ROOT / "fixtures" / "brokers" / name for name in BROKERS]
@@ -102,7 +102,7 @@ def test_records_of_brokers(version: str, option: str, ask: Ask, tmp_path: Path)
     if option == "--deep-iteration":
         # docs/dump.md: the tool tells the size that such a message states, and does not look for the value.
         paths = [path for path in paths if not path.is_relative_to(tmp_path / TOO_LARGE_VALUE)]
-    _compare(version, paths, ask, option)
+    _compare(version, spread(paths, 80), ask, option)
 
 
 @pytest.mark.parametrize("version", sampled(("3.9.2", "4.3.1")))

@@ -53,12 +53,14 @@ LINE_END = re.compile(
 """A text may have a line break in it, which the tool writes as it is."""
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", TOPICS)
 def test_topics_of_brokers(kind: str, ask: Ask, tmp_path: Path) -> None:
     """Every internal topic in the fixtures, and every snapshot of KRaft."""
     _compare("4.3.1", kind, _copies(BROKERS, kind, tmp_path), ask)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", ["offsets", "metadata"])
 def test_topics_of_brokers_as_the_release_before(kind: str, ask: Ask, tmp_path: Path) -> None:
     """What brokers up to 3.9 wrote is shown alike; transactions are no JSON there."""
@@ -66,6 +68,7 @@ def test_topics_of_brokers_as_the_release_before(kind: str, ask: Ask, tmp_path: 
     _compare("3.9.2", kind, [path for folder in older for path in _copies(folder, kind, tmp_path)], ask)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", TOPICS)
 def test_damaged_records(kind: str, ask: Ask, tmp_path: Path) -> None:
     """Bytes of a key or a value changed, put in, or taken out, in a batch with the right CRC."""

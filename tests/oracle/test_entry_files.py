@@ -26,6 +26,7 @@ from tests.oracle.ask import (
     flips,
     generated,
     sampled,
+    spread,
 )
 
 pytestmark = pytest.mark.oracle
@@ -61,7 +62,7 @@ def test_transaction_indexes(version: str, ask: Ask) -> None:
 def test_producer_snapshots(version: str, ask: Ask) -> None:
     """Every producer, or none and an exception; also with the right CRC of any number of producers."""
     random = Random(f"{SEED} {version}")
-    files = [data for content in _contents(".snapshot") for data in _snapshots(random, content)]
+    files = spread([data for content in _contents(".snapshot") for data in _snapshots(random, content)], 700)
     ours = []
     for data in files:
         reads = producer_snapshot.broker_reads(data, release(version))

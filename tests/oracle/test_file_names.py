@@ -11,7 +11,7 @@ import pytest
 from kcheck.core.leftovers import ends_start
 from kcheck.core.releases import release
 from tests.builders import broker, run, write
-from tests.oracle.ask import sampled
+from tests.oracle.ask import sampled, spread
 from tests.oracle.boot import Job, boot
 from tests.oracle.conftest import no_kafka
 from tests.oracle.jars import NoKafkaError
@@ -28,8 +28,8 @@ SUFFIXES = ("", ".cleaned", ".swap", ".deleted", ".tmp")
 @pytest.mark.parametrize("version", sampled(VERSIONS))
 def test_names_that_end_a_start(version: str, tmp_path: Path) -> None:
     """A segment file, a `.cleaned` or a `.swap` without a number in its name, as each release looks for it."""
-    names = ["".join(parts) for parts in product(STEMS, KINDS, SUFFIXES)]
-    names = [name for name in names if name not in ("", *STEMS)]
+    every = ("".join(parts) for parts in product(STEMS, KINDS, SUFFIXES))
+    names = spread([name for name in every if name not in ("", *STEMS)], 60)
     for number, name in enumerate(names):
         folder = tmp_path / str(number)
         write(broker(folder, run(0, 19)) / "t-0", {name: b""})

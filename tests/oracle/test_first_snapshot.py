@@ -9,7 +9,6 @@ import pytest
 from kcheck.core.releases import release
 from tests.cases.build import CASES
 from tests.oracle import histories
-from tests.oracle.ask import IS_WHOLE
 from tests.oracle.kafka import Cluster
 
 pytestmark = pytest.mark.oracle
@@ -17,7 +16,8 @@ pytestmark = pytest.mark.oracle
 NAME = "__cluster_metadata-0/00000000000000000000-0000000000.checkpoint"
 
 
-@pytest.mark.parametrize("version", ("3.9.2", "4.0.2", "4.2.1", "4.3.1") if IS_WHOLE else ("4.3.1",))
+@pytest.mark.whole
+@pytest.mark.parametrize("version", ["3.9.2", "4.0.2", "4.2.1", "4.3.1"])
 def test_who_ignores_them(version: str, tmp_path: Path, start: Callable[..., Cluster]) -> None:
     """The records say metadata.version 3.9-IV0; who ignores them begins with the newest one of the release."""
     ignored = release(version).ignores_records_in_first_snapshot

@@ -42,6 +42,7 @@ MORE = (
 )  # fmt: skip
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("version", "mode"), [*VERSIONS, *(MORE if IS_WHOLE else ())])
 def test_identities(version: str, mode: Mode, ask: Ask, tmp_path: Path) -> None:
     """Two log dirs with every pair of files, or none; the first is the good one, or lacks its file too."""

@@ -193,6 +193,7 @@ def _in_a_gap(row: dict[str, Any], said: list[dict[str, Any]]) -> bool:
     return row["requested_epoch"] not in [other["requested_epoch"] for other in partition]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("version", "gone"), [("4.3.1", True), ("3.9.2", False)])
 def test_a_lost_disk(version: str, gone: bool, tmp_path: Path, start: Callable[..., Cluster]) -> None:
     """A log dir of KRaft that is not there, or empty, ends the start: kcheck tells it by the server.properties."""

@@ -9,12 +9,10 @@ import pytest
 from kcheck.core.log_lines import LogEvent, events
 from kcheck.disk.package_data import log_catalogue
 from tests.oracle import broker_logs, contested_brokers, histories, troubled_brokers
-from tests.oracle.ask import IS_WHOLE
 from tests.oracle.kafka import Cluster
 
 pytestmark = pytest.mark.oracle
 
-VERSION = "4.3.1"
 MODES = {
     "0.10.2.2": None, "1.1.1": None, "2.0.1": None, "2.4.1": None, "2.8.2": None, "3.3.2": "zk", "3.6.2": "zk",
     "3.9.2": None, "4.0.2": None, "4.3.1": None,
@@ -66,15 +64,13 @@ def check(logs: Iterable[Path]) -> set[str]:
     return shown
 
 
-@pytest.mark.parametrize("version", MODES if IS_WHOLE else (VERSION,))
+@pytest.mark.whole
+@pytest.mark.parametrize("version", MODES)
 def test_every_warning_of_a_broker_is_explained(version: str, tmp_path: Path, start: Callable[..., Cluster]) -> None:
-    """Of one broker with damaged files; in a sweep of two that diverged, too, one of whose disks fails."""
-    count = 2 if IS_WHOLE else 1
-    history = broker_logs.damaged if IS_WHOLE else broker_logs.damaged_alone
+    """Of two brokers that diverged, with damaged files, one of whose disks fails."""
     config = {**histories.config(version), **broker_logs.CONFIG}
-    mode = MODES[version] if IS_WHOLE else None
-    with start(version, count, dir=tmp_path / "c", log_dirs=2, mode=mode, broker_config=config) as cluster:
-        assert {"L003", "L010", "L038", "L140"} <= check(history(cluster))
+    with start(version, 2, dir=tmp_path / "c", log_dirs=2, mode=MODES[version], broker_config=config) as cluster:
+        assert {"L003", "L010", "L038", "L140"} <= check(broker_logs.damaged(cluster))
 
 
 @pytest.mark.whole

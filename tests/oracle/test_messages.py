@@ -52,6 +52,7 @@ def test_the_tables_are_those_of_kafka(module: str, ask: Ask) -> None:
     assert messages.source(module) == (messages.FOLDER / f"{module}.py").read_text("utf-8")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("release", [messages.NEWEST, *CHANGED])
 def test_every_version_of_every_message(release: str, ask: Ask) -> None:
     """Messages that Kafka's classes wrote, with anything in their fields: the same JSON, and no byte left."""

@@ -160,6 +160,7 @@ def _assert_agree(version: str, file: Path) -> None:
         assert config["config"].items() <= _below(shown, f"{place}/").items()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("version", "file"), WRITTEN)
 def test_what_brokers_wrote(version: str, file: Path, tmp_path: Path) -> None:
     _assert_agree(version, Path(copy(file, tmp_path)))

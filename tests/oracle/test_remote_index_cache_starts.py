@@ -9,7 +9,6 @@ import pytest
 from kcheck.model.names import REMOTE_INDEX_CACHE
 from tests.cli.command import kcheck
 from tests.oracle import histories
-from tests.oracle.ask import IS_WHOLE
 from tests.oracle.kafka import Cluster
 
 pytestmark = pytest.mark.oracle
@@ -21,8 +20,7 @@ CACHES: dict[str, dict[str, bytes]] = {
     "two of three": {f"{SEGMENT}.index": bytes(8), f"{SEGMENT}.timeindex": b""},
     "leftover": {f"{SEGMENT}.index.deleted": b"", "x.tmp": b""},
 }
-SAMPLED = (("4.3.1", "odd name"),)
-SWEPT = tuple((version, name) for version in ("3.6.2", "3.9.2", "4.0.2", "4.3.1") for name in CACHES)
+STARTS = tuple((version, name) for version in ("3.6.2", "3.9.2", "4.0.2", "4.3.1") for name in CACHES)
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +42,8 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str],
         cluster.kill()
 
 
-@pytest.mark.parametrize(("version", "name"), SWEPT if IS_WHOLE else SAMPLED)
+@pytest.mark.whole
+@pytest.mark.parametrize(("version", "name"), STARTS)
 def test_the_start(version: str, name: str, killed: Callable[[str], Cluster]) -> None:
     broker = killed(version)[1]
     (log_dir,) = broker.log_dirs

@@ -38,7 +38,7 @@ RELEASES = (
     *SAMPLED, "1.1.1", "0.11.0.2", "0.11.0.3", "1.0.2", "1.1.0", "2.0.0", "2.0.1", "2.2.2", "2.4.1", "2.6.3", "2.7.2",
     "2.8.0", "2.8.2", "3.0.2", "3.4.1", "3.9.2", "4.0.2", "4.1.2", "4.2.1",
 )  # fmt: skip
-COUNT = 120
+COUNT = 120 if IS_WHOLE else 40
 FETCHERS = 60
 """A thread that dies takes its partitions along: so many, that few share one."""
 LOOP = 20

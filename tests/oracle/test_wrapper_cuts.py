@@ -41,6 +41,7 @@ def logs(codec: int, magic: int) -> Iterator[tuple[list[Made], int]]:
             yield [*plain(5, before, magic=magic), *wrappers, *plain(25, 27, magic=magic)], offset
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("version", ["0.10.2.2", "1.1.1"])
 def test_the_log_end_after_a_cut_in_a_wrapper(version: str, ask: Ask, tmp_path: Path) -> None:
     """Log.truncateTo removes the whole wrapper, sets the log end to the offset, and a restart reads the files."""

@@ -69,7 +69,7 @@ def _damaged(random: Random, written: Path, target: Path) -> Iterator[Path]:
     for path in (alone / "version-2").glob("snapshot*"):
         path.unlink()
     yield alone
-    for number in range(generated(150)):
+    for number in range(generated(300)):
         folder = copied(f"damaged-{number}")
         if number == 0:
             for path in (folder / "version-2").glob("snapshot*"):

@@ -21,11 +21,12 @@ from kcheck.verbs.next_starts import start_options
 from kcheck.verbs.predict import predict
 from tests.cases.build import FOUND, shared_copy, toml
 from tests.damage import cases
+from tests.oracle.ask import IS_WHOLE, generated
 
 BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
 SEED = os.environ.get("KCHECK_SEED", "next starts")
 RELEASES = ("4.3.1", "3.9.2", "3.2.3", "2.8.2", "1.1.1")
-DAMAGED_COUNT = 100 * int(os.environ.get("KCHECK_SWEEP", "1"))
+DAMAGED_COUNT = generated(100)
 """For each release."""
 DEPTHS = (Depth.CHECKPOINTS, Depth.HEADERS, Depth.RECORDS)
 
@@ -134,6 +135,7 @@ def log_dirs(root: Path) -> list[Path]:
     return sorted({path.parent for path in root.rglob("*-offset-checkpoint")})
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("version", sorted(path.name for path in BROKERS.iterdir() if path.is_dir()))
 def test_real_brokers(version: str) -> None:
     """Of each release."""
@@ -145,7 +147,7 @@ def test_real_brokers(version: str) -> None:
 def test_cases(depth: Depth) -> None:
     """Of each rule, by the release of the case."""
     found = []
-    for case in FOUND:
+    for case in FOUND if IS_WHOLE else FOUND[DEPTHS.index(depth) :: 9]:
         for version in toml(case)["kafka"]:
             for path in log_dirs(shared_copy(case)):
                 said = contradictions(path, release(version), depth)
@@ -153,6 +155,7 @@ def test_cases(depth: Depth) -> None:
     assert not found
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("version", RELEASES)
 def test_random_damage(version: str, tmp_path: Path) -> None:
     """Whatever a disk, a file system or an operator did."""

@@ -66,6 +66,7 @@ def test_the_worst_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert "info" not in re.findall(r'class="s (\w+)"', content)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("word", HOSTILE)
 def test_a_name_is_never_markup(word: str, tmp_path: Path) -> None:
     """The page has the same elements as one with tame names."""

@@ -81,6 +81,7 @@ def fleet(tmp_path: Path, name: str, word: str) -> Path:
     )  # fmt: skip
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("word", HOSTILE)
 def test_a_name_is_never_markup(word: str, tmp_path: Path) -> None:
     """The page has the same elements, and their attributes, as one with tame names; nothing turns a line around."""

@@ -40,6 +40,7 @@ class _Nowhere:
             self.write(text)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize(("form", "lines"), [("json", 5), ("ndjson", 3), ("text", COUNT)])
 def test_rows_of_a_file_are_written_as_they_are_made(name: str, form: str, lines: int, tmp_path: Path) -> None:

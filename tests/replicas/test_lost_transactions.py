@@ -50,6 +50,7 @@ def logs_of(folder: Path, *segments: bytes, bases: tuple[int, ...] = (0,)) -> tu
     return log_files(folder)
 
 
+@pytest.mark.sample(60)
 @pytest.mark.parametrize("path", SNAPSHOTS, ids=str)
 def test_what_brokers_wrote_into_their_snapshots(path: Path, tmp_path: Path) -> None:
     """The batches say the same as the snapshot that a broker wrote at a clean stop, and as the snapshots before it."""

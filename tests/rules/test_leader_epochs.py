@@ -59,6 +59,7 @@ def test_what_is_dropped_is_named() -> None:
     assert "drops epoch 5 from offset 200, epoch 3 from offset 100 and epoch 2 from offset 50" in found.effect
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("rule", "lines", "further"), [(KC201, b"5 5\n1 1\n", 19_999), (KC205, b"-1 0\n-1 0\n", 39_999)]
 )

@@ -79,7 +79,7 @@ def test_a_rule_finds_nothing_where_its_precondition_does_not_hold() -> None:
         view = OFFSETS._replace(room=chance.choice((0, 8)), torn=torn, faults=faults, counts=counts)
         return chance.choice((None, view._replace(last_timestamp=last_timestamp)))
 
-    for _ in range(4000):
+    for _ in range(1500):
         faults, inside = some(batches), some(records)
         aborted = some([Aborted(8, Offset(2), Offset(6))] * 2)
         view = VIEW._replace(

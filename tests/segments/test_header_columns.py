@@ -194,6 +194,7 @@ def misleading(positions: list[int], random: Random) -> Array:
     return np.array(found, np.int64)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("least", [1, 3])
 @pytest.mark.parametrize("seed", range(4))
 def test_starts_change_no_answer(monkeypatch: pytest.MonkeyPatch, seed: int, least: int) -> None:

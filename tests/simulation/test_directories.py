@@ -88,6 +88,7 @@ def truncated_end(state: ClusterState, run: Replay, ends: tuple[int, int], epoch
     return "loops", world.nodes[follower].log_end_offset
 
 
+@pytest.mark.sample(30)
 @pytest.mark.parametrize(("name", "kafka"), RUNS)
 def test_the_verbs_say_what_the_simulator_says(name: str, kafka: str, tmp_path: Path) -> None:
     """Log end, high watermark and epochs after a start; every follower's truncation; every answer about an epoch."""

@@ -29,6 +29,7 @@ def test_every_history_ends_in_two_ways_or_says_that_it_does_not() -> None:
     assert all(history.page and history.title for history in HISTORIES)
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("kafka", lines())
 def test_every_history_runs_in_every_release(kafka: str) -> None:
     """Whatever comes of it; a release without such a mode says so."""

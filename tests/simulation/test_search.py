@@ -77,6 +77,7 @@ FOUND = [
 ]
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(("mutant", "beginning", "budget", "promise"), FOUND, ids=[row[0] for row in FOUND])
 def test_a_mutant_is_found(mutant: str, beginning: str, budget: Budget, promise: str) -> None:
     """Only with the condition switched off; and the history that was found shows it when it is replayed."""

@@ -23,13 +23,14 @@ def searched(
 
 
 BROKEN = [
-    ("lost diverged", "0.10.2", "1.1", RESTARTS, Configuration(kraft=False)),
     ("withdrawn", "2.1", "4.3", Budget(records=1, crashes=0, lossy=1, fences=1), Configuration(min_isr=2)),
+    ("lost diverged", "0.10.2", "1.1", RESTARTS, Configuration(kraft=False)),
     ("stuck", "2.4", "2.7", Budget(records=2, crashes=0, lossy=0, fences=0, moves=3), Configuration()),
 ]
-"""KIP-101, twice; KAFKA-15583; KAFKA-10706. A release on each side of the fix."""
+"""KAFKA-15583; KIP-101, twice; KAFKA-10706. A release on each side of the fix."""
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("promises", "old", "new", "budget", "configuration"), BROKEN, ids=[row[0] for row in BROKEN])
 def test_a_promise_is_broken_up_to_its_fix(
     promises: str, old: str, new: str, budget: Budget, configuration: Configuration
@@ -43,6 +44,7 @@ def test_a_promise_is_broken_up_to_its_fix(
     assert (None, True) == (fixed.scenario, fixed.found.complete)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kafka", ["0.10.2", "2.1", "3.9", "4.3"])
 def test_two_leaders_acknowledge_after_an_unclean_election(kafka: str) -> None:
     """The old leader is alone in its ISR and has not heard of the election; without unclean elections none is alone."""
@@ -81,6 +83,7 @@ VERDICTS = [
 ]
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(("kafka", "mutant", "violates"), VERDICTS)
 def test_the_published_verdicts_come_out(kafka: str, mutant: str | None, violates: bool) -> None:
     """StrongIsr of the TLA+ models of Kafka's replication, all of them under the same constants."""

@@ -13,7 +13,7 @@ from kcheck.simulation.replay import replay
 from kcheck.simulation.script import parse
 from kcheck.simulation.search import Search, SearchEnd, SearchPart
 from kcheck.verbs.simulate import Configuration, SearchBounds, search
-from tests.oracle.ask import IS_WHOLE, SEED
+from tests.oracle.ask import SEED, spread
 
 BUDGETS = [
     Budget(1, 0, 1, 0),
@@ -38,11 +38,12 @@ def end_of(configuration: Configuration, kafka: str, budget: Budget, *, symmetry
         return searching.search(task, parts)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kafka", KAFKAS)
 def test_symmetry_changes_no_verdict(kafka: str) -> None:
     """The same promise is broken after as many events; states are fewer, never more."""
     fewer = 0
-    for configuration, budget in product(CONFIGURATIONS if IS_WHOLE else CONFIGURATIONS[::3], BUDGETS):
+    for configuration, budget in product(spread(CONFIGURATIONS, 1), spread(BUDGETS, 4)):
         whole = end_of(configuration, kafka, budget, symmetry=False)
         merged = end_of(configuration, kafka, budget, symmetry=True)
         promises = [None if end.violation is None else end.violation.promise for end in (whole, merged)]
@@ -67,6 +68,7 @@ def test_brokers_that_change_places_have_one_number() -> None:
         assert number_by_roles(one, fault) != number_by_roles(other, fault)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("kafka", "fences"), [("4.3", 2), ("3.9", 1), ("0.10.2", 1)])
 def test_the_answer_does_not_depend_on_processes(monkeypatch: pytest.MonkeyPatch, kafka: str, fences: int) -> None:
     """Not the history, not the counts, and not where a search ends that is cut short."""

@@ -16,6 +16,7 @@ from tests.builders import batch
 from tests.growth import grows_with_its_input
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("kafka", ["0.11.0", "2.0", "2.4", "2.8", "4.3"])
 @pytest.mark.parametrize("indexed", [True, False])
 def test_a_start_of_many_segments(kafka: str, indexed: bool) -> None:
@@ -30,7 +31,7 @@ def test_a_start_of_many_segments(kafka: str, indexed: bool) -> None:
         context = Context(Settings(), Mode.ZOOKEEPER, release(kafka))
         return lambda: start_partition(BytesFiles(files), "t-0", directory, LoadInputs(clean=False), context)
 
-    assert grows_with_its_input(load, 100)
+    assert grows_with_its_input(load, 50)
 
 
 @pytest.mark.parametrize("kafka", ["0.11.0", "2.4", "4.3"])

@@ -25,10 +25,11 @@ from kcheck.views.log_dir import one_partition, open_log_dir, wanted_directories
 from kcheck.views.metadata_at_hand import named_copies
 from tests.cases.build import shared_copies
 from tests.damage import cases
+from tests.oracle.ask import generated
 
 BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
 SEED = os.environ.get("KCHECK_SEED", "settled")
-DAMAGED_COUNT = 60 * int(os.environ.get("KCHECK_SWEEP", "1"))
+DAMAGED_COUNT = generated(60)
 
 
 def both(
@@ -74,6 +75,7 @@ def log_dirs(root: Path) -> list[Path]:
     return sorted({path.parent for path in root.rglob("*-offset-checkpoint")})
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("version", sorted(path.name for path in BROKERS.iterdir() if path.is_dir()))
 def test_logs_of_real_brokers(version: str) -> None:
     """As if each had been stopped in order; where it was, from 3.0 on, every log is settled but that of KRaft."""
@@ -105,6 +107,7 @@ def test_logs_that_move(source: str, name: str, tmp_path: Path) -> None:
         assert {quick is None for quick, whole in pairs if whole.dir == name} == {is_simulated}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kafka", ["4.3", "3.7.0", "3.0"])
 def test_logs_of_cases(kafka: str) -> None:
     """With everything that can be wrong."""

@@ -32,6 +32,7 @@ def checked(*paths: str, window: TimeSpan, kafka: str = "4.3") -> dict[str, Any]
     return document(report)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("scene", SCENES, ids=lambda path: str(path.relative_to(BROKERS)))
 def test_no_window_raises_an_alarm(scene: Path) -> None:
     """Of the scenes of real brokers: a finding with some segments left out is one without a window too."""

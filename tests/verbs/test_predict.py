@@ -315,6 +315,7 @@ def test_how_bad_it_is() -> None:
     ]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("kafka", ["4.3", "4.0.0", "3.9", "3.6", "2.8", "2.7", "2.3", "2.2", "1.1", "0.11.0", "0.10.2"])
 def test_every_case_is_predicted(kafka: str) -> None:
     """No damage of the cases ends in an exception, in any release."""

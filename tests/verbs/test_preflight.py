@@ -18,6 +18,7 @@ from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import replica_targets
 from tests.cases.build import CASES, shared_copies
 from tests.docs.incidents import dead_disk
+from tests.oracle.ask import spread
 from tests.startup.test_unchanged import log_dirs
 from tests.test_brokers import BROKERS
 from tests.verbs.test_predict_strays import METADATA
@@ -137,7 +138,7 @@ def test_the_other_end_of_a_range_is_not_computed(broker: Path) -> None:
 
 def test_what_is_not_simulated_has_the_same_answer() -> None:
     """Logs that the start loads unchanged are not simulated, unlike in `kcheck predict`."""
-    for path in log_dirs(BROKERS / "4.3.1") + log_dirs(shared_copies()):
+    for path in (*log_dirs(BROKERS / "4.3.1"), *spread(log_dirs(shared_copies()), 80)):
         assert reasons(path, all_simulated=True) == reasons(path, all_simulated=False)
 
 

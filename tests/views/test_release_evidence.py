@@ -55,6 +55,7 @@ def test_the_true_release_is_in_the_range(path: Path) -> None:
         assert said.lowest == said.highest == said.used == truth(path)
 
 
+@pytest.mark.sample(30)
 @pytest.mark.parametrize("path", FOLDERS, ids=lambda path: str(path.relative_to(BROKERS)))
 def test_without_the_metadata_log_the_true_release_is_in_the_range(path: Path, tmp_path: Path) -> None:
     shutil.copytree(path, tmp_path / "b", ignore=shutil.ignore_patterns("__cluster_metadata-0"))

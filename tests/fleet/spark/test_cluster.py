@@ -17,12 +17,12 @@ from tests.fleet.spark.conftest import needs_java
 from tests.fleet.spark.faults import DISKS, KILLS, Scene, can_mount, meet, scene_in
 from tests.fleet.spark.test_engine import asked, brokers, cases
 from tests.fleet.test_local_engine import tables
-from tests.oracle.ask import IS_WHOLE, SEED
+from tests.oracle.ask import SEED
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
 SLOW = Path(__file__).parent / "executor"
-FAULTS = [*KILLS] * 5 + [*DISKS] * 2 * can_mount() if IS_WHOLE else ["executor killed"]
+FAULTS = [*KILLS] * 5 + [*DISKS] * 2 * can_mount()
 _SECONDS = 20
 """What an undisturbed scan takes, more or less."""
 
@@ -35,6 +35,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
         yield made
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(("number", "fault"), [*enumerate(FAULTS)])
 def test_a_fault_leaves_all_rows_or_no_run(number: int, fault: str, scene: Scene) -> None:
     """At a random moment; what is no run is said in one line, breaks no query, and the same name is free again."""

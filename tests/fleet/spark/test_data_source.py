@@ -118,6 +118,7 @@ def test_each_new_run_is_a_micro_batch(spark: SparkSession, read: Any, fleet: Pa
     assert ["a", "b"] == new_runs()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("table", ["findings", "predictions", "clusters", "cluster_partitions"])
 def test_the_metadata_of_the_cluster_are_read(table: str, tmp_path: Path) -> None:
     """As by a run: findings and predictions hold the replicas against them, and they are tables themselves."""
