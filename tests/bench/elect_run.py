@@ -24,7 +24,7 @@ from uuid import UUID
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tests.bench.fleet import peaks  # noqa: E402 - the path above comes first
+from tests.bench.fleet import used  # noqa: E402 - the path above comes first
 from tests.bench.growth import cost  # noqa: E402 - the same
 from tests.bench.limits import kcheck  # noqa: E402 - the same
 from tests.builders import Made, batch_of, log_dir, partition_dir, record  # noqa: E402 - the same
@@ -170,9 +170,9 @@ def compare(size: Size) -> None:
         }
         for label, options in ways.items():
             start = time.perf_counter()
-            memory = peaks(kcheck(*asked, *options))
+            found = used(kcheck(*asked, *options))
             wall = time.perf_counter() - start
-            held = ", ".join(f"{kind} {size >> 10} MB" for kind, size in sorted(memory.items()))
+            held = ", ".join(f"{kind} {own.memory >> 10} MB" for kind, own in sorted(found.items()))
             print(f"{label:13} {size.partitions} partitions: {wall:.1f} s; {held}", flush=True)
 
 

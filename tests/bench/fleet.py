@@ -5,7 +5,7 @@ partitions each. Printed are directories a second by wall clock and by CPU time 
 with two, what a start costs is taken off; then how both grow with the number of directories. `--partitions 500000`
 measures the comparison of replicas instead: three of each partition are read from Parquet, put together, and compared;
 some are behind, some have an epoch that the others do not have. `--growth 4000 40000 160000` scans so many directories
-once, with `--engine spark` by Spark, and prints the largest memory of each kind of process too; `--trees FOLDER` keeps
+once, with `--engine spark` by Spark, and prints what each kind of process uses too; `--trees FOLDER` keeps
 the directories for the next time. `--again 4000 40000`
 scans so many plainly, with `--remember`, and with `--since` where nothing has changed, at each of the `--depths`.
 `--profile 4000` prints where the CPU time of these goes, by cProfile, which makes calls dearer than they are; all steps
@@ -144,6 +144,8 @@ PARTS = {
     "rows of directories": ("directory_row", "scan_batches"),
     "rows as Arrow columns": ("replicas_batch", "scan_batches"),
     "look at log dirs and brokers": ("look_at_broker", "guarded"),
+    "open a log dir to list it": ("open_log_dir", "asked_twice"),
+    "open a log dir again": ("open_log_dir", "_look_at_broker"),
     "compare replicas": ("compare_partitions", "guarded"),
     "put replicas together": ("add", "look"),
     "write Parquet": ("write_table", ANY),
@@ -179,17 +181,17 @@ _INTERVAL = 0.1
 
 
 def growth(counts: list[int], engine: str, trees: Path | None = None) -> None:
-    """Measure how one scan grows with the directories: time, and the memory of each kind of process."""
+    """Measure how one scan grows with the directories: time, and what each kind of process uses."""
     walls: list[float] = []
     for count in counts:
         with tempfile.TemporaryDirectory(dir=trees) as out, tree(count, trees) as folder:
             command = [sys.executable, "-m", "kcheck", "fleet", "scan", f"{folder}/{LAYOUT}", *ENGINES[engine]]
-            command += ["--out", out, "--quiet", "--fail-on", "fatal"]
-            before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-            memory = peaks(command)
-            wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
-        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        held = ", ".join(f"{kind} {size >> 10} MB" for kind, size in sorted(memory.items()))
+            start = time.perf_counter()
+            found = used([*command, "--out", out, "--quiet", "--fail-on", "fatal"])
+            wall = time.perf_counter() - start
+        cpu = sum(each.cpu for each in found.values())
+        shown = {kind: own for kind, own in sorted(found.items()) if own.cpu > _INTERVAL}
+        held = ", ".join(f"{kind} {own.cpu:.1f} s {own.memory >> 10} MB" for kind, own in shown.items())
         each = f"{cpu * 1000 / count:.3f} ms a directory"
         times = "".join(f", {wall / few:.2f} times the time" for few in walls[-1:])
         print(f"{count:7} directories by {engine}: {wall:6.1f} s, {cpu:6.1f} s CPU, {each}{times}; {held}", flush=True)
@@ -212,22 +214,35 @@ def tree(count: int, trees: Path | None) -> Iterator[Path]:
     yield kept
 
 
-def peaks(command: list[str]) -> dict[str, int]:
-    """Return the largest resident size in KiB of the process of a command, and of each kind of those that it starts."""
-    found: dict[str, int] = {}
+class Used(NamedTuple):
+    """The largest resident size of a process in KiB, and seconds of CPU time."""
+
+    memory: int = 0
+    cpu: float = 0
+
+
+def used(command: list[str]) -> dict[str, Used]:
+    """Return what the process of a command, and each kind of those that it starts, has used.
+
+    They are looked at ten times a second: of the CPU time of each process up to a tenth of a second is not seen.
+    """
+    memory, cpu = dict[str, int](), dict[str, dict[str, int]]()
     with subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=ENVIRONMENT, cwd=ROOT
     ) as own:
         while own.poll() is None:
             for process in processes(own.pid):
-                with suppress(OSError, KeyError):  # it has ended
+                with suppress(OSError, KeyError, IndexError):  # it has ended
                     status = dict(line.split(":", 1) for line in (process / "status").read_text().splitlines())
                     name = "kcheck" if process.name == str(own.pid) else status["Name"].strip()
                     kind = "workers" if name.startswith("python") else name
-                    found[kind] = max(found.get(kind, 0), int(status["VmHWM"].split()[0]))
+                    memory[kind] = max(memory.get(kind, 0), int(status["VmHWM"].split()[0]))
+                    times = (process / "stat").read_text().rpartition(")")[2].split()
+                    cpu.setdefault(kind, {})[process.name] = int(times[11]) + int(times[12])
             time.sleep(_INTERVAL)
     assert own.returncode == 0, command
-    return found
+    ticks = os.sysconf("SC_CLK_TCK")
+    return {kind: Used(size, sum(cpu[kind].values()) / ticks) for kind, size in memory.items() if kind in cpu}
 
 
 def processes(number: int) -> Iterator[Path]:

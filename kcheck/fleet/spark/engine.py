@@ -1,11 +1,11 @@
 """`kcheck fleet scan` by Spark: executors list and look at directories, and write the tables of the run."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack
-from functools import partial
-from itertools import accumulate
+from functools import partial, reduce
+from itertools import accumulate, chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,16 +20,17 @@ from kcheck.fleet.inventory import FleetLogDir, Inventory, inventory
 from kcheck.fleet.local_engine import THREADS, FindingCounts, ScanRun, about, conclude, outside
 from kcheck.fleet.releases import counted, with_releases
 from kcheck.fleet.remembered import Memory, aside
-from kcheck.fleet.replicas import KEY, OF_TOPIC, replicas_schema
+from kcheck.fleet.replicas import KEY
 from kcheck.fleet.retry import MEMORY_MAX
 from kcheck.fleet.run_output import RunOutput, WrittenFile, run_tables
 from kcheck.fleet.scan_rows import findings_batch
 from kcheck.fleet.spark import executor_steps as stages
 from kcheck.fleet.spark.executor_steps import ExecutorOptions, for_every_host, stores_of
+from kcheck.fleet.spark.frames import dealt, in_order, tables_of, with_topics
 from kcheck.fleet.spark.log_steps import look_at_logs, read_all_logs
 from kcheck.fleet.spark.progress import SparkProgress
 from kcheck.fleet.spark.session import in_a_line
-from kcheck.fleet.spark.table_writer import WRITTEN, write_all
+from kcheck.fleet.spark.table_writer import WRITTEN, TableTarget, in_groups, join_all, write_all
 from kcheck.fleet.spark.transport import (
     BROKERS,
     CLUSTERED,
@@ -42,16 +43,17 @@ from kcheck.fleet.spark.transport import (
     NUMBERED,
     PLACED,
     SCANNED,
+    TOLD,
+    WRITTEN_AT_ONCE,
+    Columns,
     ddl,
-    ddl_of,
-    opened,
+    rows_batch,
 )
-from kcheck.fleet.spark.transport import KEY as ROW_KEY
 from kcheck.jobs.guard import BUG
 from kcheck.jobs.workers import Limits
 from kcheck.model.finding import Severity
-from kcheck.model.report import Column, Report
-from kcheck.tables._arrow import batch_of, to_bytes
+from kcheck.model.report import Report
+from kcheck.tables._arrow import from_bytes
 from kcheck.views.coverage import Coverage
 from kcheck.views.rule_runner import all_rules
 
@@ -73,6 +75,8 @@ _OF_COMPARISON = 40_000
 """Directories whose replicas one task compares."""
 _OF_FILES = 256 << 20
 """Bytes of staged rows whose tables one task writes: the largest table gets files of more than a quarter of it."""
+_OF_FILE = 100 << 20
+"""Bytes of the files that are joined into one."""
 _BLOCK_SIZE = 16 << 20
 """Bytes that a writer holds."""
 
@@ -111,8 +115,9 @@ def _scan(
     ):
         folder = None if memory.folder is None else real(memory.folder)
         shared = None if is_url(run.out) else real(output.folder("runs"))  # Spark makes others, this one it does not.
-        options = options._replace(how=options.how._replace(memory=folder), shared=shared)
-        engine = _SparkEngine(run, options, spark, output, held)
+        target = TableTarget(real(output.folder(f"{_STAGING}/tables")), output.about)
+        options = options._replace(how=options.how._replace(memory=folder), shared=shared, target=target)
+        engine = _SparkEngine(run, options, target, spark, output, held)
         engine.look(inventoried, found)
         memory.end()
         report = conclude(
@@ -128,12 +133,14 @@ class _SparkEngine:
     """
 
     def __init__(
-        self, run: ScanRun, options: ExecutorOptions, spark: "SparkSession", output: RunOutput, held: ExitStack
-    ) -> None:
+        self, run: ScanRun, options: ExecutorOptions, target: TableTarget, spark: "SparkSession", output: RunOutput,
+        held: ExitStack,
+    ) -> None:  # fmt: skip
         self.judged = FindingCounts(run)
         self.carried = 0
         self.releases: Mapping[str, int] = {}
         self._options = options
+        self._target = target
         self._run = run
         self._spark = spark
         self._output = output
@@ -145,7 +152,7 @@ class _SparkEngine:
         """Look at all of it, and write every table but that of the run."""
         with self._progress.phase("cores"):
             cores = self._cores()
-        place = to_bytes(findings_batch((None, None), (*inventoried.findings, *found.findings)))
+        place = findings_batch((None, None), (*inventoried.findings, *found.findings))
         readable, unreadable = self._readable(found.logs, cores)
         log_dirs, failed = self._identified(inventoried.log_dirs, cores)
         logs, log_dirs = with_brokers(readable, log_dirs)
@@ -154,7 +161,7 @@ class _SparkEngine:
         self._options = self._options._replace(how=how)
         with self._progress.phase("metadata"):
             log_dirs, of_clusters, unread = self._with_metadata(log_dirs, cores)
-        before = [place, *unreadable, *failed, *unread, *self._read(logs)]
+        told = [place, *chain.from_iterable(map(from_bytes, (*unreadable, *failed, *unread, *self._read(logs))))]
         with self._progress.phase("list"):
             listed, counts = self._listed(log_dirs, cores)
         with self._progress.phase("scan"):
@@ -164,10 +171,12 @@ class _SparkEngine:
                 partial(self._of_brokers, scanned, _slices(len(counts), cores)),
                 partial(self._compared, scanned),
             )
-        rows = [(-1, 0, 0, piece, data) for piece, data in enumerate(before)]
-        columns = (*ROW_KEY, Column("findings", "bytes", "Rows."))
+        before = self._frame([(-1, 0, 0, piece, rows) for piece, rows in enumerate(told)], TOLD)
         with self._progress.phase("tables"):
-            self._write([self._frame(rows, columns), *of_clusters, scanned, of_brokers, compared])
+            files = self._written(scanned)
+            tasks = self._file_tasks(sum(part.size for parts in files.values() for part in parts))
+            others = [before, *of_clusters, listed, scanned, of_brokers, compared]
+            _side_by_side(partial(self._join, files), partial(self._write, others, tasks))
         self._output.drop(_STAGING)
 
     def _cores(self) -> int:
@@ -186,11 +195,11 @@ class _SparkEngine:
         if not logs:
             return [], []
         slices = min(cores, len(logs))
-        frame = _dealt(
+        frame = dealt(
             self._frame([(at, json.dumps(log)) for at, log in enumerate(logs)], NAMED), slices, f"at % {slices}"
         )
         with self._progress.phase("logs"):
-            answers = self._in_order(frame, look_at_logs)
+            answers = in_order(self._mapped(frame, look_at_logs, IDENTIFIED))
         known = [FleetLog(*json.loads(row["told"])) for row in answers if row["told"] is not None]
         return known, [row["findings"] for row in answers if row["findings"] is not None]
 
@@ -203,24 +212,20 @@ class _SparkEngine:
         read = partial(read_all_logs, folder=folder, about=self._output.about)
         slices = min(len(rows), _SLICES_MAX)
         with self._progress.phase("logs"):
-            answers = self._in_order(_dealt(self._frame(rows, NAMED), slices, f"at % {slices}"), read)
+            dealt_rows = dealt(self._frame(rows, NAMED), slices, f"at % {slices}")
+            answers = in_order(self._mapped(dealt_rows, read, IDENTIFIED))
         for row in answers:
             parts = () if row["told"] is None else json.loads(row["told"])
             self._output.take_over("log_events", (WrittenFile(*part) for part in parts))
         return [row["findings"] for row in answers if row["findings"] is not None]
 
-    def _in_order(self, frame: "DataFrame", stage: Any) -> list[dict[str, Any]]:
-        """Return the answers of a step, in the order of what it was given."""
-        answers: list[dict[str, Any]] = self._mapped(frame, stage, IDENTIFIED).toArrow().to_pylist()
-        return sorted(answers, key=itemgetter("at"))
-
     def _identified(self, log_dirs: Sequence[FleetLogDir], cores: int) -> tuple[list[Identified], list[bytes]]:
         """Return the log dirs in the order of the rows, and findings of those that could not be identified."""
         rows = [(at, stages.as_text(log_dir)) for at, log_dir in enumerate(log_dirs)]
         slices = min(cores, max(len(rows), 1))
-        frame = _dealt(self._frame(rows, NAMED), slices, f"at % {slices}")
+        frame = dealt(self._frame(rows, NAMED), slices, f"at % {slices}")
         with self._progress.phase("identify"):
-            answers = self._in_order(frame, stages.identify_all)
+            answers = in_order(self._mapped(frame, stages.identify_all, IDENTIFIED))
         identified = [stages.identified(row["told"]) for row in answers if row["told"] is not None]
         failed = [row["findings"] for row in answers if row["findings"] is not None]
         return sorted(identified, key=lambda log_dir: (log_dir.group, log_dir.path)), failed
@@ -236,16 +241,16 @@ class _SparkEngine:
         if not rows:
             return log_dirs, [], []
         slices = min(max(cores, len(rows) // _COPIES_OF_SLICE), len(rows), _SLICES_MAX)
-        frame = _dealt(self._frame(rows, NUMBERED), slices, f"at % {slices}")
-        answers = sorted(self._mapped(frame, stages.read_copies, COPIED).toArrow().to_pylist(), key=itemgetter("at"))
+        frame = dealt(self._frame(rows, NUMBERED), slices, f"at % {slices}")
+        answers = in_order(self._mapped(frame, stages.read_copies, COPIED))
         unread = [row["findings"] for row in answers if row["findings"] is not None]
         copies = {log_dirs[row["at"]].path: row["copy"] for row in answers if row["copy"] is not None}
         clusters = clusters_of(log_dirs, copies)
         if not clusters:
             return log_dirs, [], unread
         told = [(-1, at, stages.as_text(cluster)) for at, cluster in enumerate(clusters)]
-        dealt = _dealt(self._frame(told, NUMBERED), len(told), "at")
-        looked = self._staged("clusters", self._mapped(dealt, stages.look_at_clusters, CLUSTERED))
+        frame = dealt(self._frame(told, NUMBERED), len(told), "at")
+        looked = self._staged("clusters", self._mapped(frame, stages.look_at_clusters, CLUSTERED))
         known = looked.where("facts is not null").select("part", "facts").toArrow().to_pylist()
         facts = {clusters[row["part"]].key: ClusterFacts(*json.loads(row["facts"])) for row in known}
         return informed(log_dirs, facts), [looked.drop("facts")], unread
@@ -255,7 +260,7 @@ class _SparkEngine:
         brokers = {group: number for number, group in enumerate(dict.fromkeys(log_dir.group for log_dir in log_dirs))}
         rows = [(brokers[log_dir.group], at, stages.as_text(log_dir)) for at, log_dir in enumerate(log_dirs)]
         slices = _slices(len(rows), cores)
-        named = _dealt(self._frame(rows, NUMBERED), slices, f"at % {slices}")
+        named = dealt(self._frame(rows, NUMBERED), slices, f"at % {slices}")
         listed = self._staged("list", self._mapped(named, stages.list_all, LISTED))
         firsts = listed.where("whole is not null").select("at", "whole").toArrow()
         counts = [count for _, count in sorted(zip(*firsts.to_pydict().values(), strict=True))]
@@ -274,48 +279,71 @@ class _SparkEngine:
         places = functions.broadcast(self._frame([*enumerate(before)], PLACED))
         # One listing of a store covers a log dir, so one task gets all of it.
         at = "place" if self._options.urls else "place + before"
-        items = _dealt(listed.join(places, "at"), slices, f"({at}) * {slices} div {max(total, 1)}")
-        items = items.drop("place").sortWithinPartitions("at", "part")
-        scanned = self._staged("scan", self._mapped(items, stages.scan_all, SCANNED))
-        if self._run.how.since is not None:
-            (row,) = scanned.agg(functions.sum("carried")).collect()
-            self.carried = row[0] or 0
-        return scanned
+        known = listed.where("told is not null or items is not null")
+        items = dealt(known.join(places, "at"), slices, f"({at}) * {slices} div {max(total, 1)}")
+        items = items.drop("place", "findings").sortWithinPartitions("at", "part")
+        return self._staged("scan", self._mapped(items, stages.scan_all, SCANNED))
 
     def _of_brokers(self, scanned: "DataFrame", slices: int) -> "DataFrame":
         seen = scanned.where("told is not null or light is not null")
-        dealt = _dealt(seen.select(*KEY_NAMES, "told", "light"), slices, f"broker % {slices}")
-        examined = self._mapped(dealt.sortWithinPartitions(*KEY_NAMES), stages.look_at_all, BROKERS)
+        slice_of = dealt(seen.select(*KEY_NAMES, "told", "light"), slices, f"broker % {slices}")
+        examined = self._mapped(slice_of.sortWithinPartitions(*KEY_NAMES), stages.look_at_all, BROKERS)
         return self._staged("brokers", examined)
 
     def _compared(self, scanned: "DataFrame") -> "DataFrame":
         """Return the comparison of partitions on several brokers; the replicas of a partition meet in one task."""
-        seen = scanned.where("compared is not null").select("compared")
-        replicas = seen.mapInArrow(opened, ddl_of(replicas_schema()))
+        replicas = scanned.selectExpr("explode(compared) as replica").select("replica.*")
         if self._comparisons > 1:
-            replicas = _with_topics(replicas, seen)
-        dealt = replicas.repartitionByRange(self._comparisons, *KEY).sortWithinPartitions(*KEY, "broker_id")
-        return self._staged("compare", self._mapped(dealt, stages.compare_all, COMPARED))
+            replicas = with_topics(replicas, scanned)
+        groups = replicas.repartitionByRange(self._comparisons, *KEY).sortWithinPartitions(*KEY, "broker_id")
+        return self._staged("compare", self._mapped(groups, stages.compare_all, COMPARED))
 
-    def _file_tasks(self) -> int:
-        """Return how many tasks write files, by the bytes of their rows; where executors hold these, by the number."""
+    def _written(self, scanned: "DataFrame") -> dict[str, list[WrittenFile]]:
+        """Return the files of tables that the scan wrote, in the order of their rows."""
+        told = scanned.where("files is not null").select(*KEY_NAMES, "files", "carried").toArrow().to_pylist()
+        self.carried = sum(row["carried"] for row in told)
+        files: dict[str, list[WrittenFile]] = {name: [] for name in WRITTEN_AT_ONCE}
+        for row in sorted(told, key=itemgetter(*KEY_NAMES)):
+            for name, *part in json.loads(row["files"]):
+                files[name].append(WrittenFile(*part))
+        return files
+
+    def _join(self, files: Mapping[str, Sequence[WrittenFile]]) -> None:
+        """Have files of the size of _OF_FILE: a task for those whose rows go into one."""
+        groups = [(name, parts) for name, own in files.items() for parts in in_groups(own, _OF_FILE)]
+        shared = [(name, *parts) for name, parts in groups if len(parts) > 1]
+        joined: Iterator[dict[str, Any]] = iter(())
+        if shared:
+            frame = dealt(
+                self._frame([(at, json.dumps(some)) for at, some in enumerate(shared)], NAMED), len(shared), "at"
+            )
+            join = partial(join_all, target=self._target, options=self._options.options)
+            joined = iter(in_order(frame.mapInArrow(join, ddl(IDENTIFIED))))
+        for name, parts in groups:
+            whole = parts if len(parts) == 1 else (WrittenFile(*part) for part in json.loads(next(joined)["told"]))
+            self._output.take_over(name, whole)
+
+    def _file_tasks(self, written: int) -> int:
+        """Return how many tasks write files, by the bytes of their rows; where executors hold these, by the number.
+
+        Of what is staged, `written` bytes are in files already.
+        """
         if is_url(self._run.out):
             return self._comparisons
-        size = size_below(self._output.folder(_STAGING))
-        return min(1 + size // _OF_FILES, _SLICES_MAX)
+        return min(1 + (size_below(self._output.folder(_STAGING)) - written) // _OF_FILES, _SLICES_MAX)
 
-    def _write(self, staged: "Sequence[DataFrame]") -> None:
-        """Write the rows of all tables in the order of their keys."""
+    def _write(self, staged: "Sequence[DataFrame]", tasks: int) -> None:
+        """Write the rows of all other tables in the order of their keys."""
         names = [*dict.fromkeys(name for frame in staged for name in frame.columns if name in run_tables())]
-        first, *others = (_tables_of(frame, names) for frame in staged)
-        for other in others:
-            first = first.union(other)
-        frame = first.repartitionByRange(self._file_tasks(), *KEY_NAMES).sortWithinPartitions(*KEY_NAMES)
+        every = reduce(
+            lambda one, other: one.unionByName(other, allowMissingColumns=True),
+            (tables_of(frame, names) for frame in staged),
+        )
+        frame = every.repartitionByRange(tasks, *KEY_NAMES).sortWithinPartitions(*KEY_NAMES)
         ids = (BUG, *(rule.id for rule in all_rules()))
         kinds = ((rule, severity) for rule in ids for severity in Severity)
         shown = frozenset((rule, str(severity)) for rule, severity in kinds if self._run.shown(rule, severity))
-        folder = real(self._output.folder(f"{_STAGING}/tables"))
-        write = partial(write_all, folder=folder, about=self._output.about, shown=shown, options=self._options.options)
+        write = partial(write_all, target=self._target, shown=shown, options=self._options.options)
         written = frame.mapInArrow(write, ddl(WRITTEN)).toArrow().to_pylist()
         files = sorted(
             (row for row in written if row["table"] is not None), key=lambda row: (row["number"], row["file"])
@@ -339,28 +367,21 @@ class _SparkEngine:
             frame.count()
             return frame
         path = self._output.folder(f"{_STAGING}/{name}")
-        _save(frame, path)
+        frame.write.mode("append").option("parquet.block.size", _BLOCK_SIZE).parquet(path)
         return self._spark.read.schema(frame.schema).parquet(path)
 
-    def _mapped(self, frame: "DataFrame", stage: Any, columns: Sequence[Column]) -> "DataFrame":
+    def _mapped(self, frame: "DataFrame", stage: Any, columns: Columns) -> "DataFrame":
         return frame.mapInArrow(partial(stage, options=self._options), ddl(columns))
 
-    def _frame(self, rows: Sequence[tuple[Any, ...]], columns: Sequence[Column]) -> "DataFrame":
+    def _frame(self, rows: Sequence[tuple[Any, ...]], columns: Columns) -> "DataFrame":
         import pyarrow as pa
 
-        return self._spark.createDataFrame(pa.Table.from_batches([batch_of(rows, columns)]))
+        return self._spark.createDataFrame(pa.Table.from_batches([rows_batch(rows, columns)]))
 
 
 def _slices(log_dirs: int, cores: int) -> int:
     """Return the number of slices in which log dirs are listed and brokers checked."""
     return min(max(cores, log_dirs // _LOG_DIRS_OF_SLICE), max(log_dirs, 1), _SLICES_MAX)
-
-
-def _dealt(frame: "DataFrame", slices: int, number: str) -> "DataFrame":
-    """Return rows in a fixed number of slices: a task that runs again gets the same rows."""
-    from pyspark.sql import functions
-
-    return frame.repartitionById(slices, functions.expr(f"cast({number} as int)"))
 
 
 def _side_by_side(*calls: Callable[[], T]) -> list[T]:
@@ -370,29 +391,3 @@ def _side_by_side(*calls: Callable[[], T]) -> list[T]:
         return [future.result() for future in [pool.submit(call) for call in calls]]
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def _with_topics(replicas: "DataFrame", seen: "DataFrame") -> "DataFrame":
-    """Return replicas with OF_TOPIC: so tasks can share a topic."""
-    from pyspark.sql import functions
-
-    names = (*KEY, "broker_id")
-    schema = replicas_schema()
-    keys = seen.mapInArrow(partial(opened, names=names), ddl_of([schema.field(name) for name in names]))
-    of_partitions = keys.groupBy(*KEY).agg(functions.count_distinct("broker_id").alias("brokers"))
-    of_topics = of_partitions.groupBy(*KEY[:2]).agg(functions.max("brokers").alias(OF_TOPIC))
-    named = of_topics.select(functions.col("cluster").alias("of"), functions.col("topic").alias("named"), OF_TOPIC)
-    is_of = functions.col("cluster").eqNullSafe(functions.col("of"))
-    is_same = is_of & (functions.col("topic") == functions.col("named"))
-    return replicas.join(named, is_same).drop("of", "named")
-
-
-def _tables_of(frame: "DataFrame", names: Sequence[str]) -> "DataFrame":
-    """Return the key and the tables of what was left, where there is anything of a table."""
-    own = [name for name in names if name in frame.columns]
-    columns = (name if name in own else f"cast(null as binary) as {name}" for name in names)
-    return frame.where(f"coalesce({', '.join(own)}) is not null").selectExpr(*KEY_NAMES, *columns)
-
-
-def _save(frame: "DataFrame", path: str) -> None:
-    frame.write.mode("append").option("parquet.block.size", _BLOCK_SIZE).parquet(path)

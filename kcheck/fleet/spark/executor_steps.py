@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from itertools import accumulate, groupby
-from operator import itemgetter
 from socket import gethostname
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -21,6 +20,7 @@ from kcheck.fleet.remembered import Notes, are_known
 from kcheck.fleet.replicas import replica_rows
 from kcheck.fleet.retry import MEMORY_MAX, Retry, where
 from kcheck.fleet.scan_rows import findings_batch, log_dir_of, seen_of, tables_of
+from kcheck.fleet.spark.table_writer import TableTarget, TaskTables
 from kcheck.fleet.spark.transport import (
     BEHIND,
     BROKERS,
@@ -30,8 +30,13 @@ from kcheck.fleet.spark.transport import (
     IDENTIFIED,
     LISTED,
     SCANNED,
-    as_bytes,
+    WRITTEN_AT_ONCE,
     in_batches,
+    of_tables,
+    rows_batch,
+    rows_in,
+    rows_of,
+    task_number,
 )
 from kcheck.fleet.steps import compare_partitions, list_items, scan_items
 from kcheck.jobs.threads import Threads
@@ -56,7 +61,7 @@ class ExecutorOptions(NamedTuple):
 
     `urls` are the stores that log dirs are in, of which so many `requests` are made at once; `options` are those of
     every file system. `shared` is a folder in that of the run, where Spark writes below it: an executor that does not
-    see it would write for itself alone.
+    see it would write for itself alone. Files of tables go to the `target`.
     """
 
     how: ScanOptions
@@ -65,6 +70,7 @@ class ExecutorOptions(NamedTuple):
     options: tuple[tuple[str, object], ...] = ()
     requests: int = THREADS
     shared: str | None = None
+    target: TableTarget | None = None
 
 
 def stores_of(log_dirs: Iterable[FleetLogDir | Identified]) -> tuple[str, ...]:
@@ -153,9 +159,9 @@ def look_at_clusters(batches: "Batches", options: ExecutorOptions) -> "Batches":
         def rows() -> Iterator[tuple[Any, ...]]:
             clusters = ((row, ClusterCopies(*json.loads(row["told"]))) for row in rows_of(batches))
             for (row, _), facts, found in Retry(workers, options.how).clusters(clusters):
-                yield (-1, 1, row["at"], 0, None if facts is None else json.dumps(facts), *as_bytes({}, CLUSTERED))
+                yield (-1, 1, row["at"], 0, None if facts is None else json.dumps(facts), *of_tables({}, CLUSTERED))
                 for piece, (name, batch) in enumerate(found, start=1):
-                    yield (-1, 1, row["at"], piece, None, *as_bytes({name: batch}, CLUSTERED))
+                    yield (-1, 1, row["at"], piece, None, *of_tables({name: batch}, CLUSTERED))
 
         yield from in_batches(rows(), CLUSTERED)
 
@@ -169,23 +175,25 @@ def list_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
         for (row, log_dir), (answer,) in workers.run(groups, ahead=_ahead(options)):
             key = (row["broker"], row["at"])
             if isinstance(answer, Finding):
-                failed = to_bytes(findings_batch((log_dir.cluster, log_dir.broker), (answer,)))
-                yield batch_of([(*key, 0, None, 0, 0, None, failed)], LISTED)
+                failed = findings_batch((log_dir.cluster, log_dir.broker), (answer,))
+                yield rows_batch([(*key, 0, 0, None, 0, 0, None, failed)], LISTED)
                 continue
             parts = answer or ()
             places = [*accumulate((count for count, _ in parts), initial=1)]
-            first = (*key, 0, row["told"], places[-1] - 1, 0, None, None)
+            first = (*key, 0, 0, row["told"], places[-1] - 1, 0, None, None)
             others = (
-                (*key, at, None, None, places[at - 1], items, None) for at, (_, items) in enumerate(parts, start=1)
+                (*key, at, 0, None, None, places[at - 1], items, None) for at, (_, items) in enumerate(parts, start=1)
             )
             yield from in_batches([first, *others], LISTED)
 
 
 def scan_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
-    """Yield what was found in the directories of each part: rows of tables, and what the look at its broker needs."""
-    number = str(_task_number())
+    """Yield what was found in the directories of each part; the last row names the files that the task wrote."""
+    assert options.target is not None
+    number = str(task_number())
     with Mounts() as mounts, workers_of(options) as workers, Notes(options.how.memory, number) as notes:
         retry = Retry(workers, options.how)
+        written = TaskTables(options.target)
 
         def tasks() -> Iterator[tuple[Mapping[str, Any], Any]]:
             for row in rows_of(batches):
@@ -200,33 +208,29 @@ def scan_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
                 yield row, tasks
 
         def rows() -> Iterator[tuple[Any, ...]]:
-            last = ""
+            last, key = "", None
             for row, answers in workers.run(tasks(), ahead=_ahead(options)):
                 key = (row["broker"], row["at"], row["part"])
                 if row["items"] is None:
-                    *others, _ = as_bytes({}, SCANNED)
-                    yield (*key, 0, row["told"], 0, *others, row["findings"])
+                    yield (*key, 0, row["told"], None, None, *of_tables({}, SCANNED))
                     continue
                 log_dir = log_dir_of(row["items"])
                 if log_dir != last:
                     drop_listing(last)
                     last = log_dir
                 for piece, (name, batch) in enumerate(retry.scanned(row["items"], answers)):
-                    tables, before = {name: batch}, notes.carried
+                    tables = {name: batch}
                     if name == "directories":
                         notes.add(log_dir, batch)
                         tables = {"light": seen_of(batch), "compared": replica_rows(batch), **tables_of(batch)}
-                    yield (*key, piece, None, notes.carried - before, *as_bytes(tables, SCANNED))
+                        for at_once in WRITTEN_AT_ONCE:
+                            written.write(at_once, tables.pop(at_once))
+                    yield (*key, piece, None, None, None, *of_tables(tables, SCANNED))
+            if key is not None:
+                files = json.dumps([(name, *part) for name, part in written.parts()])
+                yield (*key, 0, None, files, notes.carried, *of_tables({}, SCANNED))
 
         yield from in_batches(rows(), SCANNED)
-
-
-def _task_number() -> int:
-    from pyspark import TaskContext
-
-    context = TaskContext.get()
-    assert context is not None
-    return context.partitionId()
 
 
 def look_at_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
@@ -235,24 +239,32 @@ def look_at_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
         retry = Retry(workers, options.how)
 
         def rows() -> Iterator[tuple[Any, ...]]:
-            for broker, seen in groupby(rows_of(batches), key=itemgetter("broker")):
+            for broker, seen in groupby(_with_light(batches), key=lambda pair: pair[0]["broker"]):
                 log_dirs: list[tuple[Identified, list[bytes]]] = []
-                for row in seen:
+                for row, light in seen:
                     if row["told"] is not None:
                         log_dirs.append((_seen(row, mounts), []))
                     else:
-                        log_dirs[-1][1].append(row["light"])
+                        log_dirs[-1][1].append(to_bytes(light))
                 for piece, (name, batch) in enumerate(retry.whole_broker(log_dirs)):
-                    yield (broker, BEHIND, 0, piece, *as_bytes({name: batch}, BROKERS))
+                    yield (broker, BEHIND, 0, piece, *of_tables({name: batch}, BROKERS))
 
         yield from in_batches(rows(), BROKERS)
+
+
+def _with_light(batches: "Batches") -> "Iterator[tuple[dict[str, Any], pa.RecordBatch]]":
+    """Yield rows, each with what was seen of the directories of its part."""
+    for batch in batches:
+        light = batch.column("light")
+        for at, row in enumerate(batch.drop_columns("light").to_pylist()):
+            yield row, rows_in(light.slice(at, 1), "light")
 
 
 def compare_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
     """Yield rows of tables for partitions; the replicas of complete topics come sorted."""
     from kcheck.fleet.replica_groups import grouped  # worth its import where partitions are compared
 
-    number = _task_number()
+    number = task_number()
     import_module("kcheck.fleet.comparison")  # as in `workers_of`
     with workers_of(options) as workers:
         retry = Retry(workers, options.how)
@@ -263,7 +275,7 @@ def compare_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
             )
             for part, (batch, (answer,)) in enumerate(workers.run(tasks, ahead=_ahead(options))):
                 for piece, (name, table) in enumerate(retry.compared(batch, answer)):
-                    yield (BEHIND, number, part, piece, *as_bytes({name: table}, COMPARED))
+                    yield (BEHIND, number, part, piece, *of_tables({name: table}, COMPARED))
 
         yield from in_batches(rows(), COMPARED)
 
@@ -353,7 +365,8 @@ def workers_of(options: ExecutorOptions) -> Iterator[Workers | Threads]:
     all_rules()
     for name in _DEEP if options.how.depth.reads_segments else ():
         import_module(name)
-    with mounted([*options.urls, options.how.memory or "", options.how.since or ""], dict(options.options)):
+    target = "" if options.target is None else options.target.folder
+    with mounted([*options.urls, options.how.memory or "", options.how.since or "", target], dict(options.options)):
         if options.urls:
             workers: Workers | Threads = Threads(options.requests, tick=lambda: None, seconds=options.seconds)
         else:
@@ -361,9 +374,3 @@ def workers_of(options: ExecutorOptions) -> Iterator[Workers | Threads]:
             workers = Workers(1, limits=limits)
         with workers:
             yield workers
-
-
-def rows_of(batches: "Batches") -> Iterator[dict[str, Any]]:
-    """Yield the rows of batches."""
-    for batch in batches:
-        yield from batch.to_pylist()

@@ -9,8 +9,8 @@ from kcheck.disk.remote import mounted
 from kcheck.disk.walk import join
 from kcheck.fleet.broker_logs import FleetLog, looked_at, written
 from kcheck.fleet.scan_rows import findings_batch
-from kcheck.fleet.spark.executor_steps import ExecutorOptions, require, rows_of, workers_of
-from kcheck.fleet.spark.transport import IDENTIFIED
+from kcheck.fleet.spark.executor_steps import ExecutorOptions, require, workers_of
+from kcheck.fleet.spark.transport import IDENTIFIED, own_folder, rows_of
 from kcheck.model.finding import Finding
 from kcheck.tables._arrow import batch_of, to_bytes
 
@@ -41,11 +41,7 @@ def read_all_logs(batches: "Batches", options: ExecutorOptions, folder: str, abo
 
     Every attempt writes into a folder of its own: only the files of a successful one are reported.
     """
-    from pyspark import TaskContext
-
-    context = TaskContext.get()
-    assert context is not None
-    own = join(folder, f"{context.partitionId()}-{context.taskAttemptId()}")
+    own = own_folder(folder)
     for row in rows_of(batches):
         logs = [FleetLog(*log) for log in json.loads(row["told"])]
         for log in logs:

@@ -1,14 +1,16 @@
-"""What executors run last: a function from the rows of all tables to their files."""
+"""What executors run last: functions from the rows of tables, and from many files, to the files of a run."""
 
+import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 from kcheck.disk.output import make_directory
 from kcheck.disk.remote import mounted
 from kcheck.disk.walk import join
-from kcheck.fleet.run_output import TableOutput, run_tables
-from kcheck.fleet.spark.transport import KEY, opened_column
+from kcheck.fleet.run import RunFile, part_batches
+from kcheck.fleet.run_output import TableOutput, WrittenFile, run_tables
+from kcheck.fleet.spark.transport import IDENTIFIED, KEY, own_folder, rows_in, rows_of, task_number
 from kcheck.model.report import Column
 from kcheck.tables._arrow import batch_of
 
@@ -30,40 +32,78 @@ WRITTEN = (
 """What was written: a row for each file, and one for each kind of finding."""
 
 
+class TableTarget(NamedTuple):
+    """Where tasks write files of tables: below `folder`; `about` goes into each file."""
+
+    folder: str
+    about: Mapping[str, str]
+
+
+class TaskTables:
+    """The files of tables that one attempt of a task writes into a folder of its own, or into `part` of it."""
+
+    def __init__(self, target: TableTarget, part: int | None = None) -> None:
+        own = own_folder(target.folder)
+        self._folder, self._about = own if part is None else join(own, str(part)), target.about
+        make_directory(self._folder)
+        self._tables: dict[str, TableOutput] = {}
+
+    def write(self, name: str, rows: "pa.RecordBatch") -> None:
+        """Write rows of a table, below those that came before."""
+        if rows.num_rows and name not in self._tables:
+            self._tables[name] = TableOutput(self._folder, run_tables()[name], self._about)
+        if rows.num_rows:
+            self._tables[name].write(rows)
+
+    def parts(self) -> list[tuple[str, WrittenFile]]:
+        """Write the rest, and return the files, each with its table."""
+        return [(name, part) for name, table in self._tables.items() for part in table.parts()]
+
+
 def write_all(
-    batches: "Batches",
-    folder: str,
-    about: Mapping[str, str],
-    shown: frozenset[tuple[str, str]],
-    options: tuple[tuple[str, object], ...],
+    batches: "Batches", target: TableTarget, shown: frozenset[tuple[str, str]], options: tuple[tuple[str, object], ...]
 ) -> "Batches":
     """Write the tables whose rows come in; yield what files there are, and how many findings of each kind came.
 
-    Every attempt writes into a folder of its own: only the files of a successful one are reported. Of the
-    findings those that are `shown` are written. `options` are those of the file system that `folder` needs.
+    Of the findings those that are `shown` are written. `options` are those of the file system that the target needs.
     """
-    from pyspark import TaskContext
-
-    context = TaskContext.get()
-    assert context is not None
-    own = join(folder, f"{context.partitionId()}-{context.taskAttemptId()}")
-    with mounted([folder], dict(options)):
-        make_directory(own)
-        tables: dict[str, TableOutput] = {}
+    with mounted([target.folder], dict(options)):
+        tables = TaskTables(target)
         kinds: Counter[tuple[str, str]] = Counter()
         for outer in batches:
             for name in outer.schema.names[len(KEY) :]:
-                for batch in opened_column(outer.column(name)):
-                    rows = _counted(batch, kinds, shown) if name == "findings" else batch
-                    if rows.num_rows and name not in tables:
-                        tables[name] = TableOutput(own, run_tables()[name], about)
-                    if rows.num_rows:
-                        tables[name].write(rows)
-        files = [
-            (context.partitionId(), name, *part, None, None, None) for name in tables for part in tables[name].parts()
-        ]
+                rows = rows_in(outer.column(name), name)
+                tables.write(name, _counted(rows, kinds, shown) if name == "findings" else rows)
+        files = [(task_number(), name, *part, None, None, None) for name, part in tables.parts()]
     finding_counts = [(None, None, None, None, None, *kind, count) for kind, count in kinds.items()]
     yield batch_of([*files, *finding_counts], WRITTEN)
+
+
+def in_groups(parts: Iterable[WrittenFile], size: int) -> Iterator[list[WrittenFile]]:
+    """Yield files, each time so many that they have `size` bytes together."""
+    group: list[WrittenFile] = []
+    held = 0
+    for part in parts:
+        group.append(part)
+        held += part.size
+        if held >= size:
+            yield group
+            group, held = [], 0
+    if group:
+        yield group
+
+
+def join_all(batches: "Batches", target: TableTarget, options: tuple[tuple[str, object], ...]) -> "Batches":
+    """Write the rows of the files of each row, which are of one table, into as few as there should be; yield these."""
+    with mounted([target.folder], dict(options)):
+        for row in rows_of(batches):
+            name, *parts = json.loads(row["told"])
+            tables = TaskTables(target, row["at"])
+            columns = [column.name for column in run_tables()[name].run_columns]
+            for part in parts:
+                for rows in part_batches(RunFile(*part), name, columns, {}):
+                    tables.write(name, rows)
+            yield batch_of([(row["at"], json.dumps([part for _, part in tables.parts()]), None)], IDENTIFIED)
 
 
 def _counted(

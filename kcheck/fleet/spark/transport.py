@@ -1,20 +1,35 @@
 """Rows as they cross Spark.
 
 Every row has a key, its place in the tables of the run: the numbers of its broker and log dir, of the part of the log
-dir, of the piece of that part. What a step found stays Arrow as bytes, a column for each table, until the tables are
-written: Spark moves it and looks into nothing.
+dir, of the piece of that part. What a step found in a piece stands in the row: a column for each table, with a list of
+the table's rows. So Spark reads of what was staged no more than the columns that a step asks for.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kcheck.disk.walk import join
+from kcheck.fleet.replicas import replicas_schema
+from kcheck.fleet.run_output import run_tables
+from kcheck.fleet.scan_rows import seen_schema
 from kcheck.model.report import Column
-from kcheck.tables._arrow import batch_of, from_bytes, schema_of, to_bytes
+from kcheck.tables._arrow import schema_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     Batches = Iterator[pa.RecordBatch]
+
+
+class RowLists(NamedTuple):
+    """A column with lists of rows: of a table, of `seen_of` in `light`, or of `replica_rows` in `compared`."""
+
+    name: str
+
+
+Columns = Sequence["Column | RowLists"]
 
 KEY = tuple(
     Column(name, "int64", meaning)
@@ -38,65 +53,123 @@ NAMED = (KEY[1], _TOLD)
 IDENTIFIED = (KEY[1], _TOLD, _FINDINGS)
 NUMBERED = (*KEY[:2], _TOLD)
 COPIED = (KEY[1], Column("copy", "string", "The copy of the metadata in a log dir, as JSON."), _FINDINGS)
-CLUSTERED = (
+CLUSTERED: Columns = (
     *KEY,
     Column("facts", "string", "What the metadata of a cluster mean for its log dirs, as JSON."),
-    *(Column(name, "bytes", "Its rows.") for name in OF_CLUSTER),
-    _FINDINGS,
+    *map(RowLists, (*OF_CLUSTER, "findings")),
 )
 PLACED = (KEY[1], Column("place", "int64", "The number of directories and log dirs before it."))
-LISTED = (
-    *KEY[:3],
+LISTED: Columns = (
+    *KEY,
     _TOLD,
     Column("whole", "int64", "Directories of the log dir; None where its row is not the first one."),
     Column("before", "int64", "Its directories in parts before this one, and one for its first row."),
     Column("items", "bytes", "Items."),
-    _FINDINGS,
+    RowLists("findings"),
 )
 """The parts of log dirs, after a first row that has no part and describes the log dir."""
 OF_SCANNED = ("partitions", "leader_epochs", "segments", "predictions", "replicas")
 """Tables with rows of one directory; then of a partition on several brokers, and of a broker."""
+WRITTEN_AT_ONCE = ("partitions", "leader_epochs", "segments", "replicas")
+"""Tables with rows of directories alone: who looks at these writes them, and no later step has to sort them."""
 OF_COMPARED = ("replica_sets", "truncation_plans")
 OF_BROKER = ("checkpoints", "log_dirs", "predictions")
 
-SCANNED = (
+SCANNED: Columns = (
     *KEY,
     _TOLD,
-    Column("carried", "int64", "The number of unchanged directories."),
-    *(Column(name, "bytes", "Its rows.") for name in ("light", "compared", *OF_SCANNED, "findings")),
+    Column("files", "json", "The files of WRITTEN_AT_ONCE that the task wrote: [table, file, rows, size] for each."),
+    Column("carried", "int64", "The number of unchanged directories that it had."),
+    *map(RowLists, ("light", "compared", "predictions", "findings")),
 )
-BROKERS = (*KEY, *(Column(name, "bytes", "Its rows.") for name in (*OF_BROKER, "findings")))
-COMPARED = (*KEY, *(Column(name, "bytes", "Its rows.") for name in (*OF_COMPARED, "findings")))
+BROKERS: Columns = (*KEY, *map(RowLists, (*OF_BROKER, "findings")))
+COMPARED: Columns = (*KEY, *map(RowLists, (*OF_COMPARED, "findings")))
+TOLD: Columns = (*KEY, RowLists("findings"))
 
 _HELD_SIZE = 8 << 20
 """Bytes that are passed on together."""
 
 
-def as_bytes(batches: "Mapping[str, pa.RecordBatch]", columns: Sequence[Column]) -> tuple[bytes | None, ...]:
-    """Return the columns of rows; None where nothing was found."""
-    names = [column.name for column in columns if column.type == "bytes"]
+def of_tables(batches: "Mapping[str, pa.RecordBatch]", columns: Columns) -> "tuple[pa.RecordBatch | None, ...]":
+    """Return a value for each of the columns of RowLists; None where nothing was found."""
+    names = [column.name for column in columns if isinstance(column, RowLists)]
     assert batches.keys() <= {*names}
-    rows = (batches.get(name) for name in names)
-    return tuple(None if batch is None else to_bytes(batch) for batch in rows)
+    found = (batches.get(name) for name in names)
+    return tuple(None if rows is None or not rows.num_rows else rows for rows in found)
 
 
-def in_batches(rows: Iterable[tuple[Any, ...]], columns: Sequence[Column]) -> "Batches":
+def in_batches(rows: Iterable[tuple[Any, ...]], columns: Columns) -> "Batches":
     """Yield rows in batches of bounded size."""
     held: list[tuple[Any, ...]] = []
     size = 0
     for row in rows:
         held.append(row)
-        size += sum(len(value) for value in row if isinstance(value, bytes))
+        size += sum(map(_size, row))
         if size >= _HELD_SIZE:
-            yield batch_of(held, columns)
+            yield rows_batch(held, columns)
             held, size = [], 0
     if held:
-        yield batch_of(held, columns)
+        yield rows_batch(held, columns)
 
 
-def ddl(columns: Iterable[Column]) -> str:
+def _size(value: Any) -> int:
+    """Return the bytes of a value that may be large."""
+    return len(value) if isinstance(value, bytes) else getattr(value, "nbytes", 0)
+
+
+def rows_batch(rows: Sequence[tuple[Any, ...]], columns: Columns) -> "pa.RecordBatch":
+    """Return rows, with what `of_tables` gave, as a batch."""
+    import pyarrow as pa
+
+    schema = _schema(columns)
+    values = zip(columns, schema, zip(*rows, strict=True), strict=True)
+    arrays = [
+        _lists(found, field.type) if isinstance(column, RowLists) else pa.array(found, field.type)
+        for column, field, found in values
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _lists(found: "Sequence[pa.RecordBatch | None]", kind: "pa.ListType") -> "pa.ListArray":
+    import pyarrow as pa
+
+    *starts, end = accumulate((0 if rows is None else rows.num_rows for rows in found), initial=0)
+    offsets = [None if rows is None else start for rows, start in zip(found, starts, strict=True)]
+    flat = [pa.StructArray.from_arrays(rows.columns, fields=[*kind.value_type]) for rows in found if rows is not None]
+    inner = pa.concat_arrays(flat) if flat else pa.array([], kind.value_type)
+    return pa.ListArray.from_arrays(pa.array([*offsets, end], pa.int32()), inner)
+
+
+def rows_in(column: "pa.ListArray", name: str) -> "pa.RecordBatch":
+    """Return the rows in a column of RowLists, those of each list behind those of the one before."""
+    import pyarrow as pa
+
+    return pa.RecordBatch.from_struct_array(column.flatten()).cast(_of_rows(name))
+
+
+@cache
+def _of_rows(name: str) -> "pa.Schema":
+    if name == "light":
+        return seen_schema()
+    return replicas_schema() if name == "compared" else schema_of(run_tables()[name].run_columns)
+
+
+def _schema(columns: Columns) -> "pa.Schema":
+    import pyarrow as pa
+
+    return pa.schema(
+        [
+            (column.name, pa.list_(pa.struct([*_of_rows(column.name)])))
+            if isinstance(column, RowLists)
+            else (column.name, schema_of((column,)).field(0).type)
+            for column in columns
+        ]
+    )
+
+
+def ddl(columns: Columns) -> str:
     """Return columns as Spark declares them."""
-    return ddl_of(schema_of(columns))
+    return ddl_of(_schema(columns))
 
 
 def ddl_of(schema: "Iterable[pa.Field]") -> str:
@@ -115,14 +188,25 @@ def _declared(kind: "pa.DataType") -> str:
     return names.get(str(kind), str(kind))
 
 
-def opened(batches: "Batches", names: Sequence[str] | None = None) -> "Batches":
-    """Yield the rows that the last column holds as bytes: all of their columns, or some."""
-    for outer in batches:
-        for batch in opened_column(outer.column(outer.num_columns - 1)):
-            yield batch if names is None else batch.select(names)
+def rows_of(batches: "Batches") -> Iterator[dict[str, Any]]:
+    """Yield the rows of batches."""
+    for batch in batches:
+        yield from batch.to_pylist()
 
 
-def opened_column(column: "pa.BinaryArray") -> "Batches":
-    """Yield the rows that a column holds as bytes."""
-    for data in column.drop_null():
-        yield from from_bytes(data.as_buffer())
+def task_number() -> int:
+    """Return the number of the task among those of its step."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    assert context is not None
+    return context.partitionId()
+
+
+def own_folder(folder: str) -> str:
+    """Return a folder for this attempt of this task alone: only the files of a successful one are reported."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    assert context is not None
+    return join(folder, f"{context.partitionId()}-{context.taskAttemptId()}")

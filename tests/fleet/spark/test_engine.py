@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import fsspec
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from pyspark.sql import SparkSession
 
 from kcheck.core.releases import release
@@ -28,6 +30,8 @@ from kcheck.fleet.remembered import kept_by, left_by
 from kcheck.fleet.spark import engine as by_spark
 from kcheck.fleet.spark import executor_steps as stages
 from kcheck.fleet.spark.engine import scan
+from kcheck.fleet.spark.frames import keys_of
+from kcheck.fleet.spark.transport import SCANNED, ddl, of_tables, rows_batch
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Severity
 from kcheck.model.report import PartitionFilter, Report
@@ -103,12 +107,14 @@ def test_every_broker_has_the_rows_of_one_machine(
     `test_cluster.py` holds it for every damaged copy as well.
     """
     monkeypatch.setattr(by_spark, "_OF_COMPARISON", 400)
+    monkeypatch.setattr(by_spark, "_OF_FILE", 25_000)
     monkeypatch.setattr(by_spark, "_OF_FILES", 100_000)
-    monkeypatch.setattr(by_spark, "_OF_SLICE", 300)
+    monkeypatch.setattr(by_spark, "_OF_SLICE", 100)
     logs = (str(ROOT / "fixtures" / "logs" / "*" / "server.log*"), str(broken_log(tmp_path)))
     _, rows = both(spark, tmp_path, [*brokers(tmp_path)], auto=ReleaseOptions(), logs=logs)
     assert len([*json.loads(rows["runs"][0]["releases"])]) > 4
-    assert len([*tmp_path.glob("run=there/partitions/*")]) > 1
+    assert 1 < len([*tmp_path.glob("run=there/partitions/*")]) < 448 // 100
+    assert len([*tmp_path.glob("run=there/predictions/*")]) > 1
     assert all(rows.values())
     assert len({row["id"] for row in rows["findings"]}) > 5
 
@@ -365,3 +371,13 @@ def test_a_host_that_does_not_see_the_run_ends_it(
     with pytest.raises(KcheckError, match=r"does not see .*/runs-elsewhere: all hosts need --out below one path"):
         scan([str(data)], asked(tmp_path / "out", "r"), nullcontext(spark))
     assert [] == [*(tmp_path / "out").iterdir()]
+
+
+def test_of_the_replicas_only_their_keys_are_read_to_count_brokers(spark: SparkSession, tmp_path: Path) -> None:
+    """Spark's plan names the fields that it reads of the staged rows."""
+    empty = rows_batch([(0, 0, 0, 0, None, None, None, *of_tables({}, SCANNED))], SCANNED)
+    parquet.write_table(pa.Table.from_batches([empty]), tmp_path / "rows.parquet")
+    staged = spark.read.schema(ddl(SCANNED)).parquet(str(tmp_path))
+    read = keys_of(staged)._jdf.queryExecution().executedPlan().toString()
+    fields = "cluster:string,topic:string,partition:bigint,broker_id:bigint"
+    assert f"ReadSchema: struct<compared:array<struct<{fields}>>>" in read
