@@ -45,7 +45,7 @@ from kcheck.fleet.spark.transport import (
     SCANNED,
     TOLD,
     WRITTEN_AT_ONCE,
-    Columns,
+    StagedColumns,
     ddl,
     rows_batch,
 )
@@ -370,10 +370,10 @@ class _SparkEngine:
         frame.write.mode("append").option("parquet.block.size", _BLOCK_SIZE).parquet(path)
         return self._spark.read.schema(frame.schema).parquet(path)
 
-    def _mapped(self, frame: "DataFrame", stage: Any, columns: Columns) -> "DataFrame":
+    def _mapped(self, frame: "DataFrame", stage: Any, columns: StagedColumns) -> "DataFrame":
         return frame.mapInArrow(partial(stage, options=self._options), ddl(columns))
 
-    def _frame(self, rows: Sequence[tuple[Any, ...]], columns: Columns) -> "DataFrame":
+    def _frame(self, rows: Sequence[tuple[Any, ...]], columns: StagedColumns) -> "DataFrame":
         import pyarrow as pa
 
         return self._spark.createDataFrame(pa.Table.from_batches([rows_batch(rows, columns)]))

@@ -29,7 +29,7 @@ class RowLists(NamedTuple):
     name: str
 
 
-Columns = Sequence["Column | RowLists"]
+StagedColumns = Sequence["Column | RowLists"]
 
 KEY = tuple(
     Column(name, "int64", meaning)
@@ -53,13 +53,13 @@ NAMED = (KEY[1], _TOLD)
 IDENTIFIED = (KEY[1], _TOLD, _FINDINGS)
 NUMBERED = (*KEY[:2], _TOLD)
 COPIED = (KEY[1], Column("copy", "string", "The copy of the metadata in a log dir, as JSON."), _FINDINGS)
-CLUSTERED: Columns = (
+CLUSTERED: StagedColumns = (
     *KEY,
     Column("facts", "string", "What the metadata of a cluster mean for its log dirs, as JSON."),
     *map(RowLists, (*OF_CLUSTER, "findings")),
 )
 PLACED = (KEY[1], Column("place", "int64", "The number of directories and log dirs before it."))
-LISTED: Columns = (
+LISTED: StagedColumns = (
     *KEY,
     _TOLD,
     Column("whole", "int64", "Directories of the log dir; None where its row is not the first one."),
@@ -75,22 +75,22 @@ WRITTEN_AT_ONCE = ("partitions", "leader_epochs", "segments", "replicas")
 OF_COMPARED = ("replica_sets", "truncation_plans")
 OF_BROKER = ("checkpoints", "log_dirs", "predictions")
 
-SCANNED: Columns = (
+SCANNED: StagedColumns = (
     *KEY,
     _TOLD,
     Column("files", "json", "The files of WRITTEN_AT_ONCE that the task wrote: [table, file, rows, size] for each."),
     Column("carried", "int64", "The number of unchanged directories that it had."),
     *map(RowLists, ("light", "compared", "predictions", "findings")),
 )
-BROKERS: Columns = (*KEY, *map(RowLists, (*OF_BROKER, "findings")))
-COMPARED: Columns = (*KEY, *map(RowLists, (*OF_COMPARED, "findings")))
-TOLD: Columns = (*KEY, RowLists("findings"))
+BROKERS: StagedColumns = (*KEY, *map(RowLists, (*OF_BROKER, "findings")))
+COMPARED: StagedColumns = (*KEY, *map(RowLists, (*OF_COMPARED, "findings")))
+TOLD: StagedColumns = (*KEY, RowLists("findings"))
 
 _HELD_SIZE = 8 << 20
 """Bytes that are passed on together."""
 
 
-def of_tables(batches: "Mapping[str, pa.RecordBatch]", columns: Columns) -> "tuple[pa.RecordBatch | None, ...]":
+def of_tables(batches: "Mapping[str, pa.RecordBatch]", columns: StagedColumns) -> "tuple[pa.RecordBatch | None, ...]":
     """Return a value for each of the columns of RowLists; None where nothing was found."""
     names = [column.name for column in columns if isinstance(column, RowLists)]
     assert batches.keys() <= {*names}
@@ -98,7 +98,7 @@ def of_tables(batches: "Mapping[str, pa.RecordBatch]", columns: Columns) -> "tup
     return tuple(None if rows is None or not rows.num_rows else rows for rows in found)
 
 
-def in_batches(rows: Iterable[tuple[Any, ...]], columns: Columns) -> "Batches":
+def in_batches(rows: Iterable[tuple[Any, ...]], columns: StagedColumns) -> "Batches":
     """Yield rows in batches of bounded size."""
     held: list[tuple[Any, ...]] = []
     size = 0
@@ -117,7 +117,7 @@ def _size(value: Any) -> int:
     return len(value) if isinstance(value, bytes) else getattr(value, "nbytes", 0)
 
 
-def rows_batch(rows: Sequence[tuple[Any, ...]], columns: Columns) -> "pa.RecordBatch":
+def rows_batch(rows: Sequence[tuple[Any, ...]], columns: StagedColumns) -> "pa.RecordBatch":
     """Return rows, with what `of_tables` gave, as a batch."""
     import pyarrow as pa
 
@@ -154,7 +154,7 @@ def _of_rows(name: str) -> "pa.Schema":
     return replicas_schema() if name == "compared" else schema_of(run_tables()[name].run_columns)
 
 
-def _schema(columns: Columns) -> "pa.Schema":
+def _schema(columns: StagedColumns) -> "pa.Schema":
     import pyarrow as pa
 
     return pa.schema(
@@ -167,7 +167,7 @@ def _schema(columns: Columns) -> "pa.Schema":
     )
 
 
-def ddl(columns: Columns) -> str:
+def ddl(columns: StagedColumns) -> str:
     """Return columns as Spark declares them."""
     return ddl_of(_schema(columns))
 
