@@ -9,13 +9,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.builders import log_dir, partition_dir, partition_metadata, run, write
-from tests.oracle.ask import IS_WHOLE, spread
+from tests.oracle.ask import IS_WHOLE, SWEEP, spread
 
 # Hundreds of processes are started, each of which would compile kcheck again.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# How long one example of a property takes, or to make it, says more about the machine than about kcheck.
+settings.register_profile(
+    "kcheck",
+    deadline=None,
+    max_examples=100 * SWEEP if IS_WHOLE else 25,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("kcheck")
 
 SPARK = "tests/fleet/spark/"
 OWN_SPARK = (f"{SPARK}test_cluster.py", f"{SPARK}test_connect.py")

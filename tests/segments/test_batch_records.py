@@ -190,7 +190,7 @@ def test_hostile_bytes_take_no_longer_than_others(body: bytes, count: int) -> No
     assert ({} if sound else {FRAMING: 3}) == {fault: many for fault, many in found.counts.items() if fault is FRAMING}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=strategies.seeds(), codec=st.sampled_from([*CODECS]))
 def test_batches_are_whole_where_the_plain_reader_says_so(seed: int, codec: int) -> None:
     """The reader of `dump --records` stops where a fault is told; a batch of no records has no bytes."""

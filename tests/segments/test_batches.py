@@ -230,7 +230,7 @@ def logs(draw: st.DrawFn) -> list[Made]:
     return made
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     made=logs(),
     every=st.integers(1, 20),
