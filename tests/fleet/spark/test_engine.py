@@ -27,10 +27,12 @@ from kcheck.fleet.inventory import inventory
 from kcheck.fleet.local_engine import ScanRun
 from kcheck.fleet.releases import ReleaseOptions
 from kcheck.fleet.remembered import kept_by, left_by
+from kcheck.fleet.run_output import WrittenFile
 from kcheck.fleet.spark import engine as by_spark
 from kcheck.fleet.spark import executor_steps as stages
 from kcheck.fleet.spark.engine import scan
 from kcheck.fleet.spark.frames import keys_of
+from kcheck.fleet.spark.table_writer import in_groups
 from kcheck.fleet.spark.transport import SCANNED, ddl, of_tables, rows_batch
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Severity
@@ -107,13 +109,13 @@ def test_every_broker_has_the_rows_of_one_machine(
     `test_cluster.py` holds it for every damaged copy as well.
     """
     monkeypatch.setattr(by_spark, "_OF_COMPARISON", 400)
-    monkeypatch.setattr(by_spark, "_OF_FILE", 25_000)
+    monkeypatch.setattr(by_spark, "in_groups", lambda parts, _: [parts[:-1], parts[-1:]])
     monkeypatch.setattr(by_spark, "_OF_FILES", 100_000)
-    monkeypatch.setattr(by_spark, "_OF_SLICE", 100)
+    monkeypatch.setattr(by_spark, "_OF_SLICE", 40)
     logs = (str(ROOT / "fixtures" / "logs" / "*" / "server.log*"), str(broken_log(tmp_path)))
     _, rows = both(spark, tmp_path, [*brokers(tmp_path)], auto=ReleaseOptions(), logs=logs)
     assert len([*json.loads(rows["runs"][0]["releases"])]) > 4
-    assert 1 < len([*tmp_path.glob("run=there/partitions/*")]) < 448 // 100
+    assert 2 == len([*tmp_path.glob("run=there/partitions/*")])
     assert len([*tmp_path.glob("run=there/predictions/*")]) > 1
     assert all(rows.values())
     assert len({row["id"] for row in rows["findings"]}) > 5
@@ -381,3 +383,10 @@ def test_of_the_replicas_only_their_keys_are_read_to_count_brokers(spark: SparkS
     read = keys_of(staged)._jdf.queryExecution().executedPlan().toString()
     fields = "cluster:string,topic:string,partition:bigint,broker_id:bigint"
     assert f"ReadSchema: struct<compared:array<struct<{fields}>>>" in read
+
+
+def test_files_are_joined_by_their_bytes() -> None:
+    """A group ends with the file that makes it large enough; the last one is what is left."""
+    parts = [WrittenFile(name, 1, size) for name, size in (("a", 60), ("b", 60), ("c", 100), ("d", 1), ("e", 2))]
+    assert ["ab", "c", "de"] == ["".join(part.file for part in group) for group in in_groups(parts, 100)]
+    assert [] == [*in_groups([], 100)]
