@@ -215,14 +215,6 @@ def seen_of(batch: "pa.RecordBatch") -> "pa.RecordBatch":
     return batch.select([*_LIGHT, _SIGNATURE.name]).filter(batch.column("seen"))
 
 
-def seen_schema() -> "pa.Schema":
-    """Return the schema of `seen_of`."""
-    import pyarrow as pa
-
-    known = schema_of(_REPLICAS)
-    return pa.schema([known.field(name) for name in (*_LIGHT, _SIGNATURE.name)])
-
-
 _LIGHT = (
     "name", "complete", "clean_shutdown", "has_metadata",
     # Fields of the view, in their order.

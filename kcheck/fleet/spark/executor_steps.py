@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from itertools import accumulate, groupby
+from operator import itemgetter
 from socket import gethostname
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -34,7 +35,6 @@ from kcheck.fleet.spark.transport import (
     in_batches,
     of_tables,
     rows_batch,
-    rows_in,
     rows_of,
     task_number,
 )
@@ -212,23 +212,23 @@ def scan_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
             for row, answers in workers.run(tasks(), ahead=_ahead(options)):
                 key = (row["broker"], row["at"], row["part"])
                 if row["items"] is None:
-                    yield (*key, 0, row["told"], None, None, *of_tables({}, SCANNED))
+                    yield (*key, 0, row["told"], None, None, None, *of_tables({}, SCANNED))
                     continue
                 log_dir = log_dir_of(row["items"])
                 if log_dir != last:
                     drop_listing(last)
                     last = log_dir
                 for piece, (name, batch) in enumerate(retry.scanned(row["items"], answers)):
-                    tables = {name: batch}
+                    tables, light = {name: batch}, None
                     if name == "directories":
                         notes.add(log_dir, batch)
-                        tables = {"light": seen_of(batch), "compared": replica_rows(batch), **tables_of(batch)}
+                        tables, light = {"compared": replica_rows(batch), **tables_of(batch)}, to_bytes(seen_of(batch))
                         for at_once in WRITTEN_AT_ONCE:
                             written.write(at_once, tables.pop(at_once))
-                    yield (*key, piece, None, None, None, *of_tables(tables, SCANNED))
+                    yield (*key, piece, None, None, None, light, *of_tables(tables, SCANNED))
             if key is not None:
                 files = json.dumps([(name, *part) for name, part in written.parts()])
-                yield (*key, 0, None, files, notes.carried, *of_tables({}, SCANNED))
+                yield (*key, 0, None, files, notes.carried, None, *of_tables({}, SCANNED))
 
         yield from in_batches(rows(), SCANNED)
 
@@ -239,25 +239,17 @@ def look_at_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
         retry = Retry(workers, options.how)
 
         def rows() -> Iterator[tuple[Any, ...]]:
-            for broker, seen in groupby(_with_light(batches), key=lambda pair: pair[0]["broker"]):
+            for broker, seen in groupby(rows_of(batches), key=itemgetter("broker")):
                 log_dirs: list[tuple[Identified, list[bytes]]] = []
-                for row, light in seen:
+                for row in seen:
                     if row["told"] is not None:
                         log_dirs.append((_seen(row, mounts), []))
                     else:
-                        log_dirs[-1][1].append(to_bytes(light))
+                        log_dirs[-1][1].append(row["light"])
                 for piece, (name, batch) in enumerate(retry.whole_broker(log_dirs)):
                     yield (broker, BEHIND, 0, piece, *of_tables({name: batch}, BROKERS))
 
         yield from in_batches(rows(), BROKERS)
-
-
-def _with_light(batches: "Batches") -> "Iterator[tuple[dict[str, Any], pa.RecordBatch]]":
-    """Yield rows, each with what was seen of the directories of its part."""
-    for batch in batches:
-        light = batch.column("light")
-        for at, row in enumerate(batch.drop_columns("light").to_pylist()):
-            yield row, rows_in(light.slice(at, 1), "light")
 
 
 def compare_all(batches: "Batches", options: ExecutorOptions) -> "Batches":

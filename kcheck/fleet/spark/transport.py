@@ -2,7 +2,8 @@
 
 Every row has a key, its place in the tables of the run: the numbers of its broker and log dir, of the part of the log
 dir, of the piece of that part. What a step found in a piece stands in the row: a column for each table, with a list of
-the table's rows. So Spark reads of what was staged no more than the columns that a step asks for.
+the table's rows. So Spark reads of what was staged no more than the columns that a step asks for. What one step makes
+and the next one reads whole, items and `light`, stays Arrow as bytes.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kcheck.disk.walk import join
 from kcheck.fleet.replicas import replicas_schema
 from kcheck.fleet.run_output import run_tables
-from kcheck.fleet.scan_rows import seen_schema
 from kcheck.model.report import Column
 from kcheck.tables._arrow import schema_of
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class RowLists(NamedTuple):
-    """A column with lists of rows: of a table, of `seen_of` in `light`, or of `replica_rows` in `compared`."""
+    """A column with lists of rows: of a table, or of `replica_rows` in `compared`."""
 
     name: str
 
@@ -80,7 +80,8 @@ SCANNED: StagedColumns = (
     _TOLD,
     Column("files", "json", "The files of WRITTEN_AT_ONCE that the task wrote: [table, file, rows, size] for each."),
     Column("carried", "int64", "The number of unchanged directories that it had."),
-    *map(RowLists, ("light", "compared", "predictions", "findings")),
+    Column("light", "bytes", "What the look at a log dir needs of its directories: all of it."),
+    *map(RowLists, ("compared", "predictions", "findings")),
 )
 BROKERS: StagedColumns = (*KEY, *map(RowLists, (*OF_BROKER, "findings")))
 COMPARED: StagedColumns = (*KEY, *map(RowLists, (*OF_COMPARED, "findings")))
@@ -149,8 +150,6 @@ def rows_in(column: "pa.ListArray", name: str) -> "pa.RecordBatch":
 
 @cache
 def _of_rows(name: str) -> "pa.Schema":
-    if name == "light":
-        return seen_schema()
     return replicas_schema() if name == "compared" else schema_of(run_tables()[name].run_columns)
 
 

@@ -377,7 +377,7 @@ def test_a_host_that_does_not_see_the_run_ends_it(
 
 def test_of_the_replicas_only_their_keys_are_read_to_count_brokers(spark: SparkSession, tmp_path: Path) -> None:
     """Spark's plan names the fields that it reads of the staged rows."""
-    empty = rows_batch([(0, 0, 0, 0, None, None, None, *of_tables({}, SCANNED))], SCANNED)
+    empty = rows_batch([(0, 0, 0, 0, None, None, None, None, *of_tables({}, SCANNED))], SCANNED)
     parquet.write_table(pa.Table.from_batches([empty]), tmp_path / "rows.parquet")
     staged = spark.read.schema(ddl(SCANNED)).parquet(str(tmp_path))
     read = keys_of(staged)._jdf.queryExecution().executedPlan().toString()
