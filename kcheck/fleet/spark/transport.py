@@ -142,10 +142,14 @@ def _lists(found: "Sequence[pa.RecordBatch | None]", kind: "pa.ListType") -> "pa
 
 
 def rows_in(column: "pa.ListArray", name: str) -> "pa.RecordBatch":
-    """Return the rows in a column of RowLists, those of each list behind those of the one before."""
+    """Return the rows in a column of RowLists, those of each list behind those of the one before.
+
+    They are copies: a few rows of one table would hold all that came in the same batch.
+    """
     import pyarrow as pa
 
-    return pa.RecordBatch.from_struct_array(column.flatten()).cast(_of_rows(name))
+    rows = pa.RecordBatch.from_struct_array(column.flatten()).cast(_of_rows(name))
+    return rows.take(pa.array(range(rows.num_rows), pa.int32()))
 
 
 @cache
