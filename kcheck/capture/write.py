@@ -211,8 +211,7 @@ class _CaptureReader:
                     row |= self._batches(source, name, f"{member}.batches", mask)
                 else:
                     row |= self._small(source, path, member, content.how)
-                if content.how is not How.SETTINGS:  # It has secrets, and no plan changes it.
-                    row |= self._digest(source)
+                row |= self._digest(path, source)
         except UnreadableError as error:
             self.spool.forget(*before)
             cause = error.__cause__
@@ -225,15 +224,16 @@ class _CaptureReader:
         return row
 
     def _digest_alone(self, path: CapturedPath) -> dict[str, str]:
-        """Return the digest of a file of which nothing else goes in; nothing if it cannot be read or has secrets."""
-        if is_configuration(path.path):
-            return {}
+        """Return the digest of a file of which nothing else goes in; nothing if it cannot be read."""
         with suppress(UnreadableError), opened(path.path) as source:
-            return self._digest(HashedSource(source))
+            return self._digest(path, HashedSource(source))
         return {}
 
-    def _digest(self, source: HashedSource) -> dict[str, str]:
-        return {"file_sha256": source.digest()} if self._digests and source.size <= INT_MAX else {}
+    def _digest(self, path: CapturedPath, source: HashedSource) -> dict[str, str]:
+        """Return the digest that goes in; none of a configuration, which has secrets and is in no plan."""
+        if not self._digests or source.size > INT_MAX or is_configuration(path.path):
+            return {}
+        return {"file_sha256": source.digest()}
 
     def log(self, path: str, number: int) -> dict[str, Any]:
         """Return the manifest's entry of the log of a broker, after adding what goes in to the spool."""

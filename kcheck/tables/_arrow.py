@@ -38,7 +38,7 @@ def _types() -> "Mapping[str, pa.DataType]":
 def arrays(rows: Sequence[Sequence[Any]], columns: Sequence[Column]) -> "list[pa.Array]":
     """Return an array for each column."""
     values = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
-    return [_array(column_values, column) for column_values, column in zip(values, columns, strict=True)]
+    return [array(column_values, column) for column_values, column in zip(values, columns, strict=True)]
 
 
 def nested(rows: Sequence[Sequence[Sequence[Any]]], columns: Sequence[Column]) -> "pa.ListArray":
@@ -82,7 +82,8 @@ def from_bytes(data: bytes) -> "Iterator[pa.RecordBatch]":
         yield from reader
 
 
-def _array(values: Iterable[Any], column: Column) -> "pa.Array":
+def array(values: Iterable[Any], column: Column) -> "pa.Array":
+    """Return the values of a column as an array; a text that is not Unicode is escaped."""
     import pyarrow as pa
 
     kind = _type(column)

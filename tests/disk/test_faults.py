@@ -8,8 +8,9 @@ import sys
 import pytest
 
 from tests.disk.faults import ROOT
+from tests.oracle.ask import IS_WHOLE
 
-SAMPLE = 80
+SAMPLE = 200 if IS_WHOLE else 80
 
 
 def test_no_mixed_state() -> None:

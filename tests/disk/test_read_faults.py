@@ -9,8 +9,9 @@ import sys
 import pytest
 
 from tests.disk.faults import ROOT
+from tests.oracle.ask import IS_WHOLE
 
-SAMPLE = 40
+SAMPLE = 160 if IS_WHOLE else 40
 
 
 def test_no_answer_hides_what_was_refused() -> None:

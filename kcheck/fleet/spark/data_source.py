@@ -28,8 +28,8 @@ from kcheck.fleet.inventory import inventory, is_inventory
 from kcheck.fleet.run import FleetRun, RunFile, open_run, open_runs, part_batches
 from kcheck.fleet.run_output import run_tables
 from kcheck.fleet.scan_rows import findings_batch
+from kcheck.fleet.spark.executor_options import ExecutorOptions
 from kcheck.fleet.spark.executor_steps import (
-    ExecutorOptions,
     broker_rows,
     for_every_host,
     identified_of,

@@ -25,12 +25,13 @@ from kcheck.fleet.retry import MEMORY_MAX
 from kcheck.fleet.run_output import RunOutput, WrittenFile, run_tables
 from kcheck.fleet.scan_rows import findings_batch
 from kcheck.fleet.spark import executor_steps as stages
-from kcheck.fleet.spark.executor_steps import ExecutorOptions, for_every_host, stores_of
+from kcheck.fleet.spark.executor_options import ExecutorOptions, TableTarget
+from kcheck.fleet.spark.executor_steps import for_every_host, stores_of
 from kcheck.fleet.spark.frames import dealt, in_order, tables_of, with_topics
 from kcheck.fleet.spark.log_steps import look_at_logs, read_all_logs
 from kcheck.fleet.spark.progress import SparkProgress
 from kcheck.fleet.spark.session import in_a_line
-from kcheck.fleet.spark.table_writer import WRITTEN, TableTarget, in_groups, join_all, write_all
+from kcheck.fleet.spark.table_writer import WRITTEN, in_groups, join_all, write_all
 from kcheck.fleet.spark.transport import (
     BROKERS,
     CLUSTERED,
@@ -117,7 +118,7 @@ def _scan(
         shared = None if is_url(run.out) else real(output.folder("runs"))  # Spark makes others, this one it does not.
         target = TableTarget(real(output.folder(f"{_STAGING}/tables")), output.about)
         options = options._replace(how=options.how._replace(memory=folder), shared=shared, target=target)
-        engine = _SparkEngine(run, options, target, spark, output, held)
+        engine = _SparkEngine(run, options, spark, output, held)
         engine.look(inventoried, found)
         memory.end()
         report = conclude(
@@ -133,14 +134,12 @@ class _SparkEngine:
     """
 
     def __init__(
-        self, run: ScanRun, options: ExecutorOptions, target: TableTarget, spark: "SparkSession", output: RunOutput,
-        held: ExitStack,
-    ) -> None:  # fmt: skip
+        self, run: ScanRun, options: ExecutorOptions, spark: "SparkSession", output: RunOutput, held: ExitStack
+    ) -> None:
         self.judged = FindingCounts(run)
         self.carried = 0
         self.releases: Mapping[str, int] = {}
         self._options = options
-        self._target = target
         self._run = run
         self._spark = spark
         self._output = output
@@ -208,12 +207,10 @@ class _SparkEngine:
         rows = [(at, json.dumps(some)) for at, some in enumerate(in_tasks(logs))]
         if not rows:
             return []
-        folder = real(self._output.folder(f"{_STAGING}/logs"))
-        read = partial(read_all_logs, folder=folder, about=self._output.about)
         slices = min(len(rows), _SLICES_MAX)
         with self._progress.phase("logs"):
             dealt_rows = dealt(self._frame(rows, NAMED), slices, f"at % {slices}")
-            answers = in_order(self._mapped(dealt_rows, read, IDENTIFIED))
+            answers = in_order(self._mapped(dealt_rows, read_all_logs, IDENTIFIED))
         for row in answers:
             parts = () if row["told"] is None else json.loads(row["told"])
             self._output.take_over("log_events", (WrittenFile(*part) for part in parts))
@@ -317,8 +314,7 @@ class _SparkEngine:
             frame = dealt(
                 self._frame([(at, json.dumps(some)) for at, some in enumerate(shared)], NAMED), len(shared), "at"
             )
-            join = partial(join_all, target=self._target, options=self._options.options)
-            joined = iter(in_order(frame.mapInArrow(join, ddl(IDENTIFIED))))
+            joined = iter(in_order(self._mapped(frame, join_all, IDENTIFIED)))
         for name, parts in groups:
             whole = parts if len(parts) == 1 else (WrittenFile(*part) for part in json.loads(next(joined)["told"]))
             self._output.take_over(name, whole)
@@ -343,8 +339,7 @@ class _SparkEngine:
         ids = (BUG, *(rule.id for rule in all_rules()))
         kinds = ((rule, severity) for rule in ids for severity in Severity)
         shown = frozenset((rule, str(severity)) for rule, severity in kinds if self._run.shown(rule, severity))
-        write = partial(write_all, target=self._target, shown=shown, options=self._options.options)
-        written = frame.mapInArrow(write, ddl(WRITTEN)).toArrow().to_pylist()
+        written = self._mapped(frame, partial(write_all, shown=shown), WRITTEN).toArrow().to_pylist()
         files = sorted(
             (row for row in written if row["table"] is not None), key=lambda row: (row["number"], row["file"])
         )

@@ -7,21 +7,21 @@ from importlib import import_module
 from itertools import accumulate, groupby
 from operator import itemgetter
 from socket import gethostname
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from kcheck.disk.remote import is_url, mounted
 from kcheck.disk.walk import absolute, drop_listing, hold_listing, is_directory
 from kcheck.errors import KcheckError
 from kcheck.fleet.cluster_metadata import ClusterCopies
-from kcheck.fleet.identify import Identified, ScanOptions, identify
+from kcheck.fleet.identify import Identified, identify
 from kcheck.fleet.inventory import FleetLogDir, Inventory
-from kcheck.fleet.local_engine import THREADS
 from kcheck.fleet.releases import BrokerKafka, with_releases
 from kcheck.fleet.remembered import Notes, are_known
 from kcheck.fleet.replicas import replica_rows
 from kcheck.fleet.retry import MEMORY_MAX, Retry, where
 from kcheck.fleet.scan_rows import findings_batch, log_dir_of, seen_of, tables_of
-from kcheck.fleet.spark.table_writer import TableTarget, TaskTables
+from kcheck.fleet.spark.executor_options import ExecutorOptions
+from kcheck.fleet.spark.table_writer import TaskTables
 from kcheck.fleet.spark.transport import (
     BEHIND,
     BROKERS,
@@ -54,23 +54,6 @@ if TYPE_CHECKING:
 _OF_SEGMENTS = ("replica_difference", "batch_records", "columnar_segment")
 _DEEP = ("kcheck.views.segment_scan", *(f"kcheck.segments.{name}" for name in _OF_SEGMENTS), "cramjam")
 """What looks into segments."""
-
-
-class ExecutorOptions(NamedTuple):
-    """ScanOptions directories are looked at; one that takes more than `seconds` becomes a finding.
-
-    `urls` are the stores that log dirs are in, of which so many `requests` are made at once; `options` are those of
-    every file system. `shared` is a folder in that of the run, where Spark writes below it: an executor that does not
-    see it would write for itself alone. Files of tables go to the `target`.
-    """
-
-    how: ScanOptions
-    seconds: float
-    urls: tuple[str, ...] = ()
-    options: tuple[tuple[str, object], ...] = ()
-    requests: int = THREADS
-    shared: str | None = None
-    target: TableTarget | None = None
 
 
 def stores_of(log_dirs: Iterable[FleetLogDir | Identified]) -> tuple[str, ...]:
@@ -189,7 +172,6 @@ def list_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
 
 def scan_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
     """Yield what was found in the directories of each part; the last row names the files that the task wrote."""
-    assert options.target is not None
     number = str(task_number())
     with Mounts() as mounts, workers_of(options) as workers, Notes(options.how.memory, number) as notes:
         retry = Retry(workers, options.how)
@@ -357,8 +339,8 @@ def workers_of(options: ExecutorOptions) -> Iterator[Workers | Threads]:
     all_rules()
     for name in _DEEP if options.how.depth.reads_segments else ():
         import_module(name)
-    target = "" if options.target is None else options.target.folder
-    with mounted([*options.urls, options.how.memory or "", options.how.since or "", target], dict(options.options)):
+    roots = (*options.urls, options.how.memory or "", options.how.since or "", options.target.folder)
+    with mounted(roots, dict(options.options)):
         if options.urls:
             workers: Workers | Threads = Threads(options.requests, tick=lambda: None, seconds=options.seconds)
         else:

@@ -1,7 +1,7 @@
 """The logs of brokers by Spark: executors look at them, read them, and write files of the table log_events."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from os.path import dirname
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,8 @@ from kcheck.disk.remote import mounted
 from kcheck.disk.walk import join
 from kcheck.fleet.broker_logs import FleetLog, looked_at, written
 from kcheck.fleet.scan_rows import findings_batch
-from kcheck.fleet.spark.executor_steps import ExecutorOptions, require, workers_of
+from kcheck.fleet.spark.executor_options import ExecutorOptions
+from kcheck.fleet.spark.executor_steps import require, workers_of
 from kcheck.fleet.spark.transport import IDENTIFIED, own_folder, rows_of
 from kcheck.model.finding import Finding
 from kcheck.tables._arrow import batch_of, to_bytes
@@ -36,18 +37,18 @@ def _answer(log: FleetLog | Finding) -> tuple[str | None, bytes | None]:
     return json.dumps(log), None
 
 
-def read_all_logs(batches: "Batches", options: ExecutorOptions, folder: str, about: Mapping[str, str]) -> "Batches":
+def read_all_logs(batches: "Batches", options: ExecutorOptions) -> "Batches":
     """Yield the files that were written of the logs in each row, and findings.
 
     Every attempt writes into a folder of its own: only the files of a successful one are reported.
     """
+    folder, about = options.target
     own = own_folder(folder)
     for row in rows_of(batches):
         logs = [FleetLog(*log) for log in json.loads(row["told"])]
         for log in logs:
             require(dirname(log.path) or ".", is_there=True)
-        paths = [folder, *(log.path for log in logs)]
-        with mounted(paths, dict(options.options)), workers_of(options) as workers:
+        with mounted([log.path for log in logs], dict(options.options)), workers_of(options) as workers:
             for rows in written(workers, [logs], join(own, str(row["at"])), about):
                 found = [(row["at"], None, data) for data in rows.findings]
                 yield batch_of([(row["at"], json.dumps(rows.parts), None), *found], IDENTIFIED)

@@ -2,14 +2,15 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from kcheck.disk.output import make_directory
 from kcheck.disk.remote import mounted
 from kcheck.disk.walk import join
 from kcheck.fleet.run import RunFile, part_batches
 from kcheck.fleet.run_output import TableOutput, WrittenFile, run_tables
+from kcheck.fleet.spark.executor_options import ExecutorOptions, TableTarget
 from kcheck.fleet.spark.transport import IDENTIFIED, KEY, own_folder, rows_in, rows_of, task_number
 from kcheck.model.report import Column
 from kcheck.tables._arrow import batch_of
@@ -32,13 +33,6 @@ WRITTEN = (
 """What was written: a row for each file, and one for each kind of finding."""
 
 
-class TableTarget(NamedTuple):
-    """Where tasks write files of tables: below `folder`; `about` goes into each file."""
-
-    folder: str
-    about: Mapping[str, str]
-
-
 class TaskTables:
     """The files of tables that one attempt of a task writes into a folder of its own, or into `part` of it."""
 
@@ -50,9 +44,9 @@ class TaskTables:
 
     def write(self, name: str, rows: "pa.RecordBatch") -> None:
         """Write rows of a table, below those that came before."""
-        if rows.num_rows and name not in self._tables:
-            self._tables[name] = TableOutput(self._folder, run_tables()[name], self._about)
         if rows.num_rows:
+            if name not in self._tables:
+                self._tables[name] = TableOutput(self._folder, run_tables()[name], self._about)
             self._tables[name].write(rows)
 
     def parts(self) -> list[tuple[str, WrittenFile]]:
@@ -60,15 +54,13 @@ class TaskTables:
         return [(name, part) for name, table in self._tables.items() for part in table.parts()]
 
 
-def write_all(
-    batches: "Batches", target: TableTarget, shown: frozenset[tuple[str, str]], options: tuple[tuple[str, object], ...]
-) -> "Batches":
+def write_all(batches: "Batches", options: ExecutorOptions, shown: frozenset[tuple[str, str]]) -> "Batches":
     """Write the tables whose rows come in; yield what files there are, and how many findings of each kind came.
 
-    Of the findings those that are `shown` are written. `options` are those of the file system that the target needs.
+    Of the findings those that are `shown` are written.
     """
-    with mounted([target.folder], dict(options)):
-        tables = TaskTables(target)
+    with mounted([options.target.folder], dict(options.options)):
+        tables = TaskTables(options.target)
         kinds: Counter[tuple[str, str]] = Counter()
         for outer in batches:
             for name in outer.schema.names[len(KEY) :]:
@@ -80,7 +72,7 @@ def write_all(
 
 
 def in_groups(parts: Iterable[WrittenFile], size: int) -> Iterator[list[WrittenFile]]:
-    """Yield files, each time so many that they have `size` bytes together."""
+    """Yield groups of files: each ends with the file that brings it to `size` bytes, the last one where files end."""
     group: list[WrittenFile] = []
     held = 0
     for part in parts:
@@ -93,12 +85,12 @@ def in_groups(parts: Iterable[WrittenFile], size: int) -> Iterator[list[WrittenF
         yield group
 
 
-def join_all(batches: "Batches", target: TableTarget, options: tuple[tuple[str, object], ...]) -> "Batches":
+def join_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
     """Write the rows of the files of each row, which are of one table, into as few as there should be; yield these."""
-    with mounted([target.folder], dict(options)):
+    with mounted([options.target.folder], dict(options.options)):
         for row in rows_of(batches):
             name, *parts = json.loads(row["told"])
-            tables = TaskTables(target, row["at"])
+            tables = TaskTables(options.target, row["at"])
             columns = [column.name for column in run_tables()[name].run_columns]
             for part in parts:
                 for rows in part_batches(RunFile(*part), name, columns, {}):

@@ -1,9 +1,9 @@
 """Rows as they cross Spark.
 
 Every row has a key, its place in the tables of the run: the numbers of its broker and log dir, of the part of the log
-dir, of the piece of that part. What a step found in a piece stands in the row: a column for each table, with a list of
-the table's rows. So Spark reads of what was staged no more than the columns that a step asks for. What one step makes
-and the next one reads whole, items and `light`, stays Arrow as bytes.
+dir, of the piece of that part. The row also holds what a step found in that piece: for each table a column with a list
+of its rows, so that Spark reads from the staged rows only the columns that a step asks for. Items and `light`, which
+one step makes and the next one reads completely, stay Arrow as bytes.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,10 +15,11 @@ from kcheck.disk.walk import join
 from kcheck.fleet.replicas import replicas_schema
 from kcheck.fleet.run_output import run_tables
 from kcheck.model.report import Column
-from kcheck.tables._arrow import schema_of
+from kcheck.tables._arrow import array, schema_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyspark import TaskContext
 
     Batches = Iterator[pa.RecordBatch]
 
@@ -68,10 +69,10 @@ LISTED: StagedColumns = (
     RowLists("findings"),
 )
 """The parts of log dirs, after a first row that has no part and describes the log dir."""
-OF_SCANNED = ("partitions", "leader_epochs", "segments", "predictions", "replicas")
-"""Tables with rows of one directory; then of a partition on several brokers, and of a broker."""
 WRITTEN_AT_ONCE = ("partitions", "leader_epochs", "segments", "replicas")
-"""Tables with rows of directories alone: who looks at these writes them, and no later step has to sort them."""
+"""Tables with rows of directories alone: the task that looks at these writes them, and no later step sorts them."""
+OF_SCANNED = (*WRITTEN_AT_ONCE, "predictions")
+"""Tables with rows of one directory; then of a partition on several brokers, and of a broker."""
 OF_COMPARED = ("replica_sets", "truncation_plans")
 OF_BROKER = ("checkpoints", "log_dirs", "predictions")
 
@@ -123,10 +124,9 @@ def rows_batch(rows: Sequence[tuple[Any, ...]], columns: StagedColumns) -> "pa.R
     import pyarrow as pa
 
     schema = _schema(columns)
-    values = zip(columns, schema, zip(*rows, strict=True), strict=True)
     arrays = [
-        _lists(found, field.type) if isinstance(column, RowLists) else pa.array(found, field.type)
-        for column, field, found in values
+        _lists(values, field.type) if isinstance(column, RowLists) else array(values, column)
+        for column, field, values in zip(columns, schema, zip(*rows, strict=True), strict=True)
     ]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
@@ -164,7 +164,7 @@ def _schema(columns: StagedColumns) -> "pa.Schema":
         [
             (column.name, pa.list_(pa.struct([*_of_rows(column.name)])))
             if isinstance(column, RowLists)
-            else (column.name, schema_of((column,)).field(0).type)
+            else schema_of((column,)).field(0)
             for column in columns
         ]
     )
@@ -199,17 +199,17 @@ def rows_of(batches: "Batches") -> Iterator[dict[str, Any]]:
 
 def task_number() -> int:
     """Return the number of the task among those of its step."""
-    from pyspark import TaskContext
-
-    context = TaskContext.get()
-    assert context is not None
-    return context.partitionId()
+    return _context().partitionId()
 
 
 def own_folder(folder: str) -> str:
     """Return a folder for this attempt of this task alone: only the files of a successful one are reported."""
+    return join(folder, f"{task_number()}-{_context().taskAttemptId()}")
+
+
+def _context() -> "TaskContext":
     from pyspark import TaskContext
 
     context = TaskContext.get()
     assert context is not None
-    return join(folder, f"{context.partitionId()}-{context.taskAttemptId()}")
+    return context

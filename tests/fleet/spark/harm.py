@@ -15,7 +15,7 @@ from kcheck.fleet import identify
 from kcheck.fleet import steps as fleet_stages
 from kcheck.fleet.spark import executor_steps as stages
 from kcheck.fleet.spark import table_writer as tables
-from kcheck.fleet.spark.executor_steps import ExecutorOptions
+from kcheck.fleet.spark.executor_options import ExecutorOptions
 from kcheck.model.views import PartitionView
 from kcheck.views.log_dir import open_log_dir, report_links
 from kcheck.views.partition import read_small

@@ -9,7 +9,8 @@ from kcheck.core.releases import release
 from kcheck.errors import KcheckError
 from kcheck.fleet.identify import Identified, ScanOptions
 from kcheck.fleet.inventory import FleetLogDir
-from kcheck.fleet.spark.executor_steps import ExecutorOptions, broker_rows, identified_of
+from kcheck.fleet.spark.executor_options import ExecutorOptions
+from kcheck.fleet.spark.executor_steps import broker_rows, identified_of
 from kcheck.model.depth import Depth
 from kcheck.model.report import PartitionFilter
 from tests.builders import log_dir, partition_dir, run
