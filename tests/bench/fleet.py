@@ -341,7 +341,8 @@ def main() -> None:
     parser.add_argument("--tiny", action="store_true", help="measure next to nothing of all, in seconds")
     given = parser.parse_args()
     if given.tiny:
-        growth([2, 4], "local")
+        for engine in ENGINES:
+            growth([2, 4], engine)
         again([2], [Depth.CHECKPOINTS], 1)
         profile(4)
         compare_replicas([60])

@@ -14,7 +14,7 @@ from tests.oracle.conftest import no_kafka
 from tests.oracle.jars import NoKafkaError, classpath
 
 SCRIPTS = sorted(path for path in Path(__file__).parent.glob("*.py") if not path.name.startswith(("_", "test_")))
-LONG = ("elect_run", "engine", "fleet", "growth", "limits", "log_lines", "spark", "tool", "twins")
+LONG = ("elect_run", "engine", "fleet", "growth", "limits", "log_lines", "tool", "twins")
 
 
 @pytest.mark.sample(4)
@@ -35,7 +35,7 @@ def test_a_script_begins(script: str, tmp_path: Path) -> None:
 )
 def test_a_script_ends_well(script: Path, tmp_path: Path) -> None:
     """From another folder than that of the source, as each may be started."""
-    if script.stem == "spark":
+    if script.stem == "fleet":
         needs_java()
     if script.stem == "tool":
         try:
