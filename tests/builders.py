@@ -11,8 +11,8 @@ from typing import Any
 from fastcrc import crc32
 
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
-from kcheck.formats.record_batch import HEADER, LEGACY, OVERHEAD, TIMESTAMP
 from kcheck.model.names import LEADER_EPOCHS, META_PROPERTIES, RECOVERY_POINT, segment_prefix
+from kcheck.records.batch import HEADER, LEGACY, OVERHEAD, TIMESTAMP
 
 HEADER_SIZE = HEADER.size
 FIRST_TIMESTAMP = 1_700_000_000_000

@@ -4,7 +4,7 @@ import zlib
 
 import cramjam
 
-from kcheck.formats._lz4_frame import xxh32_short
+from kcheck.records.lz4_frame import xxh32_short
 
 
 def gzip(content: bytes, *, flags: int = 0, extra: bytes = b"") -> bytes:

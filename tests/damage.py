@@ -12,7 +12,6 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from kcheck.formats.record_batch import HEADER, checksum, entry_size
 from kcheck.model.names import (
     CLEAN_SHUTDOWN,
     LEADER_EPOCHS,
@@ -20,6 +19,7 @@ from kcheck.model.names import (
     PARTITION_METADATA,
     RECOVERY_POINT,
 )
+from kcheck.records.batch import HEADER, checksum, entry_size
 from tests.builders import batch, log
 from tests.damage_made import made
 from tests.oracle.jars import numbers

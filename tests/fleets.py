@@ -5,8 +5,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from kcheck.arrow import batch_of
 from kcheck.fleet.run_output import RunOutput, run_tables
-from kcheck.tables._arrow import batch_of
 
 FINDING = {
     "cluster": "c", "broker": "1", "id": "KC201", "name": "epoch-order", "severity": "error", "broker_id": 1,

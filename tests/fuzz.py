@@ -15,25 +15,28 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from kcheck.core.releases import TABLE, release  # noqa: E402 - the path above comes first
+from kcheck.core.releases.releases import TABLE, release  # noqa: E402 - the path above comes first
 from kcheck.dumps.filter import DumpDetail, Filter  # noqa: E402 - the same
-from kcheck.formats._contract import Format  # noqa: E402 - the same
-from kcheck.formats.record_batch import (  # noqa: E402 - the same
-    MAGIC_AT,
-    body_from,
-    checksum,
-    entry_size,
-    is_modern,
-)
+from kcheck.formats import Format  # noqa: E402 - the same
 from kcheck.model.depth import Depth  # noqa: E402 - the same
 from kcheck.model.entries import Offset  # noqa: E402 - the same
 from kcheck.model.names import broker_accepts, parse_directory, parse_file, segment_prefix  # noqa: E402 - the same
 from kcheck.model.release import Release  # noqa: E402 - the same
 from kcheck.model.report import PartitionFilter  # noqa: E402 - the same
 from kcheck.model.source import BytesSource  # noqa: E402 - the same
+from kcheck.records.batch import (  # noqa: E402 - the same
+    MAGIC_AT,
+    body_from,
+    checksum,
+    entry_size,
+    is_modern,
+)
 from kcheck.registry import discover  # noqa: E402 - the same
-from kcheck.renderers import json, kafka  # noqa: E402 - the same
-from kcheck.renderers._contract import Options  # noqa: E402 - the same
+from kcheck.renderers import (  # noqa: E402 - the same
+    Options,
+    json,
+    kafka,
+)
 from kcheck.segments.batches import Walk  # noqa: E402 - the same
 from kcheck.verbs.check import check  # noqa: E402 - the same
 from kcheck.verbs.dump import dump  # noqa: E402 - the same

@@ -5,11 +5,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.documents.answer import Answer
 from kcheck.documents.inspection import InspectDetail
 from kcheck.model.report import PartitionFilter, Report
-from kcheck.renderers._contract import Options
+from kcheck.renderers import Options
 from kcheck.renderers.json import render
 from kcheck.replicas.end_offset import EndOffsetQuery, end_offsets
 from kcheck.replicas.leader_plans import Election

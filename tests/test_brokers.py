@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from kcheck.core.releases import release
-from kcheck.core.startup import Settings
+from kcheck.core.releases.releases import release
+from kcheck.core.start.startup import Settings
 from kcheck.model.depth import Depth
 from kcheck.model.names import DirectoryState
 from kcheck.model.report import PartitionFilter

@@ -4,14 +4,14 @@ import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from kcheck.core.releases import with_profile
+from kcheck.core.releases.releases import with_profile
 from kcheck.model.evidence import AUTO
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
 
 if TYPE_CHECKING:
+    from kcheck.survey.refused_paths import WithFindings
     from kcheck.verbs.release import WithOutcomes
-    from kcheck.views.refused_paths import WithFindings
 
 Path = str | os.PathLike[str]
 """A file, a partition directory, a log dir or a folder of log dirs; a replica as a text `BROKER=PATH`."""
@@ -60,7 +60,7 @@ def compared(
 
 def complete(answer_of: "Callable[[], WithFindings]") -> "WithFindings":
     """Return an answer with a finding for each path that the system refused, and that it does not name."""
-    from kcheck.views.refused_paths import complete as with_refused
+    from kcheck.survey.refused_paths import complete as with_refused
 
     return with_refused(answer_of)
 

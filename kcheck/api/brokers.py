@@ -108,7 +108,7 @@ def preflight(
 
     `allow` are kinds of reasons that do not count: loss, stray, elr, offline; the other arguments are those of predict.
     """
-    from kcheck.core.preflight import ALLOWED, ReasonKind
+    from kcheck.core.start.preflight import ALLOWED, ReasonKind
     from kcheck.errors import UsageError
     from kcheck.startup.log_manager import StartOptions
     from kcheck.verbs.preflight import log_dirs_of, unresolved

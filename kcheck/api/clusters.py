@@ -10,7 +10,7 @@ from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
 
 if TYPE_CHECKING:
-    from kcheck.replicas.elections import ClusterElection
+    from kcheck.replicas.elect import ClusterElection
     from kcheck.replicas.end_offset import EndOffsets
     from kcheck.replicas.truncation import Truncation
     from kcheck.replicas.verification import Verification
@@ -85,8 +85,8 @@ def elect(
     server.properties, where none is among the paths. `save_lost` is a directory for
     copies of the batches that the election of some candidate would cut, `out` one for the plan.
     """
-    from kcheck.replicas.elections import ElectionQuestion
-    from kcheck.replicas.elections import elect as verb
+    from kcheck.replicas.elect import ElectionQuestion
+    from kcheck.replicas.elect import elect as verb
 
     texts = texts_of(brokers)
     question = ElectionQuestion(

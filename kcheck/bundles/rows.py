@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kcheck.bundles.small_files import BadBundleError
-from kcheck.formats.record_batch import (
+from kcheck.records.batch import (
     HEADER,
     LEGACY,
     MAGIC_AT,

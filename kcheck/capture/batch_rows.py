@@ -17,8 +17,11 @@ from kcheck.bundles.rows import (
     RowKind,
     RowNumbers,
 )
-from kcheck.formats._compression import ZSTD
-from kcheck.formats.record_batch import (
+from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
+from kcheck.model.segments import End, RecordsView
+from kcheck.model.source import Source
+from kcheck.model.unreadable import UnreadableCause, UnreadableError
+from kcheck.records.batch import (
     CODEC_MASK,
     CONTROL,
     HEADER,
@@ -28,10 +31,7 @@ from kcheck.formats.record_batch import (
     checksum,
     incomplete_batch,
 )
-from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
-from kcheck.model.segments import End, RecordsView
-from kcheck.model.source import Source
-from kcheck.model.unreadable import UnreadableCause, UnreadableError
+from kcheck.records.compression import ZSTD
 from kcheck.segments.batch_records import RecordCheck
 from kcheck.segments.batches_after_damage import intact_batches
 from kcheck.segments.header_columns import HeaderColumns, HeaderReader

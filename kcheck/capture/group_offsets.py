@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from kcheck.capture.metadata import replaced
-from kcheck.core.group_offsets import COMMIT_TYPES, TYPE_SIZE
-from kcheck.formats._messages.records import decoder
-from kcheck.formats._record import Record, read_records
-from kcheck.formats.record_batch import CODEC_MASK, HEADER, checksum
+from kcheck.core.replication.group_offsets import COMMIT_TYPES, TYPE_SIZE
+from kcheck.records.batch import CODEC_MASK, HEADER, checksum
+from kcheck.records.record import Record, read_records
+from kcheck.schemas.records import decoder
 
 NewNames = tuple[Callable[[str], str], Callable[[str], str]]
 """What gives a group, and a topic, a name of the same size in bytes."""

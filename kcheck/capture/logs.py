@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 
 from kcheck.capture.contents import How, content_of
-from kcheck.core.log_catalogue import Wording
-from kcheck.core.log_lines import OF_CONFIGURATION, LogEvent
-from kcheck.core.log_values import LogPlace, partition_of
+from kcheck.messages.catalogue import Wording
+from kcheck.messages.lines import OF_CONFIGURATION, LogEvent
+from kcheck.messages.values import LogPlace, partition_of
 from kcheck.model.names import is_legal_topic, parse_directory
 
 HIDDEN = "x"

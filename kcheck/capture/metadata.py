@@ -7,12 +7,12 @@ one that was wrong stays wrong.
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from kcheck.core.metadata_replay import Fields
-from kcheck.formats import _control_record
-from kcheck.formats._messages.records import decoder
-from kcheck.formats._record import Record, Unread, read_records
-from kcheck.formats.record_batch import CODEC_MASK, CONTROL, HEADER, MAGIC_AT, checksum
+from kcheck.core.cluster.metadata_replay import Fields
 from kcheck.model.source import BytesSource
+from kcheck.records import control_record
+from kcheck.records.batch import CODEC_MASK, CONTROL, HEADER, MAGIC_AT, checksum
+from kcheck.records.record import Record, Unread, read_records
+from kcheck.schemas.records import decoder
 from kcheck.segments.batches import Walk
 
 _WHOLE = frozenset(
@@ -92,7 +92,7 @@ def _values(records: list[Any], *, control: bool, rename: NewName | None) -> Ite
 
 
 def _control_value(key: bytes, value: bytes) -> bytes:
-    parsed = _control_record.parse(key, value)
+    parsed = control_record.parse(key, value)
     voters: Any = parsed.fields.get("voters", ())
     hosts = [point["host"] for voter in voters for point in voter.get("endpoints", ())]
     return _masked(value, hosts)

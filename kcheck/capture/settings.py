@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from kcheck.core.startup import SETTINGS
+from kcheck.core.start.startup import SETTINGS
 from kcheck.formats.meta_properties import MetaProperties, properties, serialize
 from kcheck.model.cluster import MIN_ISR, UNCLEAN
 

@@ -24,7 +24,7 @@ from typer.core import TyperGroup
 
 from kcheck.cli.report_output import UNCHANGED, failed_line, remember
 from kcheck.errors import KcheckError, UsageError
-from kcheck.renderers._printable import printable
+from kcheck.screen.printable import printable
 
 _GROUPS = {
     "Look": ("inspect", "check", "cluster", "dump", "capture", "rules", "explain"),
@@ -137,7 +137,7 @@ def _version(wanted: bool) -> None:
     if not wanted:
         return
     from kcheck import __version__
-    from kcheck.core.releases import AS_OF, TABLE, TESTED
+    from kcheck.core.releases.releases import AS_OF, TABLE, TESTED
 
     print(f"kcheck {__version__}, Python {sys.version.split()[0]}, tested against Kafka {', '.join(TESTED)}")
     print(f"knows the releases {TABLE[0].first} to {TABLE[-1].last}, as of {AS_OF}")

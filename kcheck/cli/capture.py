@@ -11,9 +11,9 @@ from kcheck.cli.progress import RedrawnLine
 from kcheck.cli.report_output import keep_outside, width_of
 from kcheck.errors import UsageError
 from kcheck.model.names import META_PROPERTIES, OFFSET_CHECKPOINTS
-from kcheck.renderers._contract import Options
-from kcheck.renderers._page import Page, size
-from kcheck.renderers._printable import printable
+from kcheck.renderers import Options
+from kcheck.screen.page import Page, size
+from kcheck.screen.printable import printable
 
 if TYPE_CHECKING:
     from kcheck.capture.pseudonyms import Pseudonyms

@@ -53,7 +53,7 @@ def check(
 
 def _rate(size: int, seconds: float) -> None:
     """Print to stderr how many bytes were read, and how fast."""
-    from kcheck.renderers._page import size as in_units
+    from kcheck.screen.page import size as in_units
 
     speed = in_units(int(size / max(seconds, 1e-9)))
     print(f"{in_units(size)} checked in {seconds:.1f} s, {speed}/s", file=sys.stderr)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from kcheck import __version__
 from kcheck.cli.command_tree import Command, Option, command_tree
-from kcheck.core.releases import TABLE
+from kcheck.core.releases.releases import TABLE
 from kcheck.model.evidence import AUTO
 from kcheck.model.finding import Severity
 from kcheck.registry import plug_names

@@ -13,7 +13,7 @@ from typing import Annotated, NamedTuple
 import typer
 
 from kcheck.errors import UsageError
-from kcheck.renderers._printable import printable
+from kcheck.screen.printable import printable
 
 _WIDTH = 80
 _FILE = "brokers/broker-3/simulated-0/leader-epoch-checkpoint"

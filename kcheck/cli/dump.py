@@ -9,7 +9,7 @@ from kcheck import api
 from kcheck.cli.options import with_output_options
 from kcheck.cli.report_output import OutputOptions, write_answer
 from kcheck.errors import UsageError
-from kcheck.renderers._printable import printable
+from kcheck.screen.printable import printable
 
 if TYPE_CHECKING:
     from kcheck.dumps.filter import DumpDetail

@@ -11,8 +11,8 @@ from kcheck.model.finding import Severity, parse_severity
 from kcheck.model.java import INT_MAX
 
 if TYPE_CHECKING:
-    from kcheck.fleet.all_elections import RunElections
-    from kcheck.fleet.elections import RunElection
+    from kcheck.fleet.runs.elect import RunElection
+    from kcheck.fleet.runs.elect_clusters import RunElections
     from kcheck.model.report import PartitionFilter
 
 Dead = Annotated[
@@ -95,7 +95,7 @@ def elect(
 
 
 def _logs_wanted(run: str, cluster: str | None) -> UsageError:
-    from kcheck.fleet.run_plans import logs_wanted
+    from kcheck.fleet.runs.election_plan import logs_wanted
 
     return logs_wanted(run, cluster)
 
@@ -105,8 +105,8 @@ def _of_run(
     out: str | None, *, incomplete_ok: bool,
 ) -> "RunElection | RunElections":  # fmt: skip
     """Return the answer for a cluster of a run, or for all of its clusters, by this process or by Spark."""
-    from kcheck.fleet.all_elections import clusters_of_run, together
-    from kcheck.replicas.elections import ElectionQuestion
+    from kcheck.fleet.runs.elect_clusters import clusters_of_run, together
+    from kcheck.replicas.elect import ElectionQuestion
 
     question = ElectionQuestion(dead=tuple(dead), incomplete_ok=incomplete_ok)
     if engine not in ("local", "spark") or (engine == "local" and master is not None):
@@ -115,13 +115,13 @@ def _of_run(
         from kcheck.fleet.spark.session import session, spark_version
 
         spark_version()
-        from kcheck.fleet.spark import elections as by_spark
+        from kcheck.fleet.spark import elect as by_spark
 
         opened, names = (None, ()) if cluster is not None else clusters_of_run(run, question, out)
         if opened is not None and names:
             return by_spark.elect_clusters(opened, names, question, wanted=wanted, session=session(master))
         return by_spark.elect_run(run, cluster, question, wanted=wanted, session=session(master), out=out)
-    from kcheck.fleet.elections import elect_run
+    from kcheck.fleet.runs.elect import elect_run
 
     opened, names = (None, ()) if cluster is not None else clusters_of_run(run, question, out)
     if opened is not None and names:

@@ -19,8 +19,8 @@ from kcheck.errors import UsageError
 from kcheck.model.evidence import AUTO
 
 if TYPE_CHECKING:
-    from kcheck.fleet.identify import ScanOptions
-    from kcheck.fleet.local_engine import ScanRun
+    from kcheck.fleet.scan.identify import ScanOptions
+    from kcheck.fleet.scan.local_engine import ScanRun
     from kcheck.model.report import Report
 
 Roots = Annotated[
@@ -94,9 +94,9 @@ def scan(
 ) -> None:
     """Scan all log dirs of a fleet, and write Parquet tables."""
     from kcheck.disk.remote import mounted
-    from kcheck.fleet.identify import ScanOptions
-    from kcheck.fleet.local_engine import ScanRun
-    from kcheck.fleet.releases import ReleaseOptions
+    from kcheck.fleet.scan.identify import ScanOptions
+    from kcheck.fleet.scan.local_engine import ScanRun
+    from kcheck.fleet.scan.releases import ReleaseOptions
     from kcheck.model.depth import parse_depth
 
     level = parse_depth(depth)
@@ -177,7 +177,7 @@ def submit(
 def _check_engine(engine: str, master: str | None, jobs: int | None, roots: Sequence[str]) -> None:
     """Raise UsageError for an engine that is not known, or options of another one."""
     from kcheck.disk.remote import is_url
-    from kcheck.fleet.inventory import is_inventory
+    from kcheck.fleet.scan.inventory import is_inventory
 
     if engine not in _ENGINES:
         raise UsageError(f"unknown --engine {engine}; use one of {', '.join(_ENGINES)}")
@@ -201,8 +201,8 @@ def _remembering(
     how: "ScanOptions", out: str, run: str | None, since: str | None, resume: str | None
 ) -> "tuple[str | None, ScanOptions]":
     """Return the name of a run with --remember, and its options with the earlier run to build on."""
-    from kcheck.fleet.remembered import kept_by, left_by
     from kcheck.fleet.run import open_run
+    from kcheck.fleet.scan.remembered import kept_by, left_by
 
     if resume is None:
         folder = None if since is None else kept_by(open_run(since).path)
@@ -216,7 +216,7 @@ def _remembering(
 def _scan(engine: str, master: str | None, roots: Sequence[str], scan_run: "ScanRun") -> "tuple[Report, bool]":
     if engine == "local":
         from kcheck.cli.arrow import without_pandas
-        from kcheck.fleet.local_engine import scan as scan_here
+        from kcheck.fleet.scan.local_engine import scan as scan_here
 
         without_pandas()
         return scan_here(roots, scan_run)

@@ -42,8 +42,8 @@ def report(
 ) -> None:
     """Summarize a run, worst first, and write an HTML page."""
     from kcheck.disk.remote import mounted
-    from kcheck.fleet.report import report as summarize
     from kcheck.fleet.run import newest, open_runs
+    from kcheck.fleet.runs.report import report as summarize
 
     can_be_written("-o", page)
     can_be_written("--prometheus", prometheus)
@@ -72,8 +72,8 @@ def diff(
 ) -> None:
     """Show what is new, gone and changed between two runs."""
     from kcheck.disk.remote import mounted
-    from kcheck.fleet.diff import diff as compare
     from kcheck.fleet.run import open_run
+    from kcheck.fleet.runs.diff import diff as compare
 
     shown, fails = judging.chosen()
     with mounted([before, after], storage_options(storage_option)):
@@ -92,8 +92,8 @@ def history(
 ) -> None:
     """Show when findings appeared, and which are gone."""
     from kcheck.disk.remote import mounted
-    from kcheck.fleet.history import history as over_runs
     from kcheck.fleet.run import open_runs
+    from kcheck.fleet.runs.history import history as over_runs
 
     shown, fails = judging.chosen()
     with mounted(runs, storage_options(storage_option)):
@@ -115,7 +115,7 @@ def prune(
 ) -> None:
     """Remove old runs, and what scans that were killed have left."""
     from kcheck.disk.remote import mounted
-    from kcheck.fleet.prune import prune as remove
+    from kcheck.fleet.runs.prune import prune as remove
 
     with mounted([out], storage_options(storage_option)):
         answer = remove(out, keep, dry_run=dry_run, unfinished=unfinished)
@@ -138,8 +138,8 @@ def publish(
 ) -> None:
     """Append a run to Iceberg tables."""
     from kcheck.disk.remote import mounted
-    from kcheck.fleet.iceberg import publish as append
     from kcheck.fleet.run import open_run
+    from kcheck.fleet.runs.iceberg import publish as append
 
     options = {}
     for text in catalog_option or ():
@@ -161,7 +161,7 @@ def sql(
     """Print the tables of complete runs as SQL views."""
     from kcheck.disk.remote import mounted
     from kcheck.fleet.run import open_runs
-    from kcheck.fleet.sql import views
+    from kcheck.fleet.runs.sql import views
 
     with mounted([run], storage_options(storage_option)):
         print(*views(engine, open_runs([run])), sep="\n", end="")
@@ -183,8 +183,8 @@ def storage_options(texts: Sequence[str] | None) -> dict[str, object]:
 
 def measure(run: str, shown: Chosen, file: str) -> None:
     """Write the metrics of a run."""
-    from kcheck.fleet.report import report as summarize
     from kcheck.fleet.run import open_run
+    from kcheck.fleet.runs.report import report as summarize
 
     write(summarize(open_run(run), shown), OutputOptions(format="prometheus", output=file, no_color=True, quiet=True))
 

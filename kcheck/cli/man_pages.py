@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from kcheck import __version__
 from kcheck.cli.command_tree import Command, Option, command_tree
-from kcheck.core.releases import AS_OF
+from kcheck.core.releases.releases import AS_OF
 
 
 def pages() -> dict[str, str]:

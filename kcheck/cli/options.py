@@ -16,7 +16,7 @@ from kcheck.model.finding import Chosen, parse_severity
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
 from kcheck.registry import plug_names
-from kcheck.renderers._printable import printable
+from kcheck.screen.printable import printable
 
 Paths = Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, partition directories, log dirs.")]
 ReplicaArguments = Annotated[list[str], typer.Argument(metavar="BROKER=PATH...", help="One replica per broker.")]

@@ -5,11 +5,11 @@ import sys
 import time
 from typing import TYPE_CHECKING, Self
 
-from kcheck.renderers._page import size
-from kcheck.renderers._printable import printable
+from kcheck.screen.page import size
+from kcheck.screen.printable import printable
 
 if TYPE_CHECKING:
-    from kcheck.views.coverage import Coverage
+    from kcheck.survey.coverage import Coverage
 
 _INTERVAL = 0.2
 _NAME_WIDTH_MIN = 8

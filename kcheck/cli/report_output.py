@@ -15,10 +15,10 @@ from kcheck.model.java import java_int
 from kcheck.model.names import META_PROPERTIES, OFFSET_CHECKPOINTS
 from kcheck.model.report import Report
 from kcheck.registry import plug_names
-from kcheck.renderers._printable import printable
+from kcheck.screen.printable import printable
 
 if TYPE_CHECKING:
-    from kcheck.renderers._contract import Renderer
+    from kcheck.renderers import Renderer
 
 
 UNCHANGED = "No files were changed."
@@ -121,7 +121,7 @@ def renderer_of(options: OutputOptions) -> "Renderer":
 
 
 def _renderer(name: str) -> "Renderer":
-    from kcheck.renderers._contract import Renderer
+    from kcheck.renderers import Renderer
 
     renderer = importlib.import_module(f"kcheck.renderers.{name}").RENDERER
     assert isinstance(renderer, Renderer)
@@ -144,7 +144,7 @@ def checked_renderer(report: Report, options: OutputOptions) -> "Renderer":
 def write(report: Report, options: OutputOptions) -> None:
     """Write a report to stdout or a file; UsageError if that fails."""
     from kcheck.disk.output import replacing
-    from kcheck.renderers._contract import Options
+    from kcheck.renderers import Options
 
     renderer = checked_renderer(report, options)
     if renderer.name == "parquet":

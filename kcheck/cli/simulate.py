@@ -186,7 +186,7 @@ def _replay(
     if (write is not None or reproduce) and not isinstance(answer, verb.Simulation):
         raise UsageError("--write and --reproduce are for one release: name it with --kafka")
     if reproduce and isinstance(answer, verb.Simulation):
-        from kcheck.documents.reproduction import script
+        from kcheck.handouts.reproduction import script
 
         print(script(answer.replay), end="")
         return

@@ -3,16 +3,16 @@
 import pkgutil
 from functools import cache
 
-from kcheck.core.log_catalogue import Catalogue, catalogue
+from kcheck.messages.catalogue import Catalogue, catalogue
 
 
 @cache
 def log_catalogue() -> Catalogue:
     """Return the catalogue of broker messages."""
-    return catalogue(*map(_text, ("log_rules.tsv", "log_patterns.tsv", "log_loggers.tsv")))
+    return catalogue(*map(_text, ("rules.tsv", "patterns.tsv", "loggers.tsv")))
 
 
 def _text(name: str) -> str:
-    data = pkgutil.get_data("kcheck.core", name)
+    data = pkgutil.get_data("kcheck.messages", name)
     assert data is not None
     return data.decode()

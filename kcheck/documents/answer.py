@@ -62,8 +62,8 @@ class Answer:
         """Return the rows that `--format csv` and parquet write; UsageError if the answer is not one table."""
         import pyarrow as pa  # imports pyarrow: only for a table
 
+        from kcheck.arrow import batch_of, schema_of
         from kcheck.documents.table import rows
-        from kcheck.tables._arrow import batch_of, schema_of
 
         report = self.report()
         if report.table is None:

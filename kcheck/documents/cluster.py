@@ -3,13 +3,13 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from kcheck.core.cluster_copies import MetadataCopy
-from kcheck.core.cluster_health import Health, health, min_isr
-from kcheck.core.cluster_history import ChangeKind, PartitionChange
-from kcheck.core.metadata_replay import METADATA_VERSION
-from kcheck.core.quorum import CopyStanding, Quorum
-from kcheck.core.release_evidence import registered
-from kcheck.core.replica_fetchers import Fetch
+from kcheck.core.cluster.copies import MetadataCopy
+from kcheck.core.cluster.health import Health, health, min_isr
+from kcheck.core.cluster.history import ChangeKind, PartitionChange
+from kcheck.core.cluster.metadata_replay import METADATA_VERSION
+from kcheck.core.cluster.quorum import CopyStanding, Quorum
+from kcheck.core.releases.release_evidence import registered
+from kcheck.core.replication.replica_fetchers import Fetch
 from kcheck.model.cluster import (
     NO_LEADER,
     ClusterImage,

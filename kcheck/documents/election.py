@@ -2,17 +2,17 @@
 
 from collections.abc import Iterable
 
-from kcheck.core.broker_losses import BrokerLoss, Lacking
-from kcheck.core.election import controllers_otherwise
-from kcheck.core.election_plans import (
+from kcheck.core.election.broker_losses import BrokerLoss, Lacking
+from kcheck.core.election.election import controllers_otherwise
+from kcheck.core.election.plans import (
     Amounts,
     BrokerGap,
     Candidate,
     CutTransactions,
     PartitionElection,
 )
-from kcheck.core.election_scenarios import Scenario
-from kcheck.core.start_order import StartOrder
+from kcheck.core.election.scenarios import Scenario
+from kcheck.core.election.start_order import StartOrder
 from kcheck.documents.truncation import follower_row
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.report import Row

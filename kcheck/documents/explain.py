@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from kcheck.core.log_catalogue import Catalogue, LogRule
-from kcheck.core.log_comparison import LogComparison
-from kcheck.core.log_lines import LogEvent
-from kcheck.core.log_timeline import Cause, PlaceTimeline, Step, severity_of
-from kcheck.core.log_values import LogPlace
+from kcheck.messages.catalogue import Catalogue, LogRule
+from kcheck.messages.comparison import LogComparison
+from kcheck.messages.lines import LogEvent
+from kcheck.messages.timeline import Cause, PlaceTimeline, Step, severity_of
+from kcheck.messages.values import LogPlace
 from kcheck.model.report import Block, Row
 
 _PART = re.compile(r"\[([^\]]*)\]")

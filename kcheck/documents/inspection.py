@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kcheck.formats._contract import Format
+from kcheck.formats import Format
 from kcheck.model.entries import Batch, Offset
 from kcheck.model.views import FileView, LogDirView, PartitionView
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from kcheck.core.dialogue import (
+from kcheck.core.replication.dialogue import (
     DialogueStep,
     EpochRequest,
     FetchAnswer,
@@ -11,7 +11,7 @@ from kcheck.core.dialogue import (
     OutOfRangeStep,
     TruncateToHighWatermark,
 )
-from kcheck.core.truncation_plans import (
+from kcheck.core.replication.truncation_plans import (
     CutPosition,
     FollowerPlan,
     OffsetRange,

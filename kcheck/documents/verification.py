@@ -1,6 +1,6 @@
 """What became of a plan, as rows."""
 
-from kcheck.core.verification import PlanStep
+from kcheck.core.election.verification import PlanStep
 from kcheck.model.report import Column, Row
 
 COLUMNS = (

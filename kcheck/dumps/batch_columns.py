@@ -8,10 +8,9 @@ import numpy as np
 
 from kcheck.dumps.filter import DumpDetail
 from kcheck.dumps.records import DECODED_COLUMNS, header_names, header_rows, problem_of, texts
-from kcheck.formats._compression import decompress
-from kcheck.formats._decompressed import Decompressed
-from kcheck.formats._record import headers_at
-from kcheck.formats.record_batch import (
+from kcheck.model.java import INT_MAX
+from kcheck.model.report import Block, Rows, RowSlice
+from kcheck.records.batch import (
     CODEC_MASK,
     CODEC_NAMES,
     CONTROL,
@@ -21,8 +20,9 @@ from kcheck.formats.record_batch import (
     NO_SEQUENCE,
     TRANSACTIONAL,
 )
-from kcheck.model.java import INT_MAX
-from kcheck.model.report import Block, Rows, RowSlice
+from kcheck.records.compression import decompress
+from kcheck.records.decompressed import Decompressed
+from kcheck.records.record import headers_at
 from kcheck.segments.header_columns import PADDING, Array, HeaderColumns, Mask
 from kcheck.segments.record_columns import BatchBodies, Buffer, RecordFields, decode_fields, record_positions
 

@@ -10,7 +10,9 @@ from kcheck.dumps.batch_columns import batch_block, record_parts
 from kcheck.dumps.filter import BATCH_SPAN, DumpDetail, DumpRow, Filter
 from kcheck.dumps.open_file import File
 from kcheck.dumps.records import first_known, has_damage, record_rows
-from kcheck.formats.record_batch import (
+from kcheck.model.report import Block, Row
+from kcheck.model.segments import End
+from kcheck.records.batch import (
     CODEC_MASK,
     COMPRESSION,
     HEADER,
@@ -19,8 +21,6 @@ from kcheck.formats.record_batch import (
     BatchHeader,
     header_of,
 )
-from kcheck.model.report import Block, Row
-from kcheck.model.segments import End
 from kcheck.segments.header_columns import HeaderColumns, HeaderReader, Mask
 
 _BATCH_COUNT = 8192

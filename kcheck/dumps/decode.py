@@ -2,9 +2,9 @@
 
 from kcheck.dumps.filter import Decode, DumpDetail
 from kcheck.errors import UsageError
-from kcheck.formats._messages.records import DECODERS, Message
-from kcheck.formats._record import Data
 from kcheck.model.report import Row
+from kcheck.records.record import Data
+from kcheck.schemas.records import DECODERS, Message
 
 
 def with_decoded(shown: DumpDetail, kind: str) -> DumpDetail:

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from kcheck.formats import _entry_file
-from kcheck.formats._layout import Layout
-from kcheck.formats.record_batch import crc32c
 from kcheck.model.source import Source
+from kcheck.records import entry_file
+from kcheck.records.batch import crc32c
+from kcheck.records.layout import Layout
 
 _ENTRY_COUNT = 4096
 """Number of entries read at a time."""
@@ -32,7 +32,7 @@ def used_size(source: Source, size: int, layout: Layout) -> int:
         start = max(end - _PIECE_SIZE, 0)
         filled = source.pread(end - start, start).rstrip(b"\0")
         if filled:
-            return _entry_file.used_size(start + len(filled), size, layout)
+            return entry_file.used_size(start + len(filled), size, layout)
         end = start
     return 0
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from kcheck.errors import UsageError
-from kcheck.formats._record import Data, Record
 from kcheck.model.report import Row
+from kcheck.records.record import Data, Record
 
 _OFFSETS = re.compile(r"(-?[0-9]{1,19})?(\.\.)?(-?[0-9]{1,19})?")
 _MILLISECONDS = re.compile(r"-?[0-9]{5,19}")

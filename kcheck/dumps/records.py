@@ -6,11 +6,11 @@ from itertools import chain
 
 from kcheck.dumps.filter import DumpDetail, Filter
 from kcheck.dumps.open_file import File
-from kcheck.formats import _control_record
-from kcheck.formats._decompressed import Bytes
-from kcheck.formats._record import BODY_SIZE_MAX, Record, RecordHeader, Unread, read_records
 from kcheck.model.java import java_text
 from kcheck.model.report import Column, Row
+from kcheck.records import control_record
+from kcheck.records.decompressed import Bytes
+from kcheck.records.record import BODY_SIZE_MAX, Record, RecordHeader, Unread, read_records
 from kcheck.tables import records
 
 DATA_COLUMNS = ("key", "value", "headers", "escaped")
@@ -50,7 +50,7 @@ def record_rows(file: File, batch: Row, wanted: Filter, shown: DumpDetail) -> It
             return
         if nested and not record.valid:
             file.tell(position, size, f"the CRC of the message at offset {record.offset} in a wrapper does not match")
-        control = _control_record.parse(record.key, record.value) if batch["control"] else None
+        control = control_record.parse(record.key, record.value) if batch["control"] else None
         if control is not None and control.problem is not None:
             file.tell(position, size, f"the control record at offset {record.offset}: {control.problem}")
         if wanted.wants_record(record):
@@ -72,7 +72,7 @@ def has_damage(file: File, batch: Row) -> bool:
     return any(
         isinstance(record, Unread)
         or record.valid is False
-        or (batch["control"] and _control_record.parse(record.key, record.value).problem is not None)
+        or (batch["control"] and control_record.parse(record.key, record.value).problem is not None)
         for record in _read(file, *_place(batch))
     )
 
@@ -100,7 +100,7 @@ def _read(file: File, position: int, size: int) -> Iterator[Record | Unread]:
     yield from read_records(data)
 
 
-def _row(batch: Row, record: Record, control: _control_record.ControlRecord | None, shown: DumpDetail) -> Row:
+def _row(batch: Row, record: Record, control: control_record.ControlRecord | None, shown: DumpDetail) -> Row:
     modern = batch["producer_id"] is not None
     row: dict[str, object] = {
         "batch_position": batch["position"],

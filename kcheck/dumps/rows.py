@@ -8,27 +8,27 @@ from kcheck.dumps.entries import crc32c_of, entries, used_size
 from kcheck.dumps.filter import BATCH_SPAN
 from kcheck.dumps.open_file import File
 from kcheck.formats import (
-    _metadata_snapshot,
+    Format,
+    metadata_snapshot,
     offset_index,
     producer_snapshot,
-    record_batch,
+    segment,
     time_index,
     transaction_index,
 )
-from kcheck.formats._contract import Format
-from kcheck.formats._layout import Layout
 from kcheck.formats.transaction_index import AbortedTxn
 from kcheck.model.names import parse_metadata_snapshot
 from kcheck.model.report import Row
 from kcheck.model.unreadable import too_large
+from kcheck.records.layout import Layout
 from kcheck.tables import (
+    Table,
     batches,
     offset_index_entries,
     producer_snapshot_entries,
     time_index_entries,
     transaction_index_entries,
 )
-from kcheck.tables._contract import Table
 
 INDEX_SIZE_MAX = 2**31 - 1
 """Maximum size of an index or snapshot: a broker cannot map a larger one."""
@@ -149,8 +149,8 @@ class DumpKind(NamedTuple):
 KINDS = {
     kind.format.kind: kind
     for kind in (
-        DumpKind(record_batch.FORMAT, "batches", batches.TABLE, BATCH_SPAN, _no_head, None),
-        DumpKind(_metadata_snapshot.FORMAT, "batches", batches.TABLE, BATCH_SPAN, _metadata_head, None),
+        DumpKind(segment.FORMAT, "batches", batches.TABLE, BATCH_SPAN, _no_head, None),
+        DumpKind(metadata_snapshot.FORMAT, "batches", batches.TABLE, BATCH_SPAN, _metadata_head, None),
         DumpKind(
             offset_index.FORMAT,
             "entries",

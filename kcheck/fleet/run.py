@@ -4,13 +4,13 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kcheck.arrow import schema_of
 from kcheck.disk.output import reading
 from kcheck.disk.read import read_whole
 from kcheck.disk.walk import is_directory, join, list_directory
 from kcheck.errors import KcheckError, UsageError
 from kcheck.fleet.run_output import MANIFEST, run_tables
 from kcheck.model.unreadable import UnreadableError
-from kcheck.tables._arrow import schema_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
 
 from kcheck import __version__
+from kcheck.arrow import schema_of
 from kcheck.disk.output import (
     create,
     discard,
@@ -28,8 +29,7 @@ from kcheck.disk.remote import is_url
 from kcheck.disk.walk import exists, is_directory, join
 from kcheck.errors import KcheckError, UsageError
 from kcheck.registry import discover
-from kcheck.tables._arrow import schema_of
-from kcheck.tables._contract import Table
+from kcheck.tables import Table
 
 if TYPE_CHECKING:
     import pyarrow as pa

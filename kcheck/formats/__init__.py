@@ -21,42 +21,45 @@ A module has up to three functions:
 - `broker_reads(data, release)` returns what the broker of a Kafka release reads from the bytes, or the exception that
   it throws. Releases read the same bytes differently, so this is a second reader (docs/adr/0005-two-readers.md).
 
-Segments (`.log`) can be gigabytes, so `record_batch` has no `parse`: it decodes one batch header at a time. Modules
-whose names begin with an underscore are shared parts: index entries, checkpoint lines, records, compression.
+Segments (`.log`) can be gigabytes, so `segment` has no `parse`: `kcheck.records.batch` decodes one batch header at a
+time. Modules whose names begin with an underscore are shared parts.
 
 Importing this package loads no parser: each is imported when it is first used.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kcheck.errors import UsageError
+from kcheck.formats._contract import Format
+from kcheck.model.names import FileKind
+from kcheck.model.parsed import Parsed
 from kcheck.registry import discover
 
-if TYPE_CHECKING:
-    from kcheck.formats._contract import Format
-    from kcheck.model.parsed import Parsed
+__all__ = ["Format", "all_formats", "format_of", "parse"]
 
 
-def parse(name: str, data: bytes) -> "Parsed[Any]":
+def parse(name: str, data: bytes) -> Parsed[Any]:
     """Return what the bytes of a file hold, with every defect; `name` is the file's name or path.
 
     Raise UsageError if no module parses files of this name.
     """
     known = format_of(name)
     if known is None or known.parse is None:
-        why = "segments are read batch by batch, see kcheck.formats.record_batch" if known else "not a known file name"
+        why = "segments are read batch by batch, see kcheck.records.batch" if known else "not a known file name"
         raise UsageError(f"kcheck.formats cannot parse {name}: {why}")
     return known.parse(data)
 
 
-def format_of(name: str) -> "Format | None":
+def format_of(name: str) -> Format | None:
     """Return the format of a file by its name or path, None if no module knows the name."""
     file_name = name.rpartition("/")[2]
+    if file_name == FileKind.BOOTSTRAP:
+        from kcheck.formats import metadata_snapshot  # the broker reads the same format in another way here
+
+        return metadata_snapshot.BOOTSTRAP
     return next((known for known in all_formats() if known.matches(file_name)), None)
 
 
-def all_formats() -> "tuple[Format, ...]":
+def all_formats() -> tuple[Format, ...]:
     """Return every format, in the order of the module names; this imports all parsers."""
-    from kcheck.formats._contract import Format
-
     return tuple(known for known in discover(__name__, "FORMAT") if isinstance(known, Format))

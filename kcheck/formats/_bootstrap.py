@@ -3,14 +3,14 @@
 Kafka classes: BootstrapDirectory, BatchFileReader, BootstrapMetadata, MetadataVersion.fromFeatureLevel 3.3 to 4.3.1.
 """
 
-from kcheck.formats import _control_record
-from kcheck.formats._record import Record, Unread, read_records
-from kcheck.formats.record_batch import CORRUPT, HEADER, MAGIC_AT, body_from, checksum, entry_size, header_of, is_modern
 from kcheck.model.parsed import BrokerReads
 from kcheck.model.release import Release
+from kcheck.records import control_record
+from kcheck.records.batch import CORRUPT, HEADER, MAGIC_AT, body_from, checksum, entry_size, header_of, is_modern
+from kcheck.records.record import Record, Unread, read_records
 
 _METADATA_VERSION = "metadata.version"
-_KRAFT_CONTROLS = _control_record.NAMES[2:]
+_KRAFT_CONTROLS = control_record.NAMES[2:]
 _VERSION_MAX = 2**15 - 1
 
 
@@ -62,7 +62,7 @@ def _has_version(batch: memoryview, release: Release) -> bool:
 
 def _check_control(record: Record, release: Release) -> None:
     """Raise if a control record is unreadable or of an unexpected type."""
-    control = _control_record.parse(record.key, record.value)
+    control = control_record.parse(record.key, record.value)
     expected = _KRAFT_CONTROLS if release.knows_voter_records else _KRAFT_CONTROLS[:3]
     if control.problem is not None or control.name not in expected:
         raise _RefusedError(control.problem or f"unexpected control record of type {control.type}")
@@ -70,8 +70,8 @@ def _check_control(record: Record, release: Release) -> None:
 
 def _is_version(record: Record, release: Release) -> bool:
     """Return whether this is a metadata.version record; raise if it is unreadable or its level is unknown."""
-    from kcheck.formats._messages.decode import read_varint  # only where a batch is decoded
-    from kcheck.formats._messages.records import decoder
+    from kcheck.schemas.decode import read_varint  # only where a batch is decoded
+    from kcheck.schemas.records import decoder
 
     value, decode = None if record.value is None else bytes(record.value), decoder("metadata")
     message = decode(None, value).value

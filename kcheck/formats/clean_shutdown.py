@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from kcheck.formats._contract import Format
-from kcheck.formats._json_reader import read_json
 from kcheck.model.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, java_long
 from kcheck.model.names import CLEAN_SHUTDOWN
 from kcheck.model.parsed import FOUND_SIZE_MAX, BrokerReads, Defect, Parsed
 from kcheck.model.release import Release
+from kcheck.records.json_reader import read_json
 
 
 class CleanShutdown(NamedTuple):

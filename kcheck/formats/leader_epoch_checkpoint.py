@@ -1,6 +1,6 @@
 """leader-epoch-checkpoint of a partition directory: one `<epoch> <start offset>` per line.
 
-Kafka class: LeaderEpochCheckpointFile 0.11 to 4.3.1. `kcheck.core.leader_epochs` decides what a broker's epoch cache
+Kafka class: LeaderEpochCheckpointFile 0.11 to 4.3.1. core/replication/leader_epochs.py decides what an epoch cache
 keeps of the lines.
 """
 

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from kcheck.formats import _entry_file
 from kcheck.formats._contract import Format
-from kcheck.formats._layout import Layout
 from kcheck.model.entries import Offset, OffsetPosition
 from kcheck.model.names import FileKind, parse_file
 from kcheck.model.parsed import Parsed
+from kcheck.records import entry_file
+from kcheck.records.layout import Layout
 
 OFFSET_INDEX_ENTRY = Layout((("relative_offset", "i32"), ("position", "i32")))
 assert OFFSET_INDEX_ENTRY.size == 8
@@ -34,8 +34,8 @@ def parse(data: bytes) -> Parsed[OffsetIndex]:
 
     A broker reads the zeros as entries (base offset, 0) until it trims or rebuilds the file.
     """
-    contents = _entry_file.read(data, OFFSET_INDEX_ENTRY, has_room=True)
-    defects = _entry_file.defects(data, OFFSET_INDEX_ENTRY, contents, problem)
+    contents = entry_file.read(data, OFFSET_INDEX_ENTRY, has_room=True)
+    defects = entry_file.defects(data, OFFSET_INDEX_ENTRY, contents, problem)
     return Parsed(value=OffsetIndex(contents.rows, contents.room), defects=defects)
 
 
@@ -50,12 +50,12 @@ def problem(index: int, before: Sequence[int], current: Sequence[int]) -> str | 
 
 def serialize(value: OffsetIndex) -> bytes:
     """Return the bytes of the file, room included."""
-    return _entry_file.write(value.entries, OFFSET_INDEX_ENTRY, value.room)
+    return entry_file.write(value.entries, OFFSET_INDEX_ENTRY, value.room)
 
 
 def row(value: OffsetIndex) -> Mapping[str, object]:
     """Return the JSON fields: offsets relative to the segment's base offset, positions and sizes in bytes."""
-    return {"entries": _entry_file.as_json(value.entries, OFFSET_INDEX_ENTRY), "room": value.room}
+    return {"entries": entry_file.as_json(value.entries, OFFSET_INDEX_ENTRY), "room": value.room}
 
 
 FORMAT = Format(

@@ -10,13 +10,13 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from kcheck.formats._contract import Format
-from kcheck.formats._entry_file import Unpacked
-from kcheck.formats._layout import Layout
-from kcheck.formats.record_batch import crc32c, decrement_sequence
 from kcheck.model.mapped import Mapped
 from kcheck.model.names import FileKind, parse_file
 from kcheck.model.parsed import FOUND_SIZE_MAX, BrokerReads, Defect, Parsed
 from kcheck.model.release import Release
+from kcheck.records.batch import crc32c, decrement_sequence
+from kcheck.records.entry_file import Unpacked
+from kcheck.records.layout import Layout
 
 SNAPSHOT_HEADER = Layout((("version", "i16"), ("crc", "u32"), ("count", "i32")))
 PRODUCER = Layout(

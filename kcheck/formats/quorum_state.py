@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from kcheck.formats._contract import Format
-from kcheck.formats._json_reader import read_json
 from kcheck.formats.partition_metadata import java_uuid
 from kcheck.model.cluster import QuorumState
 from kcheck.model.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, utf8_lines, wrapped
 from kcheck.model.names import FileKind
 from kcheck.model.parsed import BrokerReads, Defect, Parsed
 from kcheck.model.release import Release
+from kcheck.records.json_reader import read_json
 
 _VERSION = "data_version"
 _VERSIONS = (0, 1)

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from kcheck.formats import _entry_file
 from kcheck.formats._contract import Format
-from kcheck.formats._layout import Layout
 from kcheck.model.names import FileKind, parse_file
 from kcheck.model.parsed import Parsed
+from kcheck.records import entry_file
+from kcheck.records.layout import Layout
 
 TIME_INDEX_ENTRY = Layout((("timestamp", "i64"), ("relative_offset", "i32")))
 assert TIME_INDEX_ENTRY.size == 12
@@ -28,8 +28,8 @@ def parse(data: bytes) -> Parsed[TimeIndex]:
 
     Timestamps increase from entry to entry, and offsets never decrease (TimeIndex.maybeAppend).
     """
-    contents = _entry_file.read(data, TIME_INDEX_ENTRY, has_room=True)
-    defects = _entry_file.defects(data, TIME_INDEX_ENTRY, contents, problem)
+    contents = entry_file.read(data, TIME_INDEX_ENTRY, has_room=True)
+    defects = entry_file.defects(data, TIME_INDEX_ENTRY, contents, problem)
     return Parsed(value=TimeIndex(contents.rows, contents.room), defects=defects)
 
 
@@ -46,12 +46,12 @@ def problem(index: int, before: Sequence[int], current: Sequence[int]) -> str | 
 
 def serialize(value: TimeIndex) -> bytes:
     """Return the bytes of the file, room included."""
-    return _entry_file.write(value.entries, TIME_INDEX_ENTRY, value.room)
+    return entry_file.write(value.entries, TIME_INDEX_ENTRY, value.room)
 
 
 def row(value: TimeIndex) -> Mapping[str, object]:
     """Return the JSON fields: timestamps in ms, offsets relative to the segment's base offset, sizes in bytes."""
-    return {"entries": _entry_file.as_json(value.entries, TIME_INDEX_ENTRY), "room": value.room}
+    return {"entries": entry_file.as_json(value.entries, TIME_INDEX_ENTRY), "room": value.room}
 
 
 FORMAT = Format(

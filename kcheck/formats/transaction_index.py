@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from kcheck.formats import _entry_file
 from kcheck.formats._contract import Format
-from kcheck.formats._layout import Layout
 from kcheck.model.mapped import Mapped
 from kcheck.model.names import FileKind, parse_file
 from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.release import Release
+from kcheck.records import entry_file
+from kcheck.records.layout import Layout
 
 ABORTED_TXN = Layout(
     (
@@ -43,13 +43,13 @@ AbortedTxns = Sequence[AbortedTxn]
 
 def parse(data: bytes) -> Parsed[AbortedTxns]:
     """Return the entries. Defects: an incomplete entry, an unknown version, offsets out of order."""
-    contents = _entry_file.read(data, ABORTED_TXN, has_room=False)
-    return Parsed(value=entries(data), defects=_entry_file.defects(data, ABORTED_TXN, contents, problem))
+    contents = entry_file.read(data, ABORTED_TXN, has_room=False)
+    return Parsed(value=entries(data), defects=entry_file.defects(data, ABORTED_TXN, contents, problem))
 
 
 def entries(data: bytes) -> AbortedTxns:
     """Return every complete entry."""
-    return _entry_file.Unpacked(data, ABORTED_TXN, AbortedTxn._make, end=len(data))
+    return entry_file.Unpacked(data, ABORTED_TXN, AbortedTxn._make, end=len(data))
 
 
 def problem(index: int, before: Sequence[int], current: Sequence[int]) -> str | None:
@@ -69,7 +69,7 @@ def problem(index: int, before: Sequence[int], current: Sequence[int]) -> str | 
 
 def serialize(value: AbortedTxns) -> bytes:
     """Return the bytes of the file."""
-    return _entry_file.write(value, ABORTED_TXN)
+    return entry_file.write(value, ABORTED_TXN)
 
 
 def broker_reads(data: bytes, release: Release) -> BrokerReads[AbortedTxns]:

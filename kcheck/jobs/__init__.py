@@ -8,5 +8,5 @@ groups, so the number of workers never changes a report.
 - `threads`: tasks in threads, for object stores, which are slow to answer.
 - `guard`: turns an exception in one place into finding KC000, so that the other places are still checked.
 
-Which tasks there are is decided by the callers: `views/segment_scan.py` and `fleet/local_engine.py`.
+Which tasks there are is decided by the callers: `survey/segment_scan.py` and `fleet/scan/local_engine.py`.
 """

@@ -4,6 +4,7 @@ The names are those of Kafka's images: PartitionRegistration, BrokerRegistration
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
 from typing import Any, NamedTuple, Self
 
 FROM_SNAPSHOT = -1
@@ -15,6 +16,15 @@ UNCLEAN, MIN_ISR = "unclean.leader.election.enable", "min.insync.replicas"
 CORDONED = "cordoned.log.dirs"
 DECISIVE_CONFIGS = frozenset({UNCLEAN, MIN_ISR, "cleanup.policy", "remote.storage.enable", CORDONED})
 """The configurations that change a decision. The values of all others are never kept: they can be passwords."""
+
+
+class ElectionKind(StrEnum):
+    """How the controller can elect a leader. The value is what an answer calls it."""
+
+    CLEAN = "clean"
+    """It is in sync, or the ISR is empty and it is in the ELR: the controller elects it as soon as it is there."""
+    UNCLEAN = "unclean"
+    """It is neither: acknowledged records may be lost, and the controller elects it only if it is allowed to."""
 
 
 class PartitionRegistration(NamedTuple):

@@ -131,7 +131,7 @@ class Finding(NamedTuple):
     repair: Mapping[str, object] | None = None
     """The repairs that can plan something about it; None if there are none."""
     claims: tuple[Claim, ...] = ()
-    """What the effect says of the next start; `core.claims` holds it against the prediction."""
+    """What the effect says of the next start; `core.start.claims` holds it against the prediction."""
 
     def sort_key(self) -> tuple[object, ...]:
         """Return the key that orders findings for output: by location, then by rule."""

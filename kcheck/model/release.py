@@ -1,4 +1,4 @@
-"""A release of Kafka: what its line does (filled by `kcheck.core.releases`), and each row of `Behaviours`."""
+"""A release of Kafka: what its line does (filled by `kcheck.core.releases.releases`), and each row of `Behaviours`."""
 
 from collections.abc import Mapping
 from enum import StrEnum

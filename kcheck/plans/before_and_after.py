@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable
 
-from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
-from kcheck.core.startup import Outcome
-from kcheck.core.verdicts import record_count
+from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
+from kcheck.core.start.startup import Outcome
+from kcheck.core.start.verdicts import record_count
 from kcheck.model.finding import Severity
 from kcheck.plans.edited_log_dir import EditedLogDir
-from kcheck.repairs._contract import RepairStep
-from kcheck.repairs._epochs import in_words
+from kcheck.repairs import RepairStep, in_words
 
 _DIR_COUNT = 4
 """The most partitions that one operation names."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from kcheck.core.cluster_copies import newest_copy
+from kcheck.core.cluster.copies import newest_copy
 from kcheck.disk.walk import bundle_at, join, real
 from kcheck.errors import UsageError
 from kcheck.jobs.workers import Workers
@@ -13,10 +13,10 @@ from kcheck.model.views import LogDir, PartitionView
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.edited_partition import EditedPartition
 from kcheck.startup.log_manager import StartOptions
+from kcheck.survey.segment_scan import SegmentScan
+from kcheck.survey.survey import Survey, whole_log_dir
 from kcheck.verbs.next_starts import NextStarts
 from kcheck.views.log_dir import LogDirs
-from kcheck.views.segment_scan import SegmentScan
-from kcheck.views.survey import Survey, whole_log_dir
 from kcheck.views.targets import Target, broker_of, require_same_broker
 
 

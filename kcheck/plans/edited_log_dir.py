@@ -5,23 +5,21 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
-from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
+from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.disk.read import FilesOf
-from kcheck.formats import offset_checkpoint
-from kcheck.formats._contract import Format
+from kcheck.formats import Format, offset_checkpoint
 from kcheck.model.entries import Offset, OffsetEntry
 from kcheck.model.finding import Finding
 from kcheck.model.names import CLEAN_SHUTDOWN, LIVE, LOG_START, RECOVERY_POINT, REPLICATION_OFFSET, PartitionDirectory
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import LogDir, LogDirView
 from kcheck.plans.edited_partition import EditedPartition
-from kcheck.repairs._contract import Edit, EntryEdit, WriteEdit
-from kcheck.repairs._entries import serialized
+from kcheck.repairs import Edit, EntryEdit, WriteEdit, serialized
 from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_manager import StartOptions, load_directories, log_dir_start, start_context
+from kcheck.survey.recheck import has_left
 from kcheck.views.log_dir import FILES, checkpoints_of
 from kcheck.views.partition import view_of
-from kcheck.views.recheck import has_left
 
 _INPUTS = {RECOVERY_POINT: "recovery_point", REPLICATION_OFFSET: "high_watermark", LOG_START: "log_start"}
 """What the start takes from the checkpoints for one partition."""

@@ -9,11 +9,10 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from kcheck.core.predictions import Content, LogCut, LostRecords, PartitionPrediction, new_content, total_loss
-from kcheck.core.startup import Settings
+from kcheck.core.start.predictions import Content, LogCut, LostRecords, PartitionPrediction, new_content, total_loss
+from kcheck.core.start.startup import Settings
 from kcheck.disk.read import FilesOf
 from kcheck.disk.walk import join
-from kcheck.formats.record_batch import patch
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.finding import Chosen, Finding
 from kcheck.model.names import (
@@ -30,7 +29,10 @@ from kcheck.model.segments import EpochRun
 from kcheck.model.source import DirectoryEntries
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import PartitionView
-from kcheck.repairs._contract import (
+from kcheck.records.batch import patch
+from kcheck.repairs import (
+    DAMAGE,
+    RECORDS,
     AsideEdit,
     CutEdit,
     Edit,
@@ -43,8 +45,8 @@ from kcheck.repairs._contract import (
     Repair,
     RepairStep,
     WriteEdit,
+    bases,
 )
-from kcheck.repairs._files import DAMAGE, RECORDS, bases
 from kcheck.segments.header_columns import HeaderColumns
 from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_loader import LogLoader

@@ -8,8 +8,8 @@ behind, the step is not needed. Of several steps the one that changes most goes 
 
 from collections.abc import Mapping
 
-from kcheck.core.predictions import Content, LogDirPrediction, LostRecords, PartitionPrediction
-from kcheck.core.startup import Outcome
+from kcheck.core.start.predictions import Content, LogDirPrediction, LostRecords, PartitionPrediction
+from kcheck.core.start.startup import Outcome
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Severity
 from kcheck.model.names import CLEANER_OFFSET, LOG_START, RECOVERY_POINT, REPLICATION_OFFSET, FileKind, parse_file
@@ -17,7 +17,7 @@ from kcheck.model.source import Files
 from kcheck.model.unreadable import UnreadableError
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.edited_partition import EditedPartition
-from kcheck.repairs._contract import AsideEdit, Edit, EntryEdit, Impact, RepairStep, WriteEdit
+from kcheck.repairs import AsideEdit, Edit, EntryEdit, Impact, RepairStep, WriteEdit
 from kcheck.startup.virtual_files import StartError, read_content
 
 _UNDECIDED = (Outcome.ABORT, Outcome.OFFLINE, Outcome.UNKNOWN)

@@ -25,7 +25,7 @@ from kcheck.model.plan import (
 from kcheck.model.report import Row
 from kcheck.model.unreadable import UnreadableError
 from kcheck.plans.edited_log_dir import EditedLogDir
-from kcheck.repairs._contract import AsideEdit, CutEdit, Edit, EntryEdit, PatchEdit, RepairStep, WriteEdit
+from kcheck.repairs import AsideEdit, CutEdit, Edit, EntryEdit, PatchEdit, RepairStep, WriteEdit
 
 _REASON_COUNT = 4
 """An operation names at most this many reasons."""

@@ -8,8 +8,8 @@ from itertools import chain
 from typing import NamedTuple
 
 from kcheck import __version__
-from kcheck.core.predictions import LogDirPrediction, LostRecords
-from kcheck.core.startup import Outcome
+from kcheck.core.start.predictions import LogDirPrediction, LostRecords
+from kcheck.core.start.startup import Outcome
 from kcheck.disk.identity import known_identities
 from kcheck.disk.walk import split
 from kcheck.documents.answer import Answer
@@ -28,16 +28,15 @@ from kcheck.plans.least_steps import PlannedStep, least_steps
 from kcheck.plans.losses import PartitionLoss, lost_with, partition_losses, scope_row, why_refused, worse
 from kcheck.plans.operations import Operations
 from kcheck.plans.safe_replica import prove
-from kcheck.repairs._contract import Impact, Refused, Repair, RepairScope, RepairStep, Settled
-from kcheck.repairs._contract import RepairOutcome as RepairAnswer
-from kcheck.repairs._nothing import WITHOUT
+from kcheck.repairs import WITHOUT, Impact, Refused, Repair, RepairScope, RepairStep, Settled
+from kcheck.repairs import RepairOutcome as RepairAnswer
 from kcheck.startup.log_manager import StartOptions, combined_starts
 from kcheck.startup.virtual_files import StartError
+from kcheck.survey.recheck import has_left
+from kcheck.survey.rule_runner import all_repairs
+from kcheck.survey.selection import require_match
 from kcheck.verbs.predict import with_copies
 from kcheck.views.log_dir import LogDirs
-from kcheck.views.recheck import has_left
-from kcheck.views.rule_runner import all_repairs
-from kcheck.views.selection import require_match
 from kcheck.views.targets import Target, TargetKind, directory_wanted, paths_of, replica_targets
 
 HEALED = "the next start makes it good without losing records; --tidy plans it too"

@@ -2,11 +2,11 @@
 
 from functools import partial
 
-from kcheck.core.truncation_plans import best
+from kcheck.core.replication.truncation_plans import best
 from kcheck.model.names import DirectoryState, ids_differ
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.edited_partition import EditedPartition, Holders
-from kcheck.repairs._files import DAMAGE, RECORDS
+from kcheck.repairs import DAMAGE, RECORDS
 from kcheck.replicas.leader_plans import Election, plans_of
 from kcheck.replicas.loading import ReplicaFiles, started
 

@@ -11,3 +11,8 @@ In: a `Report` (rows, findings, counts) from `documents`. Out: text, bytes or a 
 - `html`, `prometheus`: the page and the metrics of a fleet run; `_html` has the parts of the page.
 - `_printable`: escapes for file names and contents, so that damaged data cannot control a terminal.
 """
+
+from kcheck.renderers._contract import Renderer
+from kcheck.screen.options import Options
+
+__all__ = ["Options", "Renderer"]

@@ -4,14 +4,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from kcheck.model.report import Report
-
-
-class Options(NamedTuple):
-    """The layout options: `width` in columns, and `color` for a terminal. `every` shows what text leaves out."""
-
-    width: int = 80
-    color: bool = False
-    every: bool = False
+from kcheck.screen.options import Options
 
 
 class Renderer(NamedTuple):

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from kcheck.core.election_verdict import AsideCopy, aside_words
+from kcheck.core.election.verdict import AsideCopy, aside_words
 from kcheck.model.report import Row
-from kcheck.renderers._page import cell, known, plural, size, some_of
 from kcheck.renderers._text_truncation import partition_name
+from kcheck.screen.page import cell, known, plural, size, some_of
 
 SCENARIO_TITLES = ("", "lost", "committed", "bytes", "offline")
 PARTITION_TITLES = ("partition", "isr", "elr", "elected now", "best", "lost", "committed", "worst leader loses")

@@ -6,7 +6,7 @@ from typing import Any
 
 from kcheck.model.cluster import NO_LEADER
 from kcheck.model.report import Report, Row
-from kcheck.renderers._page import Page, cell, known, moment, plural, some_of
+from kcheck.screen.page import Page, cell, known, moment, plural, some_of
 
 _SHOWN = 20
 """How many partitions that need a look are listed without `--all`."""

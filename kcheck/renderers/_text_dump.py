@@ -9,7 +9,7 @@ from typing import Any
 from kcheck.documents.blocks import Made, blocks_of, filled, is_constant
 from kcheck.model.report import Block, Report, Row, Rows, RowSlice
 from kcheck.renderers._json_writer import PrintableJson, jackson, printable_json
-from kcheck.renderers._page import Page, TableLayout, cell, known
+from kcheck.screen.page import Page, TableLayout, cell, known
 
 _TABLE_LENGTH = 1000
 """Number of rows per table: a table is held in memory to find its column widths."""

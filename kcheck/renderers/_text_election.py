@@ -24,8 +24,8 @@ from kcheck.renderers._election_rows import (
     scenario_cells,
     warnings,
 )
-from kcheck.renderers._page import Page, cell, plural
 from kcheck.renderers._text_truncation import follower, partition_name
+from kcheck.screen.page import Page, cell, plural
 
 _WORST_COUNT = 5
 _CONTROLLERS = {"kraft": "KRaft", "zookeeper": "ZooKeeper"}

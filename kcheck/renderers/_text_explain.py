@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any
 
 from kcheck.model.report import Report, Row
-from kcheck.renderers._page import STYLES, Page, moment, plural, some_of
+from kcheck.screen.page import STYLES, Page, moment, plural, some_of
 
 _CAUSES_SHOWN = 5
 _STEPS_SHOWN = 12

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from kcheck.core.startup import NEXT_STARTS
+from kcheck.core.start.startup import NEXT_STARTS
 from kcheck.model.evidence import rules_of
 from kcheck.model.report import Report, Row
-from kcheck.renderers._page import Page, cell, moment, plural, size
+from kcheck.screen.page import Page, cell, moment, plural, size
 
 _SEVERITIES = ("fatal", "error", "warning", "info")
 _COUNT = 10

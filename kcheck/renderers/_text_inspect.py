@@ -4,7 +4,7 @@ from typing import Any
 
 from kcheck.model.mapped import Mapped
 from kcheck.model.report import Report, Row
-from kcheck.renderers._page import Cells, Findings, Page, cell, known, plural, size
+from kcheck.screen.page import Cells, Findings, Page, cell, known, plural, size
 
 
 def inspect(report: Report, page: Page, findings: Findings) -> None:

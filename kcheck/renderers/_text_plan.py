@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from kcheck.core.verdicts import offset_words, record_count
+from kcheck.core.start.verdicts import offset_words, record_count
 from kcheck.model.report import Report, Row
-from kcheck.renderers._page import Page, cell, lost_words, plural, size
+from kcheck.screen.page import Page, cell, lost_words, plural, size
 
 _VERBS = {"write": "write", "patch": "patch", "truncate": "cut", "rename": "rename", "set-aside": "move aside"}
 _PLACE_COUNT = 3

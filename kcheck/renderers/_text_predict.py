@@ -3,7 +3,7 @@
 from typing import Any
 
 from kcheck.model.report import Report, Row
-from kcheck.renderers._page import Page, cell, lost_words, plural, size
+from kcheck.screen.page import Page, cell, lost_words, plural, size
 
 _STYLES = {"ok": None, "repaired": "yellow", "lost": "bold red", "stray": "red", "offline": "bold red"}
 _FILE_COUNT = 12

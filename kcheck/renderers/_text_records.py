@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kcheck.model.report import Block
-from kcheck.renderers._characters import (
+from kcheck.screen.characters import (
     END,
     Characters,
     Integers,
@@ -22,8 +22,8 @@ from kcheck.renderers._characters import (
     texts,
     wrapped,
 )
-from kcheck.renderers._page import Page, TableLayout, wrap
-from kcheck.renderers._printable import printable
+from kcheck.screen.page import Page, TableLayout, wrap
+from kcheck.screen.printable import printable
 
 _NAMES_LENGTH_MAX = 60
 """Maximum number of characters in the names of a record's headers."""

@@ -3,7 +3,7 @@
 from typing import Any
 
 from kcheck.model.report import Report
-from kcheck.renderers._page import Page
+from kcheck.screen.page import Page
 from kcheck.simulation.promises import PROMISES
 
 UNCHANGED = "\u00b7"

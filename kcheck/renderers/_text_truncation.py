@@ -5,7 +5,7 @@ from itertools import groupby
 from typing import Any
 
 from kcheck.model.report import Report, Row
-from kcheck.renderers._page import Page, cell, lost_words, plural, size, some_of
+from kcheck.screen.page import Page, cell, lost_words, plural, size, some_of
 
 _ADVANTAGES = {
     "followers": "more replicas can follow it",
@@ -14,7 +14,7 @@ _ADVANTAGES = {
     "log-end": "the longest log",
     "none": "no other leader costs less",
 }
-"""Why a leader is the best, by the value of `core.truncation_plans.Advantage`: text would import all of truncation."""
+"""Why a leader is best, by the value of `core.replication.truncation_plans.Advantage`, slow to import."""
 
 
 def truncation(report: Report, page: Page) -> None:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from kcheck.model.report import Report
-from kcheck.renderers._page import Page, plural
 from kcheck.renderers._text_truncation import partition_name
+from kcheck.screen.page import Page, plural
 
 _SHOWN_COUNT = 5
 _HEADINGS: Mapping[str, str] = {

@@ -5,8 +5,9 @@ from typing import TextIO
 
 from kcheck.documents.table import rows
 from kcheck.model.report import Report
-from kcheck.renderers._contract import Options, Renderer
-from kcheck.renderers._printable import printable
+from kcheck.renderers._contract import Renderer
+from kcheck.screen.options import Options
+from kcheck.screen.printable import printable
 
 
 def render(report: Report, stream: TextIO, options: Options) -> None:

@@ -7,7 +7,8 @@ from typing import TextIO
 from kcheck.documents.answer import head
 from kcheck.documents.blocks import Made, nested, objects, pieces
 from kcheck.model.report import Report, Rows, finding_row
-from kcheck.renderers._contract import Options, Renderer
+from kcheck.renderers._contract import Renderer
+from kcheck.screen.options import Options
 
 
 def render(report: Report, stream: TextIO, options: Options) -> None:

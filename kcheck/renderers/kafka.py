@@ -12,10 +12,11 @@ from typing import Any, TextIO
 from kcheck.documents.blocks import Made, blocks_of, filled
 from kcheck.model.names import FileKind
 from kcheck.model.report import Block, Report, Row
-from kcheck.renderers._contract import Options, Renderer
+from kcheck.renderers._contract import Renderer
 from kcheck.renderers._decoded import texts
 from kcheck.renderers._json_writer import PrintableJson
-from kcheck.renderers._printable import printable
+from kcheck.screen.options import Options
+from kcheck.screen.printable import printable
 
 
 def render(report: Report, stream: TextIO, options: Options) -> None:

@@ -3,10 +3,11 @@
 from typing import TextIO
 
 from kcheck.model.report import Report
-from kcheck.renderers._contract import Options, Renderer
-from kcheck.renderers._printable import printable
+from kcheck.renderers._contract import Renderer
 from kcheck.renderers._space_time import cut_in_words, history, lanes, moments
 from kcheck.renderers._text_simulation import outcome
+from kcheck.screen.options import Options
+from kcheck.screen.printable import printable
 
 _KEPT = frozenset(" .,:/+@-_<>=()✗?'")
 

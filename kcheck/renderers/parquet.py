@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from kcheck.arrow import batch_of, schema_of
 from kcheck.documents.table import Cells, rows
 from kcheck.model.report import Report
-from kcheck.renderers._contract import Options, Renderer
-from kcheck.tables._arrow import batch_of, schema_of
+from kcheck.renderers._contract import Renderer
+from kcheck.screen.options import Options
 
 _ROW_COUNT = 10_000
 _TEXT_SIZE_MAX = 32 << 20

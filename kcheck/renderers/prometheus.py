@@ -4,11 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TextIO
 
 from kcheck import __version__
-from kcheck.core.startup import NEXT_STARTS
+from kcheck.core.start.startup import NEXT_STARTS
 from kcheck.model.report import Report
-from kcheck.renderers._contract import Options, Renderer
+from kcheck.renderers._contract import Renderer
 from kcheck.renderers._html.parts import VERDICTS
-from kcheck.renderers._printable import printable
+from kcheck.screen.options import Options
+from kcheck.screen.printable import printable
 
 Sample = tuple[Mapping[str, object], float]
 """Labels and value."""

@@ -5,10 +5,11 @@ from html import escape
 from typing import Any, TextIO
 
 from kcheck.model.report import Report
-from kcheck.renderers._contract import Options, Renderer
-from kcheck.renderers._printable import printable
+from kcheck.renderers._contract import Renderer
 from kcheck.renderers._space_time import Moment, cut_in_words, history, lanes, moments
 from kcheck.renderers._text_simulation import outcome
+from kcheck.screen.options import Options
+from kcheck.screen.printable import printable
 
 _LINE = 18
 _LEFT = 16

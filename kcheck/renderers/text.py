@@ -4,11 +4,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any, TextIO
 
-from kcheck.core.release_evidence import in_words
+from kcheck.core.releases.release_evidence import in_words
 from kcheck.model.evidence import AUTO, rules_of
 from kcheck.model.report import Report, Row, finding_row
-from kcheck.renderers._contract import Options, Renderer
-from kcheck.renderers._page import Findings, Page, cell, known, plural, size
+from kcheck.renderers._contract import Renderer
 from kcheck.renderers._text_cluster import cluster
 from kcheck.renderers._text_dump import dump
 from kcheck.renderers._text_election import elect
@@ -20,6 +19,8 @@ from kcheck.renderers._text_predict import predict, preflight, verdicts, worst_p
 from kcheck.renderers._text_simulation import simulate
 from kcheck.renderers._text_truncation import truncation
 from kcheck.renderers._text_verification import verify
+from kcheck.screen.options import Options
+from kcheck.screen.page import Findings, Page, cell, known, plural, size
 
 
 def render(report: Report, stream: TextIO, options: Options) -> None:

@@ -9,10 +9,9 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from operator import itemgetter
 
-from kcheck.core.epoch_rebuild import rebuild
-from kcheck.core.leader_epochs import truncate_from_end
-from kcheck.core.verdicts import offset_words, record_count
-from kcheck.formats.record_batch import HEADER, incomplete_batch
+from kcheck.core.replication.epoch_rebuild import rebuild
+from kcheck.core.replication.leader_epochs import truncate_from_end
+from kcheck.core.start.verdicts import offset_words, record_count
 from kcheck.model.entries import EpochEntries, Offset, OffsetEntry
 from kcheck.model.finding import Finding
 from kcheck.model.java import LONG_MAX
@@ -26,6 +25,7 @@ from kcheck.model.names import (
     segment_prefix,
 )
 from kcheck.model.segments import EpochRun
+from kcheck.records.batch import HEADER, incomplete_batch
 from kcheck.repairs._contract import (
     AsideEdit,
     CutEdit,

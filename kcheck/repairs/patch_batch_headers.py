@@ -13,11 +13,11 @@ The repair never changes a CRC.
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from kcheck.core.leader_epochs import epoch_for_offset
-from kcheck.formats.record_batch import HEADER, MAGIC_AT, OVERHEAD, crc32c, patch
+from kcheck.core.replication.leader_epochs import epoch_for_offset
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
 from kcheck.model.finding import Finding
 from kcheck.model.names import log_name
+from kcheck.records.batch import HEADER, MAGIC_AT, OVERHEAD, crc32c, patch
 from kcheck.repairs._contract import (
     Evidence,
     Impact,

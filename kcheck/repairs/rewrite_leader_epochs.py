@@ -7,7 +7,7 @@ readable line. It refuses a log whose remote segments have epochs that the file 
 
 from collections.abc import Iterator
 
-from kcheck.core.epoch_rebuild import RebuiltEpochs, rebuild
+from kcheck.core.replication.epoch_rebuild import RebuiltEpochs, rebuild
 from kcheck.model.finding import Finding
 from kcheck.model.names import LEADER_EPOCHS
 from kcheck.repairs._contract import Impact, PartitionSite, Refused, Repair, RepairOutcome, RepairScope, RepairStep

@@ -16,6 +16,5 @@ In: `BROKER=PATH` arguments. Out: a typed answer, `EndOffsets` or `Truncation`.
 - `group_offsets`: which offsets have consumer groups committed?
 - `saved_records`: copies the batches that a replica loses
 
-The protocol between follower and leader is decided in `core/dialogue.py` and `core/truncation.py`, the best leader in
-`core/truncation_plans.py`.
+`core.replication` decides the protocol between follower and leader, and the best leader.
 """

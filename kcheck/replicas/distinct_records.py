@@ -10,14 +10,14 @@ from hashlib import blake2b
 from itertools import chain
 from typing import NamedTuple
 
-from kcheck.core.distinct_records import below, lost_pieces
-from kcheck.core.truncation_plans import OffsetRange
+from kcheck.core.replication.distinct_records import below, lost_pieces
+from kcheck.core.replication.truncation_plans import OffsetRange
 from kcheck.disk.read import opened, unreadable
-from kcheck.formats._record import Record, read_records
-from kcheck.formats.record_batch import CONTROL, is_modern
 from kcheck.model.entries import Batch, Offset
 from kcheck.model.source import Source
 from kcheck.model.unreadable import UnreadableError
+from kcheck.records.batch import CONTROL, is_modern
+from kcheck.records.record import Record, read_records
 from kcheck.replicas.loss import logs_from
 from kcheck.replicas.replica import LogFile
 from kcheck.segments.batches import Walk

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from kcheck.core.election import BrokerStart, ElectionKind, election_kind, eligible, fencing_order, seats_of, standing
-from kcheck.core.metadata_replay import METADATA_VERSION
-from kcheck.core.strays import registers_cleanly
-from kcheck.core.truncation_plans import TruncationPlan
-from kcheck.model.cluster import ClusterImage, PartitionRegistration, TopicImage
+from kcheck.core.cluster.metadata_replay import METADATA_VERSION
+from kcheck.core.election.election import BrokerStart, election_kind, eligible, fencing_order, seats_of, standing
+from kcheck.core.replication.truncation_plans import TruncationPlan
+from kcheck.core.start.strays import registers_cleanly
+from kcheck.model.cluster import ClusterImage, ElectionKind, PartitionRegistration, TopicImage
 from kcheck.model.release import Release
 from kcheck.replicas.loading import ReplicaFiles
 from kcheck.replicas.replica import ReplicaState

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
-from kcheck.core.leader_epochs import around, latest_epoch, rise
-from kcheck.core.offsets_for_leader_epoch import EpochAnswer, Error, answer, epochs_to_ask
+from kcheck.core.replication.leader_epochs import around, latest_epoch, rise
+from kcheck.core.replication.offsets_for_leader_epoch import EpochAnswer, Error, answer, epochs_to_ask
 from kcheck.documents.answer import Answer, Outcomes, compared, name_of, outcomes_of
 from kcheck.errors import UsageError
 from kcheck.model.entries import UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET, Epoch, EpochEntries, Offset
@@ -14,9 +14,9 @@ from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.replicas.loading import ReplicaFiles, replicas_of, started
 from kcheck.replicas.replica import ReplicaState, as_it_lies
+from kcheck.survey.selection import require_match
 from kcheck.tables import end_offsets as end_offsets_table
 from kcheck.views.log_dir import LogDirs
-from kcheck.views.selection import require_match
 from kcheck.views.targets import replica_targets
 
 

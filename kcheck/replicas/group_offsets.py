@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kcheck.core.group_offsets import (
+from kcheck.core.replication.group_offsets import (
     COMMIT_TYPES,
     COUNT_MAX,
     TYPE_SIZE,
@@ -16,14 +16,14 @@ from kcheck.core.group_offsets import (
 )
 from kcheck.disk.read import opened
 from kcheck.disk.walk import split
-from kcheck.formats import _control_record
-from kcheck.formats._messages.records import Decoder, decoder
-from kcheck.formats._record import Record, read_records
-from kcheck.formats.record_batch import CODEC_MASK, CONTROL, HEADER, MAGIC_AT, TRANSACTIONAL, BatchHeader, header_of
 from kcheck.model.entries import Offset
 from kcheck.model.source import Source
 from kcheck.model.unreadable import UnreadableError
+from kcheck.records import control_record
+from kcheck.records.batch import CODEC_MASK, CONTROL, HEADER, MAGIC_AT, TRANSACTIONAL, BatchHeader, header_of
+from kcheck.records.record import Record, read_records
 from kcheck.replicas.replica import LogFile
+from kcheck.schemas.records import Decoder, decoder
 from kcheck.segments.header_columns import PADDING, Array, HeaderColumns, HeaderReader
 from kcheck.segments.record_columns import BatchBodies, decode_fields, record_positions
 
@@ -164,9 +164,9 @@ def _take(source: Source, position: int, size: int, replay: OffsetReplay, decode
 
 
 def _end(record: Record, header: BatchHeader, replay: OffsetReplay) -> bool:
-    control = _control_record.parse(record.key, record.value)
-    if control.type in (_control_record.ABORT, _control_record.COMMIT) and header.producer_id is not None:
-        replay.end(header.producer_id, commits=control.type == _control_record.COMMIT)
+    control = control_record.parse(record.key, record.value)
+    if control.type in (control_record.ABORT, control_record.COMMIT) and header.producer_id is not None:
+        replay.end(header.producer_id, commits=control.type == control_record.COMMIT)
     return control.type is not None
 
 

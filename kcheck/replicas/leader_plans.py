@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kcheck.core.dialogue import Dialogue, FetchAnswer, FetchRequest, Leader, Replica, Status
-from kcheck.core.lineage import EpochRange, Fork, Lineage, fork, lineage_of_cache, ranges
-from kcheck.core.refetch import follow, sends_snapshot
-from kcheck.core.truncation import elected, plan_truncation
-from kcheck.core.truncation_plans import (
+from kcheck.core.replication.dialogue import Dialogue, FetchAnswer, FetchRequest, Leader, Replica, Status
+from kcheck.core.replication.lineage import EpochRange, Fork, Lineage, fork, lineage_of_cache, ranges
+from kcheck.core.replication.refetch import follow, sends_snapshot
+from kcheck.core.replication.truncation import elected, plan_truncation
+from kcheck.core.replication.truncation_plans import (
     CutPosition,
     FollowerPlan,
     OffsetRange,

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from kcheck.core.claims import ClaimedStart
-from kcheck.core.predictions import PartitionPrediction
-from kcheck.core.startup import Mode, Settings
+from kcheck.core.start.claims import ClaimedStart
+from kcheck.core.start.predictions import PartitionPrediction
+from kcheck.core.start.startup import Mode, Settings
 from kcheck.disk.read import FilesOf, read_whole
 from kcheck.disk.walk import exists, folder_of, split
 from kcheck.errors import UsageError
@@ -21,9 +21,9 @@ from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import CheckpointOffsets, LogDir, LogDirView, PartitionView
 from kcheck.replicas.replica import ReplicaState, after_start
 from kcheck.startup.inputs import Context, load_inputs
+from kcheck.survey.rule_runner import check_file, check_partition
 from kcheck.views.log_dir import LogDirs, open_single_partition, partitions
 from kcheck.views.partition import view_of
-from kcheck.views.rule_runner import check_file, check_partition
 from kcheck.views.targets import Target, TargetKind, require_same_broker
 
 _MODE = Mode.ZOOKEEPER

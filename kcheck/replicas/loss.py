@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from kcheck.core.lineage import Lineage, lineage_of_batches
-from kcheck.core.truncation_plans import CutPosition
+from kcheck.core.replication.lineage import Lineage, lineage_of_batches
+from kcheck.core.replication.truncation_plans import CutPosition
 from kcheck.disk.read import opened
-from kcheck.formats._record import BODY_SIZE_MAX, Record, read_records
 from kcheck.model.entries import Batch, Offset
 from kcheck.model.source import Source
+from kcheck.records.record import BODY_SIZE_MAX, Record, read_records
 from kcheck.replicas.replica import LogFile
 from kcheck.segments.batches import Walk
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from kcheck.core.election_plans import Amounts
-from kcheck.core.truncation_plans import FollowerPlan, StartLoss, TruncatedRecords, TruncationPlan
+from kcheck.core.election.plans import Amounts
+from kcheck.core.replication.truncation_plans import FollowerPlan, StartLoss, TruncatedRecords, TruncationPlan
 from kcheck.model.entries import Offset
 from kcheck.model.unreadable import UnreadableError
 from kcheck.replicas.distinct_records import LostRange, distinct

@@ -7,14 +7,19 @@ from itertools import islice
 
 import numpy as np
 
-from kcheck.core.lost_transactions import OPEN_COUNT_MAX, LostTransactions, OpenTransaction, TransactionReplay
+from kcheck.core.replication.lost_transactions import (
+    OPEN_COUNT_MAX,
+    LostTransactions,
+    OpenTransaction,
+    TransactionReplay,
+)
 from kcheck.disk.read import FilesOf, opened
 from kcheck.disk.walk import split
 from kcheck.formats import producer_snapshot
-from kcheck.formats.record_batch import COMMIT_MARKER, CONTROL, NO_MARKER, TRANSACTIONAL
 from kcheck.model.entries import Offset
 from kcheck.model.names import FileKind, segment_prefix
 from kcheck.model.unreadable import UnreadableError
+from kcheck.records.batch import COMMIT_MARKER, CONTROL, NO_MARKER, TRANSACTIONAL
 from kcheck.replicas.loss import logs_from
 from kcheck.replicas.replica import LogFile
 from kcheck.segments.header_columns import HeaderColumns, HeaderReader

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import chain
 
-from kcheck.core.election import BrokerStart
-from kcheck.core.election_plans import CopyState
-from kcheck.core.predictions import LogDirPrediction
-from kcheck.core.startup import Mode, Outcome
-from kcheck.core.strays import registers_cleanly
+from kcheck.core.election.election import BrokerStart
+from kcheck.core.election.plans import CopyState
+from kcheck.core.start.predictions import LogDirPrediction
+from kcheck.core.start.startup import Mode, Outcome
+from kcheck.core.start.strays import registers_cleanly
 from kcheck.disk.walk import real, split
 from kcheck.errors import UsageError
 from kcheck.model.cluster import ClusterImage
@@ -17,13 +17,13 @@ from kcheck.model.names import CONSUMER_OFFSETS, META_PROPERTIES
 from kcheck.model.report import PartitionFilter
 from kcheck.model.views import LogDirView
 from kcheck.replicas.aside import AsideSearch, TopicName, aside_below, aside_near
-from kcheck.replicas.election import BrokerHere, ReplicaCopy, copy_of, salvaged
+from kcheck.replicas.candidates import BrokerHere, ReplicaCopy, copy_of, salvaged
 from kcheck.replicas.group_offsets import CommittedOffsets, GroupOffset, committed_offsets
 from kcheck.replicas.loading import ReplicaFiles, started
 from kcheck.startup.log_manager import StartOptions, combined_starts
+from kcheck.survey.recheck import has_left
 from kcheck.verbs.predict import start_of, with_copies
 from kcheck.views.log_dir import LogDirs, open_single_partition, partitions
-from kcheck.views.recheck import has_left
 from kcheck.views.targets import Target, TargetKind, require_same_broker
 
 

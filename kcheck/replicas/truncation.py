@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from kcheck.core.startup import Settings
-from kcheck.core.strays import NOT_SERVED, StrayDetector
-from kcheck.core.truncation_plans import TruncationPlan
+from kcheck.core.replication.truncation_plans import TruncationPlan
+from kcheck.core.start.startup import Settings
+from kcheck.core.start.strays import NOT_SERVED, StrayDetector
 from kcheck.disk.refusals import Refusals
 from kcheck.documents.answer import Answer, Outcomes, compared, name_of, outcomes_of
 from kcheck.documents.truncation import plan_row
@@ -20,11 +20,11 @@ from kcheck.replicas.leader_plans import Election, plans_of
 from kcheck.replicas.loading import ReplicaFiles, replicas_of, started
 from kcheck.replicas.replica import ReplicaState, live
 from kcheck.startup.log_manager import StartOptions, start_context
+from kcheck.survey.refused_paths import refused_findings
+from kcheck.survey.selection import require_match
 from kcheck.verbs.predict import with_copies
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_at_hand import image_at_hand
-from kcheck.views.refused_paths import refused_findings
-from kcheck.views.selection import require_match
 from kcheck.views.targets import Target, TargetKind, paths_of, replica_targets
 
 _REPLICAS_MIN = 2

@@ -4,15 +4,22 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kcheck.core.recovery_plan import PlannedPartition, SavedPlan
-from kcheck.core.verification import PartitionNow, PlanStep, SavedEvidence, broker_steps, partition_steps, verdict
+from kcheck.core.election.recovery_plan import PlannedPartition, SavedPlan
+from kcheck.core.election.verification import (
+    PartitionNow,
+    PlanStep,
+    SavedEvidence,
+    broker_steps,
+    partition_steps,
+    verdict,
+)
 from kcheck.disk.read import read_whole
 from kcheck.disk.walk import exists, file_size, is_directory, join, list_directory, split
 from kcheck.documents.answer import COMPARED_COUNT_MAX, Answer, Outcomes
-from kcheck.documents.election_files import PLAN, RESTORE
-from kcheck.documents.saved_plan import parse_assignments, parse_plan
 from kcheck.documents.verification import COLUMNS, step_row
 from kcheck.errors import UsageError
+from kcheck.handouts.election_files import PLAN, RESTORE
+from kcheck.handouts.saved_plan import parse_assignments, parse_plan
 from kcheck.model.cluster import UNCLEAN, ClusterImage
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding

@@ -6,7 +6,7 @@ Facts: CheckpointFileWithFailureHandler, LogManager.loadLogs, ReplicaManager, Lo
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from kcheck.core.startup import IO_ERRORS
+from kcheck.core.start.startup import IO_ERRORS
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import CLEANER_OFFSET, LEADER_EPOCHS, LOG_START, RECOVERY_POINT, REPLICATION_OFFSET
 from kcheck.model.parsed import Defect

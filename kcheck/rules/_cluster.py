@@ -1,6 +1,6 @@
 """What the rules share that hold files against the metadata of the cluster."""
 
-from kcheck.core.cluster_copies import MetadataCopy
+from kcheck.core.cluster.copies import MetadataCopy
 from kcheck.model.cluster import ReplicaInCluster
 from kcheck.model.finding import Location
 from kcheck.model.views import PartitionView

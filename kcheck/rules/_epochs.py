@@ -1,6 +1,6 @@
 """What the rules on leader epochs share."""
 
-from kcheck.core.leader_epochs import read_lines, rise
+from kcheck.core.replication.leader_epochs import read_lines, rise
 from kcheck.model.entries import EpochEntries, EpochEntry
 from kcheck.model.finding import Claim, Claimed, Effect
 from kcheck.model.names import LEADER_EPOCHS, FileKind

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from kcheck.core.segments import LOG_SIZE_MAX, seen_log_size
+from kcheck.core.start.segments import LOG_SIZE_MAX, seen_log_size
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Claim, Claimed, Effect, Finding, Severity
 from kcheck.model.release import Release

@@ -26,7 +26,7 @@ recompute what the other files hold: keep each readable line.
 
 from collections.abc import Iterable, Sequence
 
-from kcheck.core.startup import IO_ERRORS
+from kcheck.core.start.startup import IO_ERRORS
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.parsed import Defect
 from kcheck.model.release import Release

@@ -24,7 +24,7 @@ cleaner or a half-initialised broker shows only in the broker's log.
 
 from collections.abc import Iterable, Sequence
 
-from kcheck.core.startup import IO_ERRORS
+from kcheck.core.start.startup import IO_ERRORS
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.parsed import Defect
 from kcheck.model.release import Release

@@ -19,7 +19,7 @@ broker would treat the partition as stray and stop serving it. With ZooKeeper yo
 
 from collections.abc import Iterable
 
-from kcheck.core.startup import Outcome, failed_read
+from kcheck.core.start.startup import Outcome, failed_read
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.views import FileView

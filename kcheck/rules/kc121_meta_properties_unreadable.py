@@ -18,13 +18,13 @@ creates a new one.
 
 from collections.abc import Iterable
 
-from kcheck.core.meta_properties import MetaPropertiesFault, fault_of
+from kcheck.core.start.identity import META_PROPERTIES_KIND
+from kcheck.core.start.meta_properties import MetaPropertiesFault, fault_of
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.views import FileView
 from kcheck.rules._checkpoints import LOG_DIR_OFFLINE
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._identity import META_PROPERTIES_KIND
 from kcheck.rules._words import at, defect_rows, first_of, kafka
 
 

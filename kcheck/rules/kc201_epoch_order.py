@@ -22,7 +22,7 @@ batch headers of all segments. Never invent epochs.
 from array import array
 from collections.abc import Iterable
 
-from kcheck.core.leader_epochs import read_lines, rise
+from kcheck.core.replication.leader_epochs import read_lines, rise
 from kcheck.model.entries import EpochEntries
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import EpochLoad, Release

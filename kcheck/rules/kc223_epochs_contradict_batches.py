@@ -16,7 +16,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from kcheck.core.leader_epochs import latest_epoch
+from kcheck.core.replication.leader_epochs import latest_epoch
 from kcheck.model.entries import Epoch, EpochEntries, Offset
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release

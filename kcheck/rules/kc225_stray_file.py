@@ -23,7 +23,7 @@ See: operations/disk-full.md
 
 from collections.abc import Iterable
 
-from kcheck.core.leftovers import ends_start
+from kcheck.core.start.leftovers import ends_start
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import (
     CLEANED,

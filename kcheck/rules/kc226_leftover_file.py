@@ -16,7 +16,7 @@ See: operations/disk-full.md
 
 from collections.abc import Iterable
 
-from kcheck.core.leftovers import Leftovers, after_start, ends_start
+from kcheck.core.start.leftovers import Leftovers, after_start, ends_start
 from kcheck.model.finding import Claimed, Finding, Severity
 from kcheck.model.names import CLEANED, DELETED, SWAP, TEMPORARY, files_beside_segments, parse_file
 from kcheck.model.release import Release

@@ -13,7 +13,7 @@ broker re-replicate this replica.
 
 from collections.abc import Iterable
 
-from kcheck.core.segments import LOG_SIZE_MAX, seen_log_size
+from kcheck.core.start.segments import LOG_SIZE_MAX, seen_log_size
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import log_name
 from kcheck.model.release import Release

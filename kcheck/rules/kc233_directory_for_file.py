@@ -23,7 +23,7 @@ then restores what is missing.
 
 from collections.abc import Iterable
 
-from kcheck.core.startup import IO_ERROR, Outcome, failed_read
+from kcheck.core.start.startup import IO_ERROR, Outcome, failed_read
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import (
     LEADER_EPOCHS,

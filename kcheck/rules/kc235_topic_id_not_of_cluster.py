@@ -24,8 +24,8 @@ See: operations/stray-replica.md
 
 from collections.abc import Iterable
 
-from kcheck.core.startup import Outcome
-from kcheck.core.strays import becomes_of_strays
+from kcheck.core.start.startup import Outcome
+from kcheck.core.start.strays import becomes_of_strays
 from kcheck.model.cluster import ReplicaInCluster
 from kcheck.model.finding import Claimed, Effect, Finding, Severity
 from kcheck.model.names import PARTITION_METADATA

@@ -20,7 +20,7 @@ See: operations/unclean-election.md
 
 from collections.abc import Iterable
 
-from kcheck.core.strays import registers_cleanly
+from kcheck.core.start.strays import registers_cleanly
 from kcheck.model.cluster import UNCLEAN, PartitionRegistration, ReplicaInCluster
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import CLEAN_SHUTDOWN

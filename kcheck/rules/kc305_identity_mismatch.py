@@ -23,12 +23,12 @@ See: operations/dead-disk.md
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from kcheck.core.start.identity import KRAFT_VERSION, Identity, identity
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.names import META_PROPERTIES
 from kcheck.model.release import Release
 from kcheck.model.views import LogDirView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._identity import KRAFT_VERSION, Identity, identity
 from kcheck.rules._words import kafka, listed
 
 

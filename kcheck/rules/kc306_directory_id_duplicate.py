@@ -11,11 +11,11 @@ the line directory.id from its meta.properties. The broker creates a new id, and
 
 from collections.abc import Iterable
 
+from kcheck.core.start.identity import Identity, identity
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.views import LogDirView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._identity import Identity, identity
 from kcheck.rules._words import kafka, listed
 
 

@@ -17,12 +17,12 @@ broker or another: all partitions of a topic have the same id. Never invent an i
 
 from collections.abc import Iterable
 
+from kcheck.core.start.identity import formatted_for_kraft
 from kcheck.model.finding import Claimed, Effect, Finding, Severity
 from kcheck.model.names import PARTITION_METADATA
 from kcheck.model.release import Release
 from kcheck.model.views import LogDirView, PartitionView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._identity import formatted_for_kraft
 from kcheck.rules._partition import has_data, says, served
 from kcheck.rules._words import counted, kafka
 

@@ -12,12 +12,12 @@ file: the next start writes it again. Otherwise the metadata log is somewhere el
 
 from collections.abc import Iterable
 
+from kcheck.core.start.identity import formatted_for_kraft
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import METADATA_TOPIC_ID, PARTITION_METADATA
 from kcheck.model.release import Release
 from kcheck.model.views import LogDirView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._identity import formatted_for_kraft
 from kcheck.rules._partition import served
 from kcheck.rules._words import kafka
 

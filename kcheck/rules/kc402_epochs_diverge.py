@@ -15,7 +15,7 @@ See: operations/unclean-election.md
 
 from collections.abc import Iterable
 
-from kcheck.core.lineage import EpochRange, Lineage, contradict, fork, lineage_of_cache
+from kcheck.core.replication.lineage import EpochRange, Lineage, contradict, fork, lineage_of_cache
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release

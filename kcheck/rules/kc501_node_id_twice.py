@@ -21,8 +21,8 @@ See: operations/lost-quorum.md
 
 from collections.abc import Iterable
 
-from kcheck.core.cluster_copies import MetadataCopy
-from kcheck.core.quorum import Quorum
+from kcheck.core.cluster.copies import MetadataCopy
+from kcheck.core.cluster.quorum import Quorum
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.rules._cluster import place_of

@@ -18,11 +18,11 @@ it.
 
 from collections.abc import Iterable
 
-from kcheck.core.metadata_replay import METADATA_VERSION
-from kcheck.core.metadata_version import FinalizedFeature, finalized_features, unsupported
-from kcheck.core.quorum import Quorum
-from kcheck.core.startup import Outcome
-from kcheck.core.strays import becomes_of_strays
+from kcheck.core.cluster.metadata_replay import METADATA_VERSION
+from kcheck.core.cluster.metadata_version import FinalizedFeature, finalized_features, unsupported
+from kcheck.core.cluster.quorum import Quorum
+from kcheck.core.start.startup import Outcome
+from kcheck.core.start.strays import becomes_of_strays
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.rules._cluster import place_of

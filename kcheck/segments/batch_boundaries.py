@@ -9,7 +9,8 @@ import struct
 import numpy as np
 import numpy.typing as npt
 
-from kcheck.formats.record_batch import (
+from kcheck.model.segments import End
+from kcheck.records.batch import (
     HEADER,
     HEADER_SIZE_UP_TO_MAGIC,
     MAGIC_AT,
@@ -17,7 +18,6 @@ from kcheck.formats.record_batch import (
     OVERHEAD,
     is_modern,
 )
-from kcheck.model.segments import End
 
 Positions = npt.NDArray[np.int64]
 NO_POSITIONS: Positions = np.zeros(0, np.int64)

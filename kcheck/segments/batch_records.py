@@ -5,11 +5,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kcheck.formats._compression import ZSTD, decompress
-from kcheck.formats._control_batch import control_problem
-from kcheck.formats._decompressed import TooLarge
-from kcheck.formats._message_set import look_into
-from kcheck.formats.record_batch import (
+from kcheck.model.entries import Offset
+from kcheck.model.segments import FAULT_COUNT_MAX, FaultyRecord, RecordFault, RecordsView
+from kcheck.model.source import Source
+from kcheck.records.batch import (
     ABORT_MARKER,
     CODEC_MASK,
     COMMIT_MARKER,
@@ -19,9 +18,10 @@ from kcheck.formats.record_batch import (
     LOG_APPEND_TIME,
     MAGIC_AT,
 )
-from kcheck.model.entries import Offset
-from kcheck.model.segments import FAULT_COUNT_MAX, FaultyRecord, RecordFault, RecordsView
-from kcheck.model.source import Source
+from kcheck.records.compression import ZSTD, decompress
+from kcheck.records.control_batch import control_problem
+from kcheck.records.decompressed import TooLarge
+from kcheck.records.message_set import look_into
 from kcheck.segments.header_columns import PADDING, Array, HeaderColumns, Mask
 from kcheck.segments.record_columns import (
     BatchBodies,

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kcheck.core.segments import WARM_SIZE, floor_slot
+from kcheck.core.start.segments import WARM_SIZE, floor_slot
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY, entry
-from kcheck.formats.record_batch import HEADER, OVERHEAD, batch_at, body_from, checksum, entry_size
 from kcheck.model.entries import Batch, Offset, OffsetPosition
 from kcheck.model.names import segment_prefix
 from kcheck.model.source import Files, Source
 from kcheck.model.unreadable import UnreadableError
+from kcheck.records.batch import HEADER, OVERHEAD, batch_at, body_from, checksum, entry_size
 
 _WINDOW_SIZE = 64 << 10
 _INDEX_TRIES = 8

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from kcheck.formats.record_batch import HEADER, MAGIC_AT, OVERHEAD, batch_at
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Batch, Offset
 from kcheck.model.java import LONG_MAX
 from kcheck.model.segments import Beyond
 from kcheck.model.source import Source
+from kcheck.records.batch import HEADER, MAGIC_AT, OVERHEAD, batch_at
 from kcheck.segments.batches import Walk, batch_crc
 
 _PIECE_SIZE = 1 << 20

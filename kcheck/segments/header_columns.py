@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kcheck.formats._layout import Layout
-from kcheck.formats.record_batch import (
+from kcheck.model.segments import End
+from kcheck.model.source import Source
+from kcheck.records.batch import (
     CODEC_MASK,
     HEADER,
     LEGACY,
@@ -26,8 +27,7 @@ from kcheck.formats.record_batch import (
     crc32c,
     patch,
 )
-from kcheck.model.segments import End
-from kcheck.model.source import Source
+from kcheck.records.layout import Layout
 from kcheck.segments.batch_boundaries import NO_POSITIONS, batch_starts
 from kcheck.segments.batches import batch_crc
 

@@ -10,8 +10,6 @@ from collections import Counter
 
 import numpy as np
 
-from kcheck.formats import _entry_file
-from kcheck.formats._layout import Layout
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.entries import Offset
@@ -19,6 +17,8 @@ from kcheck.model.finding import Location
 from kcheck.model.java import LONG_MIN
 from kcheck.model.segments import FAULT_COUNT_MAX, EntryFault, FaultyEntry, IndexView
 from kcheck.model.source import Filled
+from kcheck.records import entry_file
+from kcheck.records.layout import Layout
 from kcheck.segments.header_columns import Array, HeaderColumns, Mask, dtype_of, highest_before, newest
 
 
@@ -92,7 +92,7 @@ class _IndexEntries:
 
     def __init__(self, file: Filled, layout: Layout, where: Location, base: Offset) -> None:
         data, size = file
-        used = _entry_file.used_part(data, size, layout)
+        used = entry_file.used_part(data, size, layout)
         self._torn = size % layout.size
         self._rows = np.frombuffer(used, dtype_of(layout))
         self.offset: Array = self.values("relative_offset") + base

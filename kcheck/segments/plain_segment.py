@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from kcheck.formats import _entry_file
-from kcheck.formats._layout import Layout
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
-from kcheck.formats.record_batch import CONTROL, HEADER, OVERHEAD, TRANSACTIONAL, body_from, crc32c, increment_sequence
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Epoch, Offset
 from kcheck.model.finding import Location
 from kcheck.model.producers import Producing, Range, Seen
 from kcheck.model.segments import GAPS_KEPT, End, EpochRun, Gap, IndexView, SegmentView, Transactions
 from kcheck.model.source import Filled, Source
+from kcheck.records import entry_file
+from kcheck.records.batch import CONTROL, HEADER, OVERHEAD, TRANSACTIONAL, body_from, crc32c, increment_sequence
+from kcheck.records.layout import Layout
 from kcheck.segments.producers import CUT_COUNT_MAX
 
 SIZE_MAX = 128 << 10
@@ -220,7 +220,7 @@ def _index(
 ) -> IndexView | None:
     """Return the facts about an index; None if an entry is wrong."""
     data, size = file
-    used = _entry_file.used_part(data, size, layout) if data else data
+    used = entry_file.used_part(data, size, layout) if data else data
     rows = list(layout.iter_unpack(used))
     if rows and not agrees(rows, base, batches):
         return None

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kcheck.formats.record_batch import CONTROL, TRANSACTIONAL
 from kcheck.model.entries import Offset
 from kcheck.model.producers import Producing, Range, Seen
+from kcheck.records.batch import CONTROL, TRANSACTIONAL
 from kcheck.segments.header_columns import Array, HeaderColumns
 from kcheck.segments.producers import (
     CUT_COUNT_MAX,

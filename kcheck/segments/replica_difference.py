@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from kcheck.formats.record_batch import DELETE_HORIZON
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.names import log_name
 from kcheck.model.source import Files
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import Different, PartitionView
+from kcheck.records.batch import DELETE_HORIZON
 from kcheck.segments.header_columns import HeaderColumns, HeaderReader, Mask
 
 

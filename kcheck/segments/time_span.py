@@ -2,13 +2,13 @@
 
 from typing import NamedTuple
 
-from kcheck.formats import _entry_file
-from kcheck.formats.record_batch import HEADER, header_of
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.entries import Offset
 from kcheck.model.names import log_name, segment_prefix
 from kcheck.model.source import Files
 from kcheck.model.unreadable import UnreadableError
+from kcheck.records import entry_file
+from kcheck.records.batch import HEADER, header_of
 from kcheck.segments.batches import Walk, tail_start
 
 _TAIL_SIZE_MAX = 1 << 20
@@ -50,7 +50,7 @@ def _newest(files: Files, base: Offset, *, active: bool) -> int | None:
     to 4.3.1). In an active segment the batches after the last entry of the offset index may have a larger one.
     """
     data, size = files.read_filled(segment_prefix(base) + ".timeindex")
-    used = _entry_file.used_part(data, size, TIME_INDEX_ENTRY)
+    used = entry_file.used_part(data, size, TIME_INDEX_ENTRY)
     if not used or size % TIME_INDEX_ENTRY.size or (len(used) < size and not active):
         return None
     import numpy as np  # only if the user named a span

@@ -7,9 +7,9 @@ carries open transactions from one segment to the next.
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from kcheck.formats.record_batch import ABORT_MARKER, NO_MARKER, TRANSACTIONAL
 from kcheck.model.entries import Offset
 from kcheck.model.segments import Aborted, Transactions
+from kcheck.records.batch import ABORT_MARKER, NO_MARKER, TRANSACTIONAL
 
 if TYPE_CHECKING:
     from kcheck.segments.header_columns import HeaderColumns

@@ -4,7 +4,7 @@ A form is made of numbers alone. Epochs of partition and registrations count onl
 as nothing can unseat the leader its followers can change places, and count in the order of what is known about each.
 """
 
-from kcheck.core.replication import NEVER
+from kcheck.core.replication.replication import NEVER
 from kcheck.model.cluster import NO_LEADER
 from kcheck.simulation.moves import Budget
 from kcheck.simulation.state import (

@@ -6,7 +6,7 @@ Records have no timestamps, so that retention goes by the age of the files and n
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 
-from kcheck.core.releases import release as release_of
+from kcheck.core.releases.releases import release as release_of
 from kcheck.formats import (
     clean_shutdown,
     leader_epoch_checkpoint,
@@ -15,7 +15,6 @@ from kcheck.formats import (
     offset_index,
     partition_metadata,
 )
-from kcheck.formats._new_entries import encoded
 from kcheck.formats.clean_shutdown import CleanShutdown
 from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
 from kcheck.formats.meta_properties import MetaProperties
@@ -33,6 +32,7 @@ from kcheck.model.names import (
     log_name,
     segment_prefix,
 )
+from kcheck.records.new_entries import encoded
 from kcheck.simulation.logs import first_segment
 from kcheck.simulation.replay import Replay
 from kcheck.simulation.state import ClusterState, EpochsFile, LogBatch, Node, Rules

@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import NamedTuple
 
-from kcheck.core.leader_epochs import truncate_from_start
+from kcheck.core.replication.leader_epochs import truncate_from_start
 from kcheck.model.entries import Offset
 from kcheck.simulation import controllers, followers, leaders
 from kcheck.simulation.decisions import Decision

@@ -1,10 +1,10 @@
 """What a follower does: it finds where to truncate, fetches, and takes over its leader's high watermark."""
 
-from kcheck.core import replication
-from kcheck.core.dialogue import Branch, OutOfRange, Replica
-from kcheck.core.leader_epochs import latest_epoch
-from kcheck.core.offsets_for_leader_epoch import Error
-from kcheck.core.truncation import (
+from kcheck.core.replication import replication
+from kcheck.core.replication.dialogue import Branch, OutOfRange, Replica
+from kcheck.core.replication.leader_epochs import latest_epoch
+from kcheck.core.replication.offsets_for_leader_epoch import Error
+from kcheck.core.replication.truncation import (
     begins_at_high_watermark,
     handle_out_of_range,
     offset_truncation_state,

@@ -1,9 +1,9 @@
 """What a leader does: it takes records, answers followers, and keeps its high watermark and the ISR."""
 
-from kcheck.core import replication
-from kcheck.core.dialogue import FetchAnswer
-from kcheck.core.offsets_for_leader_epoch import Error, Hosted, refusal
-from kcheck.core.truncation import elected, fetch_check, leader_epoch_reply, truncate_to
+from kcheck.core.replication import replication
+from kcheck.core.replication.dialogue import FetchAnswer
+from kcheck.core.replication.offsets_for_leader_epoch import Error, Hosted, refusal
+from kcheck.core.replication.truncation import elected, fetch_check, leader_epoch_reply, truncate_to
 from kcheck.model.entries import UNDEFINED_EPOCH, Epoch, EpochEndOffset, Offset
 from kcheck.simulation.controllers import write_isr
 from kcheck.simulation.decisions import Decision

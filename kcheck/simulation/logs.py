@@ -1,7 +1,7 @@
 """A replica's log as the rules of `kcheck.core` see it, and what a stop, a power loss and a start do to it."""
 
-from kcheck.core.dialogue import Leader, Replica
-from kcheck.core.leader_epochs import assign, latest_epoch, load
+from kcheck.core.replication.dialogue import Leader, Replica
+from kcheck.core.replication.leader_epochs import assign, latest_epoch, load
 from kcheck.model.cluster import NO_LEADER
 from kcheck.model.entries import Epoch, EpochEntries, Offset
 from kcheck.model.release import Release

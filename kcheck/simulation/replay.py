@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kcheck.core.election import ElectionRules, Seats
-from kcheck.core.releases import release as release_of
+from kcheck.core.election.election import ElectionRules, Seats
+from kcheck.core.releases.releases import release as release_of
 from kcheck.errors import UsageError
 from kcheck.model.release import Release
 from kcheck.simulation import controllers

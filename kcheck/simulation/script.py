@@ -5,8 +5,8 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from kcheck.core.releases import NEWEST_TESTED
-from kcheck.core.releases import release as release_of
+from kcheck.core.releases.releases import NEWEST_TESTED
+from kcheck.core.releases.releases import release as release_of
 from kcheck.errors import UsageError
 from kcheck.simulation.events import Event, EventKind
 from kcheck.simulation.json_script import json_lines, text_lines

@@ -3,8 +3,8 @@
 from enum import IntEnum
 from typing import NamedTuple
 
-from kcheck.core.election import ElectionRules, Seats
-from kcheck.core.replication import Remote
+from kcheck.core.election.election import ElectionRules, Seats
+from kcheck.core.replication.replication import Remote
 from kcheck.model.cluster import NO_LEADER
 from kcheck.model.entries import EpochEntries
 from kcheck.model.release import Release

@@ -1,6 +1,6 @@
 """A partition while one event happens: nodes and controller change, messages travel, decisions are noted."""
 
-from kcheck.core.replication import Member
+from kcheck.core.replication.replication import Member
 from kcheck.model.cluster import NO_LEADER
 from kcheck.simulation.decisions import Decision
 from kcheck.simulation.state import (

@@ -4,7 +4,7 @@ Decides: what becomes of each log dir and each partition directory, which record
 changes. Decisions that need no file are in `core/`: `startup`, `log_dir_outcome`, `leader_epochs`, `producer_state`.
 Comes in: a `LogDir` (`model.views`), the `Files` of each directory (`model.source`), the user's `StartOptions`, and the
 Kafka release. The release says how it behaves (`core.releases`); no module here compares versions, or opens a path.
-Goes out: `core.predictions.LogDirPrediction` with one `PartitionPrediction` a directory. Nothing is written.
+Goes out: `core.start.predictions.LogDirPrediction` with one `PartitionPrediction` a directory. Nothing is written.
 
 Every step acts on a `virtual_files.Folder`. Where the broker would throw, a step raises `StartError`: the whole broker
 fails to start (abort), or, where `offline` is set, only its log dir fails. `UnseenError` says that kcheck, not the
@@ -40,7 +40,7 @@ counts the lost records, and asks whether the log is a stray, or a future log th
 LogManager: one log dir, then one broker, `log_manager`
  1. `start_context`      clean or unclean, KRaft or ZooKeeper, and what the cluster metadata say
  2. `load_directories`   each directory that the broker loads, by the steps above
- 3. `log_dir_start`      the log dir: abort before offline before load (`core.log_dir_outcome`)
+ 3. `log_dir_start`      the log dir: abort before offline before load (`core.start.log_dir_outcome`)
       abort    a bad meta.properties (from 3.7 an unreadable one: offline), a directory name that cannot be parsed,
                a partition that aborts, one that exists twice, or a log with an open transaction that loads
                after a failed read

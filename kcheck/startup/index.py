@@ -4,15 +4,15 @@ from typing import Any
 
 import numpy as np
 
-from kcheck.core.predictions import Content
-from kcheck.core.segments import floor_slot
-from kcheck.core.startup import offset_of
-from kcheck.formats._layout import Layout
+from kcheck.core.start.predictions import Content
+from kcheck.core.start.segments import floor_slot
+from kcheck.core.start.startup import offset_of
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.entries import Offset
 from kcheck.model.names import segment_prefix
 from kcheck.model.release import Release
+from kcheck.records.layout import Layout
 from kcheck.segments.header_columns import Array, dtype_of
 from kcheck.startup.virtual_files import Folder, StartError
 

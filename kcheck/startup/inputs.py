@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from kcheck.core.startup import Mode, Settings
-from kcheck.core.strays import StrayDetector
+from kcheck.core.start.startup import Mode, Settings
+from kcheck.core.start.strays import StrayDetector
 from kcheck.model.entries import Offset
 from kcheck.model.release import Release
 from kcheck.model.views import CheckpointOffsets

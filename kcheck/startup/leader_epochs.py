@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from kcheck.core.leader_epochs import (
+from kcheck.core.replication.leader_epochs import (
     assign_to,
     latest_epoch,
     read_lines,
@@ -10,8 +10,8 @@ from kcheck.core.leader_epochs import (
     truncate_from_start,
     unsorted,
 )
-from kcheck.core.predictions import Content, new_content
-from kcheck.core.startup import IO_ERROR
+from kcheck.core.start.predictions import Content, new_content
+from kcheck.core.start.startup import IO_ERROR
 from kcheck.formats import leader_epoch_checkpoint
 from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
 from kcheck.model.entries import Epoch, EpochEntries, EpochEntry, Offset

@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection, Iterable
 from collections.abc import Set as AbstractSet
 from typing import TypeVar
 
-from kcheck.core.predictions import LoadedLog, LogCut
-from kcheck.core.segments import is_tiered, log_start_offset
-from kcheck.core.startup import offset_of, recovery_point, segments_from
+from kcheck.core.start.predictions import LoadedLog, LogCut
+from kcheck.core.start.segments import is_tiered, log_start_offset
+from kcheck.core.start.startup import offset_of, recovery_point, segments_from
 from kcheck.formats import transaction_index
 from kcheck.model.entries import Offset
 from kcheck.model.names import INDEX_ENDINGS, SWAP, log_name, segment_bases, segment_prefix

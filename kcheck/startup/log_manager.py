@@ -5,8 +5,9 @@ from functools import partial
 from posixpath import join
 from typing import NamedTuple
 
-from kcheck.core.cluster_copies import MetadataCopy
-from kcheck.core.log_dir_outcome import (
+from kcheck.core.cluster.copies import MetadataCopy
+from kcheck.core.cluster.metadata_version import unsupported
+from kcheck.core.start.log_dir_outcome import (
     PredictedPartition,
     Unformatted,
     broker_abort,
@@ -16,10 +17,9 @@ from kcheck.core.log_dir_outcome import (
     with_abort,
     without_replaced,
 )
-from kcheck.core.meta_properties import names_nothing, outcome_of
-from kcheck.core.metadata_version import unsupported
-from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
-from kcheck.core.startup import (
+from kcheck.core.start.meta_properties import names_nothing, outcome_of
+from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
+from kcheck.core.start.startup import (
     REMOTE_STORAGE,
     Mode,
     Outcome,
@@ -29,8 +29,8 @@ from kcheck.core.startup import (
     refusal_of,
     unreadable_checkpoint,
 )
-from kcheck.core.strays import StrayDetector, replica_in_cluster, stray_detector
-from kcheck.core.topic_settings import has_remote_storage, with_log_start
+from kcheck.core.start.strays import StrayDetector, replica_in_cluster, stray_detector
+from kcheck.core.start.topic_settings import has_remote_storage, with_log_start
 from kcheck.jobs.guard import guarded
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import (

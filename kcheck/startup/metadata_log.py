@@ -5,9 +5,9 @@ Then it reads the file about the last election (QuorumState).
 
 from typing import Any
 
-from kcheck.core.leader_epochs import latest_epoch
-from kcheck.core.predictions import LoadedLog, new_content
-from kcheck.formats import _metadata_snapshot, quorum_state
+from kcheck.core.replication.leader_epochs import latest_epoch
+from kcheck.core.start.predictions import LoadedLog, new_content
+from kcheck.formats import metadata_snapshot, quorum_state
 from kcheck.formats.partition_metadata import PartitionMetadata, serialize
 from kcheck.model.entries import Offset
 from kcheck.model.names import (
@@ -39,7 +39,7 @@ def finish(loader: LogLoader, log: LoadedLog, topic_id: str | None) -> LoadedLog
     if kept and release.reads_metadata_snapshot_at_start:
         newest = _name(max(kept))
         if newest in folder:
-            _refused(newest, _metadata_snapshot.broker_reads(folder.read_whole(newest), release))
+            _refused(newest, metadata_snapshot.broker_reads(folder.read_whole(newest), release))
         elif release.aborts_on_misnamed_snapshots:
             raise _misnamed(kept[max(kept)], newest)
     removal = _removed_election(folder, release)

@@ -4,12 +4,11 @@ from contextlib import suppress
 
 import numpy as np
 
-from kcheck.core.predictions import LoadedLog, LogCut, LostRecords, PartitionPrediction, total_loss
-from kcheck.core.segments import loaded_high_watermark
-from kcheck.core.startup import IO_ERROR, Outcome, outcome_without_topic_id
-from kcheck.core.strays import SET_ASIDE
+from kcheck.core.start.predictions import LoadedLog, LogCut, LostRecords, PartitionPrediction, total_loss
+from kcheck.core.start.segments import loaded_high_watermark
+from kcheck.core.start.startup import IO_ERROR, Outcome, outcome_without_topic_id
+from kcheck.core.start.strays import SET_ASIDE
 from kcheck.formats import partition_metadata
-from kcheck.formats.record_batch import HEADER, incomplete_batch
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
 from kcheck.model.names import (
     PARTITION_METADATA,
@@ -23,6 +22,7 @@ from kcheck.model.names import (
 from kcheck.model.release import Release
 from kcheck.model.source import Files
 from kcheck.model.unreadable import UnreadableError
+from kcheck.records.batch import HEADER, incomplete_batch
 from kcheck.segments.batches_after_damage import intact_batches, only_zeros
 from kcheck.segments.header_columns import HeaderColumns, HeaderReader
 from kcheck.startup import metadata_log as start_metadata

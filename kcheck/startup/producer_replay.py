@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kcheck.core.startup import segments_from
+from kcheck.core.start.startup import segments_from
 from kcheck.startup.producer_state import Producers, ends_start, follow
 from kcheck.startup.segment import Segment
 from kcheck.startup.sorted_map import SortedMap

@@ -8,8 +8,8 @@ from itertools import islice, pairwise
 
 import numpy as np
 
-from kcheck.core.predictions import new_content
-from kcheck.core.producer_state import (
+from kcheck.core.start.predictions import new_content
+from kcheck.core.start.producer_state import (
     Completed,
     DataBatch,
     EmptyMarker,
@@ -19,13 +19,15 @@ from kcheck.core.producer_state import (
     ProducerStates,
     ReplayStep,
 )
-from kcheck.core.producer_state import TransactionStateError as StateError
-from kcheck.core.startup import stray_snapshots
+from kcheck.core.start.producer_state import TransactionStateError as StateError
+from kcheck.core.start.startup import stray_snapshots
 from kcheck.formats import producer_snapshot
-from kcheck.formats._control_record import ABORT, COMMIT
-from kcheck.formats._record import Record, read_records
 from kcheck.formats.producer_snapshot import Producer, ProducerSnapshot
-from kcheck.formats.record_batch import (
+from kcheck.formats.transaction_index import AbortedTxn
+from kcheck.model.entries import Offset
+from kcheck.model.names import DELETED, segment_prefix
+from kcheck.model.release import Release
+from kcheck.records.batch import (
     CODEC_MASK,
     CONTROL,
     HEADER,
@@ -34,10 +36,8 @@ from kcheck.formats.record_batch import (
     TRANSACTIONAL,
     increment_sequence,
 )
-from kcheck.formats.transaction_index import AbortedTxn
-from kcheck.model.entries import Offset
-from kcheck.model.names import DELETED, segment_prefix
-from kcheck.model.release import Release
+from kcheck.records.control_record import ABORT, COMMIT
+from kcheck.records.record import Record, read_records
 from kcheck.segments.header_columns import Array, HeaderColumns
 from kcheck.startup.segment import Segment
 from kcheck.startup.sorted_map import Snapshots

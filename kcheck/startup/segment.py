@@ -5,16 +5,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kcheck.core.predictions import Content, new_content
-from kcheck.core.segments import LOG_SIZE_MAX, seen_log_size
-from kcheck.formats._record import BODY_SIZE_MAX, Record, read_records
-from kcheck.formats.record_batch import CODEC_MASK, HEADER, MIN_ENTRY_SIZE, OVERHEAD, patch
+from kcheck.core.start.predictions import Content, new_content
+from kcheck.core.start.segments import LOG_SIZE_MAX, seen_log_size
 from kcheck.formats.transaction_index import ABORTED_TXN, AbortedTxn, AbortedTxns, serialize
 from kcheck.formats.transaction_index import entries as transaction_entries
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
 from kcheck.model.names import DELETED, INDEX_ENDINGS, segment_prefix
 from kcheck.model.release import Release
 from kcheck.model.segments import End
+from kcheck.records.batch import CODEC_MASK, HEADER, MIN_ENTRY_SIZE, OVERHEAD, patch
+from kcheck.records.record import BODY_SIZE_MAX, Record, read_records
 from kcheck.segments.header_columns import Array, HeaderColumns, HeaderReader
 from kcheck.startup.index import LoadedOffsetIndex, LoadedTimeIndex
 from kcheck.startup.inputs import Context

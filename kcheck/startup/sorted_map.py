@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, MutableMapping
 from itertools import chain
 from typing import TypeVar
 
-from kcheck.core.startup import offset_of
+from kcheck.core.start.startup import offset_of
 
 V = TypeVar("V")
 

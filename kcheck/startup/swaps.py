@@ -1,6 +1,6 @@
 """What a load does with the files of an unfinished swap, before it opens a segment (LogLoader.load; Log up to 2.8)."""
 
-from kcheck.core.startup import first_pass, offset_of, replaced_by_swaps
+from kcheck.core.start.startup import first_pass, offset_of, replaced_by_swaps
 from kcheck.model.java import LONG_MAX, LONG_MIN
 from kcheck.model.names import CLEANED, DELETED, INDEX_ENDINGS, SWAP, log_name, segment_prefix
 from kcheck.startup.inputs import Context

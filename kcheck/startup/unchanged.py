@@ -6,10 +6,10 @@ same answer for these.
 
 from collections.abc import Iterable
 
-from kcheck.core.leader_epochs import load, read_lines
-from kcheck.core.predictions import Changes, LoadedLog, PartitionPrediction
-from kcheck.core.segments import LOG_SIZE_MAX, loaded_high_watermark, log_start_offset
-from kcheck.core.startup import Outcome, outcome_without_topic_id, recovery_point
+from kcheck.core.replication.leader_epochs import load, read_lines
+from kcheck.core.start.predictions import Changes, LoadedLog, PartitionPrediction
+from kcheck.core.start.segments import LOG_SIZE_MAX, loaded_high_watermark, log_start_offset
+from kcheck.core.start.startup import Outcome, outcome_without_topic_id, recovery_point
 from kcheck.formats import producer_snapshot, transaction_index
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.formats.time_index import TIME_INDEX_ENTRY

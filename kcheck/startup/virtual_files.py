@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-from kcheck.core.predictions import Changes, Content
-from kcheck.core.startup import Outcome, failed_read
+from kcheck.core.start.predictions import Changes, Content
+from kcheck.core.start.startup import Outcome, failed_read
 from kcheck.model.release import Release
 from kcheck.model.source import Files, Source, small_size_max
 from kcheck.model.unreadable import Unreadable, UnreadableCause, UnreadableError, too_large

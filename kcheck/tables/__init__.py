@@ -7,3 +7,7 @@ plain tuples; nothing here reads a file or depends on Arrow.
 
 To publish another table, add a module that sets `TABLE`.
 """
+
+from kcheck.tables._contract import DIRECTORY, ENTRY, LOG_DIR, PATH, PLACE, Table
+
+__all__ = ["DIRECTORY", "ENTRY", "LOG_DIR", "PATH", "PLACE", "Table"]

@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 
 from kcheck.disk.walk import split
 from kcheck.documents.answer import COMPARED_COUNT_MAX, COMPARED_SIZE_MAX, Answer, Outcomes, outcomes_of
-from kcheck.formats._contract import Format
+from kcheck.formats import Format
 from kcheck.jobs.workers import Task, Workers
 from kcheck.model.depth import Depth
 from kcheck.model.entries import Offset
@@ -17,14 +17,14 @@ from kcheck.model.release import Release
 from kcheck.model.report import FINDINGS, PartitionFilter, Report
 from kcheck.model.views import Different, PartitionView, ReplicasView
 from kcheck.segments.time_span import TimeSpan
+from kcheck.survey.coverage import CheckedCounts, Coverage, Progress
+from kcheck.survey.rule_runner import check_cluster, check_replicas, check_segment
+from kcheck.survey.segment_scan import SegmentScan, files_of
+from kcheck.survey.selection import require_match
+from kcheck.survey.survey import Survey, requested_format
 from kcheck.tables import findings
 from kcheck.verbs.next_starts import NextStarts, next_starts
-from kcheck.views.coverage import CheckedCounts, Coverage, Progress
 from kcheck.views.log_dir import LogDirs
-from kcheck.views.rule_runner import check_cluster, check_replicas, check_segment
-from kcheck.views.segment_scan import SegmentScan, files_of
-from kcheck.views.selection import require_match
-from kcheck.views.survey import Survey, format_of
 from kcheck.views.targets import Target, TargetKind, paths_of, replica_targets, require_same_broker
 
 WORTH_SIZE, WORTH_COUNT = 64 << 20, 500
@@ -112,7 +112,7 @@ def check(
     targets = replica_targets(arguments)
     require_match(targets, wanted)
     starts = starts or next_starts(arguments, targets, wanted, log_dirs, metadata)
-    kinds = {target: format_of(target.path, as_kind) for target in targets if target.kind is TargetKind.FILE}
+    kinds = {target: requested_format(target.path, as_kind) for target in targets if target.kind is TargetKind.FILE}
     coverage = Coverage()
     coverage.plan(targets, wanted, reads_segments=depth.reads_segments)
     interrupted = False

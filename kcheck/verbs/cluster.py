@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kcheck.core.cluster_health import is_stopped
-from kcheck.core.cluster_history import PartitionChange, PartitionHistory
-from kcheck.core.metadata_replay import Fields, MetadataReplay
-from kcheck.core.quorum import Quorum, quorum
-from kcheck.core.replica_fetchers import Fetch, fetches
+from kcheck.core.cluster.health import is_stopped
+from kcheck.core.cluster.history import PartitionChange, PartitionHistory
+from kcheck.core.cluster.metadata_replay import Fields, MetadataReplay
+from kcheck.core.cluster.quorum import Quorum, quorum
+from kcheck.core.replication.replica_fetchers import Fetch, fetches
 from kcheck.documents.answer import Answer
 from kcheck.documents.cluster import (
     Placed,
@@ -35,10 +35,10 @@ from kcheck.model.names import parse_directory
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.model.zookeeper_metadata import ZookeeperMetadata
+from kcheck.survey.rule_runner import check_cluster
 from kcheck.tables import cluster_brokers, cluster_history, cluster_partitions
 from kcheck.views.metadata_copy import EVERYTHING, Extent, read_copy
 from kcheck.views.metadata_paths import MetadataPath, metadata_paths
-from kcheck.views.rule_runner import check_cluster
 from kcheck.views.targets import paths_of, replica_targets
 from kcheck.views.zookeeper_copy import is_zookeeper, read_zookeeper, zookeeper_kind
 from kcheck.views.zookeeper_history import zookeeper_history

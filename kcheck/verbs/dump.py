@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from kcheck.core.releases import NEWEST_TESTED
+from kcheck.core.releases.releases import NEWEST_TESTED
 from kcheck.disk.read import opened, unreadable
 from kcheck.disk.walk import exists, is_directory
 from kcheck.documents.answer import Answer
@@ -17,8 +17,8 @@ from kcheck.model.finding import Finding, Location
 from kcheck.model.report import Column, Report, Row, Rows
 from kcheck.model.unreadable import UnreadableError
 from kcheck.rules import kc001_unreadable
+from kcheck.survey.survey import requested_format
 from kcheck.tables import files
-from kcheck.views.survey import format_of
 
 T = TypeVar("T")
 
@@ -100,7 +100,7 @@ def _kind_of(
             pass
     except UnreadableError as error:
         return error
-    name = format_of(path, as_kind).kind
+    name = requested_format(path, as_kind).kind
     kind = KINDS.get(name)
     if kind is None:
         raise UsageError(f"{path}: dump does not read {name} files; use kcheck inspect (dump reads {', '.join(KINDS)})")

@@ -4,16 +4,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kcheck.core.log_catalogue import LogRule
-from kcheck.core.releases import NEWEST_TESTED
+from kcheck.core.releases.releases import NEWEST_TESTED
 from kcheck.disk.package_data import log_catalogue
 from kcheck.disk.walk import exists, is_directory, logs_in
 from kcheck.documents.answer import Answer
 from kcheck.errors import UsageError
+from kcheck.messages.catalogue import LogRule
 from kcheck.model.report import Report, Row
-from kcheck.rules._contract import Rule
+from kcheck.rules import Rule
+from kcheck.survey.rule_runner import all_rules
 from kcheck.tables import rules as rules_table
-from kcheck.views.rule_runner import all_rules
 
 _STDIN = "-"
 

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import NamedTuple
 
-from kcheck.core.log_comparison import LogComparison, LogOnDisk, Statements, epochs_of
-from kcheck.core.log_lines import LogEvent, events, pasted
-from kcheck.core.log_timeline import Timeline
-from kcheck.core.release_evidence import Clue, EvidenceKind, evidence
-from kcheck.core.releases import release as release_of
+from kcheck.core.releases.release_evidence import Clue, EvidenceKind, evidence
+from kcheck.core.releases.releases import release as release_of
 from kcheck.disk.log_text import BROKEN_TEXT, LogText, parts_of_stream, text_of
 from kcheck.disk.package_data import log_catalogue
 from kcheck.disk.read import opened
 from kcheck.documents.answer import Answer
 from kcheck.documents.explain import cause_row, comparison_row, line_block, place_row
 from kcheck.documents.inspection import InspectDetail, InspectedLogDir, InspectedPartition
+from kcheck.messages.comparison import LogComparison, LogOnDisk, Statements, epochs_of
+from kcheck.messages.lines import LogEvent, events, pasted
+from kcheck.messages.timeline import Timeline
 from kcheck.model.evidence import AUTO
 from kcheck.model.finding import Finding
 from kcheck.model.release import Release

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 
-from kcheck.core.cordoned import is_cordoned
+from kcheck.core.start.cordoned import is_cordoned
 from kcheck.disk.read import opened
 from kcheck.disk.refusals import Refusals
 from kcheck.disk.walk import file_size, folder_of, join, list_directory, split
@@ -18,7 +18,7 @@ from kcheck.documents.inspection import (
     InspectedPartition,
     InspectedSegment,
 )
-from kcheck.formats._contract import Format
+from kcheck.formats import Format
 from kcheck.model.cluster import CORDONED
 from kcheck.model.entries import Batch, Offset
 from kcheck.model.finding import Finding
@@ -28,13 +28,13 @@ from kcheck.model.report import PartitionFilter, Report
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import LogDirView, PartitionView
 from kcheck.segments.batches import Walk
+from kcheck.survey.refused_paths import refused_findings
+from kcheck.survey.selection import require_match
+from kcheck.survey.survey import Survey, requested_format
 from kcheck.verbs.next_starts import next_starts
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_at_hand import image_at_hand
 from kcheck.views.partition import batches_of
-from kcheck.views.refused_paths import refused_findings
-from kcheck.views.selection import require_match
-from kcheck.views.survey import Survey, format_of
 from kcheck.views.targets import Target, TargetKind, read_properties, replica_targets, require_same_broker
 
 Cordons = Callable[[Target, LogDirView], bool | None]
@@ -78,7 +78,7 @@ def inspect(
     """
     targets = tuple(target for path in paths for target in replica_targets([path]))
     require_match(targets, wanted)
-    kinds = {target: format_of(target.path, as_kind) for target in targets if target.kind is TargetKind.FILE}
+    kinds = {target: requested_format(target.path, as_kind) for target in targets if target.kind is TargetKind.FILE}
     log_dirs = LogDirs(release)
     settle = next_starts(paths, targets, wanted, log_dirs).settle
     survey = Survey(wanted=wanted, release=release, walk_all=detail.walk_all, log_dirs=log_dirs, settle=settle)

@@ -14,13 +14,13 @@ from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import Target, TargetKind
 
 if TYPE_CHECKING:
-    from kcheck.core.claims import ClaimedStart
-    from kcheck.core.predictions import PartitionPrediction
-    from kcheck.core.quorum import Quorum
+    from kcheck.core.cluster.quorum import Quorum
+    from kcheck.core.start.claims import ClaimedStart
+    from kcheck.core.start.predictions import PartitionPrediction
     from kcheck.jobs.workers import Workers
     from kcheck.startup.inputs import Context
     from kcheck.startup.log_manager import StartOptions
-    from kcheck.views.survey import Settle
+    from kcheck.survey.survey import Settle
 
 
 def start_options(
@@ -58,7 +58,7 @@ class NextStarts:
 
     def know(self, log_dir: str, partitions: "Iterable[PartitionPrediction]") -> None:
         """Take predictions that were made before."""
-        from kcheck.core.claims import ClaimedStart
+        from kcheck.core.start.claims import ClaimedStart
 
         release = self._log_dirs.release
         self._known.update({(log_dir, start.dir): ClaimedStart(start, release) for start in partitions})
@@ -73,8 +73,8 @@ class NextStarts:
 
             return placed(view, log_dir.view, context)
         if zookeeper is not None:
-            from kcheck.core.startup import Mode
-            from kcheck.core.zookeeper_replicas import replica_in_zookeeper
+            from kcheck.core.start.startup import Mode
+            from kcheck.core.start.zookeeper_replicas import replica_in_zookeeper
 
             if context.mode is Mode.ZOOKEEPER:
                 return view._replace(in_cluster=replica_in_zookeeper(zookeeper, view, log_dir.view))
@@ -83,7 +83,7 @@ class NextStarts:
     def quorums(self) -> "Iterator[Quorum]":
         """Yield what the metadata at hand prove, for each cluster."""
         if self._has_metadata and self._log_dirs.release.kraft_is_production_ready:
-            from kcheck.core.quorum import quorum
+            from kcheck.core.cluster.quorum import quorum
 
             yield from (quorum(copies) for copies in self._options.copies.values() if copies)
 
@@ -137,11 +137,11 @@ class NextStarts:
         return self._log_dir[path]
 
     def _predicted(self, log_dir: LogDir, name: str) -> "ClaimedStart | None":
-        from kcheck.core.claims import ClaimedStart
-        from kcheck.core.predictions import Changes
+        from kcheck.core.start.claims import ClaimedStart
+        from kcheck.core.start.predictions import Changes
         from kcheck.startup.log_manager import load_directories
+        from kcheck.survey.recheck import has_left
         from kcheck.verbs.predict import load_below
-        from kcheck.views.recheck import has_left
 
         path = log_dir.view.where.log_dir or ""
         directories, clean, context = self._context(log_dir)

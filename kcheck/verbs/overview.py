@@ -4,7 +4,7 @@ import shlex
 from dataclasses import dataclass, replace
 from typing import Self
 
-from kcheck.core.verdicts import worst_first
+from kcheck.core.start.verdicts import worst_first
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.predict import log_dir_row, partition_row
 from kcheck.model.depth import Depth

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
-from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
-from kcheck.core.startup import Mode, Outcome
-from kcheck.core.verdicts import log_dir_severity
+from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
+from kcheck.core.start.startup import Mode, Outcome
+from kcheck.core.start.verdicts import log_dir_severity
 from kcheck.disk.read import FilesOf
 from kcheck.disk.walk import exists, join, split
 from kcheck.documents.answer import COMPARED_COUNT_MAX, COMPARED_SIZE_MAX, Answer, Outcomes
@@ -19,12 +19,12 @@ from kcheck.model.views import LogDir
 from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_manager import Load, StartOptions, combined_starts, is_metadata_log, start_log_dir
 from kcheck.startup.unchanged import unchanged_prediction
+from kcheck.survey.recheck import has_left
+from kcheck.survey.selection import require_match
 from kcheck.tables import predictions as predictions_table
 from kcheck.views.log_dir import LogDirs, open_single_partition, report_links, wanted_directories
 from kcheck.views.metadata_copy import complete_copy
 from kcheck.views.partition import read_partition
-from kcheck.views.recheck import has_left
-from kcheck.views.selection import require_match
 from kcheck.views.targets import Target, TargetKind, broker_of, directory_wanted, paths_of, replica_targets
 
 _OUTCOME = ("outcome", "log_start_offset", "log_end_offset", "leader_epochs", "lost")

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from kcheck.core.cluster_copies import newest_copy
-from kcheck.core.predictions import LogDirPrediction
-from kcheck.core.preflight import PreflightReason, ReasonKind, empty_replicas, leaves_elr, reasons_against
-from kcheck.core.startup import SETTINGS
+from kcheck.core.cluster.copies import newest_copy
+from kcheck.core.start.predictions import LogDirPrediction
+from kcheck.core.start.preflight import PreflightReason, ReasonKind, empty_replicas, leaves_elr, reasons_against
+from kcheck.core.start.startup import SETTINGS
 from kcheck.disk.walk import is_bundle
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.model.finding import Finding

@@ -4,14 +4,14 @@ from collections.abc import Callable
 from itertools import chain
 from typing import NamedTuple, Protocol, Self, TypeVar
 
-from kcheck.core.release_evidence import Clue, evidence
-from kcheck.core.releases import release as release_of
+from kcheck.core.releases.release_evidence import Clue, evidence
+from kcheck.core.releases.releases import release as release_of
 from kcheck.disk.refusals import Refusals
 from kcheck.documents.answer import Outcomes
 from kcheck.model.evidence import AUTO, OtherEnd
 from kcheck.model.release import Release
+from kcheck.survey.refused_paths import HasFindings
 from kcheck.views.named_evidence import of_broker_log, of_config
-from kcheck.views.refused_paths import HasFindings
 from kcheck.views.release_evidence import release_ranges
 from kcheck.views.targets import replica_targets
 

@@ -8,7 +8,7 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import NamedTuple
 
-from kcheck.core.releases import NEWEST_TESTED, lines
+from kcheck.core.releases.releases import NEWEST_TESTED, lines
 from kcheck.disk.new_files import write_tree
 from kcheck.disk.read import read_whole
 from kcheck.documents.answer import Answer

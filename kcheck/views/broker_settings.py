@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from kcheck.core.startup import INDEX_SIZE, SETTINGS, Settings, settings
+from kcheck.core.start.startup import INDEX_SIZE, SETTINGS, Settings, settings
 from kcheck.errors import UsageError
 from kcheck.model.cluster import MIN_ISR, UNCLEAN
 from kcheck.model.names import META_PROPERTIES

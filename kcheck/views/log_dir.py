@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator
 from kcheck.disk.lock import locked_by
 from kcheck.disk.read import FilesOf, is_empty
 from kcheck.disk.walk import Listing, is_directory, join, list_directory, split
-from kcheck.formats import _metadata_snapshot, clean_shutdown, meta_properties, offset_checkpoint
-from kcheck.formats._contract import Format
+from kcheck.formats import Format, clean_shutdown, meta_properties, metadata_snapshot, offset_checkpoint
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import (
     CLEAN_SHUTDOWN,
@@ -39,7 +38,7 @@ FILES: tuple[tuple[str, Format], ...] = (
     *((name, offset_checkpoint.FORMAT) for name in OFFSET_CHECKPOINTS),
     (META_PROPERTIES, meta_properties.FORMAT),
     (CLEAN_SHUTDOWN, clean_shutdown.FORMAT),
-    (FileKind.BOOTSTRAP, _metadata_snapshot.BOOTSTRAP),
+    (FileKind.BOOTSTRAP, metadata_snapshot.BOOTSTRAP),
 )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import NamedTuple
 
-from kcheck.core.cluster_copies import MetadataCopy, newest_copy
+from kcheck.core.cluster.copies import MetadataCopy, newest_copy
 from kcheck.disk.walk import split
 from kcheck.errors import UsageError
 from kcheck.model.cluster import ClusterImage

@@ -4,15 +4,13 @@ from collections.abc import Callable, Iterator
 from itertools import zip_longest
 from typing import NamedTuple
 
-from kcheck.core.cluster_copies import MetadataCopy, RaftEpoch
-from kcheck.core.metadata_replay import KRAFT_VERSION as KRAFT_VERSION_FEATURE
-from kcheck.core.metadata_replay import Fields, MetadataReplay
+from kcheck.core.cluster.copies import MetadataCopy, RaftEpoch
+from kcheck.core.cluster.metadata_replay import KRAFT_VERSION as KRAFT_VERSION_FEATURE
+from kcheck.core.cluster.metadata_replay import Fields, MetadataReplay
+from kcheck.core.start.identity import KRAFT_VERSION, identity
 from kcheck.disk.read import FilesOf
 from kcheck.disk.walk import join, split
-from kcheck.formats import _control_record, quorum_state
-from kcheck.formats._messages.records import decoder
-from kcheck.formats._record import Record, Unread, read_records
-from kcheck.formats.record_batch import CONTROL
+from kcheck.formats import quorum_state
 from kcheck.model.cluster import FROM_SNAPSHOT, MetadataProblem, QuorumState, Voter, voters_in
 from kcheck.model.entries import Batch
 from kcheck.model.java import LONG_MAX
@@ -20,7 +18,10 @@ from kcheck.model.names import FileKind, log_name, metadata_snapshots, segment_b
 from kcheck.model.source import Source
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import LogDirView
-from kcheck.rules._identity import KRAFT_VERSION, identity
+from kcheck.records import control_record
+from kcheck.records.batch import CONTROL
+from kcheck.records.record import Record, Unread, read_records
+from kcheck.schemas.records import decoder
 from kcheck.segments.batches import Walk
 from kcheck.views.metadata_paths import identity_of
 
@@ -257,7 +258,7 @@ class _CopyReader:
                 self._message(record, record.offset)
 
     def _take_control(self, record: Record) -> None:
-        control = _control_record.parse(record.key, record.value)
+        control = control_record.parse(record.key, record.value)
         self._control, voters = control.name, control.fields.get("voters")
         if isinstance(voters, tuple):
             self._voters = frozenset(voter["voter_id"] for voter in voters)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-from kcheck.core.release_evidence import Clue, EvidenceKind, line_named, line_of_software
+from kcheck.core.releases.release_evidence import Clue, EvidenceKind, line_named, line_of_software
 from kcheck.disk.log_text import BROKEN_TEXT, parts
 from kcheck.disk.read import opened
 from kcheck.errors import UsageError

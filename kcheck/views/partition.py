@@ -4,12 +4,11 @@ from collections.abc import Iterator
 from functools import lru_cache, partial
 from typing import Any
 
-from kcheck.core.segments import is_tiered, log_start_offset
-from kcheck.core.startup import first_pass, offset_of
+from kcheck.core.start.segments import is_tiered, log_start_offset
+from kcheck.core.start.startup import first_pass, offset_of
 from kcheck.disk.read import FilesOf
 from kcheck.disk.walk import Directory
-from kcheck.formats import leader_epoch_checkpoint, partition_metadata
-from kcheck.formats._contract import Format
+from kcheck.formats import Format, leader_epoch_checkpoint, partition_metadata
 from kcheck.jobs.guard import guarded
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Batch, Offset
 from kcheck.model.finding import Finding, Location

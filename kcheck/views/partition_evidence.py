@@ -3,11 +3,9 @@
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
-from kcheck.core.release_evidence import Clue, EvidenceKind
+from kcheck.core.releases.release_evidence import Clue, EvidenceKind
 from kcheck.disk.read import FilesOf
 from kcheck.disk.walk import Listing, exists, join, list_directory
-from kcheck.formats._record import Record, read_records
-from kcheck.formats.record_batch import CODEC_MASK, COMPRESSION, is_modern
 from kcheck.model.entries import Batch
 from kcheck.model.names import (
     CLUSTER_METADATA,
@@ -24,6 +22,8 @@ from kcheck.model.names import (
 )
 from kcheck.model.source import Source
 from kcheck.model.unreadable import UnreadableError
+from kcheck.records.batch import CODEC_MASK, COMPRESSION, is_modern
+from kcheck.records.record import Record, read_records
 from kcheck.segments.batches import Walk
 
 _SAMPLE = 16

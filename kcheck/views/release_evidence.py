@@ -1,4 +1,4 @@
-"""Gathers what log dirs tell about the release of their brokers: `kcheck.core.release_evidence` says what it means.
+"""Gathers evidence in log dirs for the release of their brokers; core/releases/release_evidence.py weighs it.
 
 It reads the names in a log dir, three small files, a few partition directories and the end of the metadata log.
 """
@@ -8,11 +8,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from kcheck.core.release_evidence import Clue, EvidenceKind, ReleaseRange, age, line_of_level, possible, registered
-from kcheck.core.remote_index_cache import is_cached_index, is_stranger_in_cache
+from kcheck.core.releases.release_evidence import (
+    Clue,
+    EvidenceKind,
+    ReleaseRange,
+    age,
+    line_of_level,
+    possible,
+    registered,
+)
+from kcheck.core.start.remote_index_cache import is_cached_index, is_stranger_in_cache
 from kcheck.disk.read import FilesOf
 from kcheck.disk.walk import Listing, exists, join, list_directory, split
-from kcheck.formats import _metadata_features, clean_shutdown, meta_properties
+from kcheck.formats import clean_shutdown, meta_properties
 from kcheck.model.names import (
     CLEAN_SHUTDOWN,
     CLUSTER_METADATA,
@@ -29,6 +37,7 @@ from kcheck.model.names import (
     segment_bases,
 )
 from kcheck.model.unreadable import UnreadableError
+from kcheck.records import metadata_features
 from kcheck.views.named_evidence import of_config
 from kcheck.views.partition_evidence import of_coordinators, of_partitions, sample
 from kcheck.views.targets import Target, TargetKind
@@ -151,7 +160,7 @@ def _named(files: FilesOf, path: str, listing: Listing, broker_id: int | None) -
     if FileKind.BOOTSTRAP in listing.files:
         where = join(path, FileKind.BOOTSTRAP)
         yield Clue(EvidenceKind.BOOTSTRAP, where, broker_id)
-        for said in _metadata_features.features(_small(files, FileKind.BOOTSTRAP) or b""):
+        for said in metadata_features.features(_small(files, FileKind.BOOTSTRAP) or b""):
             yield Clue(EvidenceKind.FEATURE_LEVEL, where, broker_id, first=line_of_level(said.highest))
 
 
@@ -192,13 +201,13 @@ def _of_metadata(path: str, node_id: int | None) -> Iterator[Clue]:
         yield Clue(EvidenceKind.QUORUM_STATE, join(path, FileKind.QUORUM_STATE), node_id)
     if exists(join(path, _ZERO_SNAPSHOT)):
         yield Clue(EvidenceKind.ZERO_SNAPSHOT, join(path, _ZERO_SNAPSHOT), node_id)
-        if any(_metadata_features.features(_small(files, _ZERO_SNAPSHOT) or b"")):
+        if any(metadata_features.features(_small(files, _ZERO_SNAPSHOT) or b"")):
             yield Clue(EvidenceKind.ZERO_RECORDS, join(path, _ZERO_SNAPSHOT), node_id)
     nodes: dict[int, tuple[str, str]] = {}
     size, unread = 0, False
     for name, data, is_whole in _ends(files):
         size, unread = size + len(data), unread or not is_whole
-        for said in _metadata_features.features(data):
+        for said in metadata_features.features(data):
             if said.node_id is not None:
                 nodes.setdefault(said.node_id, (registered(said.lowest, said.highest), join(path, name)))
             elif level is None:

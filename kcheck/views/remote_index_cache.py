@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kcheck.core.remote_index_cache import NOT_A_DIRECTORY, is_stranger_in_cache, read_cache
+from kcheck.core.start.remote_index_cache import NOT_A_DIRECTORY, is_stranger_in_cache, read_cache
 from kcheck.disk.walk import Listing, file_size, join, list_directory
 from kcheck.model.names import REMOTE_INDEX_CACHE
 from kcheck.model.release import Release

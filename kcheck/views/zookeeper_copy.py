@@ -4,13 +4,10 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import Enum, auto
 from typing import NamedTuple
 
-from kcheck.core.znode_tree import chroots
+from kcheck.core.cluster.znode_tree import chroots
 from kcheck.disk.read import FilesOf, opened, read_whole
 from kcheck.disk.walk import exists, is_directory, is_link, join, list_directory, split
 from kcheck.errors import UsageError
-from kcheck.formats import _topics_describe, _znode_export
-from kcheck.formats._kafka_znodes import read_cluster
-from kcheck.formats._zookeeper_snapshot import zxid_of
 from kcheck.model.cluster import ClusterImage, MetadataProblem
 from kcheck.model.java import java_bytes
 from kcheck.model.parsed import Defect
@@ -18,6 +15,9 @@ from kcheck.model.unreadable import UnreadableError
 from kcheck.model.znodes import Znode
 from kcheck.model.zookeeper_metadata import ZookeeperCopy, ZookeeperMetadata
 from kcheck.views.zookeeper_server import VERSION_2, ZookeeperServer, server_files
+from kcheck.zookeeper import topics_describe, znode_export
+from kcheck.zookeeper.kafka_znodes import read_cluster
+from kcheck.zookeeper.snapshot import zxid_of
 
 _OF_ENSEMBLE = ("currentEpoch", "acceptedEpoch", "myid")
 """What only a server writes, or needs, that has others beside it (QuorumPeer)."""
@@ -93,11 +93,11 @@ def read_zookeeper(
         if kind is None:
             problems.append(MetadataProblem(path, "no files of ZooKeeper, and no export of znodes"))
         elif kind is _InputKind.DESCRIPTION:
-            image, defects = _topics_describe.parse(read_whole(path, follow=True, size_max=EXPORT_SIZE_MAX))
+            image, defects = topics_describe.parse(read_whole(path, follow=True, size_max=EXPORT_SIZE_MAX))
             metadata = ZookeeperMetadata(image)
             problems += _of_defects(path, defects)
         elif kind is _InputKind.EXPORT:
-            znodes, defects = _znode_export.parse(read_whole(path, follow=True, size_max=EXPORT_SIZE_MAX))
+            znodes, defects = znode_export.parse(read_whole(path, follow=True, size_max=EXPORT_SIZE_MAX))
             problems += _of_defects(path, defects)
             metadata = _cluster(znodes, path, chroot, problems)
         elif kind is _InputKind.TREE:
@@ -123,9 +123,9 @@ def _kind(path: str) -> _InputKind | None:
     if _is_of_server(split(path)[1], begin):
         return _InputKind.SERVER
     text = begin.decode("utf-8-sig", "replace")
-    if _znode_export.is_export(text):
+    if znode_export.is_export(text):
         return _InputKind.EXPORT
-    return _InputKind.DESCRIPTION if _topics_describe.is_description(text) else None
+    return _InputKind.DESCRIPTION if topics_describe.is_description(text) else None
 
 
 def _kind_of_directory(path: str) -> _InputKind | None:
@@ -225,7 +225,7 @@ class _Tree:
             self._problem(file, str(error))
             return
         self._size_left -= len(data)
-        self.znodes[znode] = _znode_export.of_file(data)
+        self.znodes[znode] = znode_export.of_file(data)
 
     def _problem(self, place: str, why: str) -> None:
         if len(self._problems) < _PROBLEM_COUNT_MAX:

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from kcheck.core.cluster_history import PartitionChange, PartitionHistory, TopicPartitionState
-from kcheck.formats._kafka_znodes import partition_paths, read_partition
+from kcheck.core.cluster.history import PartitionChange, PartitionHistory, TopicPartitionState
 from kcheck.model.cluster import FROM_SNAPSHOT, NO_LEADER, MetadataProblem, PartitionRegistration
 from kcheck.model.java import LONG_MAX
 from kcheck.model.znodes import Znode, ZookeeperTransaction
 from kcheck.views.zookeeper_server import ZookeeperServer
+from kcheck.zookeeper.kafka_znodes import partition_paths, read_partition
 
 
 def zookeeper_history(

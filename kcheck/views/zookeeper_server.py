@@ -2,16 +2,17 @@
 
 from collections.abc import Iterator
 
-from kcheck.core.znode_tree import ObserveZnodes, TransactionLogs, ZnodeTree, holds_the_first, replay, restore
+from kcheck.core.cluster.znode_tree import ObserveZnodes, TransactionLogs, ZnodeTree, holds_the_first, replay, restore
 from kcheck.disk.read import read_whole
 from kcheck.disk.walk import is_directory, join, list_directory, split
-from kcheck.formats import _zookeeper_log, _zookeeper_snapshot
-from kcheck.formats._zookeeper_snapshot import zxid_of
 from kcheck.model.cluster import MetadataProblem
 from kcheck.model.java import LONG_MAX
 from kcheck.model.parsed import Defect, Parsed
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.znodes import ZookeeperSnapshot, ZookeeperTransaction
+from kcheck.zookeeper import snapshot as snapshot_file
+from kcheck.zookeeper import transaction_log
+from kcheck.zookeeper.snapshot import zxid_of
 
 VERSION_2 = "version-2"
 """The directory that a server makes in its dataDir and its dataLogDir."""
@@ -128,7 +129,7 @@ class ZookeeperServer:
             self._refused = True
             self._problems.append(MetadataProblem(file, str(error)))
             return Parsed(ZookeeperSnapshot(zxid, {}), (Defect(str(error), 0),))
-        parsed = _zookeeper_snapshot.parse(split(file)[1], data, SNAPSHOT_SIZE_MAX)
+        parsed = snapshot_file.parse(split(file)[1], data, SNAPSHOT_SIZE_MAX)
         self._refused |= parsed.value.limited
         self._problems += [MetadataProblem(file, str(defect)) for defect in parsed.defects]
         return parsed
@@ -141,7 +142,7 @@ class ZookeeperServer:
             yield Defect(str(error), 0)
             return
         self._size_left -= len(data)
-        for transaction in _zookeeper_log.transactions(data):
+        for transaction in transaction_log.transactions(data):
             if not isinstance(transaction, Defect):
                 yield transaction
             elif transaction.accepted:

@@ -29,16 +29,16 @@ sys.path.insert(0, str(ROOT))
 
 from fastcrc import crc32  # noqa: E402 - the path above comes first
 
-from kcheck.core.releases import NEWEST_TESTED, release  # noqa: E402 - the path above comes first
+from kcheck.core.releases.releases import NEWEST_TESTED, release  # noqa: E402 - the path above comes first
 from kcheck.disk.read import FilesOf  # noqa: E402 - the same
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY  # noqa: E402 - the same
-from kcheck.formats.record_batch import HEADER  # noqa: E402 - the same
 from kcheck.formats.time_index import TIME_INDEX_ENTRY  # noqa: E402 - the same
 from kcheck.model.depth import Depth  # noqa: E402 - the same
 from kcheck.model.entries import Offset  # noqa: E402 - the same
 from kcheck.model.finding import Location  # noqa: E402 - the same
 from kcheck.model.names import LEADER_EPOCHS, segment_prefix  # noqa: E402 - the same
 from kcheck.model.report import PartitionFilter  # noqa: E402 - the same
+from kcheck.records.batch import HEADER  # noqa: E402 - the same
 from kcheck.segments.segment import read_segment  # noqa: E402 - the same
 from kcheck.verbs.check import ReadOptions, check  # noqa: E402 - the same
 from tests.bench.limits import kcheck, peak, seconds  # noqa: E402 - the same

@@ -37,13 +37,13 @@ from pyarrow import parquet
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from kcheck.core.releases import release  # noqa: E402 - the path above comes first
-from kcheck.fleet import local_engine  # noqa: E402 - the same
-from kcheck.fleet.identify import ScanOptions  # noqa: E402 - the same
-from kcheck.fleet.local_engine import ScanRun  # noqa: E402 - the same
-from kcheck.fleet.releases import ReleaseOptions  # noqa: E402 - the same
-from kcheck.fleet.remembered import FOLDER  # noqa: E402 - the same
-from kcheck.fleet.replicas import replicas_schema  # noqa: E402 - the same
+from kcheck.core.releases.releases import release  # noqa: E402 - the path above comes first
+from kcheck.fleet.scan import local_engine  # noqa: E402 - the same
+from kcheck.fleet.scan.identify import ScanOptions  # noqa: E402 - the same
+from kcheck.fleet.scan.local_engine import ScanRun  # noqa: E402 - the same
+from kcheck.fleet.scan.releases import ReleaseOptions  # noqa: E402 - the same
+from kcheck.fleet.scan.remembered import FOLDER  # noqa: E402 - the same
+from kcheck.fleet.scan.replicas import replicas_schema  # noqa: E402 - the same
 from kcheck.jobs.workers import Workers  # noqa: E402 - the same
 from kcheck.model.depth import Depth  # noqa: E402 - the same
 from kcheck.model.names import PARTITION_METADATA  # noqa: E402 - the same
@@ -258,10 +258,10 @@ COMPARE = """
 import sys, time, resource
 import kcheck.cli.app  # as a command looks for garbage and takes memory
 from pyarrow import parquet
-from kcheck.core.releases import release
-from kcheck.fleet.comparison import compare
-from kcheck.fleet.replica_groups import Groups
-from kcheck.fleet.replicas import tables_of_compared
+from kcheck.core.releases.releases import release
+from kcheck.fleet.scan.comparison import compare
+from kcheck.fleet.scan.replica_groups import Groups
+from kcheck.fleet.scan.replicas import tables_of_compared
 paths, began = sys.argv[2:], time.process_time()
 def batches():
     for path in paths:

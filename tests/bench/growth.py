@@ -36,7 +36,7 @@ from tests.builders import (  # noqa: E402 - the same
     run,
     write,
 )
-from tests.records import batch_of, record  # noqa: E402 - the same
+from tests.record_bytes import batch_of, record  # noqa: E402 - the same
 
 TINY = 1 / 50_000
 EPOCH_BYTES, EPOCH_BYTES_READ = 64 << 20, 2_000_000

@@ -67,7 +67,7 @@ DUMP_ROWS = """
 import json
 from collections.abc import Iterator
 from kcheck.dumps import batches
-from kcheck.formats.record_batch import HEADER, header_of
+from kcheck.records.batch import HEADER, header_of
 from kcheck.model.report import Block
 from kcheck.renderers import ndjson
 from kcheck.segments.header_columns import HeaderReader
@@ -89,7 +89,7 @@ ndjson.objects = objects
 
 TEXT_ROWS = """
 from kcheck.renderers import _text_records
-from kcheck.renderers._page import wrap
+from kcheck.screen.page import wrap
 def wrapped(lines, width, indent, hanging):
     return ["\\n".join([*wrap(line, width, indent, hanging), ""]) for line in lines.decode().splitlines()]
 _text_records.batch_lines = _text_records.record_tables = lambda *rest: None
@@ -98,7 +98,7 @@ _text_records.wrapped = wrapped
 """Lines and tables are laid out one by one."""
 
 CHECK_RECORDS = """
-from kcheck.formats._record import read_records
+from kcheck.records.record import read_records
 from kcheck.segments import batch_records
 def one_by_one(self, columns, window):
     for position, size in zip(columns.position.tolist(), columns.size.tolist()):
@@ -118,13 +118,13 @@ record_columns._SIDE_BY_SIDE_MIN = 1 << 60
 """The lengths of records are followed batch after batch; their fields remain columns."""
 
 UNCHANGED = """
-from kcheck.fleet import predictions
+from kcheck.fleet.scan import predictions
 predictions.unchanged_prediction = lambda *rest: None
 """
 """Every start is simulated."""
 
 COMPARISON = """
-from kcheck.fleet import comparison
+from kcheck.fleet.scan import comparison
 comparison.is_at_once = lambda release: False
 """
 """Partitions are compared one by one."""

@@ -12,16 +12,16 @@ import pytest
 import kcheck
 from kcheck.capture.group_offsets import masked_commits
 from kcheck.capture.pseudonyms import Pseudonyms
-from kcheck.core.group_offsets import COMMIT_TYPES
+from kcheck.core.replication.group_offsets import COMMIT_TYPES
 from kcheck.disk.bundle import Bundle
-from kcheck.formats._messages.records import decoder
-from kcheck.formats._record import Record, read_records
-from kcheck.formats.record_batch import CONTROL, checksum
 from kcheck.model.source import BytesSource
+from kcheck.records.batch import CONTROL, checksum
+from kcheck.records.record import Record, read_records
+from kcheck.schemas.records import decoder
 from kcheck.segments.batches import Walk
 from tests.capture.answers import captured, fresh, run
 from tests.capture.test_payload import BROKERS, HOSTS, contents, payloads
-from tests.records import batch_of, record
+from tests.record_bytes import batch_of, record
 
 LOGS = sorted(
     log

@@ -11,7 +11,7 @@ from kcheck.capture.write import capture
 from kcheck.verbs.explain import asked
 from kcheck.verbs.explain_log import explain_log
 from tests.builders import broker, run
-from tests.core.log_catalogue import CATALOGUE, filled, log_line, read
+from tests.messages.catalogue import CATALOGUE, filled, log_line, read
 
 LOG = Path(__file__).parents[2] / "fixtures" / "logs" / "4.3.1" / "server.log"
 SECRET = "password-of-host.example.com:9092"

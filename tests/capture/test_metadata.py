@@ -5,10 +5,10 @@ import struct
 import pytest
 
 from kcheck.capture.metadata import rewritten
-from kcheck.formats._messages.records import decoder
-from kcheck.formats._record import Record, read_records
-from kcheck.formats.record_batch import checksum
 from kcheck.model.source import BytesSource
+from kcheck.records.batch import checksum
+from kcheck.records.record import Record, read_records
+from kcheck.schemas.records import decoder
 from kcheck.segments.batches import Walk
 from tests.builders import batch_of, record
 

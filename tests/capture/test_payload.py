@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.formats._messages.records import decoder
-from kcheck.formats._record import Record, read_records
 from kcheck.model.source import BytesSource
+from kcheck.records.record import Record, read_records
+from kcheck.schemas.records import decoder
 from kcheck.segments.batches import Walk
 from tests.capture.answers import captured, fresh
 

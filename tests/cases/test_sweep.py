@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.model.depth import Depth
 from kcheck.model.report import PartitionFilter
 from kcheck.verbs.check import check

@@ -7,7 +7,7 @@ import pytest
 
 from tests.builders import write
 from tests.cli.command import kcheck
-from tests.records import batch_of, record
+from tests.record_bytes import batch_of, record
 from tests.test_brokers import BROKERS
 
 STOPPED = BROKERS / "4.3.1" / "stopped" / "broker-3"

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from kcheck.formats._messages.records import decoder
+from kcheck.schemas.records import decoder
 from tests.cli.command import kcheck
-from tests.records import batch_of, record
+from tests.record_bytes import batch_of, record
 
 ROOT = Path(__file__).parents[2]
 BROKER = ROOT / "fixtures" / "brokers" / "4.3.1" / "coordinators" / "broker-1"

@@ -11,13 +11,13 @@ import pytest
 from kcheck.disk.read import LocalFile
 from kcheck.dumps import batch_columns as dump_columns
 from kcheck.dumps import records as dump_records
-from kcheck.formats import _record as reading
 from kcheck.formats.producer_snapshot import ProducerSnapshot, serialize
+from kcheck.records import record as reading
 from kcheck.segments import header_columns as window
 from kcheck.tables import records
 from tests.builders import index
 from tests.cli.command import kcheck
-from tests.records import batch_of, old_message, record, wrapper
+from tests.record_bytes import batch_of, old_message, record, wrapper
 
 BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
 MARKER = b"\0\0\0\1", b"\0\0\0\0\0\7"

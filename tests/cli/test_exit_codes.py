@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kcheck import __version__
-from kcheck.core.releases import AS_OF, TABLE
+from kcheck.core.releases.releases import AS_OF, TABLE
 from kcheck.verbs import check as scan_check
 from tests.builders import partition_dir, run
 from tests.cli.command import KCHECK, ROOT, UNCHANGED, environment, kcheck, left_to_nobody, shell

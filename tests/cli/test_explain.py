@@ -12,7 +12,7 @@ import pytest
 
 from tests.builders import epochs, log_dir, partition_dir, run, write
 from tests.cli.command import ROOT, kcheck, shell
-from tests.core.log_catalogue import log_line
+from tests.messages.catalogue import log_line
 
 LOG = ROOT / "fixtures" / "logs" / "4.3.1" / "server.log"
 BELOW = log_line(

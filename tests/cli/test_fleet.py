@@ -78,7 +78,7 @@ def test_what_makes_no_sense_is_refused(options: tuple[str, ...], said: str, roo
 SLOW = """
 import sys, time
 from kcheck.cli.app import main
-from kcheck.fleet import steps as fleet_stages
+from kcheck.fleet.scan import steps as fleet_stages
 
 fleet_stages.check_partition = lambda *_: time.sleep(3600)
 sys.argv[0] = "kcheck"

@@ -11,7 +11,7 @@ import pytest
 from kcheck import __version__
 from kcheck.cli.options import MORE_FORMATS
 from kcheck.registry import discover
-from kcheck.renderers._contract import Renderer
+from kcheck.renderers import Renderer
 from tests.builders import log_dir, partition_dir, run
 from tests.cli.command import kcheck
 

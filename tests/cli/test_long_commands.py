@@ -17,9 +17,9 @@ from termios import TIOCSWINSZ
 import pytest
 
 from kcheck.cli.progress import line
+from kcheck.survey import segment_scan as deep
+from kcheck.survey.coverage import Coverage
 from kcheck.verbs import check
-from kcheck.views import segment_scan as deep
-from kcheck.views.coverage import Coverage
 from tests.builders import broker, flip_byte, partition_dir, run
 from tests.cli.command import KCHECK, drained, environment, kcheck, left_to_nobody, shell
 
@@ -175,7 +175,7 @@ def test_a_bug_in_one_segment_is_3(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     def fails(*arguments: object, **more: object) -> object:
         raise RuntimeError(f"boom {arguments[3]} {more['verify']}")
 
-    monkeypatch.setattr("kcheck.views.segment_scan.read_segment", fails)
+    monkeypatch.setattr("kcheck.survey.segment_scan.read_segment", fails)
     monkeypatch.setattr(check, "WORTH_SIZE", 0)
     done = kcheck("check", path, "--jobs", jobs, "--format", "json")
     assert (3, "kcheck failed here: RuntimeError: boom 0 False") == (

@@ -9,9 +9,9 @@ import pytest
 
 from tests.builders import log_dir, meta_properties, partition_dir, run, write
 from tests.cli.command import kcheck
-from tests.records import batch_of, record
-from tests.zookeeper import create, log, set_data
-from tests.zookeeper import record as transaction
+from tests.record_bytes import batch_of, record
+from tests.zookeeper_bytes import create, log, set_data
+from tests.zookeeper_bytes import record as transaction
 
 SECRET = b"hunter2-hunter2!"
 ENCODED = b64encode(SECRET).decode()

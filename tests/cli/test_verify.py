@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from kcheck.documents.saved_plan import parse_assignments, parse_plan, serialize
 from kcheck.errors import UsageError
+from kcheck.handouts.saved_plan import parse_assignments, parse_plan, serialize
 from tests.cli.command import kcheck
 from tests.test_brokers import BROKERS
 

@@ -17,9 +17,8 @@ from kcheck.errors import KcheckError, UndoError
 from kcheck.model.plan import digest
 from kcheck.model.plan_json import parse_plan
 from kcheck.plans.plan_report import outcome
+from kcheck.renderers import Options, text
 from kcheck.renderers import json as json_renderer
-from kcheck.renderers import text
-from kcheck.renderers._contract import Options
 from tests.disk.plans import bytes_of, make, plan_of, state
 from tests.oracle.ask import IS_WHOLE
 

@@ -8,13 +8,13 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from kcheck.formats._layout import Layout
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.formats.producer_snapshot import PRODUCER, SNAPSHOT_HEADER
-from kcheck.formats.record_batch import HEADER, LEGACY, MAGIC_AT, OVERHEAD
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.formats.transaction_index import ABORTED_TXN
 from kcheck.model.names import FileKind, parse_file
+from kcheck.records.batch import HEADER, LEGACY, MAGIC_AT, OVERHEAD
+from kcheck.records.layout import Layout
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "docs" / "formats"

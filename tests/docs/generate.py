@@ -15,15 +15,15 @@ from typer.main import get_command
 
 import kcheck.model.release
 from kcheck.cli.app import app
-from kcheck.core.log_catalogue import LogRule
-from kcheck.core.release_evidence import TABLE as EVIDENCE
-from kcheck.core.releases import NEWEST_TESTED, PROFILES, TABLE, TESTED, ReleaseRow, release
+from kcheck.core.releases.release_evidence import TABLE as EVIDENCE
+from kcheck.core.releases.releases import NEWEST_TESTED, PROFILES, TABLE, TESTED, ReleaseRow, release
 from kcheck.disk.package_data import log_catalogue
+from kcheck.messages.catalogue import LogRule
 from kcheck.model.behaviour import Behaviour
 from kcheck.model.behaviours import BEHAVIOURS
 from kcheck.model.release import Follower, ProfileRules
 from kcheck.registry import discover
-from kcheck.tables._contract import PLACE, Table
+from kcheck.tables import PLACE, Table
 from tests.docs import queries, test_rules_page
 from tests.docs.examples import ROOT, pages, printed, with_current_output
 from tests.docs.histories import history_pages
@@ -38,8 +38,9 @@ What each release of Kafka does, as far as it changes an answer of `kcheck`. `--
 [the files tell](#which-release-wrote-the-files).
 The brokers or classes of these lines answer in the tests: {", ".join(TESTED)}.
 
-{NOTICE} from `kcheck/core/releases.py`,
-`kcheck/model/release.py`, `kcheck/model/behaviours.py` and `kcheck/core/release_evidence.py`: change those, not this.
+{NOTICE} from `kcheck/core/releases/releases.py`,
+`kcheck/model/release.py`, `kcheck/model/behaviours.py` and
+`kcheck/core/releases/release_evidence.py`: change those, not this.
 """
 
 DEMO_HEAD = f"""# Two minutes: kcheck demo
@@ -57,8 +58,8 @@ LOG_MESSAGES_HEAD = f"""# Messages of brokers
 What the messages in a broker's log mean. [log-lines.md](log-lines.md) shows how to ask; `kcheck explain L008` shows
 every wording of one. Rules under Unrelated say nothing about files: each says why.
 
-{NOTICE} from `kcheck/core/log_rules.tsv` and
-`kcheck/core/log_patterns.tsv`: change those, not this.
+{NOTICE} from `kcheck/messages/rules.tsv` and
+`kcheck/messages/patterns.tsv`: change those, not this.
 """
 
 EVIDENCE_HEAD = f"""## Which release wrote the files
@@ -126,7 +127,7 @@ FOLLOWERS = {
     Follower.KIP279: "Asks OffsetsForLeaderEpoch until both name the same epoch.",
     Follower.FETCH: "Sends its latest epoch with each fetch; the leader answers where the logs diverge.",
 }
-"""They have no docstrings of their own; `kcheck.core.truncation` has one for all."""
+"""They have no docstrings of their own; `kcheck.core.replication.truncation` has one for all."""
 
 MEANINGS = (
     ("Readers", "CheckpointReader", "Reader: how the text checkpoints are read."),

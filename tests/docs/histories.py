@@ -5,8 +5,7 @@ from io import StringIO
 from itertools import groupby
 
 from kcheck.documents.simulation import verdict_row
-from kcheck.renderers import text
-from kcheck.renderers._contract import Options
+from kcheck.renderers import Options, text
 from kcheck.renderers._text_simulation import outcome
 from kcheck.simulation.history import ShippedHistory
 from kcheck.simulation.replay import Replay

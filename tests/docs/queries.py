@@ -11,7 +11,7 @@ import duckdb
 
 from kcheck.cli.app import main
 from kcheck.fleet.run import open_runs
-from kcheck.fleet.sql import views
+from kcheck.fleet.runs.sql import views
 from tests.docs.examples import ROOT
 
 PAGE = "docs/queries.md"

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.formats._contract import Format
-from kcheck.formats._messages import _metadata, _offsets, _protocol, _share_state, _transactions
-from kcheck.formats._messages.schema import parse_table
+from kcheck.formats import Format
 from kcheck.registry import discover
+from kcheck.schemas import metadata, offsets, protocol, share_state, transactions
+from kcheck.schemas.schema import parse_table
 from tests.docs.dumps import BLOCK, COMMAND, ROOT, pages, with_current_dumps
 
 ROW = re.compile(r"^[0-9a-f]{4,}  ((?:[0-9a-f]{2} ?)+)", re.MULTILINE)
@@ -39,7 +39,7 @@ def test_every_kind_has_a_page() -> None:
 def test_every_message_has_its_row() -> None:
     """With its type and its versions."""
     text = (ROOT / "docs" / "formats" / "internal-topics.md").read_text("utf-8")
-    for module in (_metadata, _offsets, _protocol, _share_state, _transactions):
+    for module in (metadata, offsets, protocol, share_state, transactions):
         for schema in parse_table(module.TABLE).values():
             least, most = schema.versions
             versions = f"{least}-{most}" if least < most else str(least)

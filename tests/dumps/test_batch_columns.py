@@ -10,15 +10,14 @@ import pytest
 from kcheck.dumps import batch_columns as dump_columns
 from kcheck.dumps import batches as dump_batches
 from kcheck.dumps.filter import DumpDetail, Filter
-from kcheck.formats._record import Data
 from kcheck.model.report import Row, RowSlice
-from kcheck.renderers import _text_dump, _text_records, text
-from kcheck.renderers._contract import Options
+from kcheck.records.record import Data
+from kcheck.renderers import Options, _text_dump, _text_records, text
 from kcheck.renderers.ndjson import render
 from kcheck.segments.header_columns import HeaderColumns
 from kcheck.verbs.dump import dump
 from tests.builders import FIRST_TIMESTAMP, flip_byte
-from tests.records import batch_of, old_message, record, wrapper
+from tests.record_bytes import batch_of, old_message, record, wrapper
 
 MARKER = b"\0\0\0\1", b"\0\0\0\0\0\7"
 NAMES = (None, b"", b"k", b"\xff\\", "\u043a\u043b\u044e\u0447".encode())

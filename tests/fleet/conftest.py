@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-import kcheck.fleet.comparison
-import kcheck.views.segment_scan  # noqa: F401 - the same
-from kcheck.views.rule_runner import all_rules
+import kcheck.fleet.scan.comparison
+import kcheck.survey.segment_scan  # noqa: F401 - the same
+from kcheck.survey.rule_runner import all_rules
 from tests.builders import log_dir, partition_dir, run
 from tests.fleet.hanging import hours_pass
 

@@ -10,9 +10,9 @@ from random import Random
 import pytest
 
 from kcheck.errors import KcheckError, UsageError
-from kcheck.fleet.replica_groups import Groups
 from kcheck.fleet.run import open_runs
-from tests.fleet.test_local_engine import BROKERS, scanned, tables
+from kcheck.fleet.scan.replica_groups import Groups
+from tests.fleet.scan.test_local_engine import BROKERS, scanned, tables
 from tests.oracle.ask import IS_WHOLE, SEED
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")

@@ -14,7 +14,7 @@ import pytest
 
 from kcheck.errors import KcheckError, StoreFailedError
 from kcheck.fleet.run import open_runs
-from tests.fleet.test_local_engine import BROKERS, scanned, tables
+from tests.fleet.scan.test_local_engine import BROKERS, scanned, tables
 from tests.oracle.ask import SEED
 from tests.stores import upload
 

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from kcheck.disk.read import FilesOf
-from kcheck.fleet import identify
-from kcheck.fleet import local_engine as local
-from kcheck.fleet import steps as stages
+from kcheck.fleet.scan import identify
+from kcheck.fleet.scan import local_engine as local
+from kcheck.fleet.scan import steps as stages
 from kcheck.model.views import PartitionView
+from kcheck.survey.rule_runner import check_partition
 from kcheck.views.log_dir import open_log_dir
-from kcheck.views.rule_runner import check_partition
 from tests.builders import log_dir, partition_dir, run
 from tests.fleet.hanging import SECONDS, hang
-from tests.fleet.test_local_engine import scanned
+from tests.fleet.scan.test_local_engine import scanned
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 """The test runner has threads where kcheck has none."""

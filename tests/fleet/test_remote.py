@@ -17,13 +17,13 @@ import pytest
 from kcheck.disk import quota, remote
 from kcheck.disk.remote import Store
 from kcheck.errors import NotALogDirError, UsageError
-from kcheck.fleet import steps as fleet_stages
-from kcheck.fleet.remembered import FOLDER, kept_by, left_by
 from kcheck.fleet.run_output import is_written
+from kcheck.fleet.scan import steps as fleet_stages
+from kcheck.fleet.scan.remembered import FOLDER, kept_by, left_by
 from tests.builders import broker, log_dir, partition_dir, run
 from tests.cli.command import kcheck
 from tests.fleet.hanging import SECONDS, begin_to_hang
-from tests.fleet.test_local_engine import BROKERS, scanned, tables
+from tests.fleet.scan.test_local_engine import BROKERS, scanned, tables
 from tests.stores import as_on_disk, put, upload
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
@@ -107,7 +107,7 @@ def test_a_run_that_is_killed_goes_on(where: str, s3: dict[str, Any], tmp_path: 
 HANGS = """
 import sys, time
 from kcheck.cli.app import main
-from kcheck.fleet import steps as fleet_stages
+from kcheck.fleet.scan import steps as fleet_stages
 
 look = fleet_stages.try_partition
 

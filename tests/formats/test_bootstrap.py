@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.formats._bootstrap import bootstrap_reads
-from kcheck.formats.record_batch import CONTROL, OVERHEAD
-from tests.records import batch_of, old_message, record, wrapper
+from kcheck.records.batch import CONTROL, OVERHEAD
+from tests.record_bytes import batch_of, old_message, record, wrapper
 
 BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
 WHOLE = (BROKERS / "4.3.1" / "snapshot" / "broker-1" / "data1" / "bootstrap.checkpoint").read_bytes()

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.releases import release
-from kcheck.formats._contract import Format
+from kcheck.core.releases.releases import release
+from kcheck.formats import Format
 from kcheck.registry import discover
 
 BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
-FORMATS = [each for each in discover("kcheck.formats", "FORMAT") if isinstance(each, Format) and each.parse]
+FORMATS = [each for each in discover("kcheck.formats", "FORMAT") if isinstance(each, Format) and each.serialize]
 CUT_BY_HAND = "__cluster_metadata-0"
 """Its indexes were cut in the copy (fixtures/README.md), not at the end of an entry."""
 

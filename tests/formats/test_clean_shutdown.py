@@ -2,7 +2,7 @@
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.formats.clean_shutdown import FORMAT, CleanShutdown, broker_reads, parse, serialize
 
 VALID = b'{"version":0,"brokerEpoch":41}'

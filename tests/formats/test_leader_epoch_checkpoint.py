@@ -2,7 +2,7 @@
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.formats.leader_epoch_checkpoint import FORMAT, broker_reads, parse, serialize
 from kcheck.model.entries import EpochEntry
 

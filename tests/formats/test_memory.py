@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.formats import offset_index, producer_snapshot, time_index, transaction_index
 from kcheck.formats.producer_snapshot import Producer, ProducerSnapshot
 from kcheck.formats.transaction_index import AbortedTxn

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.formats.meta_properties import FORMAT, MetaProperties, broker_reads, parse, properties, serialize
 
 DATE = "#\n#Sat Mar 02 09:14:55 UTC 2024\n"

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.releases import release
-from kcheck.formats._metadata_snapshot import FORMAT, MetadataSnapshot, broker_reads, parse
-from kcheck.formats.record_batch import HEADER, OVERHEAD, body_from, checksum
+from kcheck.core.releases.releases import release
+from kcheck.formats.metadata_snapshot import FORMAT, MetadataSnapshot, broker_reads, parse
 from kcheck.model.parsed import Defect, Parsed
+from kcheck.records.batch import HEADER, OVERHEAD, body_from, checksum
 
 LOG_DIR = Path(__file__).parents[2] / "fixtures" / "brokers" / "4.3.1" / "snapshot" / "broker-1" / "data1"
 NAMES = ("bootstrap.checkpoint", *(path.name for path in sorted(LOG_DIR.glob("__cluster_metadata-0/*.checkpoint"))))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.model.names import (
     DirectoryState,
     FileKind,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.formats import _checkpoint_file
 from kcheck.formats._checkpoint_file import DEFECT_COUNT_MAX
 from kcheck.formats.offset_checkpoint import FORMAT, OffsetCheckpoint, broker_reads, parse, serialize

@@ -2,9 +2,9 @@
 
 import pytest
 
-from kcheck.formats._entry_file import DEFECT_COUNT_MAX
 from kcheck.formats.offset_index import FORMAT, OffsetIndex, entry, parse, serialize
 from kcheck.model.entries import OffsetPosition
+from kcheck.records.entry_file import DEFECT_COUNT_MAX
 
 DATA = bytes.fromhex("000000090000100000000012000020ff")
 ENTRIES = ((9, 4096), (18, 8447))

@@ -3,12 +3,14 @@
 import doctest
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from kcheck import formats
 from kcheck.errors import UsageError
 from kcheck.formats import leader_epoch_checkpoint, offset_index
+from kcheck.survey.survey import requested_format
 
 NEEDED = {"_contract", "leader_epoch_checkpoint", "_checkpoint_file", "_checkpoint_reader"}
 
@@ -26,10 +28,22 @@ def test_a_file_is_parsed_by_its_name(folder: str) -> None:
     assert offset_index.FORMAT is formats.format_of(f"{folder}00000000000000000000.index")
 
 
+READ_BY_INSPECT = ("bootstrap.checkpoint", "00000000000000000007-0000000001.checkpoint", "meta.properties")
+
+
+@pytest.mark.parametrize("name", READ_BY_INSPECT)
+def test_every_file_that_inspect_reads_is_parsed(name: str, tmp_path: Path) -> None:
+    """`kcheck.formats.parse` and `kcheck inspect` know the same names."""
+    (tmp_path / name).write_bytes(b"")
+    known = requested_format(str(tmp_path / name), None)
+    assert known.parse is not None
+    assert known.parse(b"") == formats.parse(name, b"")
+
+
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("00000000000000000000.log", "segments are read batch by batch, see kcheck.formats.record_batch"),
+        ("00000000000000000000.log", "segments are read batch by batch, see kcheck.records.batch"),
         ("server.properties", "not a known file name"),
         ("meta.properties/", "not a known file name"),
         ("", "not a known file name"),
@@ -44,7 +58,7 @@ def test_another_name_is_refused(name: str, why: str) -> None:
 @pytest.mark.parametrize(
     ("code", "modules"),
     [
-        ("import kcheck.formats", set()),
+        ("import kcheck.formats", {"_contract"}),
         ("from kcheck.formats import leader_epoch_checkpoint", NEEDED),
     ],
 )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.formats.partition_metadata import FORMAT, PartitionMetadata, broker_reads, parse, serialize
 
 ID = "qzsY3uLbQ9mBq1s8vT0oWg"

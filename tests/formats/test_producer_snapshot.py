@@ -2,9 +2,9 @@
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.formats.producer_snapshot import CORRUPT, FORMAT, Producer, ProducerSnapshot, broker_reads, parse, serialize
-from kcheck.formats.record_batch import crc32c
+from kcheck.records.batch import crc32c
 
 DATA = bytes.fromhex(
     "0001d17b5f3f0000000100000000000003e8000000000004000000000000000e0000000400000174876e800000000007000000000000000a"

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.formats.quorum_state import FORMAT, ElectionRead, broker_reads, parse
 from kcheck.model.cluster import QuorumState
 from kcheck.model.parsed import BrokerReads

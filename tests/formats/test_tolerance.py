@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.formats import leader_epoch_checkpoint, offset_checkpoint
 from kcheck.model.release import CheckpointReader
 

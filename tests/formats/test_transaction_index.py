@@ -2,7 +2,7 @@
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.formats.transaction_index import FORMAT, AbortedTxn, broker_reads, parse, serialize
 
 DATA = bytes.fromhex("000000000000000003e8000000000000000a000000000000000f0000000000000010")

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kcheck.disk.read import opened
-from kcheck.formats._record import BODY_SIZE_MAX, Record, read_records
 from kcheck.model.cluster import NO_LEADER, PartitionRegistration
 from kcheck.model.entries import Batch
 from kcheck.model.source import Source
+from kcheck.records.record import BODY_SIZE_MAX, Record, read_records
 from kcheck.segments.batches import Walk
 from kcheck.views.metadata_copy import read_copy
 from kcheck.views.zookeeper_copy import zookeeper_copy

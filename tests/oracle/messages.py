@@ -1,4 +1,4 @@
-"""Writes the tables of `kcheck/formats/_messages` from Kafka's own schema files: `python -m tests.oracle.messages`.
+"""Writes the tables of `kcheck/schemas` from Kafka's own schema files: `python -m tests.oracle.messages`.
 
 The jars of a release hold them, one JSON file for each message. What a table says is name, type, versions, what can be
 null, what is tagged, and the defaults.
@@ -17,15 +17,15 @@ NEWEST = "4.3.1"
 """Its schemas know every version that a broker since 3.0 has written."""
 
 COMMAND = "python -m tests.oracle.messages"
-FOLDER = Path(__file__).parents[2] / "kcheck" / "formats" / "_messages"
+FOLDER = Path(__file__).parents[2] / "kcheck" / "schemas"
 
 TABLES = {
-    "_offsets": ("the records of __consumer_offsets", "kafka-group-coordinator", r".*(Key|Value)"),
-    "_protocol": ("what members of a classic group say", "kafka-clients", "ConsumerProtocol(Assignment|Subscription)"),
-    "_transactions": ("the records of __transaction_state", "kafka-transaction-coordinator", r".*(Key|Value)"),
-    "_share_state": ("the records of __share_group_state", "kafka-share-coordinator", r".*(Key|Value)"),
-    "_metadata": ("the records of __cluster_metadata", "kafka-metadata", r".*Record"),
-    "_remote_log": ("the records of __remote_log_metadata", "kafka-storage", r"Remote.*Record"),
+    "offsets": ("the records of __consumer_offsets", "kafka-group-coordinator", r".*(Key|Value)"),
+    "protocol": ("what members of a classic group say", "kafka-clients", "ConsumerProtocol(Assignment|Subscription)"),
+    "transactions": ("the records of __transaction_state", "kafka-transaction-coordinator", r".*(Key|Value)"),
+    "share_state": ("the records of __share_group_state", "kafka-share-coordinator", r".*(Key|Value)"),
+    "metadata": ("the records of __cluster_metadata", "kafka-metadata", r".*Record"),
+    "remote_log": ("the records of __remote_log_metadata", "kafka-storage", r"Remote.*Record"),
 }
 """The module; what it is about; the jar, and which of its schemas."""
 

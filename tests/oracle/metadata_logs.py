@@ -9,7 +9,7 @@ from typing import Any
 
 from kcheck.model.names import log_name
 from tests.oracle.ask import Ask
-from tests.records import batch_of, record
+from tests.record_bytes import batch_of, record
 
 NEWEST = "4.3.1"
 NAMES = ("orders", "payments", "a.b_c", "t")

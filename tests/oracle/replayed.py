@@ -10,9 +10,9 @@ from pathlib import Path
 
 from kcheck.disk.read import opened
 from kcheck.formats import offset_checkpoint
-from kcheck.formats._new_entries import encoded
 from kcheck.formats.offset_checkpoint import OffsetCheckpoint
 from kcheck.model.names import LEADER_EPOCHS, REPLICATION_OFFSET
+from kcheck.records.new_entries import encoded
 from kcheck.segments.batches import Walk
 from kcheck.simulation.directories import TOPIC, broker_id, magic_of
 from kcheck.simulation.events import Event, EventKind

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.formats.record_batch import HEADER
+from kcheck.records.batch import HEADER
 from tests.builders import broker, checkpoint, flip_byte, log_dir, partition_dir, partition_metadata, run, write
 from tests.damage import cases
 from tests.oracle.ask import IS_WHOLE, SEED, SWEEP, sampled

@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.formats import leader_epoch_checkpoint, offset_checkpoint
 from tests.oracle.ask import (
     BAD_UTF8,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import kcheck
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.model.cluster import PartitionRegistration
 from kcheck.views.log_dir import open_log_dir
 from kcheck.views.metadata_copy import read_copy

@@ -1,12 +1,12 @@
-"""Whom controllers elect, and what becomes of seats: kcheck.core.election and the classes of Kafka agree."""
+"""Whom controllers elect, and what becomes of seats: kcheck.core.election.election and the classes of Kafka agree."""
 
 from collections.abc import Iterator
 from random import Random
 
 import pytest
 
-from kcheck.core.election import BrokerStart, ElectionRules, Seats, changed_seats, elect, registered
-from kcheck.core.releases import release
+from kcheck.core.election.election import BrokerStart, ElectionRules, Seats, changed_seats, elect, registered
+from kcheck.core.releases.releases import release
 from kcheck.model.cluster import NO_LEADER
 from tests.oracle.ask import SEED, Ask, assert_equal, generated, sampled
 

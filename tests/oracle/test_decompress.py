@@ -12,8 +12,8 @@ from random import Random
 import cramjam
 import pytest
 
-from kcheck.formats._compression import ZSTD, decompress
-from kcheck.formats.record_batch import COMPRESSION
+from kcheck.records.batch import COMPRESSION
+from kcheck.records.compression import ZSTD, decompress
 from tests.compressed import gzip, lz4, xerial, zstd
 from tests.oracle.ask import SEED, Ask, assert_equal, flips, generated, sampled
 

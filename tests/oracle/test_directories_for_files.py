@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.startup import Outcome
+from kcheck.core.start.startup import Outcome
 from tests.builders import epochs, log_dir, meta_properties, partition_dir, partition_metadata, run, write
 from tests.oracle.ask import spread
 from tests.oracle.boot import Job

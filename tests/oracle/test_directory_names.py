@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.model.names import TopicPartition, broker_accepts
 from tests.oracle.ask import NUMBERS, SEED, SPACES, Ask, assert_equal, encoded, generated, sampled, spread, text
 

@@ -17,15 +17,15 @@ import pytest
 
 from kcheck.dumps.filter import DumpDetail, Filter
 from kcheck.formats.producer_snapshot import PRODUCER, Producer, ProducerSnapshot, serialize
-from kcheck.formats.record_batch import HEADER, OVERHEAD, body_from, checksum
-from kcheck.renderers._contract import Options
-from kcheck.renderers._printable import printable
+from kcheck.records.batch import HEADER, OVERHEAD, body_from, checksum
+from kcheck.renderers import Options
 from kcheck.renderers.kafka import render
+from kcheck.screen.printable import printable
 from kcheck.verbs.dump import dump
 from tests.cases.build import CASES, FOUND, lay_out, shared_copy
 from tests.docs.examples import ROOT
 from tests.oracle.ask import IS_WHOLE, SEED, Ask, assert_equal, flips, generated, sampled, spread
-from tests.records import with_overhead, wrapper
+from tests.record_bytes import with_overhead, wrapper
 
 pytestmark = pytest.mark.oracle
 

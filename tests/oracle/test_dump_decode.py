@@ -16,17 +16,17 @@ import pytest
 
 from kcheck.dumps.decode import with_decoded
 from kcheck.dumps.filter import DumpDetail, Filter
-from kcheck.formats._messages import _remote_log
-from kcheck.formats._messages.schema import parse_table
-from kcheck.formats._record import Record, read_records
-from kcheck.formats.record_batch import HEADER, OVERHEAD, header_of
-from kcheck.renderers._contract import Options
+from kcheck.records.batch import HEADER, OVERHEAD, header_of
+from kcheck.records.record import Record, read_records
+from kcheck.renderers import Options
 from kcheck.renderers._json_writer import printable_json
 from kcheck.renderers.kafka import render
+from kcheck.schemas import remote_log
+from kcheck.schemas.schema import parse_table
 from kcheck.verbs.dump import dump
 from tests.docs.examples import ROOT
 from tests.oracle.ask import SEED, Ask, assert_equal, flips, generated
-from tests.records import batch_of, record
+from tests.record_bytes import batch_of, record
 
 pytestmark = pytest.mark.oracle
 
@@ -92,7 +92,7 @@ def test_damaged_records(kind: str, ask: Ask, tmp_path: Path) -> None:
 
 def test_every_remote_message(ask: Ask, tmp_path: Path) -> None:
     """Messages that Kafka's classes wrote, with anything in their fields."""
-    package, table = "org.apache.kafka.server.log.remote.metadata.storage.generated.", _remote_log.TABLE
+    package, table = "org.apache.kafka.server.log.remote.metadata.storage.generated.", remote_log.TABLE
     schemas = list(parse_table(table).values())
     lines = [f"{package}{schema.name} 0 {seed}" for schema in schemas for seed in range(generated(100))]
     files: list[Path] = []

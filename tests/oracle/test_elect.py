@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 import pytest
 
 import kcheck
-from kcheck.core.early_elections import displaced
-from kcheck.core.election import first_leader, leader_of_all
-from kcheck.core.election_plans import Candidate, PartitionElection
-from kcheck.core.truncation_plans import FollowerPlan
-from kcheck.core.verification import StepKind
-from kcheck.replicas.elections import ClusterElection
+from kcheck.core.election.early_elections import displaced
+from kcheck.core.election.election import first_leader, leader_of_all
+from kcheck.core.election.plans import Candidate, PartitionElection
+from kcheck.core.election.verification import StepKind
+from kcheck.core.replication.truncation_plans import FollowerPlan
+from kcheck.replicas.elect import ClusterElection
 from tests.oracle import diverged
 from tests.oracle.ask import IS_WHOLE
 from tests.oracle.jars import numbers, run_java

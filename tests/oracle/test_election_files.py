@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.election_plans import Amounts, PartitionElection
-from kcheck.core.releases import release
-from kcheck.documents.election_files import files_of
-from kcheck.documents.group_resets import resets_of
+from kcheck.core.election.plans import Amounts, PartitionElection
+from kcheck.core.releases.releases import release
+from kcheck.handouts.election_files import files_of
+from kcheck.handouts.group_resets import resets_of
 from kcheck.model.entries import Offset
-from tests.core.test_election_plans import candidate, election
-from tests.core.test_recovery_plan import recovery
+from tests.core.election.test_plans import candidate, election
+from tests.core.election.test_recovery_plan import recovery
 from tests.oracle.ask import IS_WHOLE, Ask
 from tests.oracle.diverged import class_of
 

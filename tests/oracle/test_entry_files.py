@@ -9,10 +9,10 @@ from random import Random
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.formats import producer_snapshot, transaction_index
 from kcheck.formats.producer_snapshot import CRC_FROM, PRODUCER, SNAPSHOT_HEADER
-from kcheck.formats.record_batch import crc32c
+from kcheck.records.batch import crc32c
 from tests.docs.examples import ROOT
 from tests.oracle.ask import (
     IS_WHOLE,

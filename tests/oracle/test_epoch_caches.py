@@ -1,4 +1,4 @@
-"""kcheck.core.leader_epochs and the LeaderEpochFileCache of each release give the same answers.
+"""kcheck.core.replication.leader_epochs and the LeaderEpochFileCache of each release give the same answers.
 
 With KCHECK_SWEEP=1 20,000 lookups and 2,000 sequences of operations for each release, both on random caches; more
 multiplies them, without it they are fewer, and KCHECK_SEED (0) chooses other ones.
@@ -11,7 +11,8 @@ from random import Random
 
 import pytest
 
-from kcheck.core.leader_epochs import (
+from kcheck.core.releases.releases import release
+from kcheck.core.replication.leader_epochs import (
     assign,
     end_offset_for,
     epoch_for_offset,
@@ -19,7 +20,6 @@ from kcheck.core.leader_epochs import (
     truncate_from_end,
     truncate_from_start,
 )
-from kcheck.core.releases import release
 from kcheck.model.entries import Epoch, EpochEntries, EpochEntry, Offset
 from kcheck.model.release import Assign, Release
 from tests.oracle.ask import SEED, Ask, assert_equal, generated, sampled

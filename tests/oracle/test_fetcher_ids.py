@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from kcheck.core.replica_fetchers import fetcher_of
+from kcheck.core.replication.replica_fetchers import fetcher_of
 from kcheck.model.java import java_hash
 from tests.oracle.ask import IS_WHOLE, SEED, Ask, assert_equal, generated
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.leftovers import ends_start
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
+from kcheck.core.start.leftovers import ends_start
 from tests.builders import broker, run, write
 from tests.oracle.ask import sampled, spread
 from tests.oracle.boot import Job, boot

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from tests.cases.build import CASES
 from tests.oracle import histories
 from tests.oracle.kafka import Cluster

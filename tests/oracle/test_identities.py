@@ -9,8 +9,8 @@ from random import Random
 
 import pytest
 
-from kcheck.core.releases import release
-from kcheck.core.startup import Mode, Outcome, settings
+from kcheck.core.releases.releases import release
+from kcheck.core.start.startup import Mode, Outcome, settings
 from kcheck.model.finding import Finding
 from kcheck.startup.log_manager import StartOptions, combined_starts
 from kcheck.verbs.predict import start_of

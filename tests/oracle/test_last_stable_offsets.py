@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.formats import transaction_index
 from kcheck.formats.transaction_index import AbortedTxn
 from kcheck.model.depth import Depth

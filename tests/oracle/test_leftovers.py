@@ -10,15 +10,15 @@ from random import Random
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Finding
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
 from kcheck.model.views import PartitionView
 from kcheck.rules.kc226_leftover_file import next_start
+from kcheck.survey import survey as look
 from kcheck.verbs.check import check
-from kcheck.views import survey as look
 from tests.oracle.ask import SEED, SWEEP, Ask, sampled
 from tests.oracle.jars import numbers
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.log_matching import match
 from kcheck.disk.package_data import log_catalogue
+from kcheck.messages.matching import match
 from tests.oracle.ask import IS_WHOLE
 from tests.oracle.conftest import no_kafka
 from tests.oracle.jars import NoKafkaError, classpath, jar

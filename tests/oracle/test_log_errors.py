@@ -2,8 +2,8 @@
 
 import pytest
 
-from kcheck.core.log_lines import pasted
 from kcheck.disk.package_data import log_catalogue
+from kcheck.messages.lines import pasted
 from tests.oracle.ask import IS_WHOLE, Ask
 from tests.oracle.test_log_patterns import RELEASES, line_of
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.log_lines import LogEvent, events
 from kcheck.disk.package_data import log_catalogue
+from kcheck.messages.lines import LogEvent, events
 from tests.oracle import broker_logs, contested_brokers, histories, troubled_brokers
 from tests.oracle.kafka import Cluster
 

@@ -6,8 +6,8 @@ from functools import cache
 
 import pytest
 
-from kcheck.core.log_catalogue import Wording
 from kcheck.disk.package_data import log_catalogue
+from kcheck.messages.catalogue import Wording
 from tests.oracle.ask import IS_WHOLE
 from tests.oracle.conftest import no_kafka
 from tests.oracle.jars import NoKafkaError, classpath

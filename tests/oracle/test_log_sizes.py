@@ -1,9 +1,9 @@
-"""How many bytes of a `.log` a broker sees: kcheck.core.segments agrees with FileRecords of each release."""
+"""How many bytes of a `.log` a broker sees: kcheck.core.start.segments agrees with FileRecords of each release."""
 
 import pytest
 
-from kcheck.core.releases import release
-from kcheck.core.segments import seen_log_size
+from kcheck.core.releases.releases import release
+from kcheck.core.start.segments import seen_log_size
 from tests.oracle.ask import Ask, assert_equal, sampled
 
 pytestmark = pytest.mark.oracle

@@ -10,22 +10,22 @@ from random import Random
 
 import pytest
 
-from kcheck.formats._messages import _metadata, _offsets, _protocol, _remote_log, _share_state, _transactions
-from kcheck.formats._messages.decode import decode
-from kcheck.formats._messages.schema import Schema, parse_table
 from kcheck.renderers._json_writer import jackson, java_double
+from kcheck.schemas import metadata, offsets, protocol, remote_log, share_state, transactions
+from kcheck.schemas.decode import decode
+from kcheck.schemas.schema import Schema, parse_table
 from tests.oracle import messages
 from tests.oracle.ask import SEED, SWEEP, Ask, assert_equal, flips
 
 pytestmark = pytest.mark.oracle
 
 GENERATED = (
-    ("org.apache.kafka.coordinator.group.generated.", _offsets.TABLE),
-    ("org.apache.kafka.coordinator.transaction.generated.", _transactions.TABLE),
-    ("org.apache.kafka.coordinator.share.generated.", _share_state.TABLE),
-    ("org.apache.kafka.common.metadata.", _metadata.TABLE),
-    ("org.apache.kafka.common.message.", _protocol.TABLE),
-    ("org.apache.kafka.server.log.remote.metadata.storage.generated.", _remote_log.TABLE),
+    ("org.apache.kafka.coordinator.group.generated.", offsets.TABLE),
+    ("org.apache.kafka.coordinator.transaction.generated.", transactions.TABLE),
+    ("org.apache.kafka.coordinator.share.generated.", share_state.TABLE),
+    ("org.apache.kafka.common.metadata.", metadata.TABLE),
+    ("org.apache.kafka.common.message.", protocol.TABLE),
+    ("org.apache.kafka.server.log.remote.metadata.storage.generated.", remote_log.TABLE),
 )
 """The package of the classes that Kafka generates from each table."""
 

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.formats.meta_properties import broker_reads
 from tests.oracle.ask import (
     NUMBERS,

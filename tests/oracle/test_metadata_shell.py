@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import kcheck
-from kcheck.core.release_evidence import line_of_level
+from kcheck.core.releases.release_evidence import line_of_level
 from tests.oracle import histories
 from tests.oracle.ask import IS_WHOLE
 from tests.oracle.conftest import no_kafka

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.releases import release
-from kcheck.core.startup import settings
+from kcheck.core.releases.releases import release
+from kcheck.core.start.startup import settings
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Severity
 from kcheck.model.report import PartitionFilter

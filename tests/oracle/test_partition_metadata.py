@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.formats.partition_metadata import broker_reads
 from kcheck.model.release import Release
 from tests.oracle.ask import (

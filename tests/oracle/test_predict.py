@@ -13,10 +13,9 @@ from random import Random
 
 import pytest
 
-from kcheck.core.predictions import Content, LogDirPrediction, PartitionPrediction
-from kcheck.core.releases import release
-from kcheck.core.startup import Mode, Outcome, settings
-from kcheck.formats.record_batch import CONTROL
+from kcheck.core.releases.releases import release
+from kcheck.core.start.predictions import Content, LogDirPrediction, PartitionPrediction
+from kcheck.core.start.startup import Mode, Outcome, settings
 from kcheck.model.finding import Finding
 from kcheck.model.names import (
     CLEAN_SHUTDOWN,
@@ -29,6 +28,7 @@ from kcheck.model.names import (
     FileKind,
     parse_file,
 )
+from kcheck.records.batch import CONTROL
 from kcheck.startup.log_loader import ENDLESS
 from kcheck.startup.log_manager import StartOptions, combined_starts
 from kcheck.verbs.predict import start_of

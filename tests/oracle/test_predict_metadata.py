@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from kcheck.core.predictions import Content, PartitionPrediction
-from kcheck.core.releases import release
-from kcheck.core.startup import Mode, Outcome, Settings
+from kcheck.core.releases.releases import release
+from kcheck.core.start.predictions import Content, PartitionPrediction
+from kcheck.core.start.startup import Mode, Outcome, Settings
 from kcheck.disk.read import FilesOf
 from kcheck.model.names import CLUSTER_METADATA, DirectoryState, FileKind, PartitionDirectory
 from kcheck.startup.inputs import Context, LoadInputs

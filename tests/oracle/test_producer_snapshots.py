@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.startup import Outcome
+from kcheck.core.start.startup import Outcome
 from kcheck.formats.producer_snapshot import Producer, ProducerSnapshot, parse, serialize
 from tests.oracle.ask import Ask, sampled
 from tests.oracle.boot import Job

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.formats.quorum_state import broker_reads
 from tests.oracle.ask import BAD_UTF8, SEED, SWEEP, Ask, assert_equal, cuts, encoded, flips, sampled
 

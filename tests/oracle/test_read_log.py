@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
-from kcheck.core.releases import release
-from kcheck.formats._compression import decompress
-from kcheck.formats.record_batch import (
+from kcheck.core.releases.releases import release
+from kcheck.model.depth import Depth
+from kcheck.model.report import PartitionFilter
+from kcheck.model.segments import BatchFault, RecordFault
+from kcheck.records.batch import (
     CODEC_MASK,
     HEADER,
     LEGACY,
@@ -25,14 +27,12 @@ from kcheck.formats.record_batch import (
     header_of,
     is_modern,
 )
-from kcheck.model.depth import Depth
-from kcheck.model.report import PartitionFilter
-from kcheck.model.segments import BatchFault, RecordFault
+from kcheck.records.compression import decompress
 from kcheck.verbs.check import check
 from tests.docs.examples import ROOT
 from tests.fuzz import with_crcs
 from tests.oracle.ask import READERS, SEED, Ask, assert_equal, flips, generated, sampled
-from tests.records import COMPRESS
+from tests.record_bytes import COMPRESS
 
 pytestmark = pytest.mark.oracle
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import kcheck
-from kcheck.core.release_evidence import age, line_of
+from kcheck.core.releases.release_evidence import age, line_of
 from kcheck.model.evidence import ReleaseEvidence
 from tests.oracle import histories
 from tests.oracle.ask import IS_WHOLE

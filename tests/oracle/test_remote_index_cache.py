@@ -4,8 +4,8 @@ from random import Random
 
 import pytest
 
-from kcheck.core.releases import release
-from kcheck.core.remote_index_cache import read_cache
+from kcheck.core.releases.releases import release
+from kcheck.core.start.remote_index_cache import read_cache
 from tests.oracle.ask import SEED, Ask, assert_equal, generated, sampled
 
 pytestmark = pytest.mark.oracle

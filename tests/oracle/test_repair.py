@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.predictions import LogDirPrediction
-from kcheck.core.releases import release
-from kcheck.core.startup import Mode, Outcome, settings
+from kcheck.core.releases.releases import release
+from kcheck.core.start.predictions import LogDirPrediction
+from kcheck.core.start.startup import Mode, Outcome, settings
 from kcheck.disk.apply import apply
 from kcheck.model.names import FileKind
 from kcheck.model.plan import Write

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
-from kcheck.core.startup import Outcome
+from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
+from kcheck.core.start.startup import Outcome
 from kcheck.disk.apply import apply
 from kcheck.dumps.filter import DumpDetail, Filter
 from kcheck.formats import meta_properties, partition_metadata

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.releases import release
-from kcheck.core.startup import settings
+from kcheck.core.releases.releases import release
+from kcheck.core.start.startup import settings
 from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs.predict import predict
 from tests.oracle import histories

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from kcheck.core.leader_epochs import read_lines
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
+from kcheck.core.replication.leader_epochs import read_lines
 from kcheck.model.entries import Epoch, EpochEntry, Offset
 from kcheck.model.names import log_name
 from kcheck.model.release import Release

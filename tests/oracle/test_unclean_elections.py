@@ -14,7 +14,7 @@ import pytest
 
 import kcheck
 from kcheck.model.cluster import NO_LEADER, UNCLEAN, PartitionRegistration
-from kcheck.replicas.elections import ClusterElection
+from kcheck.replicas.elect import ClusterElection
 from kcheck.views.metadata_copy import read_copy
 from tests.oracle import histories
 from tests.oracle.diverged import settled

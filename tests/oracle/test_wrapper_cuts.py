@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.model.report import PartitionFilter
 from kcheck.replicas.leader_plans import Election
 from kcheck.replicas.truncation import truncation
 from tests.builders import Made, broker
 from tests.oracle.ask import Ask
-from tests.records import old_message, wrapper
+from tests.record_bytes import old_message, wrapper
 
 pytestmark = pytest.mark.oracle
 

@@ -9,12 +9,12 @@ from shutil import copytree
 
 import pytest
 
-from kcheck.core.znode_tree import restore
-from kcheck.formats._zookeeper_log import transactions
-from kcheck.formats._zookeeper_snapshot import parse, zxid_of
+from kcheck.core.cluster.znode_tree import restore
 from kcheck.model.znodes import Znode
+from kcheck.zookeeper.snapshot import parse, zxid_of
+from kcheck.zookeeper.transaction_log import transactions
 from tests.oracle.ask import SEED, Ask, generated
-from tests.zookeeper import WRITTEN, create, log, multi, record, set_data, text
+from tests.zookeeper_bytes import WRITTEN, create, log, multi, record, set_data, text
 
 pytestmark = pytest.mark.oracle
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kcheck.core.releases import release
-from kcheck.fleet import comparison as cross
-from kcheck.fleet.comparison import compare
-from kcheck.fleet.replicas import FIELDS, KEY, compared, replicas_schema
+from kcheck.core.releases.releases import release
+from kcheck.fleet.scan import comparison as cross
+from kcheck.fleet.scan.comparison import compare
+from kcheck.fleet.scan.replicas import FIELDS, KEY, compared, replicas_schema
 from tests.strategies import caches
 
 

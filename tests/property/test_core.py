@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kcheck.core.dialogue import Dialogue, Leader, Replica, Status
-from kcheck.core.leader_epochs import (
+from kcheck.core.releases.releases import TABLE, release
+from kcheck.core.replication.dialogue import Dialogue, Leader, Replica, Status
+from kcheck.core.replication.leader_epochs import (
     around,
     assign,
     assign_to,
@@ -21,9 +22,8 @@ from kcheck.core.leader_epochs import (
     truncate_from_start,
     unsorted,
 )
-from kcheck.core.lineage import EpochRange, Fork, fork, lineage_of_batches, lineage_of_cache, ranges
-from kcheck.core.releases import TABLE, release
-from kcheck.core.truncation import elected, plan_truncation
+from kcheck.core.replication.lineage import EpochRange, Fork, fork, lineage_of_batches, lineage_of_cache, ranges
+from kcheck.core.replication.truncation import elected, plan_truncation
 from kcheck.model.entries import Batch, EpochEntries, EpochEntry
 from kcheck.model.release import Assign, EpochLoad, Lookup, Release
 from tests import strategies

@@ -14,7 +14,7 @@ from kcheck.replicas import distinct_records
 from kcheck.replicas.distinct_records import Distinct, LostRange, distinct
 from kcheck.replicas.replica import LogFile
 from tests import builders, strategies
-from tests.records import COMPRESS, old_message, record, wrapper
+from tests.record_bytes import COMPRESS, old_message, record, wrapper
 
 Known = tuple[int, int | None, bytes]
 """Offset, epoch and value of a record."""

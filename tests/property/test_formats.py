@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kcheck.core.releases import TABLE, release
+from kcheck.core.releases.releases import TABLE, release
 from kcheck.formats import (
+    Format,
     clean_shutdown,
     leader_epoch_checkpoint,
     meta_properties,
@@ -18,14 +19,13 @@ from kcheck.formats import (
     transaction_index,
 )
 from kcheck.formats._checkpoint_file import DEFECT_COUNT_MAX
-from kcheck.formats._contract import Format
-from kcheck.formats.record_batch import CORRUPT, HEADER, batch_at, entry_size
 from kcheck.model.cluster import QuorumState
 from kcheck.model.entries import EpochEntries, OffsetEntry
 from kcheck.model.java import java_fields, java_int, java_lines, java_long, utf8_lines, utf8_lines_replaced
 from kcheck.model.names import broker_accepts, parse_directory, parse_file
 from kcheck.model.parsed import FOUND_SIZE_MAX
 from kcheck.model.release import CheckpointReader, Release
+from kcheck.records.batch import CORRUPT, HEADER, batch_at, entry_size
 from kcheck.registry import discover
 from tests import strategies
 from tests.property import reference
@@ -33,7 +33,7 @@ from tests.property import reference
 FORMATS = {
     each.kind: each
     for each in discover("kcheck.formats", "FORMAT")
-    if isinstance(each, Format) and each.parse is not None
+    if isinstance(each, Format) and each.serialize is not None
 }
 RELEASES = [release(row.last) for row in TABLE]
 READERS = [release(name) for name in ("0.9.0", "0.10.2", "0.11.0", "1.1", "2.8", "4.3")]

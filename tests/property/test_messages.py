@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kcheck.formats._messages.records import DECODERS, decoder
+from kcheck.schemas.records import DECODERS, decoder
 
 TYPES = st.integers(-1, 30).map(lambda kind: kind.to_bytes(2, "big", signed=True))
 VERSIONS = st.integers(0, 5).map(lambda version: version.to_bytes(2, "big"))

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.claims import ClaimedStart
-from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
-from kcheck.core.releases import release
-from kcheck.core.startup import Outcome
+from kcheck.core.releases.releases import release
+from kcheck.core.start.claims import ClaimedStart
+from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
+from kcheck.core.start.startup import Outcome
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Finding
 from kcheck.model.names import parse_file

@@ -1,4 +1,4 @@
-"""kcheck.core.start_order against every order of few brokers, with elections as the controller does them."""
+"""kcheck.core.election.start_order against every order of few brokers, with elections as the controller does them."""
 
 from collections.abc import Sequence
 from itertools import permutations
@@ -7,8 +7,8 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kcheck.core.election import BrokerStart, ElectionRules, Seats, after_fencing, first_leader
-from kcheck.core.start_order import EXACT_BROKERS_MAX, Contest, Costs, start_order
+from kcheck.core.election.election import BrokerStart, ElectionRules, Seats, after_fencing, first_leader
+from kcheck.core.election.start_order import EXACT_BROKERS_MAX, Contest, Costs, start_order
 
 BROKERS = (1, 2, 3, 4, 5)
 _ZERO = (0, 0)

@@ -14,7 +14,7 @@ from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.names import segment_prefix
 from tests.builders import batch, broker, flip_byte, index, log, message, partition_dir, run, write
 from tests.cli.command import kcheck
-from tests.records import batch_of, old_message, record, wrapper
+from tests.record_bytes import batch_of, old_message, record, wrapper
 
 GOLDEN = Path(__file__).parent / "golden"
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "brokers"

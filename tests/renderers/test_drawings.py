@@ -8,8 +8,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from kcheck.renderers import mermaid, svg
-from kcheck.renderers._contract import Options
+from kcheck.renderers import Options, mermaid, svg
 from kcheck.verbs.simulate import Simulation, histories, simulate
 from tests.cli.command import kcheck
 

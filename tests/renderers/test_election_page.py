@@ -9,8 +9,7 @@ import pytest
 
 import kcheck
 from kcheck.model.report import Report
-from kcheck.renderers import html
-from kcheck.renderers._contract import Options
+from kcheck.renderers import Options, html
 from tests.cli import command
 from tests.renderers.browser import browser
 from tests.renderers.golden import FIXTURES

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.fleet.history import history
 from kcheck.fleet.run import open_runs
-from kcheck.renderers import html
-from kcheck.renderers._contract import Options
+from kcheck.fleet.runs.history import history
+from kcheck.renderers import Options, html
 from kcheck.renderers._html import finding_history
 from tests.fleets import LOG_DIR, finding, forged
 from tests.renderers.test_html import HOSTILE, Tags, fleet

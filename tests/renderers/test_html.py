@@ -11,10 +11,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from kcheck.fleet.report import report
 from kcheck.fleet.run import open_run
-from kcheck.renderers import html
-from kcheck.renderers._contract import Options
+from kcheck.fleet.runs.report import report
+from kcheck.renderers import Options, html
 from kcheck.renderers._html.parts import prose
 from tests.fleets import LOG_DIR, LOSS, PARTITION, START, finding, forged
 

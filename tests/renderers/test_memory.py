@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.documents.inspection import InspectDetail
 from kcheck.formats import leader_epoch_checkpoint, offset_checkpoint, offset_index
 from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
 from kcheck.formats.offset_checkpoint import OffsetCheckpoint
 from kcheck.model.report import PartitionFilter
-from kcheck.renderers._contract import Options
+from kcheck.renderers import Options
 from kcheck.verbs.inspect import inspect
 
 COUNT = 20_000

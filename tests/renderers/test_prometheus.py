@@ -7,10 +7,9 @@ from typing import Any
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from kcheck.fleet.report import report
 from kcheck.fleet.run import open_run
-from kcheck.renderers import prometheus
-from kcheck.renderers._contract import Options
+from kcheck.fleet.runs.report import report
+from kcheck.renderers import Options, prometheus
 from tests.fleets import LOG_DIR, LOSS, PARTITION, START, finding, forged
 
 

@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from kcheck.core.predictions import LogDirPrediction
-from kcheck.core.releases import release
-from kcheck.core.startup import settings
+from kcheck.core.releases.releases import release
+from kcheck.core.start.predictions import LogDirPrediction
+from kcheck.core.start.startup import settings
 from kcheck.disk.apply import apply, undo
 from kcheck.disk.read import FilesOf
 from kcheck.errors import KcheckError

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.releases import release
-from kcheck.core.startup import settings
+from kcheck.core.releases.releases import release
+from kcheck.core.start.startup import settings
 from kcheck.disk.apply import apply, undo
 from kcheck.plans.repair import repair
 from kcheck.startup.log_manager import combined_starts

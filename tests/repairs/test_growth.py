@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.predictions import LogDirPrediction
-from kcheck.core.releases import release
-from kcheck.core.startup import Settings
+from kcheck.core.releases.releases import release
+from kcheck.core.start.predictions import LogDirPrediction
+from kcheck.core.start.startup import Settings
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.names import DirectoryState, segment_prefix
 from kcheck.model.plan import Plan
@@ -17,7 +17,7 @@ from kcheck.plans import diagnosis as survey_module
 from kcheck.plans import repair as repair_module
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.repair import repair
-from kcheck.repairs._contract import CutEdit
+from kcheck.repairs import CutEdit
 from kcheck.startup.log_manager import StartOptions
 from kcheck.views.log_dir import LogDirs, open_log_dir
 from kcheck.views.targets import Target, TargetKind

@@ -2,15 +2,15 @@
 
 from pathlib import Path
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.disk.apply import apply
 from kcheck.model.plan import SetAside, Write
 from kcheck.model.report import PartitionFilter
 from kcheck.plans.repair import repair
-from kcheck.repairs._contract import Impact
+from kcheck.repairs import Impact
 from kcheck.replicas.leader_plans import Election
 from kcheck.replicas.truncation import truncation
-from kcheck.views.rule_runner import all_repairs
+from kcheck.survey.rule_runner import all_repairs
 from tests.builders import broker, epochs, log_dir, partition_dir, partition_metadata, write
 from tests.builders import readable_run as run
 from tests.cli.command import kcheck

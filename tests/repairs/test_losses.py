@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kcheck.core.predictions import LostRecords
+from kcheck.core.start.predictions import LostRecords
 from kcheck.model.entries import Offset
 from kcheck.plans.losses import PartitionLoss
 from tests.builders import Made, broker, epochs, log_dir, partition_dir, partition_metadata, write

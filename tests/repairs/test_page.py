@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from kcheck.repairs._nothing import WITHOUT
-from kcheck.views.rule_runner import all_repairs, all_rules
+from kcheck.survey.rule_runner import all_repairs, all_rules
 
 PAGE = Path(__file__).parents[2] / "docs" / "repair.md"
 _ROW = re.compile(r"^\| `([a-z-]+)` \| ([KC0-9, to]+) \|", re.MULTILINE)

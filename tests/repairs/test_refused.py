@@ -16,8 +16,7 @@ from kcheck.model.plan import Write
 from kcheck.model.report import Row
 from kcheck.plans import edited_partition
 from kcheck.plans.repair import RepairPlan, repair
-from kcheck.repairs import move_aside_files, rewrite_meta_properties
-from kcheck.repairs._contract import Refused
+from kcheck.repairs import Refused, move_aside_files, rewrite_meta_properties
 from kcheck.startup import partition as startup_partition
 from kcheck.startup.virtual_files import Folder
 from tests.builders import batch_of, broker, epochs, flip_byte, log, log_dir, partition_dir, record, write

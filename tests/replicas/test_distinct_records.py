@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.formats.record_batch import CONTROL
 from kcheck.model.entries import Offset
+from kcheck.records.batch import CONTROL
 from kcheck.replicas import distinct_records
 from kcheck.replicas.distinct_records import Distinct, LostRange, distinct
 from kcheck.replicas.replica import LogFile
 from kcheck.segments.batches import Walk
 from tests.builders import Made, batch, batch_of, log, record, run
-from tests.records import COMPRESS, old_message, wrapper
+from tests.record_bytes import COMPRESS, old_message, wrapper
 from tests.replicas.test_group_offsets import log_files
 
 FIXTURES = Path("fixtures/brokers")

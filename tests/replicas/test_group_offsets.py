@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from kcheck.formats.record_batch import CONTROL, TRANSACTIONAL
 from kcheck.model.entries import Offset
+from kcheck.records.batch import CONTROL, TRANSACTIONAL
 from kcheck.replicas import group_offsets
 from kcheck.replicas.group_offsets import _take_plain as take_plain
 from kcheck.replicas.group_offsets import committed_offsets
 from kcheck.replicas.replica import LogFile
 from tests.builders import flipped
-from tests.records import batch_of, old_message, record, wrapper
+from tests.record_bytes import batch_of, old_message, record, wrapper
 
 FIXTURES = Path("fixtures/brokers")
 IN_TRANSACTION = {"attributes": TRANSACTIONAL, "producer": (7, 0, 0)}

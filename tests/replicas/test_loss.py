@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.lineage import EpochRange
-from kcheck.core.truncation_plans import CutPosition
+from kcheck.core.replication.lineage import EpochRange
+from kcheck.core.replication.truncation_plans import CutPosition
 from kcheck.model.entries import Offset
 from kcheck.model.source import BytesSource
 from kcheck.model.unreadable import UnreadableError
@@ -13,7 +13,7 @@ from kcheck.replicas.loss import Amount, amount, cut_at, lineage, shared, wrappe
 from kcheck.replicas.replica import LogFile
 from kcheck.segments.batches import Walk
 from tests.builders import Made, batch, log, message, run, write
-from tests.records import old_message, wrapper
+from tests.record_bytes import old_message, wrapper
 
 
 def files(folder: Path, *segments: list[Made]) -> tuple[LogFile, ...]:

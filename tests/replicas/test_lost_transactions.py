@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.lost_transactions import CountedTransactions, LostTransactions, OpenTransaction
+from kcheck.core.replication.lost_transactions import CountedTransactions, LostTransactions, OpenTransaction
 from kcheck.formats import producer_snapshot
 from kcheck.formats.producer_snapshot import VERSION, Producer, ProducerSnapshot
-from kcheck.formats.record_batch import CONTROL, TRANSACTIONAL
 from kcheck.model.entries import Offset
+from kcheck.records.batch import CONTROL, TRANSACTIONAL
 from kcheck.replicas.lost_transactions import lost_transactions, open_transactions
 from kcheck.replicas.replica import LogFile
 from tests.builders import Made, batch, flip_byte, log, message, run, write
-from tests.records import batch_of, record
+from tests.record_bytes import batch_of, record
 from tests.replicas.test_group_offsets import log_files, marker
 
 FIXTURES = Path("fixtures/brokers")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.replicas.loading import replicas_of, started
 from kcheck.replicas.replica import ReplicaState, as_it_lies, live
 from kcheck.views.log_dir import LogDirs

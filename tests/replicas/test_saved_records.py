@@ -15,7 +15,7 @@ from kcheck.replicas.loss import batches_of
 from kcheck.replicas.replica import LogFile
 from kcheck.replicas.saved_records import SavedRecords, save_lost
 from tests.builders import log, log_dir, message, run, write
-from tests.records import old_message, wrapper
+from tests.record_bytes import old_message, wrapper
 from tests.replicas.test_group_offsets import log_files
 
 

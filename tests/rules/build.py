@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 
-from kcheck.core.releases import release
-from kcheck.core.segments import log_start_offset
+from kcheck.core.releases.releases import release
+from kcheck.core.start.segments import log_start_offset
 from kcheck.formats import (
-    _metadata_snapshot,
     clean_shutdown,
     leader_epoch_checkpoint,
     meta_properties,
+    metadata_snapshot,
     offset_checkpoint,
     partition_metadata,
     producer_snapshot,
@@ -20,7 +20,7 @@ from kcheck.model.release import Release
 from kcheck.model.segments import SegmentView
 from kcheck.model.views import FileView, LogDirView, PartitionView, SegmentSummary
 from kcheck.registry import discover
-from kcheck.rules._contract import Rule, Scope
+from kcheck.rules import Rule, Scope
 
 LOG_DIR = "/data/d1"
 
@@ -28,7 +28,7 @@ NEWEST = release("4.3")
 
 FORMATS = (
     offset_checkpoint, leader_epoch_checkpoint, partition_metadata, meta_properties, clean_shutdown, producer_snapshot,
-    _metadata_snapshot,
+    metadata_snapshot,
 )  # fmt: skip
 
 

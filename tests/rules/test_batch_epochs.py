@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.model.entries import Offset
 from kcheck.model.segments import BatchFault, FaultyBatch
 from kcheck.rules import kc149_batch_epoch_order

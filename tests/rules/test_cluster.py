@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from kcheck.core.cluster_copies import MetadataCopy
-from kcheck.core.quorum import quorum
-from kcheck.core.strays import StrayDetector, replica_in_cluster
+from kcheck.core.cluster.copies import MetadataCopy
+from kcheck.core.cluster.quorum import quorum
+from kcheck.core.start.strays import StrayDetector, replica_in_cluster
 from kcheck.model.cluster import (
     BrokerRegistration,
     ClusterImage,
@@ -18,8 +18,8 @@ from kcheck.model.cluster import (
 )
 from kcheck.model.finding import Claimed, Finding
 from kcheck.model.views import PartitionView, ReplicasView
-from kcheck.rules._contract import Scope
-from tests.core.test_quorum import copy
+from kcheck.rules import Scope
+from tests.core.cluster.test_quorum import copy
 from tests.rules.build import batch, epochs, found_by_all, log_dir, partition
 
 REGISTRATION = PartitionRegistration((1, 2), (2,), leader_epoch=3)

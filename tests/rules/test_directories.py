@@ -2,7 +2,7 @@
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.formats import offset_checkpoint
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Location, Severity

@@ -4,13 +4,12 @@ import tracemalloc
 
 import pytest
 
-from kcheck.core.leader_epochs import read_lines
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
+from kcheck.core.replication.leader_epochs import read_lines
 from kcheck.model.entries import EpochEntry
 from kcheck.model.finding import Severity
 from kcheck.model.names import DirectoryState
-from kcheck.rules import kc201_epoch_order
-from kcheck.rules._contract import Rule
+from kcheck.rules import Rule, kc201_epoch_order
 from kcheck.rules.kc201_epoch_order import RULE as KC201
 from kcheck.rules.kc202_epoch_above_log_end import RULE as KC202
 from kcheck.rules.kc203_epoch_below_log_start import RULE as KC203

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kcheck.core.remote_index_cache import NOT_A_DIRECTORY
+from kcheck.core.start.remote_index_cache import NOT_A_DIRECTORY
 from kcheck.model.finding import Severity
 from kcheck.model.names import DirectoryState
 from kcheck.model.remote_index_cache import RemoteIndexCache

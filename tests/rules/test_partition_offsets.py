@@ -4,7 +4,7 @@ import pytest
 
 from kcheck.model.finding import Severity
 from kcheck.model.names import DirectoryState
-from kcheck.rules._contract import Scope
+from kcheck.rules import Scope
 from kcheck.rules.kc204_epochs_missing import RULE as KC204
 from kcheck.rules.kc211_log_start_above_log_end import RULE as KC211
 from kcheck.rules.kc212_recovery_point_above_log_end import RULE as KC212

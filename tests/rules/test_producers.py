@@ -15,7 +15,7 @@ from kcheck.model.producers import (
     SnapshotView,
 )
 from kcheck.model.views import PartitionView
-from kcheck.rules._contract import Scope
+from kcheck.rules import Scope
 from kcheck.rules.kc181_producer_snapshot_damaged import RULE as KC181
 from tests.rules.build import file_view, found_by, found_by_all, partition
 

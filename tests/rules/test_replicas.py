@@ -1,11 +1,11 @@
 """KC401 to KC404: the replicas of one partition beside each other."""
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.finding import Location
 from kcheck.model.views import Different, PartitionView, ReplicasView
-from kcheck.rules._contract import Scope
-from kcheck.views.rule_runner import check_replicas
+from kcheck.rules import Scope
+from kcheck.survey.rule_runner import check_replicas
 from tests.rules.build import epochs, found_by_all, ids, partition
 
 

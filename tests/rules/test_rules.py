@@ -7,13 +7,12 @@ import re
 import pytest
 
 import kcheck.rules
-from kcheck.formats import _metadata_snapshot, quorum_state
-from kcheck.formats._contract import Format
+from kcheck.formats import Format, metadata_snapshot, quorum_state
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.report import Report
 from kcheck.model.unreadable import Unreadable, UnreadableCause
 from kcheck.registry import discover
-from kcheck.rules._contract import SERIES, Rule, Scope
+from kcheck.rules import SERIES, Rule, Scope
 from kcheck.rules._words import counted, listed, quoted
 from kcheck.rules.kc001_unreadable import GONE, finding
 from kcheck.rules.kc001_unreadable import RULE as KC001
@@ -70,7 +69,7 @@ def test_an_id_says_what_a_rule_looks_at(rule: Rule) -> None:
 def test_a_rule_of_files_says_of_which_kinds(rule: Rule) -> None:
     """Without one it would never be asked; a rule of something else has none."""
     known = {kind.kind for kind in discover("kcheck.formats", "FORMAT") if isinstance(kind, Format)}
-    known.update((_metadata_snapshot.FORMAT.kind, quorum_state.FORMAT.kind))
+    known.update((metadata_snapshot.FORMAT.kind, quorum_state.FORMAT.kind))
     assert (rule.scope is Scope.FILE) == bool(rule.kinds)
     assert known.issuperset(rule.kinds)
 

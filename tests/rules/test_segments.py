@@ -25,7 +25,7 @@ from kcheck.model.segments import (
     Transactions,
 )
 from kcheck.model.views import PartitionView
-from kcheck.rules._contract import Scope
+from kcheck.rules import Scope
 from tests.rules.build import found_by_all, partition, rules
 
 VIEW = SegmentView(

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kcheck.formats._record import Record, read_records
 from kcheck.model.finding import Location
 from kcheck.model.segments import FAULT_COUNT_MAX, FaultyRecord, RecordFault, RecordsView
 from kcheck.model.source import BytesFiles
+from kcheck.records.record import Record, read_records
 from kcheck.segments import batch_records as records
 from kcheck.segments import header_columns as window
 from kcheck.segments.segment import read_segment

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from kcheck.formats.record_batch import body_from, checksum
 from kcheck.model.entries import Batch
 from kcheck.model.segments import End
 from kcheck.model.source import BytesSource
+from kcheck.records.batch import body_from, checksum
 from kcheck.segments import batch_boundaries
 from kcheck.segments import header_columns as read
 from kcheck.segments.batches import Walk

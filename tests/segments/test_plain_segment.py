@@ -15,7 +15,7 @@ from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.finding import Location
 from kcheck.model.segments import SegmentView
 from kcheck.model.source import BytesFiles, Files
-from kcheck.rules._contract import Scope
+from kcheck.rules import Scope
 from kcheck.segments import plain_segment as small
 from kcheck.segments.producer_snapshots import offsets_within, snapshot_offsets
 from kcheck.segments.segment import read_segment

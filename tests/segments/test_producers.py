@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.formats.producer_snapshot import FORMAT, Producer, ProducerSnapshot, serialize
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Location

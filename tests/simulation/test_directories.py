@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kcheck import api
-from kcheck.core.truncation import leader_epoch_reply
+from kcheck.core.replication.truncation import leader_epoch_reply
 from kcheck.disk.new_files import write_tree
 from kcheck.errors import UsageError
 from kcheck.model.entries import Epoch

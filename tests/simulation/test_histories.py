@@ -2,7 +2,7 @@
 
 import pytest
 
-from kcheck.core.releases import lines
+from kcheck.core.releases.releases import lines
 from kcheck.errors import UsageError
 from kcheck.simulation.replay import in_words, replay
 from kcheck.simulation.script import parse

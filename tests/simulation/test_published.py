@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from kcheck.core.dialogue import FetchAnswer
-from kcheck.core.releases import release
-from kcheck.core.truncation import fetch_check
+from kcheck.core.releases.releases import release
+from kcheck.core.replication.dialogue import FetchAnswer
+from kcheck.core.replication.truncation import fetch_check
 from kcheck.model.entries import Epoch, EpochEndOffset, Offset
 from kcheck.simulation.decisions import Decision
 from kcheck.simulation.logs import as_leader

@@ -3,8 +3,8 @@
 import struct
 from collections.abc import Iterable, Mapping
 
-from kcheck.core.releases import release
-from kcheck.core.startup import Mode, Settings
+from kcheck.core.releases.releases import release
+from kcheck.core.start.startup import Mode, Settings
 from kcheck.model.names import segment_prefix
 from kcheck.model.source import BytesFiles
 from kcheck.startup.inputs import Context

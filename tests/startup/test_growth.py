@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
-from kcheck.core.releases import release
-from kcheck.core.startup import Mode, Outcome, Settings
+from kcheck.core.releases.releases import release
+from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
+from kcheck.core.start.startup import Mode, Outcome, Settings
 from kcheck.model.names import LEADER_EPOCHS, parse_directory, segment_prefix
 from kcheck.model.source import BytesFiles
 from kcheck.startup.inputs import Context, LoadInputs

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.startup.index import LoadedOffsetIndex, LoadedTimeIndex, made_with
 from kcheck.startup.virtual_files import Folder, StartError
 from tests.builders import index

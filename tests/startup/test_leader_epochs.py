@@ -2,7 +2,7 @@
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.startup.leader_epochs import EpochCache
 from kcheck.startup.virtual_files import Folder, StartError, UnreadableFileError
 from tests.builders import epochs

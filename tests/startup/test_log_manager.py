@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
-from kcheck.core.releases import release
-from kcheck.core.startup import Mode, Outcome, Settings
+from kcheck.core.releases.releases import release
+from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
+from kcheck.core.start.startup import Mode, Outcome, Settings
 from kcheck.model.finding import Finding
 from kcheck.model.names import PartitionDirectory, parse_directory
 from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_manager import StartOptions, combined_starts, directory_load_of, start_log_dir
+from kcheck.survey.recheck import has_left
 from kcheck.views.log_dir import open_log_dir
-from kcheck.views.recheck import has_left
 from tests.builders import checkpoint
 from tests.startup.folders import context_of
 

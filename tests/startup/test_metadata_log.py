@@ -5,7 +5,7 @@ tests/oracle/test_predict_metadata.py holds the same against the released classe
 
 import pytest
 
-from kcheck.core.predictions import LoadedLog
+from kcheck.core.start.predictions import LoadedLog
 from kcheck.model.names import METADATA_TOPIC_ID
 from kcheck.startup.log_loader import LogLoader
 from kcheck.startup.metadata_log import finish

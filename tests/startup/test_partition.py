@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.cluster_copies import MetadataCopy
-from kcheck.core.predictions import LogCut, LostRecords, PartitionPrediction
-from kcheck.core.startup import Mode, Outcome
-from kcheck.core.strays import StrayDetector
+from kcheck.core.cluster.copies import MetadataCopy
+from kcheck.core.start.predictions import LogCut, LostRecords, PartitionPrediction
+from kcheck.core.start.startup import Mode, Outcome
+from kcheck.core.start.strays import StrayDetector
 from kcheck.disk.read import FilesOf
 from kcheck.formats.partition_metadata import PartitionMetadata, serialize
 from kcheck.model.cluster import BrokerRegistration, ClusterImage, PartitionRegistration, TopicImage

@@ -7,7 +7,7 @@ import struct
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.formats.transaction_index import AbortedTxn
 from kcheck.startup.producer_state import Producers
 from kcheck.startup.recover import Recovered, recover

@@ -5,7 +5,7 @@ tests/oracle/test_predict.py holds the same on damaged copies of real logs.
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.model.entries import RELATIVE_OFFSET_MAX
 from kcheck.startup.leader_epochs import EpochCache
 from kcheck.startup.producer_state import Producers

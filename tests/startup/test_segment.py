@@ -2,8 +2,8 @@
 
 import pytest
 
-from kcheck.core.segments import LOG_SIZE_MAX
-from kcheck.core.startup import Settings
+from kcheck.core.start.segments import LOG_SIZE_MAX
+from kcheck.core.start.startup import Settings
 from kcheck.formats.transaction_index import AbortedTxn
 from kcheck.model.source import BytesFiles
 from kcheck.startup.segment import Segment, endings

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.predictions import PartitionPrediction
-from kcheck.core.releases import release
-from kcheck.core.startup import Mode, Settings
-from kcheck.core.strays import stray_detector
+from kcheck.core.releases.releases import release
+from kcheck.core.start.predictions import PartitionPrediction
+from kcheck.core.start.startup import Mode, Settings
+from kcheck.core.start.strays import stray_detector
 from kcheck.disk.read import FilesOf
 from kcheck.disk.walk import join
 from kcheck.documents.predict import partition_row

@@ -2,8 +2,8 @@
 
 import pytest
 
-from kcheck.core.predictions import Changes, new_content
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
+from kcheck.core.start.predictions import Changes, new_content
 from kcheck.model.source import BytesFiles
 from kcheck.startup.virtual_files import DirectoryError, Folder, UnseenError, contents_of, failed
 from tests.startup.folders import folder_of, name

@@ -4,18 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.arrow import batch_of, from_bytes
+from kcheck.core.releases.releases import release
 from kcheck.disk.read import FilesOf
-from kcheck.fleet.identify import ScanOptions, identify
-from kcheck.fleet.inventory import FleetLogDir
-from kcheck.fleet.scan_rows import tables_of
-from kcheck.fleet.steps import list_items, look_at_broker, scan_batches
+from kcheck.fleet.scan.identify import ScanOptions, identify
+from kcheck.fleet.scan.inventory import FleetLogDir
+from kcheck.fleet.scan.rows import tables_of
+from kcheck.fleet.scan.steps import list_items, look_at_broker, scan_batches
 from kcheck.model.depth import Depth
 from kcheck.model.report import PartitionFilter
 from kcheck.segments.segment import read_segment
 from kcheck.tables import checkpoints, leader_epochs, log_dirs, segments
 from kcheck.tables import partitions as partitions_table
-from kcheck.tables._arrow import batch_of, from_bytes
 from kcheck.views.log_dir import open_log_dir, partitions
 from tests.builders import log_dir, partition_dir, run
 

@@ -12,10 +12,10 @@ from pyarrow import parquet
 
 from kcheck.dumps.filter import DumpDetail, Filter
 from kcheck.registry import discover
+from kcheck.renderers import Options
 from kcheck.renderers import parquet as renderer
-from kcheck.renderers._contract import Options
-from kcheck.renderers._printable import printable
-from kcheck.tables._contract import Table
+from kcheck.screen.printable import printable
+from kcheck.tables import Table
 from kcheck.verbs.dump import dump
 from tests.builders import log, run
 from tests.cases.build import CASES, shared_copy
@@ -67,7 +67,7 @@ def test_every_table_is_written_by_a_command() -> None:
     """That of files without rows is one that no row fills; those of a run are written by `fleet scan`.
 
     Those of changes and of the history of findings need several runs: tests/cli/test_fleet_diff.py and
-    tests/fleet/test_history.py write them.
+    tests/fleet/runs/test_history.py write them.
     """
     assert {*COMMANDS, "files", "changes", "finding_history", *RUN} == set(TABLES)
     assert {"findings", "cluster_brokers", "cluster_partitions", "log_events"} == set(COMMANDS) & set(RUN)

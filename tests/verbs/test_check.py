@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.disk.read import FilesOf, opened
 from kcheck.errors import UsageError
 from kcheck.model.depth import Depth
 from kcheck.model.report import PartitionFilter
 from kcheck.model.source import Source
+from kcheck.survey.coverage import Coverage
 from kcheck.verbs.check import ReadOptions, check
 from kcheck.verbs.next_starts import NextStarts
-from kcheck.views.coverage import Coverage
 from tests.builders import batch, broker, flip_byte, log, partition_dir, run, write
 from tests.reports import EVERY, document, ids
 

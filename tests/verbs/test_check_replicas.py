@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.errors import UsageError
 from kcheck.model.depth import Depth
 from kcheck.segments import header_columns as columns

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.formats.transaction_index import ABORTED_TXN
 from kcheck.model.depth import Depth
 from kcheck.model.report import PartitionFilter

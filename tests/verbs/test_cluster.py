@@ -10,7 +10,7 @@ import pytest
 import kcheck
 from kcheck.errors import UsageError
 from kcheck.model.report import PartitionFilter
-from kcheck.renderers._contract import Options
+from kcheck.renderers import Options
 from kcheck.renderers.text import render
 from kcheck.views.metadata_copy import read_copy
 from tests.builders import flip_byte

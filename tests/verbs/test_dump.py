@@ -16,16 +16,16 @@ from kcheck.dumps import open_file as dumping
 from kcheck.dumps.filter import DumpDetail, Filter, parse_offsets, parse_times
 from kcheck.errors import UsageError
 from kcheck.formats.producer_snapshot import PRODUCER, SNAPSHOT_HEADER, Producer, ProducerSnapshot, serialize
-from kcheck.formats.record_batch import crc32c
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.formats.transaction_index import ABORTED_TXN
 from kcheck.model.names import segment_prefix
-from kcheck.renderers._contract import Options
+from kcheck.records.batch import crc32c
+from kcheck.renderers import Options
 from kcheck.renderers.json import render
 from kcheck.segments import header_columns as window
 from kcheck.verbs.dump import dump
 from tests.builders import batch, flip_byte, index, log, message, run
-from tests.records import batch_of, record
+from tests.record_bytes import batch_of, record
 
 ALL = Filter()
 PRODUCERS = (Producer(7, 1, 9, 41, 4, 1000, 0, -1), Producer(8, 0, 2, 20, 2, 2000, 3, 18))

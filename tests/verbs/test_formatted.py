@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kcheck.core.release_evidence import line_of
+from kcheck.core.releases.release_evidence import line_of
 from tests.cli.command import kcheck
 from tests.oracle.formatted import CLUSTER_ID, DIRECTORIES, WAYS
 

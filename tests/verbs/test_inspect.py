@@ -9,7 +9,7 @@ import pytest
 from kcheck.errors import UsageError
 from kcheck.model.report import PartitionFilter
 from kcheck.model.unreadable import UnreadableError
-from kcheck.views import survey as look
+from kcheck.survey import survey as look
 from tests.builders import (
     batch,
     epochs,

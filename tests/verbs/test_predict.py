@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from kcheck.core.releases import release
-from kcheck.core.startup import settings
+from kcheck.core.releases.releases import release
+from kcheck.core.start.startup import settings
 from kcheck.errors import UsageError
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.model.depth import Depth

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.formats.producer_snapshot import Producer, ProducerSnapshot, serialize
 from kcheck.formats.time_index import TIME_INDEX_ENTRY

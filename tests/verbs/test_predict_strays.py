@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.releases import release
-from kcheck.core.strays import StrayDetector
+from kcheck.core.releases.releases import release
+from kcheck.core.start.strays import StrayDetector
 from kcheck.disk.read import opened
 from kcheck.model.depth import Depth
 from kcheck.model.entries import Batch

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import kcheck
-from kcheck.core.preflight import reasons_against
-from kcheck.core.releases import release
-from kcheck.core.startup import Settings
+from kcheck.core.releases.releases import release
+from kcheck.core.start.preflight import reasons_against
+from kcheck.core.start.startup import Settings
 from kcheck.errors import UsageError
 from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs import preflight

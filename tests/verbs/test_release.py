@@ -9,7 +9,7 @@ import pytest
 import kcheck
 from kcheck.documents.answer import Answer
 from kcheck.model.evidence import OtherEnd
-from kcheck.views.coverage import Progress
+from kcheck.survey.coverage import Progress
 from tests.builders import offsets, partition_dir, partition_metadata, run, write
 from tests.test_brokers import BROKERS
 

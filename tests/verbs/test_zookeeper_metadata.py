@@ -8,7 +8,7 @@ import pytest
 
 import kcheck
 from tests.builders import broker, meta_properties, partition_dir, partition_metadata, run, write
-from tests.zookeeper import node, snapshot
+from tests.zookeeper_bytes import node, snapshot
 
 IDS = ("AAAAAAAAAAAAAAAAAAAABQ", "AAAAAAAAAAAAAAAAAAAABg")
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.releases import release
-from kcheck.core.startup import settings
+from kcheck.core.releases.releases import release
+from kcheck.core.start.startup import settings
 from kcheck.errors import UsageError
 from kcheck.views.broker_settings import settings_of
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.model.names import REPLICATION_OFFSET
 from kcheck.views import log_dir as views
 from kcheck.views.log_dir import open_log_dir

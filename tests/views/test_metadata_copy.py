@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.cluster_copies import MetadataCopy, RaftEpoch
-from kcheck.core.metadata_replay import Fields, MetadataReplay
+from kcheck.core.cluster.copies import MetadataCopy, RaftEpoch
+from kcheck.core.cluster.metadata_replay import Fields, MetadataReplay
 from kcheck.model.cluster import ClusterImage, PartitionRegistration, QuorumState
 from kcheck.model.names import log_name
 from kcheck.model.unreadable import UnreadableError
 from kcheck.views.metadata_copy import Extent, complete_copy, read_copy
 from tests.builders import flip_byte, write
-from tests.records import batch_of, record
+from tests.record_bytes import batch_of, record
 from tests.test_brokers import BROKERS
 
 NAME = "__cluster_metadata-0"

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import kcheck
-from kcheck.core.release_evidence import EvidenceKind
+from kcheck.core.releases.release_evidence import EvidenceKind
 from kcheck.disk.walk import Listing, list_directory
 from tests.builders import flip_byte, log, message, partition_dir, run, write
-from tests.records import batch_of, record
+from tests.record_bytes import batch_of, record
 from tests.test_brokers import BROKERS
 
 LOG = f"{0:020d}.log"

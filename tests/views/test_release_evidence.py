@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import kcheck
-from kcheck.core.release_evidence import EvidenceKind, age, line_of
-from kcheck.formats._metadata_features import FEATURE
+from kcheck.core.releases.release_evidence import EvidenceKind, age, line_of
 from kcheck.model.evidence import ReleaseEvidence
+from kcheck.records.metadata_features import FEATURE
 from tests.builders import flip_byte, log_dir, message, partition_dir, partition_metadata, run, write
 from tests.cases.build import CASES
 from tests.test_brokers import BROKERS, FOLDERS

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import kcheck.views.remote_index_cache as views
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.disk.walk import list_directory
 from kcheck.model.entries import Offset
 from kcheck.model.remote_index_cache import CachedIndexes, RemoteIndexCache

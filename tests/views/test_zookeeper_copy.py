@@ -16,7 +16,7 @@ from kcheck.model.unreadable import UnreadableError
 from kcheck.model.zookeeper_metadata import ZookeeperMetadata
 from kcheck.views import zookeeper_copy, zookeeper_server
 from kcheck.views.zookeeper_copy import is_zookeeper, read_zookeeper
-from tests.zookeeper import WRITTEN, create, log, node, record, snapshot
+from tests.zookeeper_bytes import WRITTEN, create, log, node, record, snapshot
 
 RELEASES = ["1.1.1", "3.9.2"]
 OBJECTS: Mapping[str, object] = {

@@ -10,7 +10,7 @@ import pytest
 from kcheck.errors import UsageError
 from kcheck.views.zookeeper_copy import read_zookeeper
 from kcheck.views.zookeeper_history import zookeeper_history
-from tests.zookeeper import WRITTEN, create, log, node, record, set_data, snapshot, text
+from tests.zookeeper_bytes import WRITTEN, create, log, node, record, set_data, snapshot, text
 
 CREATE, DELETE, SET = 1, 2, 5
 TOPIC = "/brokers/topics/t"

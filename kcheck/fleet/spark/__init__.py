@@ -5,7 +5,7 @@ In: the roots and options of a scan. Out: the same tables as from one machine. N
 - `submit`: which spark-submit command runs a scan on a cluster? `package` makes the zip of kcheck for it.
 - `session`: which Spark runs the scan: spark-submit, this process, or Spark Connect? `java` finds a JVM.
 - `engine`: the driver: which step runs when, and what is exchanged between steps.
-- `executor_steps`: the steps of `fleet/steps.py` as functions for `mapInArrow`.
+- `executor_steps`: the steps of `fleet/scan/steps.py` as functions for `mapInArrow`.
 - `transport`: rows as they travel between driver and executors.
 - `table_writer`: how executors write the rows of all tables to files.
 - `elections`: the elections of a run, decided by executors.

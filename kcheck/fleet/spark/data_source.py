@@ -20,14 +20,15 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.types import StructType
 
+from kcheck.arrow import from_bytes, to_bytes
 from kcheck.disk.remote import mounted
 from kcheck.disk.walk import is_directory, list_directory, split
 from kcheck.errors import UsageError
-from kcheck.fleet.identify import Identified
-from kcheck.fleet.inventory import inventory, is_inventory
 from kcheck.fleet.run import FleetRun, RunFile, open_run, open_runs, part_batches
 from kcheck.fleet.run_output import run_tables
-from kcheck.fleet.scan_rows import findings_batch
+from kcheck.fleet.scan.identify import Identified
+from kcheck.fleet.scan.inventory import inventory, is_inventory
+from kcheck.fleet.scan.rows import findings_batch
 from kcheck.fleet.spark.executor_options import ExecutorOptions
 from kcheck.fleet.spark.executor_steps import (
     broker_rows,
@@ -42,7 +43,6 @@ from kcheck.fleet.spark.source_options import SourceOptions, source_options, tab
 from kcheck.fleet.spark.transport import OF_BROKER, OF_CLUSTER, OF_SCANNED, ddl
 from kcheck.model.finding import Finding
 from kcheck.model.unreadable import UnreadableError
-from kcheck.tables._arrow import from_bytes, to_bytes
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -9,21 +9,22 @@ from itertools import accumulate, chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from kcheck.arrow import from_bytes
 from kcheck.disk.output import size_below
 from kcheck.disk.remote import is_url, mounted
 from kcheck.disk.walk import absolute, real
-from kcheck.fleet.broker_logs import FleetLog, FoundLogs, find_logs, in_tasks, with_brokers
-from kcheck.fleet.cluster_metadata import ClusterFacts
-from kcheck.fleet.cluster_steps import clusters_of, informed
-from kcheck.fleet.identify import Identified
-from kcheck.fleet.inventory import FleetLogDir, Inventory, inventory
-from kcheck.fleet.local_engine import THREADS, FindingCounts, ScanRun, about, conclude, outside
-from kcheck.fleet.releases import counted, with_releases
-from kcheck.fleet.remembered import Memory, aside
-from kcheck.fleet.replicas import KEY
-from kcheck.fleet.retry import MEMORY_MAX
 from kcheck.fleet.run_output import RunOutput, WrittenFile, run_tables
-from kcheck.fleet.scan_rows import findings_batch
+from kcheck.fleet.scan.broker_logs import FleetLog, FoundLogs, find_logs, in_tasks, with_brokers
+from kcheck.fleet.scan.cluster_metadata import ClusterFacts
+from kcheck.fleet.scan.cluster_steps import clusters_of, informed
+from kcheck.fleet.scan.identify import Identified
+from kcheck.fleet.scan.inventory import FleetLogDir, Inventory, inventory
+from kcheck.fleet.scan.local_engine import THREADS, FindingCounts, ScanRun, about, conclude, outside
+from kcheck.fleet.scan.releases import counted, with_releases
+from kcheck.fleet.scan.remembered import Memory, aside
+from kcheck.fleet.scan.replicas import KEY
+from kcheck.fleet.scan.retry import MEMORY_MAX
+from kcheck.fleet.scan.rows import findings_batch
 from kcheck.fleet.spark import executor_steps as stages
 from kcheck.fleet.spark.executor_options import ExecutorOptions, TableTarget
 from kcheck.fleet.spark.executor_steps import for_every_host, stores_of
@@ -54,9 +55,8 @@ from kcheck.jobs.guard import BUG
 from kcheck.jobs.workers import Limits
 from kcheck.model.finding import Severity
 from kcheck.model.report import Report
-from kcheck.tables._arrow import from_bytes
-from kcheck.views.coverage import Coverage
-from kcheck.views.rule_runner import all_rules
+from kcheck.survey.coverage import Coverage
+from kcheck.survey.rule_runner import all_rules
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -83,7 +83,7 @@ _BLOCK_SIZE = 16 << 20
 
 
 def scan(roots: Sequence[str], run: ScanRun, session: AbstractContextManager["SparkSession"]) -> tuple[Report, bool]:
-    """Look at every log dir that the roots name and write the tables of the run; see `kcheck.fleet.local_engine.scan`.
+    """Look at every log dir that the roots name and write the tables of the run; see `fleet.scan.local_engine`.
 
     The roots are listed here; executors find the log dirs, and the folder of the run, below the same paths. Spark has
     stopped before what a dead run has left is removed.

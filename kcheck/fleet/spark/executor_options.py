@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from kcheck.fleet.identify import ScanOptions
-from kcheck.fleet.local_engine import THREADS
+from kcheck.fleet.scan.identify import ScanOptions
+from kcheck.fleet.scan.local_engine import THREADS
 
 
 class TableTarget(NamedTuple):

@@ -9,17 +9,19 @@ from operator import itemgetter
 from socket import gethostname
 from typing import TYPE_CHECKING, Any, Self
 
+from kcheck.arrow import batch_of, to_bytes
 from kcheck.disk.remote import is_url, mounted
 from kcheck.disk.walk import absolute, drop_listing, hold_listing, is_directory
 from kcheck.errors import KcheckError
-from kcheck.fleet.cluster_metadata import ClusterCopies
-from kcheck.fleet.identify import Identified, identify
-from kcheck.fleet.inventory import FleetLogDir, Inventory
-from kcheck.fleet.releases import BrokerKafka, with_releases
-from kcheck.fleet.remembered import Notes, are_known
-from kcheck.fleet.replicas import replica_rows
-from kcheck.fleet.retry import MEMORY_MAX, Retry, where
-from kcheck.fleet.scan_rows import findings_batch, log_dir_of, seen_of, tables_of
+from kcheck.fleet.scan.cluster_metadata import ClusterCopies
+from kcheck.fleet.scan.identify import Identified, identify
+from kcheck.fleet.scan.inventory import FleetLogDir, Inventory
+from kcheck.fleet.scan.releases import BrokerKafka, with_releases
+from kcheck.fleet.scan.remembered import Notes, are_known
+from kcheck.fleet.scan.replicas import replica_rows
+from kcheck.fleet.scan.retry import MEMORY_MAX, Retry, where
+from kcheck.fleet.scan.rows import findings_batch, log_dir_of, seen_of, tables_of
+from kcheck.fleet.scan.steps import compare_partitions, list_items, scan_items
 from kcheck.fleet.spark.executor_options import ExecutorOptions
 from kcheck.fleet.spark.table_writer import TaskTables
 from kcheck.fleet.spark.transport import (
@@ -38,13 +40,11 @@ from kcheck.fleet.spark.transport import (
     rows_of,
     task_number,
 )
-from kcheck.fleet.steps import compare_partitions, list_items, scan_items
 from kcheck.jobs.threads import Threads
 from kcheck.jobs.workers import Limits, Workers
 from kcheck.model.finding import Finding, Location
 from kcheck.model.unreadable import UnreadableError
-from kcheck.tables._arrow import batch_of, to_bytes
-from kcheck.views.rule_runner import all_rules
+from kcheck.survey.rule_runner import all_rules
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     Batches = Iterator[pa.RecordBatch]
 
 _OF_SEGMENTS = ("replica_difference", "batch_records", "columnar_segment")
-_DEEP = ("kcheck.views.segment_scan", *(f"kcheck.segments.{name}" for name in _OF_SEGMENTS), "cramjam")
+_DEEP = ("kcheck.survey.segment_scan", *(f"kcheck.segments.{name}" for name in _OF_SEGMENTS), "cramjam")
 """What looks into segments."""
 
 
@@ -236,10 +236,10 @@ def look_at_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
 
 def compare_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
     """Yield rows of tables for partitions; the replicas of complete topics come sorted."""
-    from kcheck.fleet.replica_groups import grouped  # worth its import where partitions are compared
+    from kcheck.fleet.scan.replica_groups import grouped  # worth its import where partitions are compared
 
     number = task_number()
-    import_module("kcheck.fleet.comparison")  # as in `workers_of`
+    import_module("kcheck.fleet.scan.comparison")  # as in `workers_of`
     with workers_of(options) as workers:
         retry = Retry(workers, options.how)
 

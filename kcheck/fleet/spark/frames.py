@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from kcheck.fleet.replicas import KEY, OF_TOPIC
+from kcheck.fleet.scan.replicas import KEY, OF_TOPIC
 from kcheck.fleet.spark.transport import KEY_NAMES
 
 if TYPE_CHECKING:

@@ -5,15 +5,15 @@ from collections.abc import Iterator
 from os.path import dirname
 from typing import TYPE_CHECKING
 
+from kcheck.arrow import batch_of, to_bytes
 from kcheck.disk.remote import mounted
 from kcheck.disk.walk import join
-from kcheck.fleet.broker_logs import FleetLog, looked_at, written
-from kcheck.fleet.scan_rows import findings_batch
+from kcheck.fleet.scan.broker_logs import FleetLog, looked_at, written
+from kcheck.fleet.scan.rows import findings_batch
 from kcheck.fleet.spark.executor_options import ExecutorOptions
 from kcheck.fleet.spark.executor_steps import require, workers_of
 from kcheck.fleet.spark.transport import IDENTIFIED, own_folder, rows_of
 from kcheck.model.finding import Finding
-from kcheck.tables._arrow import batch_of, to_bytes
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from kcheck.views.coverage import Coverage
+from kcheck.survey.coverage import Coverage
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

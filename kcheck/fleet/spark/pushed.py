@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, Self
 
 from pyspark.sql.datasource import EqualNullSafe, EqualTo, Filter, In
 
-from kcheck.fleet.identify import Identified
+from kcheck.arrow import text
+from kcheck.fleet.scan.identify import Identified
 from kcheck.model.report import PartitionFilter
-from kcheck.tables._arrow import text
 
 COLUMNS = ("cluster", "broker", "log_dir", "topic", "partition")
 """The columns whose filters are pushed down."""

@@ -4,11 +4,11 @@ import json
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from kcheck.core.releases import NEWEST_TESTED, release
+from kcheck.core.releases.releases import NEWEST_TESTED, release
 from kcheck.errors import UsageError
-from kcheck.fleet.identify import ScanOptions
-from kcheck.fleet.releases import ReleaseOptions
 from kcheck.fleet.run_output import run_tables
+from kcheck.fleet.scan.identify import ScanOptions
+from kcheck.fleet.scan.releases import ReleaseOptions
 from kcheck.model.depth import parse_depth
 from kcheck.model.evidence import AUTO
 from kcheck.model.report import PartitionFilter

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from kcheck.arrow import batch_of
 from kcheck.disk.output import make_directory
 from kcheck.disk.remote import mounted
 from kcheck.disk.walk import join
@@ -13,7 +14,6 @@ from kcheck.fleet.run_output import TableOutput, WrittenFile, run_tables
 from kcheck.fleet.spark.executor_options import ExecutorOptions, TableTarget
 from kcheck.fleet.spark.transport import IDENTIFIED, KEY, own_folder, rows_in, rows_of, task_number
 from kcheck.model.report import Column
-from kcheck.tables._arrow import batch_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

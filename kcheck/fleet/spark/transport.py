@@ -11,11 +11,11 @@ from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kcheck.arrow import array, schema_of
 from kcheck.disk.walk import join
-from kcheck.fleet.replicas import replicas_schema
 from kcheck.fleet.run_output import run_tables
+from kcheck.fleet.scan.replicas import replicas_schema
 from kcheck.model.report import Column
-from kcheck.tables._arrow import array, schema_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

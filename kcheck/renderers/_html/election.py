@@ -24,8 +24,8 @@ from kcheck.renderers._html.head import foot, head
 from kcheck.renderers._html.parts import Html, caption, plain, table, text
 from kcheck.renderers._html.script import SCRIPT
 from kcheck.renderers._html.style import STYLE
-from kcheck.renderers._page import cell
 from kcheck.renderers._text_truncation import partition_name
+from kcheck.screen.page import cell
 
 _ROW_COUNT, _PICTURE_COUNT = 1000, 20
 """Maximum number of partitions in the table, and of those whose logs are drawn."""

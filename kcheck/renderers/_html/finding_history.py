@@ -10,8 +10,8 @@ from kcheck.renderers._html.head import foot, head
 from kcheck.renderers._html.parts import Html, HtmlColumn, caption, counted, number, plain, ranked, table, text
 from kcheck.renderers._html.script import SCRIPT
 from kcheck.renderers._html.style import STYLE
-from kcheck.renderers._page import moment, plural
 from kcheck.renderers._text_fleet import place_of
+from kcheck.screen.page import moment, plural
 
 _ROW_COUNT = 1000
 """Maximum number of rows of a table."""

@@ -35,8 +35,8 @@ from kcheck.renderers._html.script import SCRIPT
 from kcheck.renderers._html.starts import losses
 from kcheck.renderers._html.style import STYLE
 from kcheck.renderers._html.trend import tiles
-from kcheck.renderers._page import moment, plural
 from kcheck.renderers._text_fleet import place_of
+from kcheck.screen.page import moment, plural
 
 _MEANINGS = {
     "fatal": "The broker does not start, or takes a log dir offline.",

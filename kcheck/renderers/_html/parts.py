@@ -4,10 +4,10 @@ import html
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from kcheck.core.startup import NEXT_STARTS
+from kcheck.core.start.startup import NEXT_STARTS
 from kcheck.model.report import Row
-from kcheck.renderers._page import plural, size
-from kcheck.renderers._printable import printable
+from kcheck.screen.page import plural, size
+from kcheck.screen.printable import printable
 
 SEVERITIES = ("fatal", "error", "warning", "info")
 VERDICTS = (*SEVERITIES, "clean")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kcheck.core.startup import NEXT_STARTS
+from kcheck.core.start.startup import NEXT_STARTS
 from kcheck.model.report import Row
 from kcheck.renderers._html.parts import (
     SEVERITIES,
@@ -27,7 +27,7 @@ from kcheck.renderers._html.parts import (
     table,
     text,
 )
-from kcheck.renderers._page import plural
+from kcheck.screen.page import plural
 
 ROW_COUNT = 1000
 """Maximum number of rows in a table; the query below a table returns all rows."""

@@ -15,7 +15,7 @@ from kcheck.renderers._html.parts import (
     table,
     text,
 )
-from kcheck.renderers._page import moment
+from kcheck.screen.page import moment
 
 _SHOWN = (("losing_partitions", "lose records at the next start"), ("partitions", "partition dirs scanned"))
 

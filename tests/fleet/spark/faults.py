@@ -25,14 +25,14 @@ from typing import NamedTuple
 
 import duckdb
 
-from kcheck.fleet.local_engine import scan
-from kcheck.fleet.releases import ReleaseOptions
 from kcheck.fleet.run import open_runs
+from kcheck.fleet.scan.local_engine import scan
+from kcheck.fleet.scan.releases import ReleaseOptions
 from tests.cases.build import FIXTURES
 from tests.cli.command import KCHECK, environment, left_to_nobody
+from tests.fleet.scan.test_local_engine import LAYOUT, Rows, tables
 from tests.fleet.spark.cluster import HOSTS, SparkCluster, cluster, options
 from tests.fleet.spark.test_engine import asked
-from tests.fleet.test_local_engine import LAYOUT, Rows, tables
 
 _SIZE = "64m"
 _SECONDS = 900

@@ -11,15 +11,15 @@ from unittest import mock
 import pyarrow as pa
 
 from kcheck.disk.read import FilesOf
-from kcheck.fleet import identify
-from kcheck.fleet import steps as fleet_stages
+from kcheck.fleet.scan import identify
+from kcheck.fleet.scan import steps as fleet_stages
 from kcheck.fleet.spark import executor_steps as stages
 from kcheck.fleet.spark import table_writer as tables
 from kcheck.fleet.spark.executor_options import ExecutorOptions
 from kcheck.model.views import PartitionView
+from kcheck.survey.rule_runner import check_partition
 from kcheck.views.log_dir import open_log_dir, report_links
 from kcheck.views.partition import read_small
-from kcheck.views.rule_runner import check_partition
 from tests.fleet.hanging import hang, hours_pass
 
 Batches = Iterator[pa.RecordBatch]

@@ -9,14 +9,14 @@ from random import Random
 
 import pytest
 
-from kcheck.fleet.local_engine import scan
-from kcheck.fleet.releases import ReleaseOptions
+from kcheck.fleet.scan.local_engine import scan
+from kcheck.fleet.scan.releases import ReleaseOptions
 from tests.cli.command import KCHECK, environment, left_to_nobody
+from tests.fleet.scan.test_local_engine import tables
 from tests.fleet.spark.cluster import HOSTS, around, options, wait_for
 from tests.fleet.spark.conftest import needs_java
 from tests.fleet.spark.faults import DISKS, KILLS, Scene, can_mount, meet, scene_in
 from tests.fleet.spark.test_engine import asked, brokers, cases
-from tests.fleet.test_local_engine import tables
 from tests.oracle.ask import SEED
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")

@@ -8,14 +8,14 @@ from typing import Any
 import fsspec
 import pytest
 
-from kcheck.fleet.local_engine import scan
-from kcheck.fleet.releases import ReleaseOptions
+from kcheck.fleet.scan.local_engine import scan
+from kcheck.fleet.scan.releases import ReleaseOptions
 from tests.cases.build import FIXTURES
 from tests.cli.command import KCHECK, environment, shell
+from tests.fleet.scan.test_local_engine import LAYOUT, tables
 from tests.fleet.spark.cluster import connect_server, wait_for
 from tests.fleet.spark.conftest import needs_java
 from tests.fleet.spark.test_engine import asked
-from tests.fleet.test_local_engine import LAYOUT, tables
 from tests.stores import upload
 
 pytestmark = pytest.mark.filterwarnings(

@@ -12,14 +12,14 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from kcheck.errors import UsageError
-from kcheck.fleet.local_engine import scan
-from kcheck.fleet.releases import ReleaseOptions
 from kcheck.fleet.run_output import run_tables
+from kcheck.fleet.scan.local_engine import scan
+from kcheck.fleet.scan.releases import ReleaseOptions
 from kcheck.fleet.spark.data_source import KcheckDataSource, register
 from tests.builders import flip_byte, log_dir, partition_dir, run
 from tests.cases.build import FIXTURES
+from tests.fleet.scan.test_local_engine import tables
 from tests.fleet.spark.test_engine import asked
-from tests.fleet.test_local_engine import tables
 from tests.stores import as_on_disk, upload
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")

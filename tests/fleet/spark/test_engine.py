@@ -17,17 +17,17 @@ import pytest
 from pyarrow import parquet
 from pyspark.sql import SparkSession
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.disk.output import discard
 from kcheck.disk.remote import mounted
 from kcheck.errors import KcheckError, UsageError
-from kcheck.fleet import local_engine as fleet
-from kcheck.fleet.identify import ScanOptions
-from kcheck.fleet.inventory import inventory
-from kcheck.fleet.local_engine import ScanRun
-from kcheck.fleet.releases import ReleaseOptions
-from kcheck.fleet.remembered import kept_by, left_by
 from kcheck.fleet.run_output import WrittenFile
+from kcheck.fleet.scan import local_engine as fleet
+from kcheck.fleet.scan.identify import ScanOptions
+from kcheck.fleet.scan.inventory import inventory
+from kcheck.fleet.scan.local_engine import ScanRun
+from kcheck.fleet.scan.releases import ReleaseOptions
+from kcheck.fleet.scan.remembered import kept_by, left_by
 from kcheck.fleet.spark import engine as by_spark
 from kcheck.fleet.spark import executor_steps as stages
 from kcheck.fleet.spark.engine import scan
@@ -41,11 +41,11 @@ from tests.builders import broker, flip_byte, log_dir, partition_dir, run
 from tests.cases.build import FIXTURES, FOUND, shared_copy
 from tests.cli.command import KCHECK, ROOT, environment
 from tests.fleet.hanging import SECONDS
+from tests.fleet.scan.test_local_engine import LAYOUT, tables
+from tests.fleet.scan.test_releases import MIXED, inventory_of
 from tests.fleet.spark import harm
 from tests.fleet.spark.cluster import wait_for
 from tests.fleet.test_flaky_store import NEVER_SENT, ONCE, always, flaky
-from tests.fleet.test_local_engine import LAYOUT, tables
-from tests.fleet.test_releases import MIXED, inventory_of
 from tests.stores import upload
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")

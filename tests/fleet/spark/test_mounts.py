@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.releases import release
+from kcheck.core.releases.releases import release
 from kcheck.errors import KcheckError
-from kcheck.fleet.identify import Identified, ScanOptions
-from kcheck.fleet.inventory import FleetLogDir
+from kcheck.fleet.scan.identify import Identified, ScanOptions
+from kcheck.fleet.scan.inventory import FleetLogDir
 from kcheck.fleet.spark.executor_options import ExecutorOptions
 from kcheck.fleet.spark.executor_steps import broker_rows, identified_of
 from kcheck.model.depth import Depth

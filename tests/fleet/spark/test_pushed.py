@@ -8,8 +8,8 @@ from pyspark.sql.datasource import EqualNullSafe, EqualTo, GreaterThan, In, Not
 from pyspark.sql.types import StructType
 
 from kcheck.errors import UsageError
-from kcheck.fleet.local_engine import scan
 from kcheck.fleet.run import open_run, part_batches
+from kcheck.fleet.scan.local_engine import scan
 from kcheck.fleet.spark.data_source import KcheckDataSource, KcheckReader, KcheckStreamReader
 from kcheck.fleet.spark.pushed import Pushed
 from kcheck.model.report import PartitionFilter

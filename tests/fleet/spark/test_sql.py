@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from tests.fleet.test_sql import ANSWERS, QUERIES, statements
+from tests.fleet.runs.test_sql import ANSWERS, QUERIES, statements
 
 
 def test_spark_answers(spark: SparkSession, tmp_path: Path) -> None:

@@ -1,0 +1,121 @@
+"""What several copies of a KRaft log prove: what is committed, who can win an election, and what that would remove.
+
+Kafka keeps the high watermark of this log in memory alone. Raft: KafkaRaftClient, QuorumState 3.3 to 4.3.1.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kcheck.core.cluster.copies import MetadataCopy, newest_copy
+
+
+class CopyStanding(NamedTuple):
+    """What one copy means for the others."""
+
+    copy: MetadataCopy
+    """The copy."""
+    is_voter: bool | None
+    """Whether its node is one of the controllers that elect; None if the node is not known."""
+    can_win: bool | None
+    """Whether a majority would vote for it; None if that depends on controllers whose copies are not here."""
+    kept_to: int
+    """The offset to which it keeps its records if the newest copy leads."""
+
+
+class Quorum(NamedTuple):
+    """What the copies say together."""
+
+    newest: MetadataCopy
+    """The copy that knows most: no voter with fewer records can win against it."""
+    voters: frozenset[int]
+    """The controllers that elect, as it names them."""
+    committed_to: int | None
+    """Every record below this offset is committed for certain; None if the copies prove nothing."""
+    copies: tuple[CopyStanding, ...]
+    """Every copy, in the order given."""
+
+
+def quorum(copies: Sequence[MetadataCopy]) -> Quorum:
+    """Return what the copies of one cluster prove; there is at least one."""
+    newest = newest_copy(tuple(copies))
+    assert newest is not None
+    voters = newest.voters
+    return Quorum(
+        newest=newest,
+        voters=voters,
+        committed_to=committed_to(copies, voters),
+        copies=tuple(
+            CopyStanding(
+                copy=copy,
+                is_voter=None if copy.node_id is None else copy.node_id in voters,
+                can_win=_can_win(copy, copies, voters),
+                kept_to=kept_to(copy, newest),
+            )
+            for copy in copies
+        ),
+    )
+
+
+def committed_to(copies: Sequence[MetadataCopy], voters: frozenset[int]) -> int | None:
+    """Return the offset below which every record is committed; None if that is not known of any.
+
+    No snapshot goes beyond the high watermark. Beyond it, a record is committed if a majority of the voters hold it and
+    the last record of the epoch is the latest that any of them has heard of.
+    """
+    snapshots = max(copy.snapshot for copy in copies)
+    held = _of_voters(copies, voters)
+    if len(voters) == 1 and held:
+        return max(snapshots, held[0].end)
+    latest = max(max(copy.epoch, copy.elected.leader_epoch if copy.elected else -1) for copy in copies)
+    ends = sorted((copy.end for copy in held if copy.epoch == latest), reverse=True)
+    majority = len(voters) // 2 + 1
+    if voters and len(ends) >= majority:
+        return max(snapshots, ends[majority - 1])
+    return snapshots or None
+
+
+def _of_voters(copies: Sequence[MetadataCopy], voters: frozenset[int]) -> list[MetadataCopy]:
+    """Return one copy of each voter: its newest."""
+    by_node: dict[int, MetadataCopy] = {}
+    for copy in copies:
+        if copy.node_id is not None and copy.node_id in voters:
+            former = by_node.get(copy.node_id)
+            if former is None or _age(copy) > _age(former):
+                by_node[copy.node_id] = copy
+    return [*by_node.values()]
+
+
+def _age(copy: MetadataCopy) -> tuple[int, int]:
+    """Return what a voter compares before it grants its vote: the last epoch, then the end (OffsetAndEpoch)."""
+    return copy.epoch, copy.end
+
+
+def _can_win(copy: MetadataCopy, copies: Sequence[MetadataCopy], voters: frozenset[int]) -> bool | None:
+    """Return whether a majority of the voters would vote for a copy: those whose log is not ahead of its own."""
+    if copy.node_id not in voters:
+        return None if copy.node_id is None else False
+    known = _of_voters(copies, voters)
+    granted = sum(_age(other) <= _age(copy) for other in known)
+    majority = len(voters) // 2 + 1
+    if granted >= majority:
+        return True
+    return None if granted + len(voters) - len(known) >= majority else False
+
+
+def kept_to(copy: MetadataCopy, leader: MetadataCopy) -> int:
+    """Return the offset to which a copy keeps its records under a leader (Raft's diverging epoch, as in a partition).
+
+    A leader that only has a snapshot of these offsets sends it: then nothing of the copy counts but what is below.
+    """
+    ends_of = dict(_epoch_ends(leader))
+    common = [(epoch, end) for epoch, end in _epoch_ends(copy) if epoch in ends_of]
+    if not common:
+        return min(copy.end, max(copy.snapshot, leader.snapshot))
+    epoch, end = max(common)
+    return min(end, ends_of[epoch])
+
+
+def _epoch_ends(copy: MetadataCopy) -> list[tuple[int, int]]:
+    """Return the epochs of a copy, each with the offset where it ends."""
+    starts = [epoch.start for epoch in copy.epochs]
+    return [(epoch.epoch, end) for epoch, end in zip(copy.epochs, [*starts, copy.end][1:], strict=True)]

@@ -1,0 +1,305 @@
+"""Whom the controller elects: the rules of ZooKeeper's controller and of KRaft's, and what a broker's start changes.
+
+No release compares logs: the order of the replica assignment decides, among those that may lead.
+
+Sources: Election.leaderForOffline 1.1 to 3.9 and PartitionLeaderSelector 0.8.2 to 1.0.2 (ZooKeeper);
+PartitionChangeBuilder.electAnyLeader, ReplicationControlManager.generateLeaderAndIsrUpdates and handleBrokerShutdown
+3.3 to 4.3.1 (KRaft).
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from kcheck.core.cluster.health import min_isr
+from kcheck.core.hash_order import in_order
+from kcheck.model.cluster import (
+    NO_LEADER,
+    UNCLEAN,
+    BrokerRegistration,
+    ClusterImage,
+    ElectionKind,
+    PartitionRegistration,
+    TopicImage,
+)
+from kcheck.model.java import INT_MAX
+from kcheck.model.release import HashTable, Release
+
+ELR_FEATURE = "eligible.leader.replicas.version"
+
+
+class ElectionRules(NamedTuple):
+    """What decides an election besides the state of the partition."""
+
+    kraft: bool
+    """Whether a KRaft controller elects; else one that keeps its state in ZooKeeper."""
+    eligible_leader_replicas: bool = False
+    """Whether the cluster keeps an ELR (KIP-966)."""
+    min_isr: int = 1
+    """The effective `min.insync.replicas`: with fewer in sync, replicas that leave the ISR join the ELR."""
+    unclean: bool = False
+    """Whether the controller elects a replica that is not in sync rather than none."""
+    unfenced: tuple[int, ...] = ()
+    """Brokers that the metadata show as running, which the controller fences once a first broker registers (KRaft up to
+    3.9), in this order."""
+
+
+class Seats(NamedTuple):
+    """Who holds which place in a partition, as far as elections look at it."""
+
+    replicas: tuple[int, ...]
+    """The brokers of its replicas, in the order of the assignment."""
+    isr: tuple[int, ...]
+    """The replicas in sync."""
+    elr: tuple[int, ...] = ()
+    """The eligible leader replicas."""
+    last_known: tuple[int, ...] = ()
+    """The last leader, once the partition has none (last known ELR)."""
+    leader: int = NO_LEADER
+    """The leader, or NO_LEADER."""
+
+    @property
+    def members(self) -> frozenset[int]:
+        """The brokers that hold one: the start of any other changes nothing here, unless it is the first of all."""
+        return frozenset((*self.replicas, *self.isr, *self.elr, *self.last_known))
+
+
+class BrokerStart(NamedTuple):
+    """What the controller learns when a broker starts."""
+
+    broker_id: int
+    """The broker."""
+    clean: bool
+    """Whether it registers as after a clean shutdown (`strays.registers_cleanly`)."""
+
+
+class Elected(NamedTuple):
+    """A leader that the controller elects."""
+
+    broker_id: int
+    """The broker."""
+    kind: ElectionKind
+    """How it was elected."""
+
+
+def seats_of(partition: PartitionRegistration) -> Seats:
+    """Return the places in a partition."""
+    return Seats(partition.replicas, partition.isr, partition.elr, partition.last_known_elr, partition.leader)
+
+
+def eligible(seats: Seats) -> tuple[int, ...]:
+    """Return the replicas that can be elected cleanly: those in sync, or if there are none, those in the ELR."""
+    return seats.isr or seats.elr
+
+
+def allows_unclean(image: ClusterImage, topic: str, release: Release, *, kraft: bool) -> bool:
+    """Whether the controller elects uncleanly by itself, as far as the metadata say.
+
+    `ClusterImage.config` says whose configuration decides. The static one of the controllers is in no metadata: Kafka's
+    default stands for it. KRaft ignores the configuration up to 3.8 (ConfigurationControlManager).
+    """
+    if kraft and not release.kraft_obeys_unclean_election:
+        return False
+    stated = image.config(topic, UNCLEAN)
+    return release.elects_uncleanly_by_default if stated is None else stated.lower() == "true"
+
+
+def controllers_otherwise(image: ClusterImage, *, kraft: bool) -> tuple[int, ...]:
+    """Return the nodes that allow, or do not allow, unclean elections by themselves, unlike the controller assumed.
+
+    Only nodes that can be the controller: with ZooKeeper every broker. Metadata of KRaft up to 3.6 do not name those.
+    """
+    nodes = {*(image.controllers if kraft else image.brokers)} or {
+        int(name) for kind, name in image.configs if kind == "broker" and name.isdecimal()
+    }
+    stated = {number: image._replace(controller=number).config("", UNCLEAN) for number in sorted(nodes)}
+    assumed = image.config("", UNCLEAN)
+    return tuple(number for number, value in stated.items() if value != assumed)
+
+
+def keeps_eligible_leader_replicas(image: ClusterImage, release: Release) -> bool:
+    """Whether the controller keeps an ELR: the feature is on, and the release knows it."""
+    return release.has_eligible_leader_replicas and image.features.get(ELR_FEATURE, 0) > 0
+
+
+class Standing(NamedTuple):
+    """What decides the elections of a partition."""
+
+    seats: Seats
+    """Its places after every broker has stopped."""
+    rules: ElectionRules
+    """The rules of its cluster and topic."""
+
+
+def standing(
+    image: ClusterImage,
+    topic: TopicImage,
+    partition: PartitionRegistration,
+    fenced: Sequence[int],
+    release: Release,
+    *,
+    kraft: bool,
+) -> Standing:
+    """Return what decides the elections of a partition after every broker has stopped.
+
+    `fenced`: the `fencing_order` of the cluster's brokers; none if ZooKeeper keeps its state: there a controller finds
+    no broker, and changes no ISR. From 4.0 a controller fences brokers by itself, before only when another registers.
+    Metadata without brokers (of kafka-topics --describe) count as they are.
+    """
+    kraft = kraft and bool(image.brokers)
+    rules = ElectionRules(
+        kraft=kraft,
+        eligible_leader_replicas=kraft and keeps_eligible_leader_replicas(image, release),
+        min_isr=min_isr(image, topic, partition),
+        unclean=allows_unclean(image, topic.name, release, kraft=kraft),
+        unfenced=() if release.fences_in_hash_order else tuple(fenced),
+    )
+    seats = seats_of(partition)
+    return Standing(seats if rules.unfenced else after_fencing(seats, fenced, rules), rules)
+
+
+def fencing_order(brokers: Mapping[int, BrokerRegistration], release: Release) -> tuple[int, ...]:
+    """Return the brokers that the metadata show as running, in the order in which a new controller fences them.
+
+    Their sessions end at the same time. Up to 3.9 their ids decide (BrokerHeartbeatManager), from 4.0 the order of a
+    ConcurrentHashMap of their ids and epochs (BrokerHeartbeatTracker).
+    """
+    running = {number: row.epoch or 0 for number, row in sorted(brokers.items()) if not row.fenced}
+    if not release.fences_in_hash_order:
+        return tuple(running)
+    by_hash: dict[int, list[int]] = {}
+    for number, epoch in running.items():
+        by_hash.setdefault((31 * number + (epoch ^ epoch >> 32)) & INT_MAX, []).append(number)
+    return tuple(number for code in in_order(by_hash, HashTable.JAVA) for number in by_hash[code])
+
+
+def after_fencing(seats: Seats, order: Sequence[int], rules: ElectionRules) -> Seats:
+    """Return the places once the controller has fenced these brokers one by one; then no broker is left.
+
+    The last member of an ISR stays in it if there is no ELR.
+    """
+    active = set(order)
+    for number in order:
+        active.discard(number)
+        if number in seats.isr:
+            seats = changed_seats(seats, _without(seats.isr, number), active, rules)
+    return seats._replace(leader=NO_LEADER)
+
+
+def registered(seats: Seats, start: BrokerStart, rules: ElectionRules, acceptable: Collection[int] = ()) -> Seats:
+    """Return the places after a broker has registered: an unclean shutdown costs it those in ISR and ELR.
+
+    `acceptable` are the brokers that run meanwhile: a leader among them goes on.
+    Without an ELR a registration is like a fencing (4.0 and later: handleBrokerShutdown): the last member of the ISR
+    stays in it. Up to 3.9 a registration leaves the ISR as it is.
+    """
+    if not rules.kraft or rules.unfenced or start.broker_id not in (*seats.isr, *seats.elr):
+        return seats
+    uncleanly = rules.eligible_leader_replicas and not start.clean
+    isr = _without(seats.isr, start.broker_id)
+    if not uncleanly and isr == seats.isr:
+        return seats
+    return changed_seats(seats, isr, acceptable, rules, left_uncleanly=start.broker_id if uncleanly else None)
+
+
+def elect(seats: Seats, acceptable: Collection[int], rules: ElectionRules) -> Elected | None:
+    """Return the leader that the controller elects among brokers that are there and whose log dir is online."""
+    clean = next((number for number in seats.replicas if number in acceptable and number in eligible(seats)), None)
+    if clean is not None:
+        return Elected(clean, ElectionKind.CLEAN)
+    knows_last = rules.eligible_leader_replicas and not eligible(seats) and len(seats.last_known) == 1
+    if knows_last and seats.last_known[0] in acceptable:
+        return Elected(seats.last_known[0], ElectionKind.UNCLEAN)
+    first = next((number for number in seats.replicas if number in acceptable), None)
+    return Elected(first, ElectionKind.UNCLEAN) if rules.unclean and first is not None else None
+
+
+def first_leader(
+    seats: Seats, starts: Sequence[BrokerStart], acceptable: Collection[int], rules: ElectionRules
+) -> Elected | None:
+    """Return the first leader if brokers start one after the other; None if none of them is elected.
+
+    `acceptable` are the brokers whose replica can lead. Each starts when the one before has settled.
+    """
+    present = set[int]()
+    for start in _that_matter(starts, seats):
+        seats = _joined(seats, start, rules, is_first=not present)
+        present.add(start.broker_id)
+        leader = elect(seats, present & set(acceptable), rules)
+        if leader is not None:
+            return leader
+    return None
+
+
+@lru_cache(4096)  # Partitions of a cluster mostly have the same few places.
+def election_kind(start: BrokerStart, seats: Seats, rules: ElectionRules) -> ElectionKind:
+    """Return how the controller can elect a broker that starts before all others."""
+    elected = first_leader(seats, [start], (start.broker_id,), rules._replace(unclean=True))
+    return ElectionKind.UNCLEAN if elected is None else elected.kind
+
+
+def leader_of_all(
+    seats: Seats, starts: Iterable[BrokerStart], acceptable: Collection[int], rules: ElectionRules
+) -> Elected | None:
+    """Return the leader if brokers start together, and the controller elects when all of them are there."""
+    present = set[int]()
+    for start in _that_matter(sorted(starts), seats):
+        seats = _joined(seats, start, rules, is_first=not present)
+        present.add(start.broker_id)
+    return elect(seats, present & set(acceptable), rules)
+
+
+def _that_matter(starts: Iterable[BrokerStart], seats: Seats) -> Iterator[BrokerStart]:
+    """Yield the first start, and those of brokers that hold a place: any other changes nothing."""
+    members = seats.members
+    return (start for at, start in enumerate(starts) if at == 0 or start.broker_id in members)
+
+
+def _joined(seats: Seats, start: BrokerStart, rules: ElectionRules, *, is_first: bool) -> Seats:
+    """Return the places after a broker has registered, and others that do not run are fenced."""
+    seats = registered(seats, start, rules)
+    others = tuple(number for number in rules.unfenced if number != start.broker_id)
+    return after_fencing(seats, others, rules) if is_first and others else seats
+
+
+def changed_seats(
+    seats: Seats,
+    isr: tuple[int, ...],
+    acceptable: Collection[int],
+    rules: ElectionRules,
+    *,
+    left_uncleanly: int | None = None,
+) -> Seats:
+    """Return the places after the ISR has changed (PartitionChangeBuilder.build)."""
+    elr = _target_elr(seats, isr, rules, left_uncleanly)
+    target = seats._replace(isr=isr, elr=elr)
+    if seats.leader in eligible(target) and seats.leader in acceptable:
+        leader: Elected | None = Elected(seats.leader, ElectionKind.CLEAN)
+    else:
+        leader = elect(target, acceptable, rules)
+    if leader is not None and leader.kind is ElectionKind.UNCLEAN:
+        return seats._replace(isr=(leader.broker_id,), elr=(), last_known=(), leader=leader.broker_id)
+    if leader is not None and leader.broker_id in elr:
+        isr, elr = (leader.broker_id,), _without(elr, leader.broker_id)
+    kept = isr if isr or rules.eligible_leader_replicas else seats.isr
+    last_known = seats.last_known
+    if rules.eligible_leader_replicas and leader is None and not last_known and seats.leader != NO_LEADER:
+        last_known = (seats.leader,)
+    if leader is not None:
+        last_known = ()
+    number = NO_LEADER if leader is None else leader.broker_id
+    return seats._replace(isr=kept, elr=elr, last_known=last_known, leader=number)
+
+
+def _target_elr(
+    seats: Seats, isr: tuple[int, ...], rules: ElectionRules, left_uncleanly: int | None
+) -> tuple[int, ...]:
+    """Return the ELR that goes with an ISR (PartitionChangeBuilder.maybePopulateTargetElr)."""
+    if not rules.eligible_leader_replicas or len(isr) >= rules.min_isr:
+        return ()
+    members = dict.fromkeys((*seats.elr, *seats.isr))
+    return tuple(number for number in members if number not in isr and number != left_uncleanly)
+
+
+def _without(members: tuple[int, ...], number: int) -> tuple[int, ...]:
+    return tuple(member for member in members if member != number)

@@ -1,0 +1,302 @@
+"""What the elections of a cluster cost: each candidate of each partition, whole scenarios, and the order of starts."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from itertools import chain
+from typing import NamedTuple
+
+from kcheck.core.election.election import (
+    BrokerStart,
+    Elected,
+    ElectionRules,
+    Seats,
+    election_kind,
+    first_leader,
+    leader_of_all,
+)
+from kcheck.core.election.start_order import Contest, Costs, StartOrder, start_order
+from kcheck.core.replication.truncation_plans import OffsetRange, TruncationPlan
+from kcheck.core.sums import known_sum
+from kcheck.model.cluster import ElectionKind, PartitionRegistration
+from kcheck.model.entries import Offset
+
+
+class Amounts(NamedTuple):
+    """Records that are lost. A count is None if it is not known."""
+
+    records: int | None = 0
+    """Distinct records, by offset, epoch and content."""
+    committed: int | None = 0
+    """How many of them lie below the highest known high watermark."""
+    bytes: int | None = 0
+    """The bytes of their batches."""
+
+
+class Refetched(NamedTuple):
+    """What all followers fetch from a leader. A count is None if it is not known."""
+
+    records: int | None = 0
+    bytes: int | None = 0
+
+
+class CopyState(StrEnum):
+    """What a directory is to its partition. The value is what an answer calls it."""
+
+    CURRENT = "current"
+    """The replica of its broker."""
+    MISSING = "missing"
+    """The broker has no directory for its replica: it starts an empty log."""
+    STRAY = "stray"
+    """A directory that a broker has renamed to -stray: no broker serves it, somebody can bring it back."""
+    FUTURE = "future"
+    """A replica that is being moved to another log dir."""
+    DELETED = "deleted"
+    """A directory that the broker deletes after its next start."""
+    ASIDE = "aside"
+    """A directory that somebody has moved aside: its name is none that a broker loads, or it is in no log dir."""
+
+
+class CutTransactions(NamedTuple):
+    """What the elections of a candidate do to transactions of the replicas that follow it."""
+
+    committed: int
+    """Committed transactions of which records are cut."""
+    markers: int
+    """Transactions that lose their marker only: consumers with read_committed stop before them."""
+
+
+class Candidate(NamedTuple):
+    """A copy of a partition that could lead it."""
+
+    broker_id: int
+    """Its broker."""
+    state: CopyState
+    """What its directory is to the partition."""
+    dir: str | None
+    """Its directory; None without one."""
+    clean: bool | None
+    """Whether the controller can elect it cleanly, if it starts first; None if no metadata are at hand."""
+    problem: str | None
+    """Why it cannot lead; None if it can."""
+    log_end_offset: Offset | None
+    """Its log end offset after the start; None if it could not be found."""
+    log_start_offset: Offset | None
+    """Its log start offset after the start; None if it could not be found."""
+    lost: Amounts | None
+    """What nobody here has once it leads; None if it cannot lead."""
+    refetch: Refetched | None
+    """What the others fetch from it; None if it cannot lead."""
+    open_transactions: int | None = None
+    """Transactions that are open at its log end; None if that is not known."""
+    cut_transactions: CutTransactions | None = None
+    """What its followers lose of transactions; None if nothing is cut, or if that is not known."""
+    groups_beyond: int | None = None
+    """Consumer groups that have committed an offset beyond its log end; None if no offsets are at hand."""
+    only_here: Amounts | None = None
+    """Of a copy that no broker serves: what no replica here has; None of a replica, or if that is not known."""
+    loses_no_more_than: tuple[int, ...] = ()
+    """The other candidates that have no record which this one lacks: it costs no more than they do."""
+    plan: TruncationPlan | None = None
+    """What each follower does; None if it cannot lead."""
+
+    @property
+    def can_lead(self) -> bool:
+        """Whether its broker serves it after the next start."""
+        return self.problem is None and self.state in (CopyState.CURRENT, CopyState.MISSING)
+
+
+class PartitionElection(NamedTuple):
+    """The candidates of one partition, and whom Kafka elects."""
+
+    topic: str
+    partition: int
+    registration: PartitionRegistration | None
+    """What the metadata say of it; None if none are at hand."""
+    high_watermark: Offset | None
+    """The highest that a replica here has checkpointed."""
+    candidates: tuple[Candidate, ...]
+    """The replicas in the order of the assignment, then copies that no broker serves."""
+    kafka_clean: int | None = None
+    """Whom the controller elects if everything here starts together and unclean elections are off; None for nobody, or
+    if that is not known. The last known leader counts (4.0 and later): no configuration keeps it away."""
+    kafka_unclean: int | None = None
+    """Whom it elects if unclean elections are on."""
+    kafka_now: int | None = None
+    """Whom it elects by the configuration that the metadata have."""
+    best: int | None = None
+    """The candidate that costs least; None if none can lead, or if the picture has a gap."""
+    unknown_replicas: tuple[int, ...] = ()
+    """Brokers of the assignment that are neither here nor given up."""
+    seats: Seats | None = None
+    """Its places after every broker has stopped; None if no metadata are at hand."""
+    rules: ElectionRules = ElectionRules(kraft=True)
+    """What decides its elections."""
+    groups: tuple[tuple[str, Offset], ...] | None = ()
+    """The consumer groups and their committed offsets, as far as they lie beyond the log end of a candidate; None if no
+    offsets are at hand."""
+
+    @property
+    def is_of_cluster(self) -> bool:
+        """Whether the cluster has the partition, as far as is known: it has a replica, not only leftovers of one."""
+        served = (CopyState.CURRENT, CopyState.MISSING)
+        return self.registration is not None or any(candidate.state in served for candidate in self.candidates)
+
+    @property
+    def leaders(self) -> dict[int, Candidate]:
+        """The candidates that can lead, by broker."""
+        return {candidate.broker_id: candidate for candidate in self.candidates if candidate.can_lead}
+
+    @property
+    def recommended(self) -> Candidate | None:
+        """The best candidate."""
+        return None if self.best is None else self.leaders.get(self.best)
+
+    @property
+    def needs_unclean(self) -> bool:
+        """Whether the controller elects nobody here by itself although somebody could lead."""
+        return self.seats is not None and self.kafka_now is None and bool(self.leaders)
+
+
+class BrokerGap(NamedTuple):
+    """A broker with replicas that are not part of the picture."""
+
+    broker_id: int
+    """The broker."""
+    replicas: int
+    """How many replicas it has by the metadata."""
+    why: str | None
+    """Why they are missing; None if the broker is not here and not given up."""
+
+
+_UNKNOWN = 1 << 62
+"""Costs more than anything that is known."""
+
+
+def cost(candidate: Candidate) -> Costs:
+    """Return what orders candidates: committed records lost, records lost, bytes to fetch again."""
+    lost, refetch = candidate.lost or Amounts(None, None, None), candidate.refetch or Refetched(None, None)
+    return tuple(_UNKNOWN if count is None else count for count in (lost.committed, lost.records, refetch.bytes))
+
+
+def best_candidate(candidates: Iterable[Candidate]) -> Candidate | None:
+    """Return the candidate that costs least, the first of equals; None if none can lead."""
+    return min((candidate for candidate in candidates if candidate.can_lead), key=cost, default=None)
+
+
+def total(losses: Iterable[Amounts | None]) -> Amounts:
+    """Return the sum of losses; a count that is not known of one is not known of all."""
+    known = list(losses)
+    rows = [Amounts(None, None, None) if lost is None else lost for lost in known]
+    return Amounts(*map(known_sum, zip(*rows, strict=True))) if rows else Amounts()
+
+
+def order_of_starts(partitions: Iterable[PartitionElection], starts: Mapping[int, BrokerStart]) -> StartOrder:
+    """Return the order in which the brokers here should start, each when the one before has settled.
+
+    The least loss by the rules of the cluster decides; among equals, the least loss if the first replica that is there
+    led at once, as it does if somebody turns on unclean elections meanwhile.
+    """
+    rows = list(partitions)
+    order = start_order(starts, chain.from_iterable(_contests(partition, starts) for partition in rows))
+    # Up to 3.9 the first broker of all decides whom the controller fences: more than a partition's own brokers.
+    return order._replace(is_proven=order.is_proven and not any(partition.rules.unfenced for partition in rows))
+
+
+def _contests(partition: PartitionElection, starts: Mapping[int, BrokerStart]) -> Iterator[Contest]:
+    """Yield who leads first by the rules of the cluster, and who would if nothing but its presence counted."""
+    leaders, seats = partition.leaders, partition.seats
+    costs = {number: cost(candidate) for number, candidate in leaders.items()}
+    if len(set(costs.values())) <= 1:
+        return
+    nothing = (0,) * len(next(iter(costs.values())))
+
+    def of_elected(order: Sequence[int]) -> Costs | None:
+        assert seats is not None
+        elected = first_leader(seats, [starts[number] for number in order], leaders, partition.rules)
+        return None if elected is None else (*costs[elected.broker_id], *nothing)
+
+    def of_first(order: Sequence[int]) -> Costs | None:
+        return (*nothing, *costs[order[0]]) if order else None
+
+    if seats is not None:
+        yield Contest(tuple(number for number in seats.replicas if number in starts), of_elected)
+    yield Contest(tuple(leaders), of_first)
+
+
+def decided(partition: PartitionElection, starts: Mapping[int, BrokerStart], *, complete: bool) -> PartitionElection:
+    """Return the partition with whom Kafka elects, and with the best candidate if the picture is complete."""
+    leaders = partition.leaders
+    best = best_candidate(partition.candidates) if complete or not partition.unknown_replicas else None
+    partition = partition._replace(best=None if best is None else best.broker_id)
+    if partition.seats is None:
+        return partition
+    here = [starts[number] for number in partition.seats.replicas if number in starts]
+    clean, unclean = (
+        _number(leader_of_all(partition.seats, here, leaders, partition.rules._replace(unclean=is_on)))
+        for is_on in (False, True)
+    )
+    now = unclean if partition.rules.unclean else clean
+    return partition._replace(kafka_clean=clean, kafka_unclean=unclean, kafka_now=now)
+
+
+def _number(elected: Elected | None) -> int | None:
+    return None if elected is None else elected.broker_id
+
+
+def harm(partition: PartitionElection) -> tuple[object, ...]:
+    """Return what orders partitions, the worst first: without recommended leader, then by what the best one loses."""
+    best = partition.recommended
+    lost = Amounts() if best is None or best.lost is None else best.lost
+    worst = max((candidate.lost.records or 0 for candidate in partition.candidates if candidate.lost), default=0)
+    return best is not None, -(lost.committed or 0), -(lost.records or 0), -worst, partition.topic, partition.partition
+
+
+def is_at_stake(partition: PartitionElection) -> bool:
+    """Whether records can be lost, or nobody can lead."""
+    losses = [candidate.lost for candidate in partition.candidates if candidate.lost is not None]
+    return partition.best is None or any(lost.records != 0 for lost in losses)
+
+
+def is_safe(partitions: Iterable[PartitionElection]) -> bool:
+    """Whether every partition has a recommended leader under which no committed record is lost, as is known."""
+    best = (partition.recommended for partition in partitions)
+    return all(candidate is not None and candidate.lost is not None and 0 in candidate.lost[:2] for candidate in best)
+
+
+def lean(partition: PartitionElection) -> PartitionElection:
+    """Return the partition with what the order of starts, scenarios and verdict need, and no more.
+
+    Partitions that are alike then have equal candidates.
+    """
+    candidates = tuple(
+        candidate._replace(
+            dir=None, log_end_offset=None, log_start_offset=None, plan=None, loses_no_more_than=(),
+            problem=None if candidate.problem is None else "",
+        )
+        for candidate in partition.candidates
+    )  # fmt: skip
+    known = partition.registration
+    return partition._replace(
+        registration=None if known is None else PartitionRegistration(known.replicas, (), elr=known.elr),
+        high_watermark=None,
+        candidates=candidates,
+        groups=(),
+    )
+
+
+def lost_ranges(partition: PartitionElection) -> dict[int, OffsetRange]:
+    """Return by broker the offsets of its replica that the election of some candidate would cut: the widest range."""
+    ranges: dict[int, OffsetRange] = {}
+    for candidate in partition.candidates:
+        for follower in () if candidate.plan is None or not candidate.can_lead else candidate.plan.followers:
+            if follower.lost is not None and follower.broker_id is not None:
+                start, end = ranges.get(follower.broker_id, follower.lost[:2])
+                ranges[follower.broker_id] = OffsetRange(min(start, follower.lost.start), max(end, follower.lost.end))
+    return dict(sorted(ranges.items()))
+
+
+def is_clean(partition: PartitionElection, start: BrokerStart) -> bool | None:
+    """Whether the controller can elect a broker cleanly if it starts alone; None if no metadata are at hand."""
+    if partition.seats is None:
+        return None
+    return election_kind(start, partition.seats, partition.rules) is ElectionKind.CLEAN

@@ -1,0 +1,215 @@
+"""What `elect` recommends for a cluster: which partitions need which step, and what each is to look like afterwards."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from kcheck.core.election.early_elections import Displaced, displaced
+from kcheck.core.election.election import BrokerStart
+from kcheck.core.election.plans import Candidate, PartitionElection
+from kcheck.core.replication.dialogue import Status
+from kcheck.core.replication.truncation_plans import FollowerPlan, OffsetRange, TruncationPlan
+from kcheck.model.cluster import UNCLEAN, ClusterImage
+from kcheck.model.entries import UNDEFINED_EPOCH, Epoch, Offset
+from kcheck.model.release import Release
+
+
+class Recovery(NamedTuple):
+    """The recommendation, and what it rests on."""
+
+    partitions: Sequence[PartitionElection]
+    """Every partition, by topic and number."""
+    order: tuple[int, ...]
+    """The brokers here in the order in which they should start."""
+    starts: Mapping[int, BrokerStart]
+    """Those that start, by id; the others here abort."""
+    dead: frozenset[int]
+    """The brokers that are given up."""
+    release: Release
+    """The release that is modelled."""
+    kraft: bool
+    """Whether KRaft controllers elect."""
+    image: ClusterImage | None
+    """The metadata of the cluster; None if none are at hand."""
+    paths: tuple[str, ...]
+    """The paths of the brokers, as the user gave them."""
+    folder: str
+    """The directory that the files are written to."""
+    saved: str | None = None
+    """The directory that holds the records which the elections remove; None if they were not saved."""
+
+    by_run: bool = False
+    """Whether tables of a fleet decided, without the logs."""
+
+    @property
+    def live(self) -> tuple[int, ...]:
+        """The brokers that start, the first one first."""
+        return tuple(number for number in self.order if number in self.starts)
+
+    @property
+    def unclean(self) -> tuple[PartitionElection, ...]:
+        """The partitions that get their recommended leader by an unclean election only."""
+        return tuple(part for part in self.partitions if part.needs_unclean and part.best is not None)
+
+    @property
+    def reassigned(self) -> tuple[tuple[PartitionElection, tuple[int, ...]], ...]:
+        """Those whose replicas must be reordered before, as the controller would elect another one.
+
+        With them the replicas that can take part, the wanted leader first: kafka-reassign-partitions.sh refuses a
+        broker that is not alive.
+        """
+        moved = []
+        for partition in self.unclean:
+            best, registration = partition.best, partition.registration
+            if best is None or registration is None or best in (partition.kafka_unclean, None):
+                continue
+            present = [number for number in registration.replicas if number in partition.leaders]
+            others = [number for number in present if number in self.starts and number != best]
+            moved.append((partition, (best, *others)))
+        return tuple(moved)
+
+    @property
+    def undecided(self) -> tuple[PartitionElection, ...]:
+        """The partitions without a recommended leader."""
+        return tuple(partition for partition in self.partitions if partition.best is None)
+
+    @property
+    def only_aside(self) -> tuple[tuple[PartitionElection, Candidate], ...]:
+        """The copies that no broker serves, and that have what no replica here has; by partition."""
+        pairs = ((part, copy) for part in self.partitions for copy in part.candidates)
+        return tuple((part, copy) for part, copy in pairs if copy.only_here and copy.only_here.records != 0)
+
+    @property
+    def displaced(self) -> tuple[Displaced, ...]:
+        """The partitions in which the order of the starts makes another broker lead than recommended."""
+        return tuple(displaced(self.partitions, self.order, self.starts, self.release))
+
+    @property
+    def stuck(self) -> tuple[tuple[PartitionElection, int], ...]:
+        """The replicas that get no records from the recommended leader, by partition and broker."""
+        return tuple((part, number) for part, number, follower in self._followers() if not gets_records(follower))
+
+    @property
+    def restarted(self) -> tuple[tuple[PartitionElection, int], ...]:
+        """The replicas that follow the recommended leader only after one more restart, by partition and broker."""
+        return tuple(
+            (part, number) for part, number, follower in self._followers() if follower.status == Status.TRUNCATION_FAILS
+        )
+
+    def _followers(self) -> Iterator[tuple[PartitionElection, int, FollowerPlan]]:
+        plans = [(part, part.recommended.plan) for part in self.partitions if part.recommended is not None]
+        for part, plan in plans:
+            for follower in () if plan is None else plan.followers:
+                if follower.broker_id is not None:
+                    yield part, follower.broker_id, follower
+
+
+class PlannedFollower(NamedTuple):
+    """What is expected of a replica that follows."""
+
+    broker_id: int
+    """Its broker."""
+    truncate_to: Offset | None
+    """The offset it truncates to; None if it keeps its log, or if that is not known."""
+    lost: OffsetRange | None
+    """The offsets whose records it loses; None if it loses none, or if that is not known."""
+    follows: bool = True
+    """Whether it gets the leader's records; a replica that does not needs an operator."""
+
+
+class PlannedPartition(NamedTuple):
+    """What is expected of a partition."""
+
+    topic: str
+    partition: int
+    topic_id: str | None
+    """The id of its topic; None if it has none, or if no metadata are at hand."""
+    leader: int
+    """The recommended leader."""
+    log_end_offset: Offset | None
+    """Its log end offset when it becomes the leader; None if it is not known."""
+    epoch_floor: Epoch
+    """The highest epoch before the election: the leader has a higher one."""
+    high_watermark: Offset | None
+    """The highest that a replica had checkpointed; records below were acknowledged."""
+    replicas: tuple[int, ...]
+    """The brokers of its replicas as of the metadata; empty if none are at hand."""
+    followers: tuple[PlannedFollower, ...]
+    """The replicas that follow."""
+    allowed_unclean: bool | None = None
+    """Whether the metadata allowed unclean elections of its topic before; None if that is not known."""
+
+
+class SavedPlan(NamedTuple):
+    """What a person or a script compares directories with afterwards."""
+
+    kafka: str
+    """The release that was modelled."""
+    order: tuple[int, ...]
+    """The brokers in the order in which they should start."""
+    dead: tuple[int, ...]
+    """The brokers that are given up."""
+    paths: tuple[str, ...]
+    """The paths of the brokers, as the user gave them."""
+    saved: str | None
+    """The directory that holds the records which the elections remove; None if they were not saved."""
+    broker_epochs: Mapping[int, int]
+    """The broker epochs that were known, by broker: a start gives a new one."""
+    partitions: tuple[PlannedPartition, ...]
+    """The partitions with a recommended leader."""
+
+
+def saved_plan(recovery: Recovery) -> SavedPlan:
+    """Return what is expected if the recommendation is followed."""
+    image = recovery.image
+    known = {} if image is None else image.brokers
+    return SavedPlan(
+        kafka=recovery.release.name,
+        order=recovery.live,
+        dead=tuple(sorted(recovery.dead)),
+        paths=recovery.paths,
+        saved=recovery.saved,
+        broker_epochs={number: broker.epoch for number, broker in known.items() if broker.epoch is not None},
+        partitions=tuple(_planned(part, image) for part in recovery.partitions if part.recommended is not None),
+    )
+
+
+def _planned(partition: PartitionElection, image: ClusterImage | None) -> PlannedPartition:
+    leader = partition.recommended
+    assert leader is not None
+    topic = None if image is None else image.topics.get(partition.topic)
+    registration = partition.registration
+    epochs = [
+        UNDEFINED_EPOCH if leader.plan is None else leader.plan.leader_epoch - 1,
+        UNDEFINED_EPOCH if registration is None or registration.leader_epoch is None else registration.leader_epoch,
+    ]
+    return PlannedPartition(
+        topic=partition.topic,
+        partition=partition.partition,
+        topic_id=None if topic is None else topic.topic_id,
+        leader=leader.broker_id,
+        log_end_offset=leader.log_end_offset,
+        epoch_floor=Epoch(max(epochs)),
+        high_watermark=partition.high_watermark,
+        replicas=() if registration is None else registration.replicas,
+        followers=() if leader.plan is None else _followers(leader.plan),
+        allowed_unclean=None if image is None else image.config(partition.topic, UNCLEAN) == "true",
+    )
+
+
+def gets_records(follower: FollowerPlan) -> bool:
+    """Whether a follower gets the leader's records, at the latest after a restart, as far as is known."""
+    gets = {Status.OK, Status.UNFINISHED, Status.TRUNCATION_FAILS}
+    return follower.dialogue is None or follower.dialogue.status in gets
+
+
+def _followers(plan: TruncationPlan) -> tuple[PlannedFollower, ...]:
+    return tuple(
+        PlannedFollower(
+            follower.broker_id,
+            follower.truncate_to,
+            None if follower.lost is None else OffsetRange(follower.lost.start, follower.lost.end),
+            follows=gets_records(follower),
+        )
+        for follower in plan.followers
+        if follower.broker_id is not None
+    )

@@ -1,0 +1,125 @@
+"""What ways to go on cost a whole cluster: start all, the best leaders, unclean elections on, each broker first."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from operator import sub
+from typing import NamedTuple
+
+from kcheck.core.election.election import BrokerStart, first_leader
+from kcheck.core.election.plans import Amounts, PartitionElection
+from kcheck.core.sums import plus
+
+_OUTSIDER = BrokerStart(-1, clean=True)
+"""A broker without a replica of the partition."""
+
+
+class Scenario(NamedTuple):
+    """What one way to go on costs the whole cluster."""
+
+    name: str
+    """What an answer calls it."""
+    lost: Amounts
+    """What is lost; a count is None if it is not known."""
+    offline_partitions: int | None
+    """Partitions without a leader afterwards; None if that is not known."""
+
+
+_Sums = tuple[int, ...]
+"""Records, committed ones and bytes lost, of how many partitions each is not known, and partitions without a leader."""
+_NOTHING: _Sums = (0,) * 7
+_OFFLINE: _Sums = (*_NOTHING[1:], 1)
+
+
+def _under(partition: PartitionElection, leader: int | None) -> _Sums:
+    """Return what one partition loses under a leader."""
+    if leader is None:
+        return _OFFLINE
+    lost = next(row.lost for row in partition.candidates if row.broker_id == leader and row.can_lead)
+    counts = (None, None, None) if lost is None else lost
+    return (*(count or 0 for count in counts), *(count is None for count in counts), 0)
+
+
+def _scenario(name: str, sums: _Sums) -> Scenario:
+    lost = (None if unknown else count for count, unknown in zip(sums[:3], sums[3:6], strict=True))
+    return Scenario(name, Amounts(*lost), sums[6])
+
+
+class _SamePlaces:
+    """Partitions with the same places, where the same brokers can lead: they have the same first leader."""
+
+    def __init__(self, partition: PartitionElection) -> None:
+        self.seats, self.rules, self.leaders = partition.seats, partition.rules, tuple(partition.leaders)
+        self.sums: dict[int | None, _Sums] = dict.fromkeys((None, *self.leaders), _NOTHING)
+        """What all of them lose under each leader."""
+
+    def add(self, partition: PartitionElection) -> None:
+        for leader, sums in self.sums.items():
+            self.sums[leader] = plus(sums, _under(partition, leader))
+
+    @property
+    def brokers(self) -> set[int]:
+        """Those whose start changes something."""
+        return {*self.leaders, *(() if self.seats is None else self.seats.members)}
+
+    def after(self, order: Sequence[BrokerStart]) -> _Sums:
+        """Return the losses under the first leader by the rules; without metadata under the first that is there."""
+        if self.seats is None:
+            return self.sums[next((start.broker_id for start in order if start.broker_id in self.leaders), None)]
+        elected = first_leader(self.seats, order, self.leaders, self.rules)
+        return self.sums[None if elected is None else elected.broker_id]
+
+
+def _places(partitions: Iterable[PartitionElection]) -> list[_SamePlaces]:
+    known: dict[object, _SamePlaces] = {}
+    for partition in partitions:
+        key = (partition.seats, partition.rules, *partition.leaders)
+        if key not in known:
+            known[key] = _SamePlaces(partition)
+        known[key].add(partition)
+    return [*known.values()]
+
+
+def scenarios(
+    partitions: Sequence[PartitionElection], starts: Mapping[int, BrokerStart], order: Sequence[int]
+) -> tuple[Scenario, ...]:
+    """Return what a person compares: start all, the best, unclean elections on now, each broker first."""
+    unknown = any(partition.seats is None for partition in partitions)
+    together = {
+        "start-all": (partition.kafka_now for partition in partitions),
+        "best": (partition.best for partition in partitions),
+        "kafka-unclean": (partition.kafka_unclean for partition in partitions),
+    }
+    rows = [
+        _scenario(name, reduce(plus, map(_under, partitions, leaders), _NOTHING))
+        if name == "best" or not unknown
+        else Scenario(name, Amounts(None, None, None), None)
+        for name, leaders in together.items()
+    ]
+    return (*rows, *_each_first(_places(partitions), starts, order))
+
+
+def _each_first(
+    places: Iterable[_SamePlaces], starts: Mapping[int, BrokerStart], order: Sequence[int]
+) -> Iterable[Scenario]:
+    """Yield what it costs that each broker starts first, and leads all that it has; the others follow in the order.
+
+    Where it has no place, it is all the same which broker that is.
+    """
+    usual = [starts[number] for number in order]
+    more, everywhere = dict.fromkeys(sorted(starts), _NOTHING), _NOTHING
+    for place in places:
+        base = place.after((_OUTSIDER, *usual))
+        everywhere = plus(everywhere, base)
+        for first in place.brokers & starts.keys():
+            others = (start for start in usual if start.broker_id != first)
+            own = place.sums[first] if first in place.leaders else place.after((starts[first], *others))
+            more[first] = plus(more[first], map(sub, own, base))
+    return (_scenario(f"broker-{first}-first", plus(everywhere, sums)) for first, sums in more.items())
+
+
+def after_order(
+    partitions: Sequence[PartitionElection], starts: Mapping[int, BrokerStart], order: Sequence[int]
+) -> Scenario:
+    """Return what it costs that brokers start in an order, each when the one before has settled."""
+    usual = [starts[number] for number in order]
+    return _scenario("start-order", reduce(plus, (place.after(usual) for place in _places(partitions)), _NOTHING))

@@ -1,0 +1,213 @@
+"""What a truncation costs, as values, and which leader costs least.
+
+A `TruncationPlan` is one partition under one leader; it holds a `FollowerPlan` for each other replica.
+"""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from kcheck.core.replication.dialogue import Dialogue, DialogueStep
+from kcheck.core.start.predictions import LostRecords
+from kcheck.model.cluster import ElectionKind, PartitionRegistration
+from kcheck.model.entries import Epoch, EpochEntries, Offset
+
+
+class OffsetRange(NamedTuple):
+    """Offsets `[start, end)` of a log."""
+
+    start: Offset
+    """The first offset."""
+    end: Offset
+    """The offset after the last one."""
+
+
+class RefetchedRecords(NamedTuple):
+    """What a follower fetches from its leader after it has truncated."""
+
+    start: Offset
+    """The first offset it fetches."""
+    end: Offset
+    """The leader's log end offset."""
+    records: int | None
+    """Records in the leader's batches there; None if no batches were read."""
+    bytes: int | None
+    """Bytes of those batches; None if no batches were read."""
+
+
+class TruncatedRecords(NamedTuple):
+    """What a follower removes and its leader does not have."""
+
+    start: Offset
+    """The first offset."""
+    end: Offset
+    """The offset after the last one."""
+    records: int | None
+    """Records in the follower's batches there; None if no batches were read."""
+    bytes: int | None
+    """Bytes of those batches; None if no batches were read."""
+    below_high_watermark: int | None
+    """How many of the records lie below the follower's high watermark; None if that is not known."""
+    certain: bool
+    """False if the place where the two logs part is not known: no more than these records are lost."""
+
+
+class CutPosition(NamedTuple):
+    """Where the log is cut: the batch that holds the truncation offset, or follows it."""
+
+    segment: Offset
+    """Base offset of the segment."""
+    position: int
+    """Bytes of the segment that stay."""
+    base_offset: Offset
+    """Base offset of the first batch that goes: Kafka removes whole batches."""
+    end_after_restart: Offset
+    """The log end offset that a restart finds: the end of the last batch that stays."""
+    of_wrapper: bool = False
+    """Whether that batch is a compressed wrapper of messages of magic 0 or 1, which was decompressed."""
+
+
+class FollowerPlan(NamedTuple):
+    """What one follower does when it meets the leader."""
+
+    broker_id: int | None
+    """Its broker; None for a bare file that names none."""
+    log_end_offset_before: Offset | None
+    """Its log end offset before the truncation; None if it could not be found."""
+    high_watermark: Offset | None
+    """Its high watermark; None if no checkpoint names one."""
+    problem: str | None = None
+    """Why it cannot take part; None if it does."""
+    dialogue: Dialogue | None = None
+    """Its requests, the answers, and its log afterwards; None if it cannot take part."""
+    truncate_to: Offset | None = None
+    """The offset it truncates to; None if it keeps its log."""
+    cut: CutPosition | None = None
+    """The place of that offset in its files; None if it keeps its log or starts an empty one."""
+    lost: TruncatedRecords | None = None
+    """What is gone for good; None if nothing is."""
+    expired: OffsetRange | None = None
+    """Offsets it drops because the leader has deleted them already; None if there are none."""
+    refetch: RefetchedRecords | None = None
+    """What it fetches afterwards; None if it is up to date, or cannot fetch."""
+    diverges_silently_at: Offset | None = None
+    """The first offset from which it keeps records the leader does not have; None if there is none."""
+
+    @property
+    def steps(self) -> tuple[DialogueStep, ...]:
+        """The requests of the dialogue in order."""
+        return () if self.dialogue is None else self.dialogue.steps
+
+    @property
+    def status(self) -> str:
+        """How the dialogue ends, `unknown` if the follower cannot take part."""
+        return "unknown" if self.dialogue is None else str(self.dialogue.status)
+
+    @property
+    def log_end_offset_after(self) -> Offset | None:
+        """Its log end offset after the truncation."""
+        return None if self.dialogue is None else self.dialogue.after.log_end_offset
+
+    @property
+    def leader_epochs_after(self) -> EpochEntries | None:
+        """Its leader epochs after the truncation."""
+        return None if self.dialogue is None else self.dialogue.after.cache
+
+
+class StartLoss(NamedTuple):
+    """What the start of a broker takes from a replica before any leader is elected."""
+
+    broker_id: int | None
+    """The broker that starts."""
+    lost: LostRecords
+    """The records it loses."""
+
+
+class Advantage(StrEnum):
+    """Why a leader costs less than the next best one, in the order in which leaders are compared."""
+
+    FOLLOWERS = "followers"
+    """More replicas can follow it."""
+    COMMITTED = "committed"
+    """Its followers lose fewer records below a high watermark."""
+    OFFSETS = "offsets"
+    """Its followers lose fewer offsets."""
+    LOG_END = "log-end"
+    """Its log ends later."""
+    NONE = "none"
+    """No other replica costs more."""
+
+
+class TruncationPlan(NamedTuple):
+    """One partition under one leader."""
+
+    topic: str | None
+    """The topic; None for bare files."""
+    partition: int | None
+    """The partition; None for bare files."""
+    leader: int | None
+    """The broker that leads."""
+    leader_epoch: Epoch
+    """The epoch of the election."""
+    leader_log_end_offset: Offset | None
+    """Where the leader's log ends; None if it could not be found."""
+    leader_log_start_offset: Offset | None
+    """Where the leader's log starts; None if it cannot lead."""
+    lost_at_start: tuple[StartLoss, ...]
+    """What the starts of the brokers take from their replicas, before the election."""
+    problem: str | None
+    """Why the leader cannot lead; None if it can."""
+    followers: tuple[FollowerPlan, ...]
+    """Every other replica, by broker id."""
+    is_best: bool | None = None
+    """Whether no leader costs less; None if the others were not tried."""
+    advantage: Advantage | None = None
+    """Why the best leader is better than the next; None if it is not the best."""
+    registration: PartitionRegistration | None = None
+    """What the metadata of the cluster say of the partition; None if none are at hand."""
+    election: ElectionKind | None = None
+    """How the controller can elect this leader; None if no metadata are at hand."""
+
+    @property
+    def loses_committed(self) -> bool:
+        """Whether records below a high watermark are lost: by the followers, or at the start of a broker."""
+        starts = (loss.lost.below_high_watermark or 0 for loss in self.lost_at_start)
+        return self.lost_below_high_watermark > 0 or any(count > 0 for count in starts)
+
+    @property
+    def lost_offsets(self) -> int:
+        """How many offsets the followers lose together."""
+        return sum(follower.lost.end - follower.lost.start for follower in self.followers if follower.lost is not None)
+
+    @property
+    def lost_below_high_watermark(self) -> int:
+        """How many records below a high watermark the followers lose together, as far as is known."""
+        return sum(follower.lost.below_high_watermark or 0 for follower in self.followers if follower.lost is not None)
+
+
+def cost(plan: TruncationPlan) -> tuple[int, int, int, int]:
+    """Return what orders the leaders of a partition, the best one first.
+
+    First the number of followers that cannot take part, then the records lost below a high watermark, then the offsets
+    lost, then the longer log.
+    """
+    absent = sum(follower.problem is not None for follower in plan.followers)
+    return absent, plan.lost_below_high_watermark, plan.lost_offsets, -(plan.leader_log_end_offset or 0)
+
+
+def marked(plans: Sequence[TruncationPlan]) -> list[TruncationPlan]:
+    """Return the plans of all leaders of a partition; the first that costs least is marked as the best, and why."""
+    ranked = sorted(range(len(plans)), key=lambda at: cost(plans[at]))
+    advantage = Advantage.NONE
+    if len(ranked) > 1:
+        pairs = zip(tuple(Advantage)[:-1], cost(plans[ranked[0]]), cost(plans[ranked[1]]), strict=True)
+        advantage = next((why for why, least, more in pairs if least < more), Advantage.NONE)
+    return [
+        plan._replace(is_best=at == ranked[0], advantage=advantage if at == ranked[0] else None)
+        for at, plan in enumerate(plans)
+    ]
+
+
+def best(plans: Sequence[TruncationPlan]) -> TruncationPlan | None:
+    """Return the plan of the leader that costs least, the first of equals; None if no replica can lead."""
+    return next((plan for plan in marked(plans) if plan.is_best), None)

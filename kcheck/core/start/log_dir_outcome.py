@@ -1,0 +1,143 @@
+"""What becomes of a log dir, and what the log dirs of one broker mean for each other: LogManager.loadLogs.
+
+An abort of the broker comes before a failure of the log dir, and that before a load.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum, auto
+from typing import NamedTuple
+
+from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
+from kcheck.core.start.startup import Outcome, UnreadableOutcome
+from kcheck.model.names import LIVE, META_PROPERTIES, DirectoryState, TopicPartition
+from kcheck.model.release import Release
+
+_NOT_LIVE = (Outcome.ABORT, Outcome.OFFLINE, Outcome.UNKNOWN, Outcome.STRAY)
+"""The outcomes of directories that do not become a live log."""
+
+
+class Unformatted(Enum):
+    """What a missing meta.properties means for the start of a KRaft broker."""
+
+    NO = auto()
+    """The file exists, may exist, or the broker needs none."""
+    MAYBE = auto()
+    """The file is missing, and the directory may not be a KRaft log dir."""
+    YES = auto()
+    """A KRaft log dir without the file: it was never formatted, or lost the file."""
+
+
+class LogDirOutcome(NamedTuple):
+    """The outcome of a log dir."""
+
+    outcome: Outcome
+    """ABORT, OFFLINE, or OK where the log dir is loaded."""
+    reasons: tuple[str, ...]
+    """Why it is not loaded; the first reason decides. Empty where it is loaded."""
+    uncertain: str | None
+    """What else may happen, where the files do not show it; None where they do."""
+
+
+class PredictedPartition(NamedTuple):
+    """A partition directory."""
+
+    path: str
+    """The path of the directory."""
+    partition: PartitionPrediction
+    """What the start makes of it."""
+
+
+def log_dir_outcome(
+    failures: Sequence[UnreadableOutcome],
+    places: Sequence[PredictedPartition],
+    *,
+    unformatted: Unformatted,
+    unread: str | None,
+    release: Release,
+) -> LogDirOutcome:
+    """Return the outcome of a log dir.
+
+    `failures` are the files at its top that fail the start, `places` its partition directories. `unread` names what
+    kcheck could not read, None where it read everything.
+    """
+    partitions = [place.partition for place in places]
+    aborts = [failure.reason for failure in failures if failure.outcome is Outcome.ABORT]
+    aborts += [_reason(partition) for partition in partitions if partition.outcome is Outcome.ABORT]
+    aborts += duplicates(places)
+    offline = [failure.reason for failure in failures if failure.outcome is Outcome.OFFLINE]
+    offline += [_reason(partition) for partition in partitions if partition.outcome is Outcome.OFFLINE]
+    uncertain = f"kcheck cannot read {unread}" if unread is not None else None
+    later_use = next((partition.later_use for partition in partitions if partition.later_use is not None), None)
+    if offline and later_use is not None and release.aborts_on_open_transactions_offline:
+        # Reading or renaming the log raises KafkaStorageException once its log dir has failed.
+        if any(failure.fails_later for failure in failures):
+            aborts.append(f"{offline[0]}; {later_use}, and its log dir has already failed")
+        elif any(partition.fails_later for partition in partitions):
+            uncertain = f"startup aborts instead if this log loads after the unreadable file: {later_use}"
+    if unformatted is Unformatted.YES:
+        aborts.append(f"{META_PROPERTIES} is missing: the log dir was never formatted, or lost the file")
+    elif unformatted is Unformatted.MAYBE:
+        uncertain = f"startup aborts if this is a KRaft log dir: {META_PROPERTIES} is missing"
+    outcome = Outcome.ABORT if aborts else Outcome.OFFLINE if offline else Outcome.OK
+    return LogDirOutcome(outcome, (*aborts, *offline), uncertain)
+
+
+def _reason(partition: PartitionPrediction) -> str:
+    return f"{partition.dir}: {partition.reason}"
+
+
+def duplicates(places: Iterable[PredictedPartition]) -> list[str]:
+    """Return a reason for each partition that would be loaded twice (LogManager.loadLog, KafkaRaftServer)."""
+    paths: dict[tuple[TopicPartition, DirectoryState], list[str]] = {}
+    for path, partition in places:
+        topic, number, state, _ = partition.directory
+        if partition.outcome not in _NOT_LIVE and state in LIVE:
+            paths.setdefault((TopicPartition(topic, number), state), []).append(path)
+    return [
+        f"{topic}-{number} exists twice: {' and '.join(copies)}"
+        for ((topic, number), _), copies in paths.items()
+        if len(copies) > 1
+    ]
+
+
+def broker_abort(starts: Iterable[LogDirPrediction], conflicts: Sequence[str]) -> str | None:
+    """Return why the broker loads none of its log dirs; None where it loads those that are good.
+
+    `conflicts` are the reasons that no single log dir shows: identities that differ, and duplicates.
+    """
+    if conflicts:
+        return conflicts[0]
+    aborted = next((start for start in starts if start.outcome is Outcome.ABORT), None)
+    return None if aborted is None else f"{aborted.path} aborts the start of the broker: {aborted.reasons[0]}"
+
+
+def with_abort(start: LogDirPrediction, reason: str | None) -> LogDirPrediction:
+    """Return the log dir of a broker whose start aborts for this reason; unchanged where it is None."""
+    if reason is None or start.outcome is Outcome.ABORT:
+        return start
+    return start._replace(outcome=Outcome.ABORT, reasons=(reason, *start.reasons))
+
+
+def promoted_futures(starts: Iterable[LogDirPrediction]) -> dict[TopicPartition, str]:
+    """Return the log dirs of the future logs that replace current ones, by partition."""
+    return {
+        TopicPartition(*partition.directory[:2]): start.path
+        for start in starts
+        for partition in start.partitions
+        if partition.promoted
+    }
+
+
+def without_replaced(start: LogDirPrediction, futures: Mapping[TopicPartition, str]) -> LogDirPrediction:
+    """Return a log dir without the logs that a future log replaces (LogManager.replaceCurrentWithFutureLog).
+
+    `futures` are the log dirs of the future logs, by partition.
+    """
+    return start._replace(partitions=tuple(_without_replaced(partition, futures) for partition in start.partitions))
+
+
+def _without_replaced(partition: PartitionPrediction, futures: Mapping[TopicPartition, str]) -> PartitionPrediction:
+    future = futures.get(TopicPartition(*partition.directory[:2]))
+    if future is None or partition.directory.state is not DirectoryState.CURRENT:
+        return partition
+    return partition._replace(outcome=Outcome.DELETED, reason=f"its future log in {future} replaces it")

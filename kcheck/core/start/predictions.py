@@ -1,0 +1,229 @@
+"""What a start does with a log dir and with each partition directory in it: the values of a prediction.
+
+`kcheck.startup` makes them; predict, truncation, repair and the fleet read them.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from kcheck.core.start.startup import Mode, Outcome
+from kcheck.core.sums import known_sum
+from kcheck.model.entries import EpochEntries, Offset
+from kcheck.model.names import PartitionDirectory
+from kcheck.model.unreadable import Unreadable
+from kcheck.model.views import LogDirView
+
+
+class Content(NamedTuple):
+    """What a file holds: `filled` bytes, then zeros up to `size`."""
+
+    size: int
+    """The size of the file in bytes."""
+    file: str | None = None
+    """The name of the file that holds the bytes now, in the directory on disk; None if they are in `data`."""
+    begin: int = 0
+    """The position in `file` where the bytes begin."""
+    filled: int = 0
+    """How many bytes come before the zeros."""
+    data: bytes = b""
+    """The bytes, if `file` is None."""
+    certain: bool = True
+    """False if the bytes depend on the clock or on other nodes."""
+    patches: tuple[tuple[int, bytes], ...] = ()
+    """Changes to the bytes of `file`, as position and new bytes."""
+
+    def resized(self, size: int) -> "Content":
+        """Return the file truncated, or extended with zeros."""
+        filled = min(self.filled, size)
+        return self._replace(size=size, filled=filled, data=self.data[:filled])
+
+
+def new_content(data: bytes, *, certain: bool = True) -> Content:
+    """Return a file of these bytes."""
+    return Content(len(data), filled=len(data), data=data, certain=certain)
+
+
+class Changes(NamedTuple):
+    """What a start does to the files of a directory, by file name."""
+
+    created: tuple[str, ...] = ()
+    """New files."""
+    changed: tuple[str, ...] = ()
+    """Files with other bytes afterwards."""
+    removed: tuple[str, ...] = ()
+    """Files that it deletes."""
+    renamed: tuple[tuple[str, str], ...] = ()
+    """Files that it renames, as old and new name."""
+    unknown: tuple[str, ...] = ()
+    """Files whose new content depends on the clock or on other nodes."""
+
+    @property
+    def any(self) -> bool:
+        """Whether the start changes any file."""
+        return any(self)
+
+
+class LogCut(NamedTuple):
+    """What a start removes from one segment: everything from a position to the end of the file."""
+
+    name: str
+    """The name of the `.log` file."""
+    base_offset: Offset
+    """The segment's base offset."""
+    end_offset: Offset
+    """The offset after the last batch that stays."""
+    position: int
+    """The size of the `.log` after the cut, in bytes."""
+    size: int
+    """Its size before the cut, in bytes."""
+    why: str
+    """The reason in words."""
+    next_base: Offset | None = None
+    """The base offset of the next segment before the cut; None if there is none."""
+
+
+class LoadedLog(NamedTuple):
+    """A log after the start has loaded it."""
+
+    log_start_offset: Offset
+    """Its first offset."""
+    log_end_offset: Offset
+    """The offset after its last record."""
+    recovery_point: Offset
+    """The offset below which a later recovery need not read it."""
+    leader_epochs: EpochEntries
+    """Its leader epoch cache."""
+    unstable: bool
+    """Whether it has a first unstable offset: a transaction that is open, or that ended during the load."""
+    bases: tuple[int, ...]
+    """The base offsets of its segments, ascending."""
+    cuts: tuple[LogCut, ...] = ()
+    """What the start removes from its segments."""
+    rescanned: int = 0
+    """How many bytes the start reads to recover it."""
+    reasons: tuple[str, ...] = ()
+    """Why the start changes it, in words."""
+    first_unstable: Offset | None = None
+    """Where the first of the transactions begins that are open, or that end at the high watermark or above.
+
+    None if there is none, and for a release that never looks it up in a log that it cuts.
+    """
+
+
+class LostRecords(NamedTuple):
+    """Records that are in the files now and that the broker will not have; offsets `[start, end)`.
+
+    The header of an incomplete batch counts: it names records of which some bytes are there.
+    """
+
+    start: Offset | None
+    """The first offset; None if it is not known."""
+    end: Offset | None
+    """The offset after the last one; None if it is not known."""
+    records: int | None
+    """How many records; None if that is not known."""
+    bytes: int
+    """How many bytes the start truncates or deletes, without zeros at the end."""
+    below_high_watermark: int | None
+    """How many of the records consumers may have read; None if that is not known."""
+    counted: int = 0
+    """If `records` is None: how many of them are counted."""
+
+    @property
+    def at_least(self) -> int:
+        """How many records are lost at least."""
+        return self.counted if self.records is None else self.records
+
+    @property
+    def is_known(self) -> bool:
+        """Whether records are known to be lost; bytes after the last batch that name none may be of none."""
+        return self.start is None or self.end is not None or self.at_least > 0
+
+
+def total_loss(losses: Iterable[LostRecords]) -> LostRecords | None:
+    """Return several losses as one; None if no records are lost."""
+    real = [loss for loss in losses if loss.records != 0]
+    if not real:
+        return None
+    records = known_sum(loss.records for loss in real)
+    is_open = any(loss.start is not None and loss.end is None for loss in real)
+    return LostRecords(
+        start=min((loss.start for loss in real if loss.start is not None), default=None),
+        end=None if is_open else max((loss.end for loss in real if loss.end is not None), default=None),
+        records=records,
+        bytes=sum(loss.bytes for loss in real),
+        below_high_watermark=known_sum(loss.below_high_watermark for loss in real),
+        counted=sum(loss.at_least for loss in real) if records is None else 0,
+    )
+
+
+class PartitionPrediction(NamedTuple):
+    """What a start does with one partition directory."""
+
+    dir: str
+    """The name of the directory."""
+    directory: PartitionDirectory
+    """The topic, partition and state in that name."""
+    outcome: Outcome
+    """What the start does with it."""
+    reason: str | None
+    """Why, in words; None if there is nothing to say."""
+    log: LoadedLog | None = None
+    """The loaded log; None if the start does not load it."""
+    high_watermark: Offset | None = None
+    """The high watermark that the replica starts with; None if it is not known."""
+    lost: LostRecords | None = None
+    """The records it loses; None if it loses none."""
+    scan_bytes: int = 0
+    """How many bytes the start reads to recover it."""
+    changes: Changes = Changes()
+    """What the start does to its files."""
+    after: Mapping[str, Content] = {}
+    """Its files after the start, by name."""
+    fails_later: bool = False
+    """Whether its log dir goes offline as soon as the broker runs."""
+    uncertain: str | None = None
+    """What else decides, if the files alone do not; None if they do."""
+    later_use: str | None = None
+    """Why the broker reads the log or renames the directory after loading; None if it does neither.
+
+    This fails while the log dir waits to go offline.
+    """
+    unread: Unreadable | None = None
+    """Why kcheck could not read the directory; None if it could."""
+    promoted: bool = False
+    """Whether it is a future log that replaces the current one."""
+    unproven: LostRecords | None = None
+    """Bytes that the start removes and that no header, segment or high watermark shows to be of a record."""
+
+
+class LogDirPrediction(NamedTuple):
+    """What a start does with a log dir."""
+
+    path: str
+    """The log dir."""
+    broker_id: int | None
+    """Its broker; None if it is not known."""
+    outcome: Outcome
+    """What the start does with it."""
+    reasons: tuple[str, ...]
+    """Why the start does not load it; the first one decides."""
+    clean: bool
+    """Whether the last shutdown was clean."""
+    mode: Mode
+    """Where the cluster keeps its metadata."""
+    uncertain: str | None
+    """What else may happen, if the files do not say; None if they do."""
+    partitions: tuple[PartitionPrediction, ...]
+    """Its partition directories."""
+    view: LogDirView | None = None
+    """What kcheck read there; None if the path has no partition to load."""
+    broker: object = None
+    """A key that the log dirs of one broker share, whatever broker id they state; None if the broker is not known."""
+    unread: bool = False
+    """Whether kcheck could not read all of it."""
+
+    @property
+    def shutdown_epoch(self) -> int | None:
+        """The broker epoch in its .kafka_cleanshutdown; None without one."""
+        return None if self.view is None else self.view.shutdown_epoch

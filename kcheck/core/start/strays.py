@@ -1,0 +1,180 @@
+"""Which replicas the metadata of a KRaft cluster contains: TopicsDelta and TopicDelta 3.3 to 4.3.1.
+
+A start deletes every other replica on the broker, or renames it to -stray: LogManager.isStrayKraftReplica 3.7.1 to 4.2,
+isStrayReplica 4.3; up to 3.6 BrokerMetadataPublisher.findStrayPartitions.
+"""
+
+from typing import NamedTuple
+
+from kcheck.core.cluster.copies import MetadataCopy
+from kcheck.core.cluster.quorum import quorum
+from kcheck.core.start.startup import Outcome
+from kcheck.core.start.topic_settings import is_compacted
+from kcheck.model.cluster import FROM_SNAPSHOT, ClusterImage, PartitionRegistration, ReplicaInCluster, is_reserved
+from kcheck.model.release import Release
+from kcheck.model.views import LogDirView, PartitionView
+
+ACCORDING_TO = ", according to "
+"""Stands before the copy that says so in the reason of a prediction."""
+
+
+class Stray(NamedTuple):
+    """Why a replica does not belong to the cluster."""
+
+    why: str
+    """The reason in words."""
+    since: int | None
+    """The offset of the metadata record that says so, or FROM_SNAPSHOT; None if no record is known."""
+
+
+def stray(image: ClusterImage, topic_id: str, partition: int, broker_id: int | None) -> Stray | None:
+    """Return why the cluster has no such replica on the broker; None if it has, or if `broker_id` is None."""
+    topic = image.topics_by_id.get(topic_id)
+    if topic is None:
+        return Stray(f"the cluster has no topic with id {topic_id}", image.removed.get(topic_id))
+    registration = topic.partitions.get(partition)
+    if registration is None:
+        return Stray(f"in the cluster the topic has no partition {partition}", FROM_SNAPSHOT)
+    if broker_id is None or broker_id in registration.replicas:
+        return None
+    return Stray(f"the cluster has no replica of it on broker {broker_id}", registration.replicas_since)
+
+
+def directory_of(registration: PartitionRegistration, broker_id: int | None) -> str | None:
+    """Return the id of the log dir that a replica belongs to (3.7 and later); None if it is not known."""
+    pairs = zip(registration.replicas, registration.directories, strict=False)
+    return next((directory for broker, directory in pairs if broker == broker_id), None)
+
+
+def registers_cleanly(*, clean: bool, shutdown_epoch: int | None, broker_epoch: int | None) -> bool:
+    """Whether a broker keeps its places in ISR and ELR when it registers, as far as one log dir decides (4.0 to 4.3.1).
+
+    Its clean shutdown marker must hold the epoch of its last registration: the marker of every log dir must
+    (LogManager.readBrokerEpochFromCleanShutdownFiles, ClusterControlManager.registerBroker).
+    """
+    return clean and shutdown_epoch is not None and shutdown_epoch == broker_epoch
+
+
+def becomes_of_strays(release: Release) -> Outcome:
+    """Return what a start does with stray replicas: it deletes them up to 3.6 and renames them to -stray from 3.7."""
+    return Outcome.STRAY if release.keeps_strays else Outcome.DELETED
+
+
+NOT_SERVED = "nobody serves it: "
+"""Stands before the reason why a replica takes no part in an election."""
+SET_ASIDE = ": the broker renames the directory to -stray and does not serve it"
+
+
+class StrayReplica(NamedTuple):
+    """A replica that the cluster does not place on the broker."""
+
+    why: str
+    """What the metadata say."""
+    uncertain: str | None
+    """Why the broker may see other metadata; None where it sees these."""
+
+
+class StrayDetector(NamedTuple):
+    """Finds the stray replicas of a broker by the newest copy of the metadata."""
+
+    copy: MetadataCopy
+    """The newest copy."""
+    broker_id: int | None
+    """The broker, None where it is not known."""
+    own: bool
+    """Whether one of the copies is that of the broker itself."""
+    directory_id: str | None = None
+    """The directory.id of the log dir that holds the replicas, None without one."""
+    committed_to: int | None = None
+    """The offset below which the copies prove every record committed."""
+    keeps_strays: bool = False
+    """Whether the broker looks for no strays: up to 3.6 so if one of its logs has no topic id."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all of the copy is committed: then the broker will see it, and the copies lack nothing."""
+        return self.copy.is_only_voter or (self.committed_to or 0) >= self.copy.end > 0
+
+    @property
+    def sees_copy(self) -> bool:
+        """Whether the broker will have at least the records of the copy when it starts."""
+        return self.own or self.is_complete
+
+    @property
+    def of_kraft(self) -> bool:
+        """Whether the broker ran with KRaft when it last registered."""
+        return self.copy.image.runs_kraft(self.broker_id)
+
+    def promotes(self, topic_id: str, partition: int) -> bool:
+        """Whether a replica belongs in this log dir (LogManager.recoverAbandonedFutureLogs 3.7.1 to 4.3.1)."""
+        topic = self.copy.image.topics_by_id.get(topic_id)
+        registration = None if topic is None else topic.partitions.get(partition)
+        directory_id = None if registration is None else directory_of(registration, self.broker_id)
+        return self.sees_copy and directory_id is not None and directory_id == self.directory_id
+
+    def stray(self, topic_id: str, partition: int) -> StrayReplica | None:
+        """Return why a replica is a stray; None where it is none."""
+        replica = None if self.keeps_strays else stray(self.copy.image, topic_id, partition, self.broker_id)
+        if replica is None:
+            return None
+        why = f"{replica.why}{ACCORDING_TO}{self.copy.path} up to offset {self.copy.end}"
+        return StrayReplica(why, self._doubt(replica))
+
+    def outcome(self, topic_id: str, partition: int, release: Release) -> tuple[Outcome, str, str | None] | None:
+        """Return what a start does with a stray, why, and what that depends on; None where the replica is none."""
+        replica = self.stray(topic_id, partition)
+        if replica is None:
+            return None
+        outcome = becomes_of_strays(release)
+        effect = SET_ASIDE if outcome is Outcome.STRAY else ": the broker deletes the directory"
+        return outcome, f"{replica.why}{effect}", replica.uncertain
+
+    def _doubt(self, replica: Stray) -> str | None:
+        if self.is_complete:
+            return None
+        if replica.since is None or not self.own:
+            return "this copy of the metadata may be older than the directory"
+        committed = max(self.copy.snapshot, self.committed_to or 0)
+        uncommitted = replica.since >= committed and len(self.copy.voters) != 1
+        return f"offset {replica.since} of this copy of the metadata may not be committed" if uncommitted else None
+
+
+def stray_detector(
+    copies: tuple[MetadataCopy, ...], broker_id: int | None, directory_id: str | None, *, keeps_strays: bool = False
+) -> StrayDetector | None:
+    """Return the detector for a log dir by the copies of its cluster; None without a copy."""
+    if not copies:
+        return None
+    standing = quorum(copies)
+    own = any(copy.node_id == broker_id for copy in copies)
+    return StrayDetector(standing.newest, broker_id, own, directory_id, standing.committed_to, keeps_strays)
+
+
+def replica_in_cluster(detector: StrayDetector, view: PartitionView, log_dir: LogDirView) -> ReplicaInCluster | None:
+    """Return what the metadata say of a replica; None for a directory that is none, and for one of another mode.
+
+    Also None where the broker looks for no strays, and while it runs: its files may be newer than the metadata that
+    were read before.
+    """
+    if not view.is_replica or not detector.of_kraft or detector.keeps_strays or log_dir.locked_by is not None:
+        return None
+    image, broker_id = detector.copy.image, detector.broker_id
+    named = image.topics.get(view.topic)
+    topic = named if view.topic_id is None else image.topics_by_id.get(view.topic_id)
+    registration = None if topic is None else topic.partitions.get(view.partition)
+    replica = None if view.topic_id is None else detector.stray(view.topic_id, view.partition)
+    assigned = None if registration is None else directory_of(registration, broker_id)
+    broker = None if broker_id is None else image.brokers.get(broker_id)
+    return ReplicaInCluster(
+        source=f"{detector.copy.path} up to offset {detector.copy.end}",
+        topic_id=None if named is None else named.topic_id,
+        registration=registration,
+        stray=None if replica is None else replica.why,
+        uncertain=None if replica is None else replica.uncertain,
+        is_certain=detector.sees_copy,
+        compacted=is_compacted(image, view.topic),
+        directory_id=None if assigned is None or is_reserved(assigned) else assigned,
+        own_directory_id=detector.directory_id,
+        broker_epoch=None if broker is None else broker.epoch,
+        shutdown_epoch=log_dir.shutdown_epoch,
+    )

@@ -1,0 +1,36 @@
+"""What the configurations in the metadata say of a topic's logs: UnifiedLog.isRemoteLogEnabled 3.6 to 4.3.1."""
+
+from kcheck.core.start.segments import is_tiered, log_start_offset
+from kcheck.model.cluster import ClusterImage
+from kcheck.model.names import COMPACTED
+from kcheck.model.release import Release
+from kcheck.model.views import PartitionView
+
+
+def is_compacted(image: ClusterImage, topic: str) -> bool:
+    """Whether the cleaner compacts a topic, as far as its own configuration says."""
+    policies = image.configs.get(("topic", topic), {}).get("cleanup.policy", "").split(",")
+    return topic in COMPACTED or any(policy.strip() == "compact" for policy in policies)
+
+
+def has_remote_storage(image: ClusterImage, topic: str) -> bool | None:
+    """Whether a topic has a part in remote storage; None if the metadata do not have the topic.
+
+    A controller accepts the configuration only if remote storage is on.
+    """
+    if topic not in image.topics:
+        return None
+    enabled = image.configs.get(("topic", topic), {}).get("remote.storage.enable", "").strip().lower() == "true"
+    return enabled and not is_compacted(image, topic)
+
+
+def with_log_start(view: PartitionView, release: Release, *, remote_storage: bool | None) -> PartitionView:
+    """Return a replica with the log start that its topic's configuration gives it, where the files alone mislead."""
+    if remote_storage is None or not view.segments or not view.is_replica:
+        return view
+    checkpoint, first, files = view.log_start_checkpoint, view.segments[0].base_offset, view.files
+    by_files = is_tiered(checkpoint, first, view.leader_epochs, files, release)
+    tiered = is_tiered(checkpoint, first, view.leader_epochs, files, release, remote_storage=remote_storage)
+    if tiered == by_files:
+        return view
+    return view._replace(log_start_offset=log_start_offset(checkpoint, first, tiered=tiered))

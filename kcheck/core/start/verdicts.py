@@ -1,0 +1,119 @@
+"""The verdict on a log dir: its outcome and those of its partitions in one line, and how severe they are."""
+
+from collections.abc import Iterable
+
+from kcheck.core.start.predictions import LogDirPrediction, LostRecords, PartitionPrediction
+from kcheck.core.start.startup import NEXT_STARTS, Mode, Outcome
+from kcheck.model.finding import Severity
+
+SEVERITIES = {
+    Outcome.OK: Severity.INFO,
+    Outcome.DELETED: Severity.INFO,
+    Outcome.REPAIRED: Severity.WARNING,
+    Outcome.STRAY: Severity.ERROR,
+    Outcome.LOST: Severity.ERROR,
+    Outcome.OFFLINE: Severity.FATAL,
+    Outcome.ABORT: Severity.FATAL,
+    Outcome.UNKNOWN: Severity.INFO,
+}
+"""How severe an outcome is."""
+
+
+def log_dir_severity(start: LogDirPrediction) -> Severity:
+    """Return the severity of the worst outcome in a log dir."""
+    severities = (SEVERITIES[start.outcome], *map(_severity, start.partitions))
+    return max(severities, key=lambda severity: severity.rank)
+
+
+def _severity(partition: PartitionPrediction) -> Severity:
+    is_unknown = _is_unknown_replica(partition.outcome, partition.dir)
+    return SEVERITIES[Outcome.STRAY if is_unknown else partition.outcome]
+
+
+def _is_unknown_replica(outcome: str, name: str) -> bool:
+    """Whether the start deletes a directory without -delete, because the cluster does not know the replica."""
+    return outcome == Outcome.DELETED and not name.endswith("-delete")
+
+
+def is_set_aside(partition: PartitionPrediction) -> bool:
+    """Whether the broker stops serving a partition with this start, although it loads it."""
+    return stops_serving(partition.outcome, partition.dir)
+
+
+def stops_serving(outcome: str, name: str) -> bool:
+    """Return whether a broker with this outcome for a directory of that name stops serving its partition."""
+    was_served = not name.endswith("-stray")
+    return _is_unknown_replica(outcome, name) or (outcome == Outcome.STRAY and was_served)
+
+
+def worst_first(partitions: Iterable[PartitionPrediction]) -> list[PartitionPrediction]:
+    """Return the partitions that fail the start, lose records or are no longer served, worst first."""
+    ranks = {Outcome.ABORT: 0, Outcome.OFFLINE: 1}
+
+    def badness(partition: PartitionPrediction) -> tuple[object, ...]:
+        lost = partition.lost
+        rank = ranks.get(partition.outcome, 2 if lost is not None else 3)
+        if lost is None:
+            return (rank, False, 0, 0, partition.dir)
+        below = lost.below_high_watermark
+        # An unknown number may be the largest.
+        return (rank, lost.records is not None, -(below or 0), -(lost.records or 0), partition.dir)
+
+    bad = [
+        partition
+        for partition in partitions
+        if partition.outcome in ranks or partition.lost is not None or is_set_aside(partition)
+    ]
+    return sorted(bad, key=badness)
+
+
+def verdict(start: LogDirPrediction) -> str:
+    """Return the verdict in words."""
+    if start.outcome in (Outcome.ABORT, Outcome.OFFLINE):
+        return NEXT_STARTS[start.outcome]
+    if start.unread or any(partition.outcome is Outcome.UNKNOWN for partition in start.partitions):
+        return NEXT_STARTS[Outcome.UNKNOWN]
+    lost = [partition.lost for partition in start.partitions if partition.lost is not None]
+    aside = sum(map(is_set_aside, start.partitions))
+    effects = [f"lose {_record_count(lost)}"] if lost else []
+    effects += [f"not serve {aside} {'partition' if aside == 1 else 'partitions'}"] if aside else []
+    return f"{NEXT_STARTS[Outcome.OK]}{' but ' if effects else ''}{' and '.join(effects)}"
+
+
+def _record_count(lost: list[LostRecords]) -> str:
+    known = all(loss.records is not None for loss in lost)
+    least = sum(loss.at_least for loss in lost)
+    return record_count(least if known else None, least)
+
+
+def record_count(records: int | None, at_least: int) -> str:
+    """Return a number of records in words; `records` is None if only `at_least` is known."""
+    if records is None and not at_least:
+        return "an unknown number of records"
+    count = f"{at_least} {'record' if at_least == 1 else 'records'}"
+    return count if records is not None else f"at least {count}"
+
+
+def offset_words(start: int | None, end: int | None) -> str:
+    """Return the offsets `[start, end)` in words; empty if they are not known."""
+    if start is None:
+        return ""
+    if end is None:
+        return f"offset {start} and later"
+    return f"offset {start}" if end == start + 1 else f"offsets {start} to {end - 1}"
+
+
+def lost_words(lost: LostRecords) -> str:
+    """Return how many records are lost and which, as `25 records (offsets 15 to 39)`."""
+    count, offsets = record_count(lost.records, lost.at_least), offset_words(lost.start, lost.end)
+    return f"{count} ({offsets})" if offsets else count
+
+
+def shutdown_after_abort(start: LogDirPrediction) -> str | None:
+    """Return `clean` or `unclean`, as the start after this one finds the shutdown; None unless this one aborts."""
+    if start.outcome is not Outcome.ABORT:
+        return None
+    if not start.clean:
+        return "unclean"
+    # A ZooKeeper broker shuts down in order and writes .kafka_cleanshutdown again; a KRaft broker halts.
+    return "unclean" if start.mode is Mode.KRAFT else "clean"

@@ -1,0 +1,124 @@
+"""What to do about a fleet: at most five actions, one of a kind, each about what is worst of its kind."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from kcheck.core.start.startup import Outcome
+from kcheck.fleet.runs.commands import RunCommands
+from kcheck.model.report import Row
+
+_MOST = 5
+"""How many a person can begin with."""
+
+
+class _Action(NamedTuple):
+    """What to do about the first of `rows`; `command` looks closer."""
+
+    kind: str
+    rows: Sequence[Any]
+    what: Callable[[Any], str]
+    thing: str
+    command: Callable[[Any], str]
+
+
+def actions_of(
+    commands: RunCommands, brokers: Sequence[Row], starts: Sequence[Row], partitions: Sequence[Row]
+) -> tuple[Row, ...]:
+    """Return what to do first, given the rows of a report, each worst first."""
+    several = [action for action in _actions(commands, brokers, starts, partitions) if action.rows][:_MOST]
+    return tuple(_row(action) for action in several)
+
+
+def _row(action: _Action) -> Row:
+    first, more = action.rows[0], len(action.rows) - 1
+    alike = f" {more} more {action.thing}{'s' * (more > 1)} alike." if more else ""
+    return {
+        "kind": action.kind,
+        "cluster": first["cluster"],
+        "broker": first.get("broker"),
+        "what": action.what(first) + alike,
+        "command": action.command(first),
+        "more": more,
+    }
+
+
+def _actions(
+    commands: RunCommands, brokers: Sequence[Any], starts: Sequence[Any], partitions: Sequence[Any]
+) -> Iterator[_Action]:
+    predict = commands.predict
+    by_outcome = {
+        outcome: [row for row in starts if row["next_start"] == outcome]
+        for outcome in (Outcome.ABORT, Outcome.LOST, Outcome.OFFLINE)
+    }
+    yield _Action(
+        "will-not-boot", by_outcome[Outcome.ABORT],
+        lambda row: f"Do not stop {_named(row)}: it will not boot again.", "broker", predict,
+    )  # fmt: skip
+    losing = [row for row in starts if row["losing_partitions"] and row["next_start"] != Outcome.ABORT]
+    yield _Action(
+        "loses-records", losing,
+        lambda row: f"Do not restart {_named(row)}: it will lose {_records(row['lost_records'])}.", "broker", predict,
+    )  # fmt: skip
+    yield _Action(
+        "goes-offline", by_outcome[Outcome.OFFLINE],
+        lambda row: f"Before {_named(row)} restarts, repair its log dirs: some will go offline.", "broker", predict,
+    )  # fmt: skip
+    unserved = [row for row in starts if row["unserved_partitions"] and row["next_start"] != Outcome.ABORT]
+    yield _Action(
+        "stops-serving", unserved,
+        lambda row: f"Before {_named(row)} restarts, settle why it will not serve {_partitions(row)} any more.",
+        "broker", predict,
+    )  # fmt: skip
+    yield _Action(
+        "no-clean-leader", [row for row in partitions if row["lost_below_high_watermark"]],
+        lambda row: (
+            f"Elect no leader of {_partition(row)} by hand yet: even under the best one, {_broker(row['best_leader'])},"
+            f" others drop {_records(row['lost_below_high_watermark'], 'committed ')}."
+        ),
+        "partition", commands.elect,
+    )  # fmt: skip
+    yield _Action(
+        "on-one-disk", [row for row in partitions if row["at_risk_below_high_watermark"]],
+        lambda row: (
+            f"Keep {_broker(row['best_leader'])} running: only its disk has the last"
+            f" {_records(row['at_risk_below_high_watermark'], 'committed ')} of {_partition(row)}."
+        ),
+        "partition", commands.elect,
+    )  # fmt: skip
+    yield _Action(
+        "damaged", [row for row in brokers if row["fatal"] or row["error"]],
+        lambda row: f"Look at {_named(row)}: {_counts(row)}.", "broker", commands.check,
+    )  # fmt: skip
+
+
+def _counts(row: Row) -> str:
+    known = ((row["fatal"], "fatal finding"), (row["error"], "error"))
+    return ", ".join(f"{count:,} {word}{'s' * (count != 1)}" for count, word in known if count)
+
+
+def _records(count: int | None, kind: str = "") -> str:
+    return f"{kind}records" if count is None else f"{count:,} {kind}record{'s' * (count != 1)}"
+
+
+def _partitions(row: Any) -> str:
+    count = row["unserved_partitions"]
+    return f"{count:,} partition{'s' * (count != 1)}"
+
+
+def _broker(name: object) -> str:
+    text = "?" if name is None else str(name)
+    return text if text.startswith("broker") else f"broker {text}"
+
+
+def _named(row: Row) -> str:
+    of_cluster = "" if row["cluster"] is None else f" of {row['cluster']}"
+    return f"{_broker(row['broker'])}{of_cluster}"
+
+
+def _partition(row: Row) -> str:
+    of_cluster = "" if row["cluster"] is None else f" of {row['cluster']}"
+    return f"{_partition_name(row)}{of_cluster}"
+
+
+def _partition_name(row: Row) -> str:
+    return f"{row['topic']}-{row['partition']}"

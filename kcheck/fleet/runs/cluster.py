@@ -1,0 +1,183 @@
+"""A cluster by the tables of a run: its brokers as their next starts leave them, and its metadata."""
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from kcheck.core.releases.releases import release as release_named
+from kcheck.core.start.predictions import LogDirPrediction
+from kcheck.core.start.startup import Mode, Outcome
+from kcheck.errors import KcheckError, UsageError
+from kcheck.fleet.run import FleetRun, name_order
+from kcheck.fleet.scan.releases import BrokerKafka, common_release
+from kcheck.formats.clean_shutdown import CleanShutdown
+from kcheck.model.cluster import BrokerRegistration, ClusterImage, PartitionRegistration, TopicImage
+from kcheck.model.evidence import AUTO
+from kcheck.model.finding import Location
+from kcheck.model.names import CLEAN_SHUTDOWN, META_PROPERTIES
+from kcheck.model.parsed import Parsed
+from kcheck.model.release import Release
+from kcheck.model.views import FileView, LogDirView
+from kcheck.replicas.candidates import BrokerHere, ClusterHere
+from kcheck.replicas.partition_directories import broker_here
+
+_LOG_DIRS = (
+    "cluster", "broker_id", "log_dir", "cluster_id", "directory_id", "clean_shutdown", "mode", "shutdown_epoch",
+    "kafka", "kafka_lowest", "kafka_highest",
+)  # fmt: skip
+_STARTS = ("cluster", "log_dir", "dir", "outcome", "reason", "uncertain")
+_BROKERS = ("cluster", "broker_id", "epoch", "fenced", "in_controlled_shutdown", "log_dirs", "migrating")
+
+
+class RunCluster(NamedTuple):
+    """A cluster of a run."""
+
+    name: str | None
+    """Its name in the run."""
+    image: ClusterImage | None
+    """Its brokers, features and configurations, without topics; None if the scan has read no metadata of it."""
+    brokers: Mapping[int, BrokerHere]
+    """The brokers of the run, by id."""
+    kraft: bool
+    """Whether KRaft controllers elect."""
+    release: Release
+    """The release that its elections are decided for."""
+
+
+def cluster_names(run: FleetRun) -> list[str | None]:
+    """Return the clusters of the brokers of a run, None for those without a cluster id."""
+    rows = run.values("log_dirs", ("cluster", "broker_id"))
+    return sorted({cluster for cluster, broker_id in rows if broker_id is not None}, key=name_order)
+
+
+def run_cluster(run: FleetRun, wanted: str | None) -> RunCluster:
+    """Return the cluster of this name, or the only one. UsageError if there are several, or none of the name."""
+    log_dirs = [row for row in _rows(run, "log_dirs", _LOG_DIRS) if row["broker_id"] is not None]
+    names = cluster_names(run)
+    told = ", ".join(str(name) for name in names)
+    if wanted is None and len(names) != 1:
+        raise UsageError(f"{run.path} has {len(names)} clusters: name one with --cluster: {told}")
+    if wanted is not None and wanted not in names:
+        raise UsageError(f"--cluster {wanted}: {run.path} has {told or 'no cluster'}")
+    name = names[0] if wanted is None else wanted
+    image = _image(run, name)
+    own = [row for row in log_dirs if row["cluster"] == name]
+    release = release_named(run.kafka if run.kafka != AUTO else _common_release(own))
+    return RunCluster(
+        name=name,
+        image=image,
+        brokers=_brokers(run, name, own, image),
+        kraft=release.is_kraft_only or any(row["mode"] == Mode.KRAFT for row in own),
+        release=release,
+    )
+
+
+def _common_release(log_dirs: Iterable[Mapping[str, Any]]) -> str:
+    known = ((row["kafka"], row["kafka_lowest"], row["kafka_highest"], "") for row in log_dirs)
+    return common_release(tuple(dict.fromkeys(BrokerKafka(*row) for row in known)))
+
+
+def _rows(run: FleetRun, table: str, columns: tuple[str, ...]) -> list[Mapping[str, Any]]:
+    return [dict(zip(columns, row, strict=True)) for row in run.values(table, columns)]
+
+
+def _image(run: FleetRun, name: str | None) -> ClusterImage | None:
+    """Return the metadata without topics; UsageError if the name stands for several clusters."""
+    columns = ("cluster", "cluster_id", "features", "configs", "leader")
+    rows = [row for row in _rows(run, "clusters", columns) if row["cluster"] == name]
+    if not rows:
+        return None
+    if len(rows) > 1:
+        ids = ", ".join(str(row["cluster_id"]) for row in rows)
+        raise UsageError(f"{run.path}: {name} names several clusters: {ids}; scan them under different names")
+    (row,) = rows
+    try:
+        configs = {(config["kind"], config["name"]): config["config"] for config in json.loads(row["configs"])}
+        brokers = {
+            broker["broker_id"]: BrokerRegistration(
+                broker["broker_id"], broker["epoch"], fenced=broker["fenced"],
+                in_controlled_shutdown=broker["in_controlled_shutdown"],
+                log_dirs=tuple(json.loads(broker["log_dirs"])), migrating=broker["migrating"],
+            )
+            for broker in _rows(run, "cluster_brokers", _BROKERS) if broker["cluster"] == name
+        }  # fmt: skip
+        return ClusterImage(
+            {}, brokers=brokers, features=json.loads(row["features"]), configs=configs, controller=row["leader"]
+        )
+    except (ValueError, TypeError, KeyError) as error:
+        raise KcheckError(f"{run.path}: invalid metadata of cluster {name}: {error}") from error
+
+
+def _brokers(
+    run: FleetRun, name: str | None, log_dirs: list[Mapping[str, Any]], image: ClusterImage | None
+) -> dict[int, BrokerHere]:
+    """Return what becomes of the brokers; a controller alone is none."""
+    starts = {
+        row["log_dir"]: row
+        for row in _rows(run, "predictions", _STARTS)
+        if row["dir"] is None and row["cluster"] == name
+    }
+    with_replicas = {row[1] for row in run.values("replicas", ("cluster", "broker_id")) if row[0] == name}
+    by_broker: dict[int, list[LogDirPrediction]] = {}
+    for row in log_dirs:
+        number = row["broker_id"]
+        if number in with_replicas or (image is not None and number in image.brokers):
+            by_broker.setdefault(number, []).append(_start(row, starts.get(row["log_dir"])))
+    return {
+        number: broker_here(number, predicted, image, is_complete=True)
+        for number, predicted in sorted(by_broker.items())
+    }
+
+
+def _start(row: Mapping[str, Any], start: Mapping[str, Any] | None) -> LogDirPrediction:
+    """Return what the run says of the start of a log dir; without a prediction it is unknown."""
+    where = Location(row["broker_id"], row["log_dir"])
+    files: dict[str, FileView] = {}
+    if row["cluster_id"] is not None or row["directory_id"] is not None:
+        files[META_PROPERTIES] = FileView("", META_PROPERTIES, where, 0, Parsed(None))
+    if row["clean_shutdown"]:
+        marker = Parsed(CleanShutdown(0, row["shutdown_epoch"]))
+        files[CLEAN_SHUTDOWN] = FileView("", CLEAN_SHUTDOWN, where, 0, marker)
+    reason = None if start is None else start["reason"]
+    _, _, rest = (reason or "").partition(": ")
+    return LogDirPrediction(
+        path=row["log_dir"],
+        broker_id=row["broker_id"],
+        outcome=Outcome.UNKNOWN if start is None else Outcome(start["outcome"]),
+        reasons=(rest,) if rest else (),
+        clean=bool(row["clean_shutdown"]),
+        mode=Mode(row["mode"]),
+        uncertain=None if start is None else start["uncertain"],
+        partitions=(),
+        view=LogDirView(where, row["cluster_id"], row["directory_id"], bool(row["clean_shutdown"]), files),
+    )
+
+
+def registration_of(row: Mapping[str, Any]) -> PartitionRegistration:
+    """Return what a row of `cluster_partitions` says; KcheckError if it is damaged."""
+    names = ("replicas", "isr", "elr", "last_known_elr", "directories", "removing")
+    try:
+        replicas, isr, elr, last_known, directories, removing = (_list(row[name] or "[]") for name in names)
+    except (ValueError, TypeError) as error:
+        raise KcheckError(f"invalid row of the table cluster_partitions: {error}") from error
+    return PartitionRegistration(
+        replicas, isr, row["leader"], row["leader_epoch"], row["partition_epoch"], elr=elr, last_known_elr=last_known,
+        removing=removing, directories=directories,
+    )  # fmt: skip
+
+
+@lru_cache(1024)  # Partitions mostly have the same few.
+def _list(text: str) -> tuple[Any, ...]:
+    return tuple(json.loads(text))
+
+
+def with_partition(
+    here: ClusterHere, topic: str, partition: int, row: Mapping[str, Any] | None,
+    registration: PartitionRegistration | None,
+) -> ClusterHere:  # fmt: skip
+    """Return the cluster with the metadata of one partition."""
+    if here.image is None or row is None or registration is None:
+        return here
+    known = TopicImage(topic, row["topic_id"], {partition: registration})
+    return here._replace(image=here.image._replace(topics={topic: known}))

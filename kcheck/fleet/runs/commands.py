@@ -1,0 +1,69 @@
+"""The command that looks closer at a row of a report: on the host of its broker, with the log dirs as the scan named
+them, or on the tables of the run.
+"""
+
+import shlex
+from collections import defaultdict
+from typing import Any
+
+from kcheck.fleet.run import BrokerKey, FleetRun
+from kcheck.model.evidence import AUTO
+from kcheck.rules import Scope
+from kcheck.survey.rule_runner import all_rules
+
+_OF_BROKER = (Scope.BROKER, Scope.CLUSTER)
+"""Rules that look at all log dirs of a broker."""
+
+
+class RunCommands:
+    """Makes the commands for a run; it knows the log dirs of each broker."""
+
+    def __init__(self, run: FleetRun) -> None:
+        """Read the table of the log dirs."""
+        self._run = run
+        self._log_dirs: dict[BrokerKey, list[str]] = defaultdict(list)
+        for cluster, broker, path in run.values("log_dirs", ("cluster", "broker", "log_dir")):
+            if path:
+                self._log_dirs[cluster, broker].append(path)
+        self._release = [] if run.kafka == AUTO else ["--kafka", run.kafka]
+        self._scopes = {rule.id: rule.scope for rule in all_rules()}
+
+    def check(self, row: Any, *options: str) -> str:
+        """Return what checks all log dirs of a broker as the scan did."""
+        return self._check([*options, *self._of(row)])
+
+    def predict(self, row: Any) -> str:
+        """Return what predicts the next start of a broker; of one partition if the row names its log dir."""
+        options = [] if row.get("topic") is None else ["--partition", _partition(row)]
+        return _command("predict", *self._release, *options, *self._of(row))
+
+    def elect(self, row: Any) -> str:
+        """Return what says who should lead a partition, from the tables of the run."""
+        cluster = () if row["cluster"] is None else ("--cluster", str(row["cluster"]))
+        return _command("elect", "--from", self._run.path, *cluster, "--partition", _partition(row))
+
+    def finding(self, row: Any) -> str:
+        """Return what finds a finding again: all replicas if its rule compares them, otherwise its own directory."""
+        scope = self._scopes.get(row["id"])
+        is_of_partition = row["topic"] is not None and row["partition"] is not None
+        if scope is Scope.REPLICAS and is_of_partition:
+            return self.elect(row)
+        options = [] if scope is None else ["--select", row["id"]]
+        if scope in _OF_BROKER or not row["log_dir"]:
+            return self.check(row, *options)
+        options += ["--partition", _partition(row)] if is_of_partition and row["dir"] is not None else []
+        return self._check([*options, row["log_dir"]])
+
+    def _check(self, words: list[str]) -> str:
+        return _command("check", "--depth", self._run.depth, *self._release, *words)
+
+    def _of(self, row: Any) -> list[str]:
+        return self._log_dirs.get((row["cluster"], row["broker"]), [])
+
+
+def _command(*words: str) -> str:
+    return shlex.join(["kcheck", *words])
+
+
+def _partition(row: Any) -> str:
+    return f"{row['topic']}-{row['partition']}"

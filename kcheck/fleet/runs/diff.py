@@ -1,0 +1,292 @@
+"""`kcheck fleet diff`: which findings are new in a run, gone or changed since another one.
+
+Two findings are about the same thing if they are of one rule and of one file of one directory. So one that moved, or of
+which the words are others, has changed; where there are several, those at one line or position belong together. A log
+dir is the same wherever it is mounted: its directory id decides. What the later run has not looked at is not gone.
+"""
+
+import json
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from itertools import islice
+from typing import Any, NamedTuple
+
+from kcheck.disk.output import scratch
+from kcheck.disk.walk import join, split
+from kcheck.fleet.run import FleetRun
+from kcheck.model.depth import Depth
+from kcheck.model.finding import Chosen, Severity
+from kcheck.model.report import Report, Row
+from kcheck.rules import Scope
+from kcheck.survey.rule_runner import all_rules
+from kcheck.tables import changes, findings
+
+_UNREAD = ("KC000", "KC001")
+_OF_SEGMENTS = (Scope.SEGMENT, Scope.FAULTY_SEGMENT, Scope.READ_PARTITION)
+"""Rules that a run of less depth does not ask."""
+_HELD_COUNT = 40_000
+"""Findings of both runs that are held at once, about."""
+_SHARE_COUNT_MAX = 200
+_SAMPLE_COUNT = 50
+"""Findings sampled from each share to choose its end."""
+_NAMES = tuple(column.name for column in findings.TABLE.run_columns)
+_IDENTITY = "identity"
+_KEY = ("cluster", "broker", _IDENTITY, "dir", "file", "id")
+_PLACE = ("cluster", "broker", "log_dir")
+_SAID = ("severity", "line", "position", "message", "data")
+_AT = {name: at for at, name in enumerate((*_NAMES, _IDENTITY))}
+
+Values = tuple[Any, ...]
+"""A finding: the values of the columns of its table, then the identity of its log dir."""
+Identities = Mapping[Values, str]
+"""What names a log dir in every run, by cluster, broker and path."""
+FindingKey = tuple[str, ...]
+
+
+class _FindingChange(NamedTuple):
+    """A finding as it is, None if it is gone, and as it was, None if it is new."""
+
+    after: Values | None
+    before: Values | None
+    is_covered: bool = True
+    """Whether the later run has looked at the place."""
+
+    @property
+    def name(self) -> str:
+        """Return what has happened."""
+        if self.before is None:
+            return "new"
+        if self.after is None:
+            return "gone" if self.is_covered else "unknown"
+        return "changed"
+
+
+class RunCoverage:
+    """What a run has looked at, so that what it does not have is gone; before it a run of depth `before` was there."""
+
+    def __init__(self, run: FleetRun, identities: Identities, before: str) -> None:
+        """Read the tables of the run: which log dirs it has, and what of them it could not read."""
+        self._finished = run.finished
+        self._log_dirs = {(*place[:2], identity) for place, identity in identities.items()}
+        self._unread = {
+            (cluster, broker, identities.get((cluster, broker, log_dir), log_dir), directory)
+            for cluster, broker, log_dir, directory, rule in run.values("findings", (*_PLACE, "dir", "id"))
+            if rule in _UNREAD
+        }
+        is_shallower = [*Depth].index(Depth(run.depth)) < [*Depth].index(Depth(before))
+        self._unasked = {rule.id for rule in all_rules() if rule.scope in _OF_SEGMENTS} if is_shallower else set()
+
+    def holds(
+        self, cluster: str | None, broker: str | None, identity: str | None, directory: str | None, rule: str
+    ) -> bool:
+        """Whether a finding would be found again if it was there; `identity` of its log dir, None without one."""
+        if rule in self._unasked:
+            return False
+        if identity is None:
+            return self._finished
+        at = (cluster, broker, identity)
+        return at in self._log_dirs and self._unread.isdisjoint({(*at, None), (*at, directory)})
+
+
+def diff(before: FleetRun, after: FleetRun, shown: Chosen, fails: Chosen) -> tuple[Report, Callable[[], bool]]:
+    """Return what is different, to be read once, and whether something that `fails` is new: known when it was read.
+
+    A finding that has become one that `fails` counts as new there. KcheckError where a table is damaged.
+    """
+    counts = dict.fromkeys(("new", "gone", "unknown", "changed", "same"), 0)
+    summary = {str(severity): 0 for severity in Severity}
+    failing: list[bool] = []
+
+    def rows() -> Iterator[Row]:
+        coverage = RunCoverage(after, identities_of(after), before.depth)
+        for difference in _changes(before, after, counts):
+            was = difference.before
+            is_gone = difference.after is None and was is not None
+            change = difference._replace(is_covered=not is_gone or _is_covered(coverage, was or ()))
+            is_failing, is_shown = (_any(chosen, change.after) for chosen in (fails, shown))
+            failing.extend([True] * (is_failing and not _any(fails, change.before)))
+            if is_shown or _any(shown, change.before):
+                counts[change.name] += 1
+                if change.before is None and change.after is not None:
+                    summary[change.after[_AT["severity"]]] += 1
+                yield _row(change)
+
+    change_counts = ({"change": name, "findings": count} for name, count in counts.items())
+    body = {"before": _run_row(before), "after": _run_row(after), "changes": rows(), "counts": change_counts}
+    log_dirs = {path for (path,) in after.values("log_dirs", ("log_dir",)) if path and "\0" not in path}
+    report = Report(
+        verb="fleet-diff", kafka=after.kafka, body=body, table="changes", columns=changes.TABLE.columns,
+        kinds={"changes": "change", "counts": "count"}, elsewhere=summary, checked=tuple(sorted(log_dirs)),
+    )  # fmt: skip
+    return report, lambda: bool(failing)
+
+
+def _run_row(run: FleetRun) -> Row:
+    return {
+        "run": run.name, "path": run.path, "kafka": run.kafka, "depth": run.depth, "ended": run.ended,
+        "finished": run.finished, "findings": run.rows("findings"),
+    }  # fmt: skip
+
+
+def _any(chosen: Chosen, values: Values | None) -> bool:
+    return values is not None and chosen(values[_AT["id"]], Severity(values[_AT["severity"]]))
+
+
+def _row(change: _FindingChange) -> Row:
+    shown = change.before if change.after is None else change.after
+    assert shown is not None
+    fields = dict(zip(_NAMES, shown[:-1], strict=True))
+    was = None
+    if change.after is not None and change.before is not None:
+        was = {name: change.before[_AT[name]] for name in _SAID}
+        was["data"] = _data(was["data"])
+    return {"change": change.name, **fields, "data": _data(fields["data"]), "before": was}
+
+
+def _data(text: object) -> object:
+    try:
+        return json.loads(str(text)) if text is not None else None
+    except (ValueError, RecursionError):
+        return text
+
+
+def _changes(before: FleetRun, after: FleetRun, counts: dict[str, int]) -> Iterator[_FindingChange]:
+    """Yield the differences in the order of their places; what is the same is only counted."""
+    identities = {run.path: identities_of(run) for run in (before, after)}
+    total = before.rows("findings") + after.rows("findings")
+    shares = min(1 + total // _HELD_COUNT, _SHARE_COUNT_MAX)
+    if shares == 1:
+        was, now = (_identified(run.values("findings", _NAMES), identities[run.path]) for run in (before, after))
+        yield from _compared(was, now, counts)
+        return
+    step = max(total // (shares * _SAMPLE_COUNT), 1)
+    sample = sorted(
+        _key_of(row)
+        for run in (before, after)
+        for row in _identified(islice(run.values("findings", _NAMES), 0, None, step), identities[run.path])
+    )
+    ends = sorted({sample[len(sample) * share // shares] for share in range(1, shares)})
+    with scratch() as folder:
+        for name, run in (("before", before), ("after", after)):
+            _spread(run, identities[run.path], ends, join(folder, name))
+        for share in range(len(ends) + 1):
+            was, now = (
+                _identified(_read(join(folder, f"{name}{share}")), identities[run.path])
+                for name, run in (("before", before), ("after", after))
+            )
+            yield from _compared(was, now, counts)
+
+
+def _is_covered(coverage: RunCoverage, was: Values) -> bool:
+    cluster, broker, log_dir, directory, identity, rule = (was[_AT[name]] for name in (*_PLACE, "dir", _IDENTITY, "id"))
+    return coverage.holds(cluster, broker, None if log_dir is None else identity, directory, rule)
+
+
+def identities_of(run: FleetRun) -> Identities:
+    """Return what names each log dir wherever it is mounted: its directory id, or its path in the broker's folder.
+
+    Without a directory id the only log dir of a broker is itself; of several, the last part of the path counts if it is
+    unique, and otherwise the path.
+    """
+    of_broker: dict[Values, list[tuple[str, str | None]]] = defaultdict(list)
+    for cluster, broker, log_dir, directory_id in run.values("log_dirs", (*_PLACE, "directory_id")):
+        of_broker[cluster, broker].append((log_dir or "", directory_id))
+    identities: dict[Values, str] = {}
+    for broker_key, log_dirs in of_broker.items():
+        names = [directory_id or split(path)[1] for path, directory_id in log_dirs]
+        counts = Counter(names)
+        for (path, directory_id), name in zip(log_dirs, names, strict=True):
+            alone = "" if len(log_dirs) == 1 and directory_id is None else name
+            identities[*broker_key, path] = alone if counts[name] == 1 else path
+    return identities
+
+
+def _identified(rows: Iterable[Values], identities: Identities) -> Iterator[Values]:
+    """Yield the rows, each followed by the identity of its log dir."""
+    at = tuple(_AT[name] for name in _PLACE)
+    for row in rows:
+        place = tuple(row[number] for number in at)
+        yield (*row, identities.get(place, place[-1]))
+
+
+def _spread(run: FleetRun, identities: Identities, ends: Sequence[FindingKey], path: str) -> None:
+    """Write each finding to the file of its share."""
+    import pyarrow as pa
+
+    schema = next((batch.schema for batch in run.batches("findings", _NAMES)), None)
+    with ExitStack() as stack:
+        writers = []
+        for share in range(len(ends) + 1 if schema is not None else 0):
+            file = stack.enter_context(pa.OSFile(f"{path}{share}", "wb"))
+            writers.append(stack.enter_context(pa.ipc.new_stream(file, schema)))
+        for batch in run.batches("findings", _NAMES):
+            of_share: dict[int, list[int]] = defaultdict(list)
+            rows = zip(*(column.to_pylist() for column in batch.columns), strict=True)
+            for at, row in enumerate(_identified(rows, identities)):
+                of_share[bisect_right(ends, _key_of(row))].append(at)
+            for share, numbers in of_share.items():
+                writers[share].write_batch(batch.take(pa.array(numbers, pa.int64())))
+
+
+def _read(path: str) -> Iterator[Values]:
+    import pyarrow as pa
+
+    from kcheck.disk.walk import exists
+
+    if exists(path):
+        with pa.OSFile(path, "rb") as file, pa.ipc.open_stream(file) as reader:
+            for batch in reader:
+                yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+
+def _compared(before: Iterable[Values], after: Iterable[Values], counts: dict[str, int]) -> Iterator[_FindingChange]:
+    """Yield the differences between findings, in order."""
+    compared_names = (*_KEY, *_SAID)
+    were: dict[Values, list[Values]] = defaultdict(list)
+    for row in before:
+        were[tuple(row[_AT[name]] for name in compared_names)].append(row)
+    groups: dict[FindingKey, tuple[list[Values], list[Values]]] = defaultdict(lambda: ([], []))
+    for row in after:
+        same = were.get(tuple(row[_AT[name]] for name in compared_names))
+        if same:
+            same.pop()
+            counts["same"] += 1
+        else:
+            groups[_key_of(row)][1].append(row)
+    for rows in were.values():
+        for row in rows:
+            groups[_key_of(row)][0].append(row)
+    for _, group in sorted(groups.items()):
+        yield from _paired(*group)
+
+
+def _key_of(row: Values) -> FindingKey:
+    return tuple("" if row[_AT[name]] is None else row[_AT[name]] for name in _KEY)
+
+
+def _paired(before: list[Values], after: list[Values]) -> Iterator[_FindingChange]:
+    """Yield the differences between findings about the same file, by line and position."""
+    changes = []
+    waiting: dict[Values, list[Values]] = defaultdict(list)
+    for row in sorted(before, key=_order, reverse=True):
+        waiting[_order(row)[:2]].append(row)
+    unpaired = []
+    for row in sorted(after, key=_order):
+        same = waiting[_order(row)[:2]]
+        if same:
+            changes.append(_FindingChange(row, same.pop()))
+        else:
+            unpaired.append(row)
+    gone = [row for rows in waiting.values() for row in rows]
+    if len(gone) == len(unpaired) == 1:
+        changes.append(_FindingChange(unpaired[0], gone[0]))
+    else:
+        changes += [*(_FindingChange(row, None) for row in unpaired), *(_FindingChange(None, row) for row in gone)]
+    yield from sorted(changes, key=lambda change: (_order(change.after or change.before or ()), change.name))
+
+
+def _order(row: Values) -> Values:
+    line, position = (-1 if row[_AT[name]] is None else row[_AT[name]] for name in ("line", "position"))
+    return (line, position, *(str(row[_AT[name]]) for name in ("severity", "message", "data")))

@@ -1,0 +1,323 @@
+"""`kcheck elect --from RUN`: the elections of a cluster, decided from the tables of a run instead of from directories.
+
+The decisions are those of `kcheck elect`. The tables hold no batches: what only these show is unknown, never guessed.
+"""
+
+import heapq
+import sys
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any, NamedTuple, Self
+
+from kcheck.core.election.broker_losses import BrokerLoss, Lacking, broker_losses, lacking
+from kcheck.core.election.election import fencing_order
+from kcheck.core.election.plans import (
+    Amounts,
+    BrokerGap,
+    PartitionElection,
+    Refetched,
+    harm,
+    is_at_stake,
+    is_safe,
+    lean,
+    order_of_starts,
+)
+from kcheck.core.election.scenarios import Scenario, scenarios
+from kcheck.core.election.start_order import StartOrder
+from kcheck.core.election.verdict import verdict
+from kcheck.core.replication.truncation_plans import TruncationPlan
+from kcheck.disk.output import scratch
+from kcheck.documents.answer import Answer
+from kcheck.documents.election import broker_loss_row, controller_row, election_body, lacking_row
+from kcheck.errors import UsageError
+from kcheck.fleet.run import FleetRun, open_run
+from kcheck.fleet.runs.cluster import RunCluster, registration_of, run_cluster, with_partition
+from kcheck.fleet.runs.election_plan import require_metadata, write_plan_of_run
+from kcheck.fleet.runs.election_rows import PartitionRows, partition_rows
+from kcheck.fleet.runs.replicas import copies_of
+from kcheck.model.report import PartitionFilter, Report
+from kcheck.replicas.candidates import ClusterHere, election_of
+from kcheck.replicas.elect import ElectionQuestion, gaps_of
+
+SHOWN_MAX = 1000
+"""Partitions that an answer lists, the worst first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunElection(Answer):
+    """What `kcheck elect --from` answers."""
+
+    run: FleetRun
+    """The run."""
+    cluster: RunCluster
+    """What the run says of the cluster."""
+    fenced: tuple[int, ...]
+    """The brokers that run by the metadata, in the order in which the controller notices that they are gone."""
+    verdict: str
+    """What to do, and what that costs, in sentences."""
+    gaps: tuple[BrokerGap, ...]
+    """The brokers whose replicas are not part of the picture."""
+    order: StartOrder
+    """The order in which the brokers of the run should start."""
+    scenarios: tuple[Scenario, ...]
+    """What a person compares."""
+    partitions: tuple[PartitionElection, ...]
+    """The partitions that are shown, by topic and number: all, or the worst."""
+    partition_count: int
+    """How many there are."""
+    left_out: int
+    """How many of those at stake are not shown."""
+    unread: int
+    """Replicas whose next start depends on batches that the scan has not read."""
+    broker_losses: tuple[BrokerLoss, ...]
+    """What is offline or lost with each broker."""
+    lacking: tuple[Lacking, ...]
+    """Replicas in sync that lack committed records, by topic and number: all, or the first."""
+    lacking_count: int
+    """How many there are."""
+    is_safe: bool
+    """Whether every partition has a recommended leader under which no committed record is lost, as is known."""
+    written: tuple[str, ...] = ()
+    """The files of the plan."""
+
+    def report(self) -> Report:
+        """Return the answer as rows."""
+        return Report(
+            verb="elect",
+            kafka=self.cluster.release.name,
+            body={
+                "run": self.run.path,
+                "cluster": self.cluster.name,
+                **election_body(
+                    self.order, self.scenarios, self.partitions, self.gaps, kraft=self.cluster.kraft,
+                    verdict=self.verdict,
+                ),
+                **controller_row(self.cluster.image, kraft=self.cluster.kraft),
+                "running_in_metadata": self.fenced,
+                "partition_count": self.partition_count,
+                "left_out": self.left_out,
+                "unread_replicas": self.unread,
+                "broker_losses": tuple(map(broker_loss_row, self.broker_losses)),
+                "lacking": tuple(map(lacking_row, self.lacking)),
+                "lacking_count": self.lacking_count,
+                "saved": (),
+                "written": self.written,
+            },
+            kinds={
+                "scenarios": "scenario", "partitions": "partition", "gaps": "gap", "broker_losses": "broker-loss",
+                "lacking": "lacking",
+            },
+            checked=(self.run.path,),
+        )  # fmt: skip
+
+
+def elect_run(
+    path: str, cluster: str | None, question: ElectionQuestion, *, wanted: PartitionFilter, out: str | None = None
+) -> RunElection:
+    """Return who should lead the partitions of a cluster of a run; write the plan into the directory `out`.
+
+    UsageError: the run has several clusters and none is named, or was written without the tables that this needs; it
+    has no metadata to plan by; a file of the plan exists already or cannot be written.
+    """
+    run, known, here = prepared(path, cluster, question, is_planned=out is not None)
+    chosen = Elections(is_planned=out is not None)
+    with scratch() as folder:
+        for rows in partition_rows(run, known.name, wanted, folder):
+            chosen.add(*elected(rows, here))
+    return concluded(run, known, here, chosen, out)
+
+
+def prepared(
+    path: str, cluster: str | None, question: ElectionQuestion, *, is_planned: bool = False
+) -> tuple[FleetRun, RunCluster, ClusterHere]:
+    """Return a run, its cluster, and what decides the elections of every partition; see `elect_run`."""
+    run = open_run(path)
+    for table in ("replicas", "cluster_partitions"):
+        if table not in run.parts:
+            raise UsageError(f"{run.path} has no table {table}: an older kcheck wrote it; scan again")
+    known = run_cluster(run, cluster)
+    both = sorted(known.brokers.keys() & set(question.dead))
+    if both:
+        raise UsageError(f"--dead {both[0]}: the run has broker {both[0]}")
+    if is_planned:
+        require_metadata(run, known)
+    return run, known, here_of(known, question)
+
+
+def here_of(cluster: RunCluster, question: ElectionQuestion) -> ClusterHere:
+    """Return what decides the elections of every partition."""
+    kraft, image = cluster.kraft, cluster.image
+    return ClusterHere(
+        image=image,
+        brokers=cluster.brokers,
+        dead=frozenset(question.dead),
+        kraft=kraft,
+        release=cluster.release,
+        incomplete_ok=question.incomplete_ok,
+        offsets=_no_offsets,
+        fenced=() if image is None or not kraft else fencing_order(image.brokers, cluster.release),
+    )
+
+
+def _no_offsets(_: str, __: int) -> None:
+    """Return what consumer groups have committed: no table has that."""
+
+
+def elected(rows: PartitionRows, here: ClusterHere) -> tuple[PartitionElection, int]:
+    """Return the election of a partition, and how many of its replicas the scan has not read."""
+    copies, unread = copies_of(rows.topic, rows.partition, rows.replicas, here)
+    registration = None if rows.registration is None else registration_of(rows.registration)
+    here = with_partition(here, rows.topic, rows.partition, rows.registration, registration)
+    here = here._replace(counted=_counter(rows.counts))
+    election = _as_known(election_of(rows.topic, rows.partition, copies, here), unread)
+    return election, len(unread)
+
+
+def _as_known(election: PartitionElection, unread: Collection[int]) -> PartitionElection:
+    """Return an election without costs where a log was not read; nobody is recommended whose costs are not known."""
+    if unread:
+        unknown = Amounts(None, None, None), Refetched(None, None)
+        candidates = tuple(
+            candidate._replace(
+                lost=unknown[0], refetch=unknown[1], loses_no_more_than=(), plan=None,
+                log_end_offset=None if candidate.broker_id in unread else candidate.log_end_offset,
+            )
+            if candidate.problem is None
+            else candidate
+            for candidate in election.candidates
+        )  # fmt: skip
+        election = election._replace(candidates=candidates)
+    best = election.recommended
+    is_known = best is not None and best.lost is not None and None not in best.lost[:2]
+    return election if is_known else election._replace(best=None)
+
+
+def _counter(rows: Sequence[Mapping[str, Any]]) -> Callable[[TruncationPlan], TruncationPlan]:
+    """Return what fills in the records that the scan has counted, where it has cut at the same offsets."""
+    known = {(row["leader_id"], row["broker_id"]): row for row in rows}
+
+    def counted(plan: TruncationPlan) -> TruncationPlan:
+        followers = []
+        for follower in plan.followers:
+            row = known.get((plan.leader, follower.broker_id), {})
+            lost, refetch = follower.lost, follower.refetch
+            if lost is not None and (row.get("lost_from"), row.get("lost_to")) == (lost.start, lost.end):
+                lost = lost._replace(records=row["lost_records"], bytes=row["lost_bytes"])
+            if refetch is not None and (row.get("refetch_from"), row.get("refetch_to")) == (refetch.start, refetch.end):
+                refetch = refetch._replace(records=row["refetch_records"], bytes=row["refetch_bytes"])
+            followers.append(follower._replace(lost=lost, refetch=refetch))
+        return plan._replace(followers=tuple(followers))
+
+    return counted
+
+
+class Elections:
+    """The elections of a cluster: all of them lean, the worst in full. For a plan every one has its best leader's."""
+
+    def __init__(self, *, is_planned: bool = False) -> None:
+        """Begin; `is_planned`: files are to be written for what is recommended."""
+        self._is_planned = is_planned
+        self.lean: list[PartitionElection] = []
+        self.unread = 0
+        self.at_stake = 0
+        self.lacking: list[Lacking] = []
+        self.lacking_count = 0
+        self._alike: dict[object, Any] = {}
+        self._worst: list[tuple[_Reversed, int, PartitionElection]] = []
+
+    def add(self, election: PartitionElection, unread: int) -> None:
+        """Take the election of one partition."""
+        if not election.is_of_cluster:
+            return
+        self.unread += unread
+        self.at_stake += is_at_stake(election)
+        self._keep_lacking(lacking(election))
+        self._keep(_with_best_plan(election) if self._is_planned else lean(election))
+        self._keep_worst(election)
+
+    def _keep(self, small: PartitionElection) -> None:
+        if self._is_planned:
+            self.lean.append(small)
+            return
+        shared = (small.registration, small.seats, small.rules, small.candidates)
+        registration, seats, rules, candidates = self._alike.setdefault(shared, shared)
+        topic = sys.intern(small.topic)
+        self.lean.append(
+            small._replace(topic=topic, registration=registration, seats=seats, rules=rules, candidates=candidates)
+        )
+
+    def _keep_lacking(self, replicas: Iterable[Lacking]) -> None:
+        for replica in replicas:
+            self.lacking_count += 1
+            if len(self.lacking) < SHOWN_MAX:
+                self.lacking.append(replica)
+
+    def _keep_worst(self, election: PartitionElection) -> None:
+        item = (_Reversed((not is_at_stake(election), harm(election))), len(self.lean), election)
+        if len(self._worst) < SHOWN_MAX:
+            heapq.heappush(self._worst, item)
+        else:
+            heapq.heappushpop(self._worst, item)
+
+    def with_other(self, other: Self) -> Self:
+        """Return these elections and those that another task has decided."""
+        for election in other.lean:
+            self._keep(election)
+        for election in other.shown:
+            self._keep_worst(election)
+        self.unread += other.unread
+        self.at_stake += other.at_stake
+        self.lacking = sorted((*self.lacking, *other.lacking))[:SHOWN_MAX]
+        self.lacking_count += other.lacking_count
+        return self
+
+    @property
+    def shown(self) -> tuple[PartitionElection, ...]:
+        """The worst partitions, by topic and number."""
+        return tuple(sorted((election for *_, election in self._worst), key=lambda row: (row.topic, row.partition)))
+
+
+def _with_best_plan(election: PartitionElection) -> PartitionElection:
+    """Return an election with what its followers do under the recommended leader, and no other."""
+    best = election.recommended
+    candidates = tuple(
+        candidate if candidate is best else candidate._replace(plan=None) for candidate in election.candidates
+    )
+    return election._replace(candidates=candidates)
+
+
+class _Reversed(NamedTuple):
+    """Sorts the least first that would come last."""
+
+    key: tuple[Any, ...]
+
+    def __lt__(self, other: tuple[Any, ...]) -> bool:
+        """Compare the other way round."""
+        return bool(self.key > other[0])
+
+
+def concluded(
+    run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Elections, out: str | None = None
+) -> RunElection:
+    """Return the answer: the order of starts, what each way to go on costs, and the worst partitions."""
+    elections, shown = sorted(chosen.lean, key=itemgetter(0, 1)), chosen.shown
+    order = order_of_starts(elections, here.starts)
+    return RunElection(
+        run=run,
+        cluster=cluster,
+        fenced=here.fenced,
+        verdict=verdict(elections, here.starts, order, here.release),
+        gaps=tuple(gaps_of(elections, here)),
+        order=order,
+        scenarios=scenarios(elections, here.starts, order.brokers),
+        partitions=shown,
+        partition_count=len(elections),
+        left_out=max(0, chosen.at_stake - len(shown)),
+        unread=chosen.unread,
+        broker_losses=broker_losses(elections, here.starts),
+        lacking=tuple(chosen.lacking),
+        lacking_count=chosen.lacking_count,
+        is_safe=is_safe(elections),
+        written=() if out is None else write_plan_of_run(run, cluster, here, elections, order, out),
+    )

@@ -1,0 +1,96 @@
+"""`kcheck elect --from RUN` without `--cluster`: every cluster of a run, in the order in which to look at them."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from kcheck.core.election.scenarios import Scenario
+from kcheck.documents.answer import Answer
+from kcheck.documents.election import broker_loss_row, election_body
+from kcheck.errors import UsageError
+from kcheck.fleet.run import FleetRun, open_run
+from kcheck.fleet.runs.cluster import cluster_names
+from kcheck.fleet.runs.elect import RunElection
+from kcheck.model.report import Report, Row
+from kcheck.replicas.elect import ElectionQuestion
+
+_UNKNOWN = 1 << 62
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunElections(Answer):
+    """What `kcheck elect --from` answers for several clusters."""
+
+    run: FleetRun
+    """The run."""
+    clusters: tuple[RunElection, ...]
+    """The clusters, without partitions: first those that lose most by being started as they are."""
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether every partition of every cluster has a recommended leader that loses nothing committed."""
+        return all(cluster.is_safe for cluster in self.clusters)
+
+    def report(self) -> Report:
+        """Return the answer as rows."""
+        return Report(
+            verb="elect",
+            kafka=self.run.kafka,
+            body={"run": self.run.path, "clusters": tuple(map(_row, self.clusters))},
+            kinds={"clusters": "cluster"},
+            checked=(self.run.path,),
+        )
+
+
+def _row(election: RunElection) -> Row:
+    body = election_body(
+        election.order, election.scenarios, (), election.gaps, kraft=election.cluster.kraft, verdict=election.verdict
+    )
+    body = {name: value for name, value in body.items() if name != "partitions"}
+    return {
+        "cluster": election.cluster.name,
+        "kafka": election.cluster.release.name,
+        **body,
+        "safe": election.is_safe,
+        "partition_count": election.partition_count,
+        "unread_replicas": election.unread,
+        "broker_losses": tuple(map(broker_loss_row, election.broker_losses)),
+        "lacking_count": election.lacking_count,
+    }
+
+
+def clusters_of_run(path: str, question: ElectionQuestion, out: str | None) -> tuple[FleetRun, tuple[str, ...]]:
+    """Return a run, and its clusters to decide one by one: none if it has one, which needs no name.
+
+    UsageError if several cannot be decided together: brokers that are given up, or a plan to be written.
+    """
+    run = open_run(path)
+    names = cluster_names(run)
+    if len(names) < 2:
+        return run, ()
+    told = ", ".join(map(str, names))
+    if question.dead or out is not None:
+        option = "--out" if out is not None else "--dead"
+        raise UsageError(f"{option}: {run.path} has {len(names)} clusters: name one with --cluster: {told}")
+    if None in names:
+        raise UsageError(
+            f"{run.path} has brokers of no cluster: scan with {{cluster}} in ROOT, or name one with --cluster: {told}"
+        )
+    return run, tuple(name for name in names if name is not None)
+
+
+def together(run: FleetRun, names: Iterable[str], decide: Callable[[str], RunElection]) -> RunElections:
+    """Return the elections of clusters; `decide` returns those of one."""
+    decided = [replace(decide(name), partitions=()) for name in names]
+    return RunElections(run=run, clusters=tuple(sorted(decided, key=_harm)))
+
+
+def _harm(election: RunElection) -> tuple[object, ...]:
+    """Return what is smallest for the worst."""
+    start_all = next(scenario for scenario in election.scenarios if scenario.name == "start-all")
+    fatal = sum(loss.is_survived is not True for loss in election.broker_losses)
+    return election.is_safe, *_costs(start_all), -fatal, election.cluster.name
+
+
+def _costs(scenario: Scenario) -> tuple[int, ...]:
+    counts = (scenario.lost.committed, scenario.offline_partitions, scenario.lost.records)
+    return tuple(-_UNKNOWN if count is None else -count for count in counts)

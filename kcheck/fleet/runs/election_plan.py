@@ -1,0 +1,71 @@
+"""`kcheck elect --from RUN --out DIR`: the plan of elections that a run decides."""
+
+from collections.abc import Sequence
+
+from kcheck.core.election.plans import PartitionElection
+from kcheck.core.election.recovery_plan import Recovery
+from kcheck.core.election.start_order import StartOrder
+from kcheck.errors import UsageError
+from kcheck.fleet.run import FleetRun, open_run
+from kcheck.fleet.runs.cluster import RunCluster, run_cluster
+from kcheck.model.cluster import TopicImage
+from kcheck.replicas.candidates import ClusterHere
+from kcheck.replicas.elect import write_plan
+
+_NAMED_MAX = 12
+
+
+def require_metadata(run: FleetRun, cluster: RunCluster) -> None:
+    """Raise UsageError unless the run knows the ISR and the assignments that a plan is made of."""
+    if cluster.image is None:
+        raise UsageError(
+            f"--out: {run.path} has no metadata of the cluster, so there is nothing to elect by: scan a log dir with "
+            "__cluster_metadata-0 too, or run kcheck elect BROKER=PATH... --metadata PATH --out DIR on the log dirs"
+        )
+
+
+def write_plan_of_run(
+    run: FleetRun,
+    cluster: RunCluster,
+    here: ClusterHere,
+    elections: Sequence[PartitionElection],
+    order: StartOrder,
+    out: str,
+) -> tuple[str, ...]:
+    """Write the plan into a directory; return the paths of its files.
+
+    UsageError if a file exists already or cannot be written, or if the directory is in a log dir or in the run.
+    """
+    assert cluster.image is not None
+    ids = {row[1]: row[2] for row in run.values("cluster_partitions", ("cluster", "topic", "topic_id"))
+           if row[0] == cluster.name}  # fmt: skip
+    recovery = Recovery(
+        partitions=elections,
+        order=(*order.brokers, *(number for number in cluster.brokers if number not in here.starts)),
+        starts=here.starts,
+        dead=here.dead,
+        release=cluster.release,
+        kraft=cluster.kraft,
+        image=cluster.image._replace(topics={name: TopicImage(name, topic_id, {}) for name, topic_id in ids.items()}),
+        paths=tuple(f"{number}={log_dir}" for number, log_dir in _log_dirs(run, cluster)),
+        folder=out,
+        by_run=True,
+    )
+    return write_plan(recovery, apart_from=(run.path,))
+
+
+def logs_wanted(path: str, name: str | None) -> UsageError:
+    """Return the error of `--save-lost`: it names the log dirs where the records are."""
+    run = open_run(path)
+    places = [f"broker {number} {log_dir}" for number, log_dir in _log_dirs(run, run_cluster(run, name))]
+    more = f" and {len(places) - _NAMED_MAX} more" if len(places) > _NAMED_MAX else ""
+    return UsageError(
+        "--save-lost copies records, and a run holds none: run kcheck elect BROKER=PATH... --save-lost DIR where these "
+        f"log dirs are: {', '.join(places[:_NAMED_MAX])}{more}"
+    )
+
+
+def _log_dirs(run: FleetRun, cluster: RunCluster) -> list[tuple[int, str]]:
+    """Return the log dirs of the brokers of a cluster, by broker."""
+    rows = run.values("log_dirs", ("cluster", "broker_id", "log_dir"))
+    return sorted((row[1], row[2]) for row in rows if row[0] == cluster.name and row[1] in cluster.brokers)

@@ -1,0 +1,128 @@
+"""The brokers and clusters of a report: what was found there, what their next start does, and the risk of both."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from kcheck.core.start.startup import Outcome
+from kcheck.core.start.verdicts import SEVERITIES
+from kcheck.errors import KcheckError
+from kcheck.fleet.run import BrokerKey, FleetRun, name_order
+from kcheck.fleet.runs.commands import RunCommands
+from kcheck.model.finding import Chosen, Severity
+from kcheck.model.report import Row
+
+WORST = tuple(reversed(Severity))
+_CLEAN = "clean"
+_RISKS = (*map(str, WORST), _CLEAN)
+_STARTED = ("next_start", "losing_partitions", "unserved_partitions", "lost_records", "scan_bytes")
+"""The fields of a row about the next start; None where none is predicted."""
+
+
+class Counted(NamedTuple):
+    """What there is of each broker, and which rules found what there: (cluster, broker, rule, severity)."""
+
+    findings: Mapping[tuple[str | None, str | None, str, str], int]
+    log_dirs: Mapping[BrokerKey, int]
+    partitions: Mapping[BrokerKey, int]
+
+    def of(self, shown: Chosen) -> "Counted":
+        """Return the same with the findings that are shown alone."""
+        chosen = {key: number for key, number in self.findings.items() if shown(key[2], Severity(key[3]))}
+        return self._replace(findings=chosen)
+
+
+def count(run: FleetRun) -> Counted:
+    """Return how much there is; KcheckError where a table is damaged."""
+    names = ("cluster", "broker", "id", "severity")
+    every = Counter(run.values("findings", names))
+    unknown = {severity for _, _, _, severity in every} - {*map(str, Severity)}
+    if unknown or any(rule is None for _, _, rule, _ in every):
+        raise KcheckError(f"{run.path}: a finding has no rule, or the severity {min(map(repr, unknown), default='?')}")
+    log_dirs, partitions = (Counter(run.values(name, names[:2])) for name in ("log_dirs", "partitions"))
+    return Counted(every, log_dirs, partitions)
+
+
+def by_severity(counted: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """Return how many findings there are of each severity, the worst first."""
+    counts = dict.fromkeys(map(str, WORST), 0)
+    for severity, number in counted:
+        counts[severity] += number
+    return counts
+
+
+def verdict(counts: Row) -> str:
+    """Return the worst severity of which there is a finding; `clean` where there is none."""
+    return next((str(severity) for severity in WORST if counts[severity]), _CLEAN)
+
+
+def worst_first(counts: Row) -> tuple[int, ...]:
+    """Return what is smallest for the most findings of the worst severity."""
+    return tuple(-int(str(counts[severity])) for severity in WORST)
+
+
+def broker_rows(counted: Counted, starts: Iterable[Row], commands: RunCommands) -> tuple[Row, ...]:
+    """Return a row for each broker, the one at the highest risk first, each with the command that looks closer."""
+    by_place: dict[BrokerKey, list[tuple[str, int]]] = defaultdict(list)
+    rules: dict[BrokerKey, dict[str, int]] = defaultdict(dict)
+    for (cluster, broker, rule, severity), number in counted.findings.items():
+        by_place[cluster, broker].append((severity, number))
+        of_broker, rank = rules[cluster, broker], Severity(severity).rank
+        of_broker[rule] = max(of_broker.get(rule, rank), rank)
+    predicted = {(row["cluster"], row["broker"]): row for row in starts}
+    rows: list[dict[str, object]] = []
+    for place in {*by_place, *counted.log_dirs, *counted.partitions}:
+        row = {
+            "cluster": place[0], "broker": place[1],
+            **_risk(by_severity(by_place[place]), predicted.get(place)),
+            "log_dirs": counted.log_dirs.get(place, 0), "partitions": counted.partitions.get(place, 0),
+            "rule_ids": _worst_rules(rules[place]),
+        }  # fmt: skip
+        is_start = row["next_start"] in (Outcome.ABORT, Outcome.OFFLINE, Outcome.LOST, Outcome.STRAY)
+        row["command"] = commands.predict(row) if is_start else commands.check(row)
+        rows.append(row)
+    return tuple(sorted(rows, key=_order))
+
+
+def _worst_rules(ranks: Mapping[str, int]) -> tuple[str, ...]:
+    return tuple(sorted(ranks, key=lambda rule: (-ranks[rule], rule)))
+
+
+def cluster_rows(counted: Counted, starts: Iterable[Row], brokers: Iterable[Row]) -> tuple[Row, ...]:
+    """Return for each cluster its findings, its next start, and how many of its brokers have each verdict and risk."""
+    verdicts: dict[object, Counter[object]] = defaultdict(Counter)
+    risks: dict[object, Counter[object]] = defaultdict(Counter)
+    for broker in brokers:
+        verdicts[broker["cluster"]][broker["verdict"]] += 1
+        risks[broker["cluster"]][broker["risk"]] += 1
+    by_cluster: dict[object, list[tuple[str, int]]] = defaultdict(list)
+    for (name, _, _, severity), number in counted.findings.items():
+        by_cluster[name].append((severity, number))
+    predicted = {row["cluster"]: row for row in starts}
+    rows = []
+    for cluster, of_brokers in verdicts.items():
+        start = predicted.get(cluster)
+        rows.append({
+            "cluster": cluster, **_risk(by_severity(by_cluster[cluster]), start), "broker_count": of_brokers.total(),
+            "verdicts": {name: of_brokers[name] for name in _RISKS},
+            "risks": {name: risks[cluster][name] for name in _RISKS},
+            "outcomes": None if start is None else start["outcomes"],
+        })  # fmt: skip
+    return tuple(sorted(rows, key=_order))
+
+
+def _risk(counts: Mapping[str, int], start: Row | None) -> dict[str, object]:
+    """Return the counts and the start, and what is worse of both."""
+    worst = verdict(counts)
+    start = dict.fromkeys(_STARTED) if start is None else start
+    of_start = [start["next_start"]] if start["next_start"] is not None else []
+    # That a start is not known, or goes well, is no finding.
+    known = [str(SEVERITIES[Outcome(str(outcome))]) for outcome in of_start]
+    risk = min([worst, *(name for name in known if name != Severity.INFO)], key=_RISKS.index)
+    return {"verdict": worst, **counts, "risk": risk, **{name: start[name] for name in _STARTED}}
+
+
+def _order(row: Mapping[str, object]) -> tuple[object, ...]:
+    """Return what is smallest for the highest risk; of equal ones that with the most of the worst findings is first."""
+    place = (name_order(row["cluster"]), name_order(row.get("broker")))
+    return (_RISKS.index(str(row["risk"])), *worst_first(row), -int(str(row["losing_partitions"] or 0)), *place)

@@ -1,0 +1,134 @@
+"""`kcheck fleet report`: what a run found, counted; what is worst, row by row."""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kcheck.fleet.risk import partitions_at_risk
+from kcheck.fleet.run import BrokerKey, FleetRun, name_order
+from kcheck.fleet.runs.actions import actions_of
+from kcheck.fleet.runs.broker_starts import starts_of
+from kcheck.fleet.runs.commands import RunCommands
+from kcheck.fleet.runs.places import Counted, broker_rows, by_severity, cluster_rows, count, verdict, worst_first
+from kcheck.fleet.runs.trend import trend_of
+from kcheck.model.finding import Chosen, Severity
+from kcheck.model.report import Report, Row
+from kcheck.survey.rule_runner import all_rules
+from kcheck.tables import findings
+from kcheck.verbs.explain import rule_pages
+
+FINDING_COUNT = 50
+"""Findings of each rule and severity that are listed one by one."""
+
+
+def _none(rule: str, severity: Severity) -> bool:
+    del rule, severity
+    return False
+
+
+def report(run: FleetRun, shown: Chosen, fails: Chosen = _none, runs: Sequence[FleetRun] = ()) -> Report:
+    """Return what the run found, as far as it is `shown`: everything counted, what is worst of it, the trend of `runs`.
+
+    `failing` counts the findings that are there, shown or not, with which a check `fails`. KcheckError where a table is
+    damaged.
+    """
+    every = count(run)
+    failing = sum(
+        number for (_, _, rule, severity), number in every.findings.items() if fails(rule, Severity(severity))
+    )
+    counted = every.of(shown)
+    summary = {str(severity): 0 for severity in Severity}
+    for (_, _, _, severity), number in counted.findings.items():
+        summary[severity] += number
+    kinds: Counter[tuple[str, str]] = Counter()
+    for (_, _, rule, severity), number in counted.findings.items():
+        kinds[rule, severity] += number
+    at_risk, partitions = partitions_at_risk(run, kinds)
+    starts, commands = starts_of(run), RunCommands(run)
+    brokers = broker_rows(counted, starts.brokers, commands)
+    body = {
+        "run": run.name, "path": run.path, "depth": run.depth, "started": run.started, "ended": run.ended,
+        "finished": run.finished, "failing": failing,
+        "actions": actions_of(commands, brokers, starts.brokers, partitions),
+        "rows": {name: run.rows(name) for name in sorted(run.parts)},
+        "clusters": cluster_rows(counted, starts.clusters, brokers),
+        "brokers": brokers,
+        "rules": _rules(counted),
+        "partitions_at_risk": at_risk,
+        "partitions": tuple({**row, "command": commands.elect(row)} for row in partitions),
+        "cluster_starts": starts.clusters,
+        "broker_starts": starts.brokers,
+        "partitions_losing": starts.losing,
+        "losses": tuple({**row, "command": commands.predict(row)} for row in starts.losses),
+        "worst": tuple({**row, "command": commands.finding(row)} for row in _worst(run, kinds)),
+        "counts": _counts(counted),
+        "pages": rule_pages(rule for _, _, rule, _ in counted.findings),
+        "trend": trend_of(runs, shown),
+    }  # fmt: skip
+    log_dirs = {path for (path,) in run.values("log_dirs", ("log_dir",)) if path and "\0" not in path}
+    return Report(
+        verb="fleet-report", kafka=run.kafka, body=body, elsewhere=summary, checked=tuple(sorted(log_dirs)),
+        kinds={"actions": "action", "clusters": "cluster", "brokers": "broker", "rules": "rule",
+               "partitions": "partition", "cluster_starts": "cluster-start", "broker_starts": "broker-start",
+               "losses": "loss", "worst": "worst", "counts": "count", "pages": "rule-page",
+               "trend": "trend"},
+    )  # fmt: skip
+
+
+def _counts(counted: Counted) -> tuple[Row, ...]:
+    """Return how many findings there are of each rule and severity on each broker."""
+    rows = (
+        {"cluster": cluster, "broker": broker, "id": rule, "severity": severity, "findings": number}
+        for (cluster, broker, rule, severity), number in counted.findings.items()
+    )
+    return tuple(
+        sorted(
+            rows, key=lambda row: (name_order(row["cluster"]), name_order(row["broker"]), row["id"], row["severity"])
+        )
+    )
+
+
+def _rules(counted: Counted) -> tuple[Row, ...]:
+    by_rule: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    places: dict[str, set[BrokerKey]] = defaultdict(set)
+    names = {rule.id: rule.name for rule in all_rules()}
+    for (cluster, broker, rule, severity), number in counted.findings.items():
+        by_rule[rule].append((severity, number))
+        places[rule].add((cluster, broker))
+    rows = []
+    for rule, of_it in by_rule.items():
+        counts = by_severity(of_it)
+        findings_count = sum(counts.values())
+        rows.append(
+            {"id": rule, "name": names.get(rule), "verdict": verdict(counts), **counts, "findings": findings_count,
+             "broker_count": len(places[rule])}
+        )  # fmt: skip
+    return tuple(sorted(rows, key=lambda row: (*worst_first(row), str(row["id"]))))
+
+
+def _worst(run: FleetRun, kinds: Mapping[tuple[str, str], int]) -> tuple[Row, ...]:
+    """Return the first findings of each rule and severity, the worst severity first."""
+    import pyarrow as pa
+
+    left = Counter({kind: min(number, FINDING_COUNT) for kind, number in kinds.items()})
+    names = [column.name for column in findings.TABLE.run_columns]
+    rows: list[dict[str, Any]] = []
+    for batch in run.batches("findings", names):
+        if not left.total():
+            break
+        wanted = []
+        for at, kind in enumerate(zip(*(batch.column(name).to_pylist() for name in ("id", "severity")), strict=True)):
+            if left[kind] > 0:
+                left[kind] -= 1
+                wanted.append(at)
+        rows.extend(batch.take(pa.array(wanted, pa.int64())).to_pylist())
+    rows.sort(key=lambda row: -Severity(row["severity"]).rank)
+    return tuple({**row, "data": _data(row["data"])} for row in rows)
+
+
+def _data(text: object) -> object:
+    try:
+        return json.loads(str(text)) if text is not None else None
+    except (ValueError, RecursionError):
+        return text

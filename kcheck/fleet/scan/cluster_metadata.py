@@ -1,0 +1,346 @@
+"""The metadata of the clusters of a fleet: the copies in its log dirs, and what the newest says of each replica.
+
+One task reads the newest copy of a cluster whole and writes its tables. A log dir then knows which copy that is
+(`MetadataSource`), each partition directory only what it says of its own topic, so that no other task holds all of it.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kcheck.arrow import batch_of, to_bytes
+from kcheck.core.cluster.copies import MetadataCopy, RaftEpoch
+from kcheck.core.cluster.quorum import Quorum, quorum
+from kcheck.core.start.strays import StrayDetector
+from kcheck.disk.walk import split
+from kcheck.documents.cluster import broker_rows, config_rows, partition_row, quorum_row
+from kcheck.model.cluster import (
+    NO_LEADER,
+    BrokerRegistration,
+    ClusterImage,
+    MetadataProblem,
+    PartitionRegistration,
+    QuorumState,
+    TopicImage,
+)
+from kcheck.model.finding import Finding
+from kcheck.model.release import Release
+from kcheck.model.report import Row
+from kcheck.model.views import LogDirView, PartitionView
+from kcheck.startup.inputs import Context
+from kcheck.startup.log_manager import placed
+from kcheck.survey.rule_runner import check_cluster
+from kcheck.tables import Table, cluster_brokers, cluster_partitions, clusters, findings
+from kcheck.views.metadata_copy import complete_copy
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_BATCH_COUNT = 16_384
+_NO_IMAGE = ClusterImage({})
+_READING = Lock()
+CITED = frozenset({"KC235", "KC236", "KC237", "KC238", "KC239"})
+"""The rules whose findings name the copy and its end: they change with every record of the metadata."""
+
+
+ClusterKey = tuple[str | None, str | None]
+"""The name of a cluster in the fleet, and its id: a name can stand for several clusters."""
+
+
+class ClusterCopies(NamedTuple):
+    """The copies of the metadata of one cluster.
+
+    `copies` are those of `copy_text`, `holders` the brokers whose log dirs hold them, `names` those of broker ids.
+    """
+
+    cluster: str | None
+    cluster_id: str | None
+    copies: tuple[str, ...]
+    holders: tuple[str | None, ...]
+    names: tuple[tuple[int, str | None], ...]
+
+    @property
+    def key(self) -> ClusterKey:
+        """The cluster's name, and its id."""
+        return self.cluster, self.cluster_id
+
+
+class ClusterFacts(NamedTuple):
+    """What log dirs need of the newest copy: where it is, `registrations` by broker id, `owners` of copies."""
+
+    path: str
+    node_id: int | None
+    epoch: int
+    end: int
+    committed_to: int | None
+    features: Mapping[str, int]
+    registrations: Mapping[str, tuple[int | None, bool]]
+    owners: tuple[int | None, ...]
+
+
+class MetadataSource(NamedTuple):
+    """The newest copy of the metadata as a log dir sees it: `registration` is the epoch of its broker, if it migrates.
+
+    `keeps_strays` is that of StrayDetector. `epoch` and `end` are those of the first read.
+    """
+
+    path: str
+    node_id: int | None
+    epoch: int
+    end: int
+    committed_to: int | None
+    features: Mapping[str, int]
+    registration: tuple[int | None, bool] | None
+    own: bool
+    keeps_strays: bool
+
+
+class LogDirMetadata(NamedTuple):
+    """What the metadata mean for the directories of a log dir; `detector` knows no topics."""
+
+    detector: StrayDetector
+    shutdown_epoch: int | None
+    is_locked: bool
+
+
+def copy_text(copy: MetadataCopy) -> str:
+    """Return a copy without its image as JSON."""
+    return json.dumps(copy._replace(image=_NO_IMAGE, voters=sorted(copy.voters)))  # type: ignore[arg-type]  # for JSON
+
+
+def _copy_of(text: str) -> MetadataCopy:
+    known: dict[str, Any] = dict(zip(MetadataCopy._fields, json.loads(text), strict=True))
+    elected, cut = known["elected"], known["cut"]
+    if elected is not None:
+        elected = QuorumState(*map(_tuple, elected))
+    return MetadataCopy(
+        **{
+            **known,
+            "voters": frozenset(known["voters"]),
+            "image": _NO_IMAGE,
+            "epochs": tuple(RaftEpoch(*epoch) for epoch in known["epochs"]),
+            "elected": elected,
+            "cut": None if cut is None else MetadataProblem(*cut),
+            "problems": (),
+        }
+    )
+
+
+def copy_at(path: str, node_id: int | None, epoch: int, end: int) -> MetadataCopy | None:
+    """Return the copy that was read with this end before, or a later state of it; None if it no longer decides."""
+    with _READING:  # Threads wait for the one that reads.
+        return _copy_at(path, node_id, epoch, end)
+
+
+@lru_cache(1)
+def _copy_at(path: str, node_id: int | None, epoch: int, end: int) -> MetadataCopy | None:
+    del epoch, end  # They distinguish two states of one path.
+    return complete_copy(path, node_id)
+
+
+def cluster_facts(
+    cluster: ClusterCopies, release: Release
+) -> "tuple[ClusterFacts | None, Iterator[tuple[str, pa.RecordBatch]]]":
+    """Return what log dirs need of the metadata of a cluster, and rows of tables; None if the copies are gone."""
+    copies = [_copy_of(text) for text in cluster.copies]
+    standing = quorum(copies)
+    newest = standing.newest
+    copy = copy_at(newest.path, newest.node_id, newest.epoch, newest.end)
+    if copy is None:
+        return None, iter(())
+    facts = ClusterFacts(
+        newest.path, newest.node_id, newest.epoch, newest.end, standing.committed_to, copy.image.features,
+        {str(number): (broker.epoch, broker.migrating) for number, broker in copy.image.brokers.items()},
+        tuple(other.node_id for other in copies),
+    )  # fmt: skip
+    return facts, _tables(cluster, standing._replace(newest=copy), release)
+
+
+def _tables(cluster: ClusterCopies, standing: Quorum, release: Release) -> "Iterator[tuple[str, pa.RecordBatch]]":
+    """Yield the rows of a cluster, of bounded size."""
+    image, names = standing.newest.image, dict(cluster.names)
+    holders = {
+        split(_copy_of(text).path)[0]: holder for text, holder in zip(cluster.copies, cluster.holders, strict=True)
+    }
+    holder = holders.get(split(standing.newest.path)[0])
+    yield "clusters", _batch(clusters.TABLE, [(cluster.cluster, holder, _cluster_row(cluster, standing))])
+    brokers = ((cluster.cluster, names.get(row["broker_id"]), row) for row in broker_rows(image))  # type: ignore[call-overload]  # an int
+    yield "cluster_brokers", _batch(cluster_brokers.TABLE, [*brokers])
+    rows = (
+        (cluster.cluster, names.get(_leader(partition)), partition_row(image, topic, number, partition))
+        for topic, number, partition in image.partitions()
+    )
+    while part := [*islice(rows, _BATCH_COUNT)]:
+        yield "cluster_partitions", _batch(cluster_partitions.TABLE, part)
+    found = sorted(check_cluster(standing, release), key=Finding.sort_key)
+    told = [(cluster.cluster, holders.get(finding.where.log_dir or ""), *findings.row(finding)) for finding in found]
+    yield "findings", batch_of(told, findings.TABLE.run_columns)
+
+
+def _leader(partition: PartitionRegistration) -> int:
+    if partition.leader != NO_LEADER or partition.last_leader is None:
+        return partition.leader
+    return partition.last_leader
+
+
+def _cluster_row(cluster: ClusterCopies, standing: Quorum) -> Row:
+    image, newest = standing.newest.image, standing.newest
+    return {
+        "cluster_id": cluster.cluster_id,
+        "path": newest.path,
+        "end_offset": newest.end,
+        "time": newest.timestamp,
+        **quorum_row(standing),
+        "copies": len(standing.copies),
+        "brokers": len(image.brokers),
+        "topics": len(image.topics),
+        "partitions": sum(len(topic.partitions) for topic in image.topics.values()),
+        "features": dict(sorted(image.features.items())),
+        "configs": config_rows(image.configs),
+    }
+
+
+def _batch(table: Table, rows: Sequence[tuple[str | None, str | None, Row]]) -> "pa.RecordBatch":
+    """Return rows of JSON fields as those of a table in a run."""
+    is_json = {column.name for column in table.columns if column.type == "json"}
+
+    def value(row: Row, name: str) -> object:
+        return json.dumps(row[name]) if name in is_json and row[name] is not None else row[name]
+
+    values = [(cluster, broker, *(value(row, name) for name in table.names)) for cluster, broker, row in rows]
+    return batch_of(values, table.run_columns)
+
+
+def as_tables(rows: "Iterable[tuple[str, pa.RecordBatch]]") -> tuple[tuple[str, bytes], ...]:
+    """Return rows of tables as bytes that cross a process."""
+    return tuple((name, to_bytes(batch)) for name, batch in rows)
+
+
+def source_of(facts: ClusterFacts, broker_id: int | None, *, keeps_strays: bool) -> str:
+    """Return the MetadataSource of a log dir as JSON."""
+    return json.dumps(
+        MetadataSource(
+            *facts[:6],
+            registration=facts.registrations.get(str(broker_id)),
+            own=broker_id in facts.owners,
+            keeps_strays=keeps_strays,
+        )
+    )
+
+
+def _image(source: MetadataSource, broker_id: int | None) -> ClusterImage:
+    """Return an image of one broker and no topic."""
+    brokers: dict[int, BrokerRegistration] = {}
+    if broker_id is not None and source.registration is not None:
+        epoch, migrating = source.registration
+        brokers[broker_id] = BrokerRegistration(broker_id, epoch, fenced=False, migrating=migrating)
+    return ClusterImage({}, brokers=brokers, features=source.features)
+
+
+def log_dir_detector(metadata: str | None, view: LogDirView) -> StrayDetector | None:
+    """Return what the metadata mean for a log dir: the detector knows the features and the broker, but no topic."""
+    if metadata is None:
+        return None
+    source = MetadataSource(*json.loads(metadata))
+    broker_id = view.where.broker_id
+    copy = MetadataCopy(
+        source.path, source.node_id, source.epoch, source.end, 0, frozenset(), _image(source, broker_id)
+    )  # fmt: skip
+    return StrayDetector(copy, broker_id, source.own, view.directory_id, source.committed_to, source.keeps_strays)
+
+
+class TopicsTold:
+    """What the newest copy says of the directories of a log dir; `source` is None without metadata."""
+
+    def __init__(self, metadata: str | None, view: LogDirView) -> None:
+        """Read the copy."""
+        self.source: str | None = None
+        known = None if metadata is None else MetadataSource(*json.loads(metadata))
+        copy = None if known is None or not view.files else copy_at(known.path, known.node_id, known.epoch, known.end)
+        if known is None or copy is None:
+            return
+        broker_id = view.where.broker_id
+        self._image = copy.image
+        lean = copy_text(copy._replace(epochs=(), elected=None))
+        detector = (lean, broker_id, known.own, view.directory_id, known.committed_to, known.keeps_strays)
+        self.source = json.dumps((known, detector, view.shutdown_epoch, view.locked_by is not None))
+
+    def of(self, topic: str, partition: int) -> str | None:
+        """Return what it says of the topic of a directory, as JSON."""
+        if self.source is None:
+            return None
+        known = self._image.topics.get(topic)
+        if known is None:
+            return "null"
+        registration, config = known.partitions.get(partition), self._image.configs.get(("topic", topic), {})
+        return json.dumps((known.topic_id, partition, registration, config))
+
+
+@lru_cache(1)  # Directories come log dir by log dir.
+def log_dir_metadata(source: str) -> LogDirMetadata:
+    """Return what `TopicsTold` says of a log dir."""
+    known, (copy, broker_id, own, directory_id, committed_to, keeps_strays), shutdown_epoch, is_locked = json.loads(
+        source
+    )
+    image = _image(MetadataSource(*known), broker_id)
+    detector = StrayDetector(
+        _copy_of(copy)._replace(image=image), broker_id, own, directory_id, committed_to, keeps_strays
+    )  # fmt: skip
+    return LogDirMetadata(detector, shutdown_epoch, is_locked)
+
+
+def lasting(source: str | None) -> str | None:
+    """Return what of `TopicsTold.source` can change the answer about a directory that no finding of CITED names."""
+    if source is None:
+        return None
+    detector, shutdown_epoch, is_locked = log_dir_metadata(source)
+    known = (detector.sees_copy, detector.keeps_strays, detector.directory_id, shutdown_epoch, is_locked)
+    return json.dumps((*known, detector.copy.image.brokers))
+
+
+def detector_of(source: str, of_topic: str, topic: str, topic_id: str | None) -> StrayDetector | None:
+    """Return the detector for a directory, given its topic and the id in it; None if the metadata are gone.
+
+    Only for a directory of another id than the topic has, all of the metadata are read.
+    """
+    detector = log_dir_metadata(source).detector
+    told = json.loads(of_topic)
+    if topic_id is not None and (told is None or told[0] != topic_id):
+        copy = detector.copy
+        whole = copy_at(copy.path, copy.node_id, copy.epoch, copy.end)
+        return None if whole is None else detector._replace(copy=whole)
+    if told is None:
+        return detector
+    own_id, partition, values, config = told
+    known = {} if values is None else {partition: _registration(values)}
+    image = TopicImage(topic, own_id, known)
+    return detector._replace(
+        copy=detector.copy._replace(
+            image=detector.copy.image._replace(
+                topics={topic: image},
+                topics_by_id={} if own_id is None else {own_id: image},
+                configs={("topic", topic): config},
+            )
+        )
+    )
+
+
+def in_its_cluster(view: PartitionView, source: str, context: Context) -> PartitionView:
+    """Return a partition with what the metadata say of it; nothing while its broker runs, as `placed` says."""
+    metadata = log_dir_metadata(source)
+    view = placed(view, LogDirView(view.where, locked_by=0 if metadata.is_locked else None), context)
+    if view.in_cluster is None:
+        return view
+    return view._replace(in_cluster=view.in_cluster._replace(shutdown_epoch=metadata.shutdown_epoch))
+
+
+def _registration(values: Sequence[Any]) -> PartitionRegistration:
+    return PartitionRegistration(*map(_tuple, values))
+
+
+def _tuple(value: Any) -> Any:
+    """Return a value of JSON with a tuple for a list."""
+    return tuple(value) if isinstance(value, list) else value

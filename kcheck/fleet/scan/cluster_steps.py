@@ -1,0 +1,67 @@
+"""The steps of a scan that read the metadata of clusters: each copy, then the newest of each cluster."""
+
+from collections.abc import Mapping, Sequence
+
+from kcheck.disk.walk import bounded, join
+from kcheck.fleet.scan.cluster_metadata import (
+    ClusterCopies,
+    ClusterFacts,
+    ClusterKey,
+    as_tables,
+    cluster_facts,
+    copy_text,
+    source_of,
+)
+from kcheck.fleet.scan.identify import Identified, ScanOptions
+from kcheck.fleet.scan.steps import READ_SIZE_MAX
+from kcheck.views.metadata_copy import complete_copy
+from kcheck.views.metadata_paths import METADATA_DIRECTORY
+
+
+def read_metadata(log_dir: Identified, _: ScanOptions) -> str | None:
+    """Return the copy of the metadata in a log dir, as `copy_text` does; None if it does not decide."""
+    path = join(log_dir.path, METADATA_DIRECTORY)
+    with bounded(path, READ_SIZE_MAX):
+        copy = complete_copy(path, log_dir.broker_id)
+    return None if copy is None else copy_text(copy)
+
+
+def look_at_cluster(
+    cluster: ClusterCopies, how: ScanOptions
+) -> tuple[ClusterFacts | None, tuple[tuple[str, bytes], ...]]:
+    """Return what the metadata of a cluster mean for its log dirs, and rows of tables."""
+    facts, rows = cluster_facts(cluster, how.of(dict(how.compared_for).get(cluster.cluster)).release)
+    return facts, as_tables(rows)
+
+
+def clusters_of(log_dirs: Sequence[Identified], copies: Mapping[str, str]) -> list[ClusterCopies]:
+    """Return the clusters of which there are metadata; `copies` are those of `read_metadata`, by log dir."""
+    holders: dict[ClusterKey, list[Identified]] = {}
+    names: dict[ClusterKey, dict[int, str | None]] = {}
+    for log_dir in log_dirs:
+        key = (log_dir.cluster, log_dir.cluster_id)
+        if log_dir.cluster_id is not None and log_dir.path in copies:
+            holders.setdefault(key, []).append(log_dir)
+        if log_dir.broker_id is not None:
+            names.setdefault(key, {})[log_dir.broker_id] = log_dir.broker
+    return [
+        ClusterCopies(
+            *key, tuple(copies[log_dir.path] for log_dir in same), tuple(log_dir.broker for log_dir in same),
+            tuple(names.get(key, {}).items()),
+        )
+        for key, same in holders.items()
+    ]  # fmt: skip
+
+
+def informed(log_dirs: Sequence[Identified], facts: Mapping[ClusterKey, ClusterFacts | None]) -> list[Identified]:
+    """Return log dirs with what the metadata of their clusters mean for them."""
+    passing = {log_dir.group for log_dir in log_dirs if log_dir.lacks_topic_id}
+
+    def with_source(log_dir: Identified) -> Identified:
+        known = facts.get((log_dir.cluster, log_dir.cluster_id))
+        if known is None:
+            return log_dir
+        source = source_of(known, log_dir.broker_id, keeps_strays=log_dir.group in passing)
+        return log_dir._replace(metadata=source)
+
+    return [with_source(log_dir) for log_dir in log_dirs]

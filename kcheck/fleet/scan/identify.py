@@ -1,0 +1,128 @@
+"""Whose a log dir is: the first step of a scan of a fleet."""
+
+from contextlib import suppress
+from functools import partial
+from typing import NamedTuple, Self
+
+from kcheck.disk.read import FilesOf
+from kcheck.disk.refusals import asked_twice
+from kcheck.disk.walk import exists, hold_listing, is_directory, join, list_directory
+from kcheck.fleet.scan.inventory import FleetLogDir
+from kcheck.fleet.scan.releases import BrokerKafka, ReleaseOptions, clues_text, used_of
+from kcheck.formats import meta_properties
+from kcheck.model.depth import Depth
+from kcheck.model.finding import Location
+from kcheck.model.java import java_int
+from kcheck.model.names import CLUSTER_METADATA, META_PROPERTIES, PARTITION_METADATA, parse_directory
+from kcheck.model.release import Release
+from kcheck.model.report import PartitionFilter
+from kcheck.model.unreadable import UnreadableError
+from kcheck.views.metadata_paths import METADATA_DIRECTORY
+from kcheck.views.partition import read_small
+from kcheck.views.release_evidence import clues_of_log_dir
+
+_META_SIZE_MAX = 1 << 20
+
+
+class ScanOptions(NamedTuple):
+    """How a fleet is scanned.
+
+    `since`: the folder of what is remembered; what is the same is not looked at. `remembers`: whether what is found is
+    to be remembered, `memory` the folder for it once the run has one. `auto`: each broker is looked at for the release
+    that its files prove, and the replicas of a cluster are compared for that in `compared_for`; else all of them for
+    `release`.
+    """
+
+    depth: Depth
+    wanted: PartitionFilter
+    release: Release
+    since: str | None = None
+    remembers: bool = False
+    auto: ReleaseOptions | None = None
+    compared_for: tuple[tuple[str | None, str], ...] = ()
+    memory: str | None = None
+
+    def of(self, kafka: str | None) -> Self:
+        """Return them for a broker of this release; None: they stay as they are."""
+        if self.auto is None or kafka is None:
+            return self
+        return self._replace(release=self.auto.release(kafka))
+
+
+class Identified(NamedTuple):
+    """A log dir: `group` identifies its broker; `broker_id` is that of meta.properties, or the user's.
+
+    `holds_metadata`: whether it has a copy of the metadata of its cluster. `lacks_topic_id`: whether it has a log
+    without a topic id, if the release passes over these. `metadata` is the MetadataSource of its cluster as JSON.
+    `kafka` is known with all log dirs of the broker: before, `clues` are what this one says, and `kafka_named` is what
+    the inventory says. `is_there` is that of FleetLogDir.
+    """
+
+    group: tuple[str, str]
+    path: str
+    cluster: str | None
+    broker: str | None
+    broker_id: int | None
+    cluster_id: str | None = None
+    holds_metadata: bool = False
+    lacks_topic_id: bool = False
+    metadata: str | None = None
+    kafka_named: str | None = None
+    clues: tuple[tuple[str | None, ...], ...] = ()
+    kafka: BrokerKafka | None = None
+    is_there: bool = False
+
+    @property
+    def used(self) -> str | None:
+        """The release that its broker is looked at for; None: that of the scan."""
+        return None if self.kafka is None else self.kafka.used
+
+
+def identify(log_dir: FleetLogDir, how: ScanOptions) -> Identified:
+    """Return the broker of a log dir: the user's, else that of its meta.properties."""
+    return asked_twice(partial(_identify, log_dir, how))
+
+
+def _identify(log_dir: FleetLogDir, how: ScanOptions) -> Identified:
+    where = Location(log_dir=log_dir.path, file=META_PROPERTIES)
+    try:
+        view = read_small(
+            FilesOf(log_dir.path), META_PROPERTIES, meta_properties.FORMAT, where, how.release, size_max=_META_SIZE_MAX
+        )
+        properties = view.parsed.value
+    except UnreadableError:  # The finding is that of the look at the log dir.
+        properties = meta_properties.MetaProperties({})
+    broker_id = properties.broker_id
+    if broker_id is None and log_dir.broker is not None:
+        said = java_int(log_dir.broker)
+        broker_id = said if said is not None and said >= 0 else None
+    cluster = properties.properties.get("cluster.id") if log_dir.cluster is None else log_dir.cluster
+    broker = log_dir.broker if log_dir.broker is not None or broker_id is None else str(broker_id)
+    # As check does: disks of one id side by side are those of one broker, even where one of them is foreign.
+    beside = cluster if log_dir.broker is None else None
+    around = log_dir.cluster or log_dir.folder or beside or ""
+    group = (around, broker or log_dir.path)
+    clues = () if how.auto is None else clues_text(clues_of_log_dir(log_dir.path, broker_id))
+    own_release = how.release if how.auto is None else how.of(log_dir.kafka or used_of(clues)).release
+    is_kraft = own_release.kraft_is_production_ready
+    return Identified(
+        group, log_dir.path, cluster, broker, broker_id,
+        cluster_id=properties.properties.get("cluster.id") or None,
+        holds_metadata=is_kraft and is_directory(join(log_dir.path, METADATA_DIRECTORY)),
+        lacks_topic_id=is_kraft and own_release.passes_over_logs_without_id and _lacks_topic_id(log_dir.path),
+        kafka_named=log_dir.kafka,
+        clues=clues,
+        is_there=log_dir.is_there,
+    )  # fmt: skip
+
+
+def _lacks_topic_id(path: str) -> bool:
+    """Whether a partition directory has no partition.metadata."""
+    with suppress(UnreadableError):  # The next listing reports the error.
+        hold_listing(path)
+        for name in list_directory(path).directories:
+            directory = parse_directory(name)
+            is_log = directory is not None and directory.topic != CLUSTER_METADATA
+            if is_log and not exists(join(path, name, PARTITION_METADATA)):
+                return True
+    return False

@@ -1,0 +1,136 @@
+"""What the next start makes of a partition directory of a fleet, and of a log dir, as columns and rows."""
+
+import json
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any
+
+from kcheck.core.start.predictions import LogDirPrediction, LostRecords, PartitionPrediction
+from kcheck.core.start.startup import Outcome, segments_from
+from kcheck.core.start.verdicts import verdict
+from kcheck.disk.read import FilesOf
+from kcheck.documents.predict import partition_row
+from kcheck.model.names import DirectoryState, PartitionDirectory, log_name, segment_bases
+from kcheck.model.report import Column
+from kcheck.model.unreadable import UnreadableError
+from kcheck.model.views import PartitionView
+from kcheck.startup.inputs import Context, LoadInputs
+from kcheck.startup.log_manager import directory_load_of, is_metadata_log
+from kcheck.startup.unchanged import unchanged_prediction
+from kcheck.tables import DIRECTORY, LOG_DIR, predictions
+
+_SHORT = 64 << 20
+"""The log of KRaft is read at every start, and seldom longer than this."""
+_TOLD = predictions.TABLE.columns[len(DIRECTORY) :]
+_NAMED = len(DIRECTORY) - len(LOG_DIR)
+"""The values of a JSON row that name the directory; the columns of the table follow."""
+_JSON = tuple(column.name for column in _TOLD if column.type == "json")
+START = (
+    *(column._replace(name=f"start_{column.name}") for column in _TOLD),
+    Column("start_queued", "bool", "Whether its log dir is offline as soon as the broker runs."),
+    Column("start_touched", "string", "Why the broker goes on to read the log, or to rename its directory."),
+)
+"""What a row of a directory holds of its next start: the columns of the table, and what its log dir needs of it."""
+_ENCODE = json.JSONEncoder().encode
+_OUTCOMES = {str(outcome): outcome for outcome in Outcome}
+LIGHT = ("start_outcome", "start_reason", "start_lost", "start_scan_bytes", "start_queued", "start_touched")
+"""The columns that decide what a directory does to its log dir."""
+
+
+def predicted(
+    path: str, directory: PartitionDirectory, view: PartitionView, stored: LoadInputs, context: Context,
+    *, complete: bool, reads: bool,
+) -> PartitionPrediction | None:  # fmt: skip
+    """Return what the start makes of a directory, None if it loads none of its name.
+
+    `complete`: the view was read without errors. Without `reads` no log is read from its start: after an unclean
+    shutdown only the bytes that the start reads are known.
+    """
+    disk, name = FilesOf(path), view.where.dir or ""
+    directory_load = directory_load_of(name, directory, stored, context)
+    if directory_load is None:
+        return None
+    stored, context = directory_load
+    if stored.clean:
+        prediction = unchanged_prediction(disk, name, directory, view, stored, context) if complete else None
+        if prediction is not None:
+            return prediction
+    elif not reads:
+        unread = _unread(disk, name, directory, view if complete else None, stored, context)
+        if unread.scan_bytes > _SHORT or not is_metadata_log(name, directory, context.release):
+            return unread
+    from kcheck.startup.partition import start_partition  # numpy: worth its import where a start is simulated
+
+    return start_partition(disk, name, directory, stored, context)
+
+
+def _unread(
+    disk: FilesOf,
+    name: str,
+    directory: PartitionDirectory,
+    view: PartitionView | None,
+    stored: LoadInputs,
+    context: Context,
+) -> PartitionPrediction:
+    """Return how much of a directory a start after an unclean stop reads, and whether it is a stray; nothing else."""
+    try:
+        logs = (
+            _log_sizes(disk) if view is None else {int(segment.base_offset): segment.size for segment in view.segments}
+        )
+    except UnreadableError as error:
+        return PartitionPrediction(name, directory, Outcome.UNKNOWN, str(error), unread=error.why)
+    size = sum(logs[base] for base in segments_from(sorted(logs), stored.recovery_point, release=context.release))
+    detector, topic_id = context.stray_detector, None if view is None else view.topic_id
+    stray = None
+    if detector is not None and topic_id is not None and directory.state is DirectoryState.CURRENT:
+        stray = detector.outcome(topic_id, directory.partition, context.release)
+    if stray is None:
+        stray = Outcome.UNKNOWN, "its segments are read through at the start", None
+    outcome, reason, uncertain = stray
+    return PartitionPrediction(name, directory, outcome, reason, scan_bytes=size, uncertain=uncertain)
+
+
+def _log_sizes(disk: FilesOf) -> dict[int, int]:
+    sizes = disk.entries().sizes
+    return {base: sizes[log_name(base)] for base in segment_bases(sizes)}
+
+
+def start_row(prediction: PartitionPrediction | None) -> tuple[object, ...]:
+    """Return the columns of START."""
+    if prediction is None:
+        return (None,) * len(START)
+    row = partition_row(prediction)
+    row |= {name: _ENCODE(row[name]) for name in _JSON if row[name] is not None}
+    return (*islice(row.values(), _NAMED, None), prediction.fails_later, prediction.later_use)
+
+
+def light_start(name: str, directory: PartitionDirectory, row: Sequence[Any]) -> PartitionPrediction | None:
+    """Return of a prediction what its log dir needs, from its columns of LIGHT."""
+    outcome, reason, lost, scan_bytes, fails_later, later_use = row
+    if outcome is None:
+        return None
+    loss = None if lost is None else json.loads(lost)
+    of_lost = None if loss is None else LostRecords(None, None, loss["records"], 0, None, loss.get("at_least", 0))
+    return PartitionPrediction(
+        name,
+        directory,
+        _OUTCOMES[outcome],
+        reason,
+        lost=of_lost,
+        scan_bytes=scan_bytes,
+        fails_later=fails_later,
+        later_use=later_use,
+    )
+
+
+def log_dir_row(start: LogDirPrediction) -> tuple[object, ...]:
+    """Return the columns of the row of a log dir after its path."""
+    unknown = start.unread or any(partition.outcome is Outcome.UNKNOWN for partition in start.partitions)
+    outcome = Outcome.UNKNOWN if unknown and start.outcome is Outcome.OK else start.outcome
+    own = {
+        "outcome": str(outcome),
+        "reason": ": ".join((verdict(start), *start.reasons[:1])),
+        "uncertain": start.uncertain,
+        "scan_bytes": sum(partition.scan_bytes for partition in start.partitions),
+    }
+    return tuple(own.get(name) for name in predictions.TABLE.names[2:])

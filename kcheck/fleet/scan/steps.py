@@ -1,0 +1,397 @@
+"""The steps of a scan of a fleet, each a pure function of its arguments, which any process can run.
+
+They identify log dirs, list their partition directories, check these, and then check each broker. Arguments and
+results are small values and Arrow batches.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import cache, lru_cache, partial
+from itertools import groupby, islice
+from typing import TYPE_CHECKING
+
+from kcheck.arrow import batch_of, from_bytes, to_bytes
+from kcheck.core.start.claims import ClaimedStart
+from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
+from kcheck.core.start.startup import Mode, Outcome, settings
+from kcheck.disk.refusals import Refusals, asked_twice
+from kcheck.disk.walk import bounded, hold_listing, is_remote, join
+from kcheck.fleet.scan.cluster_metadata import (
+    TopicsTold,
+    detector_of,
+    in_its_cluster,
+    log_dir_detector,
+)
+from kcheck.fleet.scan.identify import Identified, ScanOptions
+from kcheck.fleet.scan.predictions import log_dir_row, predicted
+from kcheck.fleet.scan.remembered import how_text, kept_in, known_of, remembered, signature, with_known
+from kcheck.fleet.scan.remembered_brokers import broker_signature, keep_broker, remembered_broker
+from kcheck.fleet.scan.replicas import is_swap, lineage_of_runs, runs_of
+from kcheck.fleet.scan.rows import (
+    DirectoryRow,
+    Item,
+    Scanned,
+    directory_row,
+    findings_batch,
+    items_batch,
+    items_of,
+    light_of,
+    replicas_batch,
+)
+from kcheck.jobs.guard import guarded
+from kcheck.model.finding import Finding, Location
+from kcheck.model.names import parse_directory
+from kcheck.model.parsed import BrokerReads, Parsed
+from kcheck.model.release import Release
+from kcheck.model.unreadable import UnreadableError
+from kcheck.model.views import CheckpointOffsets, FileView, LogDir, LogDirView, PartitionView
+from kcheck.replicas.replica import ReplicaState, after_start, logs_of
+from kcheck.startup.inputs import Context, load_inputs
+from kcheck.startup.log_manager import combined_starts, log_dir_start, mode_of_log_dir
+from kcheck.survey.recheck import confirmed, has_left, remaining, suspects
+from kcheck.survey.refused_paths import refused_findings
+from kcheck.survey.rule_runner import check_broker, check_partition
+from kcheck.survey.survey import checked_log_dir, concerns, whole_log_dir
+from kcheck.tables import checkpoints, log_dirs, predictions
+from kcheck.views.log_dir import open_log_dir, report_links, wanted_directories
+from kcheck.views.partition import try_partition
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from kcheck.survey.segment_scan import SegmentScan
+
+ITEM_COUNT = 256
+"""Directories in one task if little is read of each."""
+REMOTE_ITEM_COUNT = 4
+"""The same in a store, where many tasks wait in parallel."""
+_BATCH_COUNT = 1024
+_ENTRY_COUNT = 65_536
+"""Directories, or checkpoint entries, in a batch, at most."""
+_SEGMENT_COUNT = 65_536
+"""Segments at which a batch is passed on."""
+READ_SIZE_MAX = 256 << 20
+"""Bytes read from a directory in a store, at most, unless logs are read from their start."""
+
+
+def list_items(log_dir: Identified, how: ScanOptions) -> tuple[tuple[int, bytes], ...]:
+    """Return the partition directories of a log dir that are wanted, as batches of items, each with its number.
+
+    If the log dir is the same as in an earlier run, they are what is remembered of it.
+    """
+    how = how.of(log_dir.used)
+    with suppress(UnreadableError):  # The next listing reports the error.
+        hold_listing(log_dir.path)
+    # A log dir that cannot be listed has no items; the look at its broker has the finding.
+    opened = asked_twice(partial(open_log_dir, log_dir.path, log_dir.broker_id, how.release))
+    errors = {name: view.refusal for name, view in opened.view.files.items() if view.refusal is not None}
+    refused = json.dumps(errors) if errors else None
+    detector = log_dir_detector(log_dir.metadata, opened.view)
+    mode = mode_of_log_dir(opened, settings({}, how.release), how.release, detector)
+    topics = TopicsTold(log_dir.metadata, opened.view)
+    items = (
+        Item(
+            log_dir.cluster,
+            log_dir.broker,
+            log_dir.broker_id,
+            log_dir.path,
+            name,
+            opened.view.clean_shutdown,
+            *opened.checkpoints.of(directory.topic, directory.partition),
+            refused,
+            mode,
+            topics.source,
+            topics.of(directory.topic, directory.partition),
+            log_dir.used,
+        )
+        for name, directory in wanted_directories(opened, how.wanted)
+    )
+    many = REMOTE_ITEM_COUNT if is_remote(log_dir.path) else ITEM_COUNT
+    count = 1 if how.depth.reads_segments else many
+    if not how.remembers:
+        return tuple((len(part), to_bytes(items_batch(part))) for part in _parts(items, count))
+    known = remembered(how.since, log_dir.path)
+    looked = how_text(str(how.depth), how.release)
+    signed: Iterator[Item] = (item._replace(signature=signature(item, looked)) for item in items)
+    if known.file is not None:
+        held = [*signed]
+        same = [*known.if_same(log_dir.path, [item.signature for item in held])]
+        if same:
+            return tuple((batch.num_rows, to_bytes(batch)) for batch in same)
+        signed = iter(held)
+    # What is known is many directories at once: it costs nothing to look at.
+    groups = groupby(signed, key=lambda item: item.signature in known.at)
+    parts = (part for is_known, group in groups for part in _parts(group, many if is_known else count))
+    return tuple((len(part), to_bytes(with_known(part, known))) for part in parts)
+
+
+def _parts(items: Iterator[Item], count: int) -> Iterator[list[Item]]:
+    return iter(lambda: list(islice(items, count)), [])
+
+
+def scan_items(data: bytes, how: ScanOptions) -> tuple[bytes, ...]:
+    """Return what was found in the directories of a batch of items, as batches of directories.
+
+    Remembered directories are not read again: their rows are passed on.
+    """
+    (items,) = from_bytes(data)
+    if kept_in(items.schema) is not None:
+        return (data,)
+    how = how.of(items.column("kafka")[0].as_py())  # They are of one log dir.
+    known = known_of(items)
+    if known is None:
+        return tuple(map(to_bytes, scan_batches(iter((items,)), how)))
+    batches: list[pa.RecordBatch] = []
+    rows = items.column("known").to_pylist()
+    for is_new, part in groupby(range(items.num_rows), key=lambda at: rows[at] is None):
+        first, *others = part
+        if is_new:
+            batches.extend(scan_batches(iter((items.slice(first, 1 + len(others)),)), how))
+        else:
+            batches.append(known.slice(rows[first], 1 + len(others)))
+    return tuple(map(to_bytes, batches))
+
+
+def scan_batches(batches: "Iterator[pa.RecordBatch]", how: ScanOptions) -> "Iterator[pa.RecordBatch]":
+    """Yield what was found in the directories of batches of items, in their order, in batches of bounded size."""
+    segment_scan = _deep(how) if how.depth.reads_segments else None
+    held: list[DirectoryRow] = []  # Views are let go one by one: the next one takes the place of the last one.
+    segments = 0
+    for batch in batches:
+        for item in items_of(batch):
+            answer = guarded(partial(_bounded, item, segment_scan, how), item.where)
+            scanned = Scanned(item, None, complete=False, findings=(answer,)) if isinstance(answer, Finding) else answer
+            held.append(directory_row(scanned))
+            segments += 0 if scanned.view is None else len(scanned.view.segments)
+            if len(held) == _BATCH_COUNT or segments >= _SEGMENT_COUNT:
+                yield replicas_batch(held)
+                held, segments = [], 0
+    if held:
+        yield replicas_batch(held)
+
+
+def _deep(how: ScanOptions) -> "SegmentScan":
+    from kcheck.jobs.workers import Workers
+    from kcheck.survey.segment_scan import SegmentScan  # imported only if segments are read
+
+    return SegmentScan(how.depth, how.release, Workers(1))
+
+
+def _bounded(item: Item, segment_scan: "SegmentScan | None", how: ScanOptions) -> Scanned:
+    path = join(item.log_dir, item.name)
+    if not is_remote(path):
+        scanned = _scan(path, item, segment_scan, how)
+        suspect = suspects(item.log_dir, scanned.findings)
+        if not suspect:
+            return scanned
+        return scanned._replace(
+            findings=confirmed(suspect, scanned.findings, _scan(path, item, segment_scan, how).findings)
+        )
+    with bounded(path, None if how.depth.reads_segments else READ_SIZE_MAX):
+        return _scan(path, item, segment_scan, how)
+
+
+def _scan(path: str, item: Item, segment_scan: "SegmentScan | None", how: ScanOptions) -> Scanned:
+    """Look at one directory, as check does, and name each file that was refused."""
+    with Refusals() as refused:
+        scanned = _scan_directory(path, item, segment_scan, how)
+    more = tuple(refused_findings(refused, scanned.findings))
+    return scanned._replace(findings=sorted((*scanned.findings, *more), key=Finding.sort_key)) if more else scanned
+
+
+def _scan_directory(path: str, item: Item, segment_scan: "SegmentScan | None", how: ScanOptions) -> Scanned:
+    directory = parse_directory(item.name)
+    assert directory is not None
+    where = item.where
+    log_dir = _log_dir(item.broker_id, item.log_dir, item.refused, is_clean=item.clean_shutdown)
+    offsets = CheckpointOffsets(item.recovery_point, item.log_start, item.high_watermark, item.cleaned)
+    view, unread = try_partition(
+        path, directory, where, log_dir=log_dir, offsets=offsets, walk_all=False, release=how.release
+    )  # fmt: skip
+    if view is None:
+        return Scanned(item, None, complete=False, findings=unread)
+    context = _context_of(item, view, how.release)
+    if item.source is not None:
+        view = in_its_cluster(view, item.source, context)
+    findings = [*unread]
+    if segment_scan is not None:
+        (view,) = segment_scan.partitions((view,), lambda _: not unread, findings)
+    if not unread:
+        findings.extend(check_partition(view, how.release))
+    inputs = load_inputs(offsets, how.release, clean=item.clean_shutdown)
+    predict = partial(predicted, path, directory, view, inputs, context, complete=not unread)
+    start = guarded(partial(predict, reads=how.depth.verifies), where)
+    if isinstance(start, Finding):
+        findings.append(start)
+        start = None
+    elif any(finding.claims for finding in findings):
+        # Only for these few a log is read through at any depth.
+        asked = guarded(partial(predict, reads=True), where) if _is_unread(start) else start
+        known = () if asked is None or isinstance(asked, Finding) else (asked,)
+        findings = list(_settled(findings, known, how.release))
+    has_state = view.where.broker_id is not None and not view.is_metadata_log
+    state = _state(view, log_dir, start, how) if has_state else None
+    return Scanned(item, view, len(unread) == 0, sorted(findings, key=Finding.sort_key), state, start)
+
+
+def _is_unread(start: PartitionPrediction | None) -> bool:
+    return start is not None and start.outcome is Outcome.UNKNOWN and start.unread is None
+
+
+def _settled(findings: Iterable[Finding], starts: Iterable[PartitionPrediction], release: Release) -> Iterator[Finding]:
+    """Yield the findings, each with an effect that the next start of its partition has, where that is known."""
+    starts_by_dir = {start.dir: ClaimedStart(start, release) for start in starts}
+    for finding in findings:
+        start = starts_by_dir.get(finding.where.dir or "")
+        yield finding if start is None else start.settled(finding)
+
+
+def _context_of(item: Item, view: PartitionView, release: Release) -> Context:
+    """Return what the start of a directory needs, with what the metadata of its cluster say."""
+    context = _context(item.mode or "", release)
+    if item.source is None or item.of_topic is None or context.mode is not Mode.KRAFT:
+        return context
+    return context._replace(stray_detector=detector_of(item.source, item.of_topic, view.topic, view.topic_id))
+
+
+@cache
+def _context(mode: str, release: Release) -> Context:
+    """Return how a broker with the settings of every broker starts."""
+    return Context(settings({}, release), Mode(mode), release)
+
+
+@lru_cache(1)  # Directories come log dir by log dir.
+def _log_dir(broker_id: int | None, path: str, refused: str | None, *, is_clean: bool) -> LogDirView:
+    """Return the view of the log dir of an item."""
+    where = Location(broker_id, path)
+    errors = json.loads(refused) if refused else {}
+    files = {name: _refused(name, error, where) for name, error in errors.items()}
+    return LogDirView(where, clean_shutdown=is_clean, files=files)
+
+
+def _refused(name: str, error: str, where: Location) -> FileView:
+    """Return a view of a checkpoint that the broker's reader refuses."""
+    return FileView("", name, where, 0, Parsed(None), BrokerReads(None, error))
+
+
+def _state(
+    view: PartitionView, log_dir: LogDirView, start: PartitionPrediction | None, how: ScanOptions
+) -> ReplicaState:
+    """Return a replica as the next start of its broker leaves it; its batches are read again only if all of them were.
+
+    If segments could not be read, the epochs of the file replace those of the batches. If some batches have no epoch,
+    all are read again, because only their CRCs differ; so are those of a log that gets a swap as a segment.
+    """
+    state = after_start(view, log_dir, start, how.release, reads=how.depth.verifies)
+    if not view.is_read:
+        return state
+    lacks_some = any(segment.lacks_epochs for segment in view.read or ()) or any(is_swap(log) for log in state.logs)
+    known = None if lacks_some else lineage_of_runs(runs_of(view), state.first_segment, state.log_end_offset)
+    return state._replace(logs=state.logs or logs_of(view), lineage=known)
+
+
+def compare_partitions(data: bytes, how: ScanOptions) -> tuple[bytes, ...]:
+    """Compare the replicas of partitions: batches of `replica_groups`, rows of `comparison`."""
+    from kcheck.fleet.scan.comparison import compare  # worth its import where partitions are compared
+
+    if how.auto is None:
+        return tuple(map(to_bytes, compare(from_bytes(data), how.release)))
+    known = dict(how.compared_for)
+    return tuple(
+        to_bytes(compared)
+        for part in from_bytes(data)
+        for cluster, of_cluster in _by_cluster(part)
+        for compared in compare((of_cluster,), how.of(known.get(cluster)).release)
+    )
+
+
+def _by_cluster(partitions: "pa.RecordBatch") -> "Iterator[tuple[str | None, pa.RecordBatch]]":
+    """Yield the partitions of each cluster: they come sorted by it."""
+    clusters = partitions.column("cluster").to_pylist()
+    for cluster, same in groupby(range(partitions.num_rows), key=clusters.__getitem__):
+        first, *others = same
+        yield cluster, partitions.slice(first, 1 + len(others))
+
+
+def look_at_broker(
+    log_dirs_seen: Sequence[tuple[Identified, Sequence[bytes]]], how: ScanOptions
+) -> tuple[tuple[str, bytes], ...]:
+    """Return rows of tables for the log dirs of one broker, given what was seen of the partitions of each.
+
+    If nothing of the broker has changed since an earlier run, they are what is remembered of it.
+    """
+    how = how.of(log_dirs_seen[0][0].used)
+    signature = broker_signature(log_dirs_seen, how)
+    known = None if signature is None else remembered_broker(signature, how)
+    if known is not None:
+        return known
+    rows, is_complete = _look_at_broker(log_dirs_seen, how)
+    if signature is not None and is_complete:
+        keep_broker(signature, rows, how)
+    return rows
+
+
+def _look_at_broker(
+    log_dirs_seen: Sequence[tuple[Identified, Sequence[bytes]]], how: ScanOptions
+) -> tuple[tuple[tuple[str, bytes], ...], bool]:
+    """Return rows of tables, and whether all of the log dirs could be read."""
+    is_complete = True
+    rows: list[tuple[str, pa.RecordBatch]] = []
+    views: list[LogDirView] = []
+    starts: list[LogDirPrediction] = []
+    for log_dir, seen in log_dirs_seen:
+        with Refusals() as refused:
+            opened = open_log_dir(log_dir.path, log_dir.broker_id, how.release)
+            report_links(opened, how.wanted)
+        opened.findings.extend(refused_findings(refused, opened.findings))
+        is_complete = is_complete and not opened.findings
+        light = [row for data in seen for batch in from_bytes(data) for row in light_of(batch, opened.view.where)]
+        partitions = [view for view, *_ in light]
+        unread = {finding.where.dir for finding in opened.findings if finding.where.dir is not None}
+        unread.update(view.where.dir or "" for view, complete, _ in light if not complete)
+        known_starts = tuple(start for *_, start in light if start is not None)
+        starts.append(_judged(log_dir, opened, known_starts, how.release))
+        log_dir_view = whole_log_dir(opened, partitions)
+        place = (log_dir.cluster, log_dir.broker)
+        kafka = (how.release.name, None, None, None) if log_dir.kafka is None else log_dir.kafka.row
+        found = checked_log_dir(log_dir_view, unread, partitions, how.release)
+        findings = _sorted(_settled(found, known_starts, how.release), how)
+        rows.append(("findings", findings_batch(place, [*findings, *opened.findings])))
+        directories = len(wanted_directories(opened, how.wanted)) + len(opened.links)
+        rows.append(
+            (
+                "log_dirs",
+                batch_of(
+                    [(*place, *log_dirs.row(log_dir_view, directories, str(starts[-1].mode), kafka, opened.unlisted))],
+                    log_dirs.TABLE.run_columns,
+                ),
+            )
+        )
+        entries = ((*place, *row) for row in checkpoints.rows(log_dir_view))
+        for part in iter(lambda entries=entries: list(islice(entries, _ENTRY_COUNT)), []):  # type: ignore[misc]  # a default binds the variable
+            rows.append(("checkpoints", batch_of(part, checkpoints.TABLE.run_columns)))
+        views.append(log_dir_view)
+    of_starts = [
+        (log_dir.cluster, log_dir.broker, log_dir.broker_id, log_dir.path, *log_dir_row(start))
+        for (log_dir, _), start in zip(log_dirs_seen, combined_starts(starts, how.release, has_left), strict=True)
+    ]
+    rows.append(("predictions", batch_of(of_starts, predictions.TABLE.run_columns)))
+    first = log_dirs_seen[0][0]
+    findings = _sorted(check_broker(tuple(map(remaining, views)), how.release), how)
+    rows.append(("findings", findings_batch((first.cluster, first.broker), findings)))
+    return tuple((name, to_bytes(batch)) for name, batch in rows), is_complete
+
+
+def _judged(
+    log_dir: Identified, opened: LogDir, starts: tuple[PartitionPrediction, ...], release: Release
+) -> LogDirPrediction:
+    detector = log_dir_detector(log_dir.metadata, opened.view)
+    mode = mode_of_log_dir(opened, settings({}, release), release, detector)
+    context = _context(mode, release)._replace(stray_detector=detector if mode is Mode.KRAFT else None)
+    start = log_dir_start(log_dir.path, opened, starts, clean=opened.view.clean_shutdown, context=context)
+    return start._replace(broker=log_dir.group)
+
+
+def _sorted(unsorted: Iterable[Finding], how: ScanOptions) -> list[Finding]:
+    return sorted((finding for finding in unsorted if concerns(finding, how.wanted)), key=Finding.sort_key)

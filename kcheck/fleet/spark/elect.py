@@ -1,0 +1,128 @@
+"""`kcheck elect --from RUN` by Spark: executors decide the partitions, the driver what they mean together."""
+
+import json
+import pickle
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from functools import partial, reduce
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from kcheck.arrow import batch_of
+from kcheck.disk.remote import is_url
+from kcheck.disk.walk import real
+from kcheck.errors import UsageError
+from kcheck.fleet.run import FleetRun
+from kcheck.fleet.runs.cluster import RunCluster
+from kcheck.fleet.runs.elect import Elections, RunElection, concluded, elected, prepared
+from kcheck.fleet.runs.elect_clusters import RunElections, together
+from kcheck.fleet.runs.election_rows import COUNTS, PARTITIONS, PartitionRows
+from kcheck.fleet.runs.replicas import FIELDS
+from kcheck.fleet.spark.session import in_a_line
+from kcheck.fleet.spark.transport import ddl
+from kcheck.model.report import Column, PartitionFilter
+from kcheck.replicas.candidates import ClusterHere
+from kcheck.replicas.elect import ElectionQuestion
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from kcheck.fleet.spark.transport import Batches
+
+_TABLES = {"replicas": FIELDS, "cluster_partitions": PARTITIONS, "truncation_plans": COUNTS}
+"""The tables of which a row becomes JSON, and its columns."""
+_CHOSEN = (Column("chosen", "bytes", "The elections of one task."),)
+_OF_SLICE = 20_000
+"""Replicas in one task."""
+
+
+def elect_run(
+    path: str,
+    cluster: str | None,
+    question: ElectionQuestion,
+    *,
+    wanted: PartitionFilter,
+    session: AbstractContextManager["SparkSession"],
+    out: str | None = None,
+) -> RunElection:
+    """Return what `kcheck.fleet.runs.elect.elect_run` returns; every host sees the run below the same path."""
+    _on_disk(path)
+    named = prepared(path, cluster, question, is_planned=out is not None)
+    with session as spark, in_a_line():
+        return _elected(spark, *named, wanted, out)
+
+
+def elect_clusters(
+    run: FleetRun,
+    names: Sequence[str],
+    question: ElectionQuestion,
+    *,
+    wanted: PartitionFilter,
+    session: AbstractContextManager["SparkSession"],
+) -> RunElections:
+    """Return what `kcheck.fleet.runs.elect_clusters.together` returns."""
+    _on_disk(run.path)
+    with session as spark, in_a_line():
+        return together(run, names, lambda name: _elected(spark, *prepared(run.path, name, question), wanted, None))
+
+
+def _on_disk(path: str) -> None:
+    if is_url(path):
+        raise UsageError(f"{path}: --engine spark reads runs on a disk")
+
+
+def _elected(
+    spark: "SparkSession", run: FleetRun, cluster: RunCluster, here: ClusterHere, wanted: PartitionFilter,
+    out: str | None,
+) -> RunElection:  # fmt: skip
+    frame = _partitions(spark, run, cluster.name)
+    task = partial(decide_all, here=here, wanted=wanted, is_planned=out is not None)
+    decided = frame.mapInArrow(task, ddl(_CHOSEN)).toArrow()
+    # Pickled by the executors of this session, as Spark itself does with rows of Python.
+    parts = (pickle.loads(data) for data in decided.column("chosen").to_pylist())  # noqa: S301
+    chosen = reduce(Elections.with_other, parts, Elections(is_planned=out is not None))
+    return concluded(run, cluster, here, chosen, out)
+
+
+def _partitions(spark: "SparkSession", run: FleetRun, cluster: str | None) -> "DataFrame":
+    """Return the rows of all partitions of a cluster, each as JSON, by topic and number."""
+    from pyspark.sql import functions
+
+    frames = []
+    for kind, (table, columns) in enumerate(_TABLES.items()):
+        rows = spark.read.parquet(*(real(part.path) for part in run.parts[table]))
+        own = rows.where(functions.col("cluster").eqNullSafe(functions.lit(cluster)))
+        text = functions.to_json(functions.struct(*columns), {"ignoreNullFields": "false"})
+        frames.append(own.select("topic", "partition", functions.lit(kind).alias("kind"), text.alias("row")))
+    slices = 1 + run.rows("replicas") // _OF_SLICE
+    every = reduce(lambda one, other: one.union(other), frames)
+    return every.repartitionByRange(slices, "topic", "partition").sortWithinPartitions("topic", "partition", "kind")
+
+
+def decide_all(
+    batches: "Batches", here: ClusterHere, wanted: PartitionFilter, *, is_planned: bool = False
+) -> "Batches":
+    """Yield the elections of the partitions of one task, in one row."""
+    chosen = Elections(is_planned=is_planned)
+    for key, rows in groupby(_rows(batches), key=itemgetter("topic", "partition")):
+        topic, number = key
+        if wanted.has(topic, number):
+            replicas, registered, counts = _by_table(rows)
+            if replicas or registered:
+                first = registered[0] if registered else None
+                chosen.add(*elected(PartitionRows(topic, number, replicas, first, counts), here))
+    yield batch_of([(pickle.dumps(chosen),)], _CHOSEN)
+
+
+def _by_table(rows: Iterator[dict[str, Any]]) -> Sequence[list[dict[str, Any]]]:
+    tables: tuple[list[dict[str, Any]], ...] = ([], [], [])
+    for row in rows:
+        tables[row["kind"]].append(json.loads(row["row"]))
+    replicas, *others = tables
+    return sorted(replicas, key=itemgetter("broker_id", "log_dir", "dir")), *others
+
+
+def _rows(batches: "Batches") -> Iterator[dict[str, Any]]:
+    for batch in batches:
+        yield from batch.to_pylist()

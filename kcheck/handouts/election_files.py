@@ -1,0 +1,68 @@
+"""The files of `elect --out`: what Kafka's own tools read, and the plan for people and for scripts.
+
+The formats are those of LeaderElectionCommand, ReassignPartitionsCommand and ConsumerGroupCommand, 0.11 to 4.3.1.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from kcheck.core.election.early_elections import by_broker
+from kcheck.core.election.recovery_plan import Recovery, saved_plan
+from kcheck.handouts.election_guide import guide
+from kcheck.handouts.group_resets import resets_of
+from kcheck.handouts.saved_plan import serialize
+from kcheck.model.report import Row
+
+PLAN = "plan.json"
+ELECTION, REASSIGNMENT, RESTORE, ROLLBACK = "election.json", "reassignment.json", "restore.json", "rollback.json"
+
+
+class Assignment(NamedTuple):
+    """The replicas of a partition, the preferred leader first."""
+
+    topic: str
+    partition: int
+    replicas: tuple[int, ...]
+
+
+def files_of(recovery: Recovery) -> Mapping[str, str]:
+    """Return the texts by file name. A file that would hold nothing is left out: the tools refuse an empty list."""
+    files = {}
+    elections = {ELECTION: recovery.unclean}
+    for number, rows in by_broker(recovery.displaced).items():
+        elections[f"election-before-{number}.json"] = tuple(row.partition for row in rows)
+    for name, parts in elections.items():
+        if parts:
+            keys = ({"topic": part.topic, "partition": part.partition} for part in parts)
+            files[name] = f"{{{_listed(keys)}}}\n"
+    for name, assignments in _assignments(recovery).items():
+        if assignments:
+            files[name] = f'{{"version": 1, {_listed(assignment._asdict() for assignment in assignments)}}}\n'
+    resets = resets_of(recovery)
+    files |= {reset.file: reset.text for reset in resets}
+    files["start-order.txt"] = "".join(f"{number}\n" for number in recovery.live)
+    files[PLAN] = serialize(saved_plan(recovery))
+    files["plan.md"] = guide(recovery, frozenset(files), resets)
+    return files
+
+
+def _assignments(recovery: Recovery) -> dict[str, list[Assignment]]:
+    """Return what kafka-reassign-partitions.sh reads: before the elections, to undo that, and after them."""
+    files: dict[str, list[Assignment]] = {REASSIGNMENT: [], ROLLBACK: [], RESTORE: []}
+    for partition, replicas in recovery.reassigned:
+        registration = partition.registration
+        assert registration is not None
+        wanted = tuple(number for number in registration.replicas if number not in registration.removing)
+        full = tuple(number for number in wanted if number not in recovery.dead) or wanted
+        key = partition.topic, partition.partition
+        files[REASSIGNMENT].append(Assignment(*key, replicas))
+        files[ROLLBACK].append(Assignment(*key, registration.replicas))
+        files[RESTORE].append(Assignment(*key, full))
+    return files
+
+
+def _listed(rows: Iterable[Row]) -> str:
+    """Return the partitions, one a line."""
+    lines = ",\n".join(map(json.dumps, rows))
+    return f'"partitions": [\n{lines}\n]'

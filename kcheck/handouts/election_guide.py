@@ -1,0 +1,391 @@
+"""plan.md: what to type after whole-cluster trouble, in order, with what each command prints in this release."""
+
+import shlex
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from kcheck.core.election.early_elections import Displaced, by_broker
+from kcheck.core.election.plans import Candidate, PartitionElection, total
+from kcheck.core.election.recovery_plan import Recovery
+from kcheck.core.election.verdict import AsideCopy, aside_words
+from kcheck.handouts.group_resets import GroupReset
+from kcheck.model.cluster import UNCLEAN
+
+_SHOWN = 3
+_BOOTSTRAP, _ZOOKEEPER = '--bootstrap-server "$BOOTSTRAP"', '--zookeeper "$ZOOKEEPER"'
+
+
+def guide(recovery: Recovery, files: Collection[str], resets: Sequence[GroupReset]) -> str:
+    """Return the text of plan.md; `files` are the other files of the directory."""
+    displaced = recovery.displaced
+    early = by_broker(displaced)
+    unwanted = [row for row in displaced if row.before is None]
+    parts = [
+        ["# Recovery plan", f"For Kafka {recovery.release.name}. Read all of it before you start a broker."],
+        _gaps(recovery, unwanted),
+        _costs(recovery, unwanted),
+        _settings(recovery),
+        _starts(recovery, early),
+        *(_early(recovery, number, rows) for number, rows in early.items()),
+        _elections(recovery, files),
+        _groups(recovery, resets),
+        _restarts(recovery),
+        _stuck(recovery),
+        _checks(recovery),
+        _restore(recovery, files),
+    ]
+    return "\n\n".join(line for part in parts for line in part) + "\n"
+
+
+def _gaps(recovery: Recovery, unwanted: Sequence[Displaced]) -> list[str]:
+    """Return what the plan does not know: it comes first."""
+    gaps = [*_missing(recovery)]
+    if recovery.undecided:
+        gaps.append(f"{_counted(recovery.undecided)}: no leader is recommended, so this plan leaves them as they are.")
+    aborting = [number for number in recovery.order if number not in recovery.starts]
+    gaps += [f"Broker {number} is here, but it does not start: `kcheck predict` says why." for number in aborting]
+    gaps += _aside(recovery)
+    for partition, leader, _ in unwanted[:_SHOWN]:
+        gaps.append(
+            f"{_name(partition)}: the controller elects broker {leader} as soon as it starts, although broker "
+            f"{partition.best} costs less. If this partition matters most, start broker {partition.best} alone first, "
+            "and make it lead before the others start."
+        )
+    if len(unwanted) > _SHOWN:
+        gaps.append(f"{len(unwanted) - _SHOWN} more partitions are like that.")
+    return ["## What this plan does not cover", "\n".join(f"- {gap}" for gap in gaps)] if gaps else []
+
+
+def _aside(recovery: Recovery) -> Iterator[str]:
+    """Yield which directories that no broker serves have what no replica has."""
+    copies = (
+        AsideCopy(only.records, copy.broker_id, _name(part), shell_word(copy.dir or ""), copy.state)
+        for part, copy in recovery.only_aside
+        if (only := copy.only_here) is not None
+    )
+    words = [f"{text}." for text in aside_words(copies)]
+    yield from words
+    if words:
+        yield "To bring such a directory back, do so before any start."
+
+
+def _missing(recovery: Recovery) -> Iterator[str]:
+    if recovery.image is None:
+        yield (
+            "No metadata of the cluster are at hand: who is in sync is not known. Add `--metadata PATH` to `kcheck "
+            "elect`. Without it there are no files for elections."
+        )
+    if recovery.by_run:
+        yield (
+            "Tables of `kcheck fleet scan` decided this, not the logs: it does not say which consumer groups committed "
+            "offsets beyond the new log ends, nor which transactions stay open."
+        )
+    elif any(partition.groups is None for partition in recovery.partitions):
+        yield (
+            "No log of `__consumer_offsets` here says what consumer groups committed in every partition: groups beyond "
+            "a new log end are missing from this plan."
+        )
+    unknown = [number for partition in recovery.partitions for number in partition.unknown_replicas]
+    for number in sorted(set(unknown)):
+        yield (
+            f"Broker {number} holds {_plural(unknown.count(number), 'replica')} and is not here: what they hold is not "
+            f"known. Bring its disks and run `kcheck elect` again, or give it up with `--dead {number}`."
+        )
+    for number in sorted(recovery.dead):
+        yield f"Broker {number} is given up: records that only it has are lost."
+
+
+def _costs(recovery: Recovery, unwanted: Sequence[Displaced]) -> list[str]:
+    instead = {(row.partition.topic, row.partition.partition): row.partition.leaders[row.leader] for row in unwanted}
+    chosen = [
+        (part, instead.get((part.topic, part.partition), part.recommended))
+        for part in recovery.partitions
+        if part.recommended is not None
+    ]
+    lost = total(leader and leader.lost for _, leader in chosen)
+    losing = [part for part, leader in chosen if leader is None or _loses(leader)]
+    text = "With this plan no partition loses a record that is here."
+    if losing:
+        records = "an unknown number of records" if lost.records is None else _plural(lost.records, "record")
+        committed = "unknown how many" if lost.committed is None else str(lost.committed)
+        text = f"With this plan {_counted(losing)} lose {records}; {committed} of them below a high watermark."
+    kept = "" if recovery.saved is None else f"\n\nThe records that are cut are saved in `{recovery.saved}`."
+    return ["## What it costs", text + kept]
+
+
+def _loses(leader: Candidate) -> bool:
+    return leader.lost is None or leader.lost.records != 0
+
+
+def _settings(recovery: Recovery) -> list[str]:
+    lines = [f"BOOTSTRAP={_address(recovery)}"]
+    if not recovery.release.reassigns_by_bootstrap_server:
+        lines.append("ZOOKEEPER=localhost:2181")
+    option = "--command-config" if recovery.release.elects_by_command_config else "--admin.config"
+    commands = (
+        "each command" if recovery.release.reassigns_by_bootstrap_server else "commands with `--bootstrap-server`"
+    )
+    security = f"If the cluster asks for a login, add `--command-config client.properties` to {commands}."
+    if recovery.release.has_leader_election_tool and option == "--admin.config":
+        security += " For `kafka-leader-election.sh` the option is `--admin.config` in this release."
+    return ["## Set this once", _code(lines), f"Type the commands in Kafka's directory. {security}"]
+
+
+def _address(recovery: Recovery) -> str:
+    """Return the first listener of the broker that starts first; a placeholder if none is known."""
+    brokers = {} if recovery.image is None else recovery.image.brokers
+    endpoints = [endpoint for number in recovery.live if number in brokers for endpoint in brokers[number].endpoints]
+    return shell_word(endpoints[0].rpartition("//")[2]) if endpoints else "localhost:9092"
+
+
+def _starts(recovery: Recovery, early: Collection[int]) -> list[str]:
+    started = "KafkaRaftServer" if recovery.kraft else "KafkaServer"
+    steps = []
+    for number in recovery.live:
+        if number in early:
+            steps.append(f'Elect, as "Before broker {number} starts" says below.')
+        steps.append(f"Start broker {number}.")
+    order = "\n".join(f"{place}. {step}" for place, step in enumerate(steps, start=1))
+    return [
+        "## Start the brokers, in this order",
+        (
+            "Do not start two at once. After each start, wait until its server.log has a line that ends with\n"
+            f"`started (kafka.server.{started})`, then until this prints the same lines twice, 30 seconds apart:"
+        ),
+        _code([_describe(recovery, "--under-replicated-partitions")]),
+        order,
+        (
+            f"After the last start, this prints {_counted(recovery.unclean)}, those of election.json:"
+            if recovery.unclean
+            else "After the last start, this prints nothing: every partition has a leader."
+        ),
+        _code([_describe(recovery, "--unavailable-partitions")]),
+    ]
+
+
+def _early(recovery: Recovery, number: int, rows: Sequence[Displaced]) -> list[str]:
+    """Return how to elect the leaders that cost less before a broker starts, and what that saves."""
+    parts = [row.partition for row in rows]
+    better = total(part.recommended and part.recommended.lost for part in parts)
+    worse = total(row.partition.leaders[row.leader].lost for row in rows)
+    saved, lost = ("?" if amount.records is None else str(amount.records) for amount in (better, worse))
+    return [
+        f"## Before broker {number} starts",
+        (
+            f"As soon as its broker starts, the controller elects a replica in sync for {_counted(parts)}, although a "
+            f"broker that runs by now has records that this one lacks. After an unclean election here {saved} records "
+            f"are lost, without it {lost}:"
+        ),
+        *_elect(recovery, f"election-before-{number}.json"),
+    ]
+
+
+def _elect(recovery: Recovery, name: str) -> list[str]:
+    """Return the command that elects the partitions of a file uncleanly, and what it prints."""
+    option = f"--election-type UNCLEAN --path-to-json-file {_file(recovery, name)}"
+    return [
+        _code([f"bin/kafka-leader-election.sh {_BOOTSTRAP} {option}"]),
+        (
+            "It prints `Successfully completed leader election (UNCLEAN) for partitions ...`. "
+            "`Valid replica already elected` means that a partition has a leader already."
+        ),
+    ]
+
+
+def _elections(recovery: Recovery, files: Collection[str]) -> list[str]:
+    if not recovery.unclean:
+        return []
+    lines = ["## Elect leaders", f"An unclean election alone gives {_counted(recovery.unclean)} a leader."]
+    if "reassignment.json" in files:
+        lines += [
+            "Kafka elects the first replica that is alive. First put the wanted replicas first:",
+            _code([f"{_reassign(recovery)} --reassignment-json-file {_file(recovery, 'reassignment.json')} --execute"]),
+            (
+                f"It prints `{_reassigned(recovery)}`. To undo this before the election, use rollback.json in the same"
+                " way: all its brokers must be alive."
+            ),
+        ]
+    if recovery.release.has_leader_election_tool:
+        lines += ["Elect:", *_elect(recovery, "election.json")]
+        if recovery.kraft and not recovery.release.kraft_obeys_unclean_election:
+            lines.append(f"Do not set `{UNCLEAN}`: KRaft controllers of this release ignore it.")
+        return lines
+    return [*lines, *_by_configuration(recovery)]
+
+
+def _by_configuration(recovery: Recovery) -> Iterator[str]:
+    """Yield how to elect where no tool can: the topic allows it for a while."""
+    topics = " ".join(dict.fromkeys(shell_word(partition.topic) for partition in recovery.unclean))
+    alter = f'bin/kafka-configs.sh {_ZOOKEEPER} --alter --entity-type topics --entity-name "$topic"'
+    yield "This release has no tool for that. Allow unclean elections of these topics for a short time:"
+    yield _code([f"for topic in {topics}; do", f"  {alter} --add-config {UNCLEAN}=true", "done"])
+    yield "For each topic it prints `Completed Updating config for entity: topic '...'.`"
+    if not recovery.release.elects_at_config_change:
+        yield "Only a new controller looks at this. Make the controller move:"
+        yield _code(['bin/zookeeper-shell.sh "$ZOOKEEPER" delete /controller'])
+    yield "Wait until this prints nothing:"
+    yield _code([_describe(recovery, "--unavailable-partitions")])
+    if recovery.release.exits_out_of_range_without_unclean_election:
+        yield (
+            "Then wait until the other replicas are in sync. In this release a broker exits if its log is longer than "
+            "its leader's and unclean elections are off. This prints what is not in sync:"
+        )
+        yield _code([_describe(recovery, "--under-replicated-partitions")])
+    yield "Then forbid it again:"
+    yield _code([f"for topic in {topics}; do", f"  {alter} --delete-config {UNCLEAN}", "done"])
+
+
+def _groups(recovery: Recovery, resets: Sequence[GroupReset]) -> list[str]:
+    if not resets:
+        return []
+    lines = [
+        "## Reset consumer groups",
+        (
+            f"{_plural(sum(len(reset.groups) for reset in resets), 'group')} committed offsets beyond the new log ends."
+            " Stop the consumers, then put the groups back to the log ends:"
+        ),
+    ]
+    for reset in resets:
+        groups = [f"  --group {shell_word(group)} \\" for group in reset.groups]
+        head = f"bin/kafka-consumer-groups.sh {_BOOTSTRAP} --reset-offsets \\"
+        lines.append(_code([head, *groups, f"  --from-file {_file(recovery, reset.file)} --execute"]))
+    return [*lines, "It prints a line with the new offset for each group and partition."]
+
+
+def _restarts(recovery: Recovery) -> list[str]:
+    """Return which brokers fail to truncate a replica, and follow after one more restart."""
+    rows = recovery.restarted
+    if not rows:
+        return []
+    brokers = [*dict.fromkeys(number for _, number in rows)]
+    partitions = [*dict.fromkeys(f"`{_name(partition)}`" for partition, _ in rows)]
+    more = "" if len(partitions) <= _SHOWN else f" and {len(partitions) - _SHOWN} more"
+    names = ", ".join(partitions[:_SHOWN]) + more
+    return [
+        "## Restart once more",
+        (
+            f"A broker of this release fails as it truncates a log below an open transaction: {names}."
+            f" Once these partitions have a leader, restart {_brokers(brokers)}: the replicas follow then."
+        ),
+    ]
+
+
+def _stuck(recovery: Recovery) -> list[str]:
+    """Return what to do with replicas that cannot follow the recommended leaders."""
+    rows = [*recovery.stuck]
+    if not rows:
+        return []
+    shown = [f"- broker {number}: `{_name(partition)}`" for partition, number in rows[:_SHOWN]]
+    more = [f"- {len(rows) - _SHOWN} more; plan.json has `follows: false` there"] if len(rows) > _SHOWN else []
+    return [
+        "## Replicas that cannot follow",
+        "The logs of these replicas differ from the leader's, and no broker truncates them:",
+        "\n".join((*shown, *more)),
+        (
+            "Once the partition has a leader, stop the broker, move the directory out of its log dir and start the"
+            " broker again. It fetches the replica from the leader. Keep the directory if you need its records."
+        ),
+    ]
+
+
+def _checks(recovery: Recovery) -> list[str]:
+    gone = {number for partition in recovery.partitions for number in _absent(partition, recovery)}
+    nothing = "nothing"
+    if gone:
+        nothing = f"only partitions with replicas on {_brokers(sorted(gone))}"
+    paths = " ".join(map(shell_word, recovery.paths))
+    return [
+        "## Check",
+        f"Wait until this prints {nothing}:",
+        _code([_describe(recovery, "--under-replicated-partitions")]),
+        "Then `kcheck verify` says what of this plan came true, and what is still to do:",
+        _code([f"kcheck verify {shell_word(recovery.folder)} {paths}"]),
+    ]
+
+
+def _absent(partition: PartitionElection, recovery: Recovery) -> Iterator[int]:
+    """Yield the brokers of a partition that this plan does not start."""
+    replicas = () if partition.registration is None else partition.registration.replicas
+    return (number for number in replicas if number not in recovery.starts)
+
+
+def _restore(recovery: Recovery, files: Collection[str]) -> list[str]:
+    lines = []
+    if "restore.json" in files:
+        command = f"{_reassign(recovery)} --reassignment-json-file {_file(recovery, 'restore.json')}"
+        lines += [
+            "When every broker in restore.json runs again, give the partitions all their replicas:",
+            _code([f"{command} --execute"]),
+            f"It prints `{_reassigned(recovery)}`. Repeat this until no line says `still in progress`:",
+            _code([f"{command} --verify"]),
+        ]
+    short = [part for part in recovery.partitions if _on_dead(part, recovery)]
+    if short:
+        lines.append(
+            f"{_counted(short)} had replicas on {_brokers(sorted(recovery.dead))}. Choose other brokers for them, "
+            "and reassign them the same way."
+        )
+    return ["## Restore the replication factor", *lines] if lines else []
+
+
+def _on_dead(partition: PartitionElection, recovery: Recovery) -> bool:
+    return partition.registration is not None and not recovery.dead.isdisjoint(partition.registration.replicas)
+
+
+def _reassign(recovery: Recovery) -> str:
+    server = _BOOTSTRAP if recovery.release.reassigns_by_bootstrap_server else _ZOOKEEPER
+    return f"bin/kafka-reassign-partitions.sh {server}"
+
+
+def _reassigned(recovery: Recovery) -> str:
+    """Return what the tool prints for the partitions that both files name."""
+    if recovery.release.reassigns_by_bootstrap_server:
+        plural = "" if len(recovery.reassigned) == 1 else "s"
+        return f"Successfully started partition reassignment{plural} for ..."
+    return "Successfully started reassignment of partitions."
+
+
+def _describe(recovery: Recovery, option: str) -> str:
+    server = _BOOTSTRAP if recovery.release.describes_by_bootstrap_server else _ZOOKEEPER
+    return f"bin/kafka-topics.sh {server} --describe {option}"
+
+
+def _file(recovery: Recovery, name: str) -> str:
+    return shell_word(f"{recovery.folder.rstrip('/')}/{name}")
+
+
+def _code(lines: Iterable[str]) -> str:
+    return "\n".join(("```sh", *lines, "```"))
+
+
+def _counted(partitions: Sequence[PartitionElection]) -> str:
+    """Return how many partitions these are, and the names of the first ones."""
+    names = ", ".join(map(_name, partitions[:_SHOWN]))
+    more = ", ..." if len(partitions) > _SHOWN else ""
+    return f"{_plural(len(partitions), 'partition')} ({names}{more})"
+
+
+def _name(partition: PartitionElection) -> str:
+    return f"{partition.topic}-{partition.partition}"
+
+
+def _brokers(numbers: Sequence[int]) -> str:
+    return f"broker{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def shell_word(text: str) -> str:
+    """Return a text as one word of a shell command; what cannot be printed is escaped as bash does it."""
+    if text.isprintable():
+        return shlex.quote(text)
+    return "$'" + "".join(map(_escaped, text)) + "'"
+
+
+def _escaped(character: str) -> str:
+    if character in "'\\":
+        return f"\\{character}"
+    if character.isprintable():
+        return character
+    return "".join(f"\\x{byte:02x}" for byte in character.encode(errors="surrogatepass"))

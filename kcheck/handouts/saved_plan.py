@@ -1,0 +1,187 @@
+"""plan.json, written by `elect --out`, read by `verify`: anybody may have edited it, so every value is checked."""
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from typing import TypeVar
+
+from kcheck.core.election.recovery_plan import PlannedFollower, PlannedPartition, SavedPlan
+from kcheck.core.replication.truncation_plans import OffsetRange
+from kcheck.errors import UsageError
+from kcheck.model.entries import UNDEFINED_EPOCH, Epoch, Offset
+from kcheck.model.java import INT_MAX, LONG_MAX
+from kcheck.model.names import is_legal_topic
+from kcheck.model.report import Row
+from kcheck.records.json_reader import read_json
+
+SCHEMA = "kcheck.election-plan/1"
+_TYPES: dict[type[object], str] = {dict: "an object", list: "an array", str: "a string", int: "an integer"}
+_SHOWN_MAX = 60
+T = TypeVar("T")
+
+
+def serialize(plan: SavedPlan) -> str:
+    """Return the text of plan.json, a partition a line."""
+    head = {
+        "schema": SCHEMA,
+        "kafka": plan.kafka,
+        "start_order": plan.order,
+        "dead": plan.dead,
+        "paths": plan.paths,
+        "saved": plan.saved,
+        "broker_epochs": [
+            {"broker_id": number, "broker_epoch": epoch} for number, epoch in sorted(plan.broker_epochs.items())
+        ],
+    }
+    rows = ",\n".join(json.dumps(_partition_row(partition)) for partition in plan.partitions)
+    return f'{json.dumps(head)[:-1]}, "partitions": [\n{rows}\n]}}\n'
+
+
+def _partition_row(partition: PlannedPartition) -> Row:
+    row = partition._asdict()
+    row["followers"] = [
+        {
+            "broker_id": follower.broker_id,
+            "truncate_to": follower.truncate_to,
+            "lost": None if follower.lost is None else {"from": follower.lost.start, "to": follower.lost.end},
+            "follows": follower.follows,
+        }
+        for follower in partition.followers
+    ]
+    return row
+
+
+def parse_plan(data: bytes, path: str) -> SavedPlan:
+    """Return the plan in the bytes of a plan.json; UsageError says what is wrong, and where."""
+    document = _document(data, path)
+    schema = document.value("schema", str)
+    if schema != SCHEMA:
+        raise UsageError(f"{path}.schema: {schema[:_SHOWN_MAX]!r}; this kcheck reads {SCHEMA}")
+    epochs = document.objects("broker_epochs")
+    partitions = tuple(map(_partition, document.objects("partitions")))
+    names = Counter((partition.topic, partition.partition) for partition in partitions)
+    for (topic, partition), count in names.items():
+        if count > 1:
+            raise UsageError(f"{path}.partitions: {topic}-{partition} is there {count} times")
+    return SavedPlan(
+        kafka=document.value("kafka", str),
+        order=document.numbers("start_order"),
+        dead=document.numbers("dead"),
+        paths=document.each("paths", str),
+        saved=document.optional("saved", str),
+        broker_epochs={row.number("broker_id", INT_MAX): row.number("broker_epoch", LONG_MAX) for row in epochs},
+        partitions=partitions,
+    )
+
+
+def parse_assignments(data: bytes, path: str) -> dict[tuple[str, int], tuple[int, ...]]:
+    """Return the replicas of the partitions in a restore.json; UsageError says what is wrong, and where."""
+    rows = _document(data, path).objects("partitions")
+    return {(row.value("topic", str), row.number("partition", INT_MAX)): row.numbers("replicas") for row in rows}
+
+
+def _document(data: bytes, path: str) -> "_Object":
+    try:
+        return _Object(path, read_json(data.decode()))
+    except ValueError as error:  # also UnicodeDecodeError
+        raise UsageError(f"{path}: {error}") from error
+
+
+def _partition(row: "_Object") -> PlannedPartition:
+    topic = row.value("topic", str)
+    if not is_legal_topic(topic):
+        raise UsageError(f"{row.place}.topic: {topic[:_SHOWN_MAX]!r} is not a topic name")
+    return PlannedPartition(
+        topic=topic,
+        partition=row.number("partition", INT_MAX),
+        topic_id=row.optional("topic_id", str),
+        leader=row.number("leader", INT_MAX),
+        log_end_offset=row.offset("log_end_offset"),
+        epoch_floor=Epoch(row.number("epoch_floor", INT_MAX, least=UNDEFINED_EPOCH)),
+        high_watermark=row.offset("high_watermark"),
+        replicas=row.numbers("replicas"),
+        followers=tuple(map(_follower, row.objects("followers"))),
+        allowed_unclean=row.flag("allowed_unclean"),
+    )
+
+
+def _follower(row: "_Object") -> PlannedFollower:
+    lost = None
+    if row.has("lost"):
+        place = row.inner("lost")
+        start, end = (Offset(place.number(name, LONG_MAX)) for name in ("from", "to"))
+        if end <= start:
+            raise UsageError(f"{place.place}: {start} to {end} is no range")
+        lost = OffsetRange(start, end)
+    return PlannedFollower(
+        row.number("broker_id", INT_MAX), row.offset("truncate_to"), lost, row.flag("follows") is not False
+    )
+
+
+class _Object:
+    """A JSON object that knows its place in the file."""
+
+    def __init__(self, place: str, value: object) -> None:
+        """Take a value; UsageError if it is no object."""
+        self.place = place
+        self._fields: dict[str, object] = _typed(value, dict, place)
+
+    def has(self, name: str) -> bool:
+        """Whether a field is there, and not null."""
+        return self._fields.get(name) is not None
+
+    def value(self, name: str, kind: type[T]) -> T:
+        """Return a field."""
+        return _typed(self._fields.get(name), kind, f"{self.place}.{name}")
+
+    def optional(self, name: str, kind: type[T]) -> T | None:
+        """Return a field; None if it is missing or null."""
+        return self.value(name, kind) if self.has(name) else None
+
+    def number(self, name: str, most: int, *, least: int = 0) -> int:
+        """Return a number from `least` to `most`."""
+        return _within(self.value(name, int), f"{self.place}.{name}", most, least)
+
+    def flag(self, name: str) -> bool | None:
+        """Return a truth value; None if it is missing or null."""
+        value = self._fields.get(name)
+        if value is not None and not isinstance(value, bool):
+            raise UsageError(f"{self.place}.{name}: {repr(value)[:_SHOWN_MAX]}; must be true or false")
+        return value
+
+    def offset(self, name: str) -> Offset | None:
+        """Return an offset; None if it is missing or null."""
+        return Offset(self.number(name, LONG_MAX)) if self.has(name) else None
+
+    def inner(self, name: str) -> "_Object":
+        """Return an object."""
+        return _Object(f"{self.place}.{name}", self._fields.get(name))
+
+    def each(self, name: str, kind: type[T]) -> tuple[T, ...]:
+        """Return the values of an array."""
+        return self._mapped(name, lambda value, place: _typed(value, kind, place))
+
+    def numbers(self, name: str) -> tuple[int, ...]:
+        """Return an array of ids."""
+        return self._mapped(name, lambda value, place: _within(_typed(value, int, place), place, INT_MAX, 0))
+
+    def objects(self, name: str) -> tuple["_Object", ...]:
+        """Return an array of objects."""
+        return self._mapped(name, lambda value, place: _Object(place, value))
+
+    def _mapped(self, name: str, of: Callable[[object, str], T]) -> tuple[T, ...]:
+        values = enumerate(self.value(name, list))
+        return tuple(of(value, f"{self.place}.{name}[{number}]") for number, value in values)
+
+
+def _typed(value: object, kind: type[T], place: str) -> T:
+    if not isinstance(value, kind) or isinstance(value, bool):
+        shown = _TYPES.get(type(value)) or ("missing" if value is None else repr(value)[:_SHOWN_MAX])
+        raise UsageError(f"{place}: {shown}; must be {_TYPES[kind]}")
+    return value
+
+
+def _within(number: int, place: str, most: int, least: int) -> int:
+    if not least <= number <= most:
+        raise UsageError(f"{place}: out of range, {least} to {most}")
+    return number

@@ -1,0 +1,51 @@
+"""Checks the inside of a message of magic 0 or 1, or of a compressed wrapper of such messages.
+
+Kafka classes: LegacyRecord and AbstractLegacyRecordBatch.DeepRecordsIterator 0.10 to 4.3.1.
+"""
+
+from typing import NamedTuple
+
+from kcheck.model.segments import RecordFault
+from kcheck.records.batch import header_of
+from kcheck.records.decompressed import TooLarge
+from kcheck.records.record import Unread, read_records
+
+
+class MessageSet(NamedTuple):
+    """What is inside a message or a wrapper."""
+
+    decoded: int
+    """The number of messages that were read."""
+    fault: RecordFault | None = None
+    """What is wrong; None if nothing is."""
+    record: int | None = None
+    """The number of the bad message, from 0; None if the wrapper itself is bad."""
+    problem: str = ""
+    """What is wrong, in words."""
+
+
+def look_into(batch: bytes | memoryview, size_max: int) -> MessageSet:
+    """Read a complete entry of magic 0 or 1; decompress at most `size_max` bytes.
+
+    A fault on which readers fail is reported before wrong offsets, which every reader accepts.
+    """
+    wrapper = header_of(batch, total=len(batch))
+    compressed = wrapper.record_count is None
+    count, before, accepted_fault = 0, None, None
+    for message in read_records(batch, size_max):
+        if isinstance(message, Unread):
+            if not message.passed:
+                fault = RecordFault.SIZE if isinstance(message.message, TooLarge) else RecordFault.MESSAGE
+                return MessageSet(count, fault, message.number, message.message)
+            accepted_fault = accepted_fault or MessageSet(count, RecordFault.PASSED, None, message.message)
+            continue
+        if compressed and not message.valid:
+            return MessageSet(count, RecordFault.MESSAGE, count, "its CRC does not match")
+        if accepted_fault is None and before is not None and message.offset <= before:
+            problem = f"it has offset {message.offset}, and the one before it {before}"
+            accepted_fault = MessageSet(count, RecordFault.OFFSET, count, problem)
+        count, before = count + 1, message.offset
+    if accepted_fault is None and before != wrapper.last_offset:
+        problem = f"it is the last one and has offset {before}"
+        accepted_fault = MessageSet(count, RecordFault.OFFSET, count - 1, problem)
+    return MessageSet(count) if accepted_fault is None else accepted_fault._replace(decoded=count)

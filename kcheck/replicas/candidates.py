@@ -1,0 +1,341 @@
+"""The candidates of one partition: what each broker has after its start, and what each leader would cost."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from kcheck.core.election.election import BrokerStart, standing
+from kcheck.core.election.plans import (
+    Amounts,
+    Candidate,
+    CopyState,
+    CutTransactions,
+    PartitionElection,
+    Refetched,
+    decided,
+    is_clean,
+)
+from kcheck.core.replication.truncation_plans import TruncationPlan
+from kcheck.core.start.predictions import PartitionPrediction
+from kcheck.core.start.startup import Outcome
+from kcheck.core.start.strays import directory_of
+from kcheck.core.sums import known_sum
+from kcheck.model.cluster import ClusterImage, PartitionRegistration, TopicImage, is_reserved
+from kcheck.model.entries import Offset
+from kcheck.model.names import DirectoryState, ids_differ
+from kcheck.model.release import Release
+from kcheck.replicas.distinct_records import LostRange, distinct
+from kcheck.replicas.group_offsets import GroupOffset
+from kcheck.replicas.leader_plans import Election, fork_of, plans_of
+from kcheck.replicas.loading import ReplicaFiles, brought_back
+from kcheck.replicas.lost_amounts import amounts_by_offsets, amounts_lost
+from kcheck.replicas.lost_transactions import lost_transactions, open_transactions
+from kcheck.replicas.replica import ReplicaState, after_start
+
+GroupOffsets = Callable[[str, int], tuple[GroupOffset, ...] | None]
+"""Takes a partition; returns what consumer groups have committed in it, None if no offsets are at hand."""
+_ROLES = {
+    DirectoryState.CURRENT: CopyState.CURRENT,
+    DirectoryState.STRAY: CopyState.STRAY,
+    DirectoryState.FUTURE: CopyState.FUTURE,
+    DirectoryState.DELETED: CopyState.DELETED,
+}
+_DROPPED = {Outcome.STRAY: CopyState.STRAY, Outcome.DELETED: CopyState.DELETED}
+
+
+class ReplicaCopy(NamedTuple):
+    """A directory of a partition on a broker, after the next start."""
+
+    state: ReplicaState
+    """The replica."""
+    role: CopyState
+    """What the directory is to the partition."""
+    dir: str | None
+    """The directory; None where the broker has none."""
+    high_watermark: Offset | None = None
+    """The high watermark that is checkpointed for it."""
+    unstable: bool = True
+    """Whether transactions can be open at its log end."""
+
+
+class BrokerHere(NamedTuple):
+    """A broker of which log dirs are here."""
+
+    start: BrokerStart
+    """How it registers."""
+    problem: str | None
+    """Why it does not start; None if it does."""
+    log_dirs: frozenset[str]
+    """The ids of its log dirs that come online."""
+    is_complete: bool
+    """Whether all of its log dirs are here and come online, as far as its files tell."""
+    has_new_log_dir: bool = False
+    """Whether the cluster does not know a log dir that is here: a new disk took the place of another."""
+
+
+class ClusterHere(NamedTuple):
+    """What is known of the cluster."""
+
+    image: ClusterImage | None
+    """Its metadata; None without any."""
+    brokers: Mapping[int, BrokerHere]
+    """The brokers here, by id."""
+    dead: frozenset[int]
+    """The brokers that are given up."""
+    kraft: bool
+    """Whether KRaft controllers elect."""
+    release: Release
+    """The release that is modelled."""
+    incomplete_ok: bool
+    """Whether to recommend a leader although replicas are not known."""
+    offsets: GroupOffsets
+    """What consumer groups have committed."""
+    counted: Callable[[TruncationPlan], TruncationPlan] | None = None
+    """Where the logs themselves are not at hand: fills in how many records a plan loses and fetches, as is known."""
+    fenced: tuple[int, ...] = ()
+    """The brokers that run by the metadata, in the order in which the controller notices that they are gone."""
+
+    @property
+    def starts(self) -> dict[int, BrokerStart]:
+        """How the brokers register that start, by id."""
+        return {number: broker.start for number, broker in self.brokers.items() if broker.problem is None}
+
+
+def copy_of(
+    files: ReplicaFiles, start: PartitionPrediction | None, broker: BrokerHere, release: Release
+) -> ReplicaCopy:
+    """Return a directory as the next start of its broker leaves it; one that it does not serve, as `salvaged`."""
+    role = role_of(files.view.state, None if start is None else start.outcome)
+    if role is not CopyState.CURRENT:
+        return with_problem(salvaged(files, role, release), broker)
+    state = after_start(files.view, files.log_dir, start, release)
+    unstable = start is None or start.log is None or start.log.unstable
+    copy = ReplicaCopy(state, role, files.view.where.dir, files.view.high_watermark, unstable)
+    return with_problem(copy, broker)
+
+
+def salvaged(files: ReplicaFiles, role: CopyState, release: Release) -> ReplicaCopy:
+    """Return a directory that no broker serves, as if somebody brought it back."""
+    return ReplicaCopy(brought_back(files, release), role, files.view.where.dir, files.view.high_watermark)
+
+
+def role_of(state: DirectoryState, outcome: Outcome | None) -> CopyState:
+    """Return what a directory is to its partition after a start with this outcome."""
+    role = _ROLES[state]
+    return role if outcome is None or role is not CopyState.CURRENT else _DROPPED.get(outcome, role)
+
+
+def with_problem(copy: ReplicaCopy, broker: BrokerHere) -> ReplicaCopy:
+    """Return a copy that cannot take part if its broker does not start."""
+    if broker.problem is None:
+        return copy
+    return copy._replace(state=copy.state._replace(problem=f"the broker does not start: {broker.problem}"))
+
+
+def election_of(topic: str, partition: int, copies: Iterable[ReplicaCopy], cluster: ClusterHere) -> PartitionElection:
+    """Return the candidates of one partition, what each costs, and whom Kafka elects."""
+    known = None if cluster.image is None else cluster.image.topics.get(topic)
+    registration = None if known is None else known.partitions.get(partition)
+    own = [copy for copy in copies if known is None or not ids_differ(copy.state.topic_id, known.topic_id)]
+    current = {copy.state.broker_id: copy for copy in own if copy.role is CopyState.CURRENT}
+    if known is not None and registration is not None:
+        for number in registration.replicas:
+            if number in cluster.brokers and number not in current:
+                current[number] = _missing(number, known, partition, registration, cluster.brokers[number])
+    replicas = () if registration is None else registration.replicas
+    order = sorted(
+        current, key=lambda number: (replicas.index(number) if number in replicas else len(replicas), number)
+    )
+    marks = [copy.high_watermark for copy in current.values() if copy.high_watermark is not None]
+    election = PartitionElection(
+        topic=topic,
+        partition=partition,
+        registration=registration,
+        high_watermark=max(marks, default=None),
+        candidates=(),
+        unknown_replicas=tuple(
+            number for number in replicas if number not in cluster.brokers and number not in cluster.dead
+        ),
+    )
+    if cluster.image is not None and known is not None and registration is not None:
+        decides = standing(cluster.image, known, registration, cluster.fenced, cluster.release, kraft=cluster.kraft)
+        election = election._replace(seats=decides.seats, rules=decides.rules)
+    election = election._replace(groups=_groups(election, [copy.state for copy in current.values()], cluster))
+    served = tuple(current[number] for number in order)
+    others = tuple(copy for copy in own if copy.role is not CopyState.CURRENT)
+    candidates = (
+        *_candidates(served, election, cluster),
+        *(_salvage(copy, served, election, cluster) for copy in others),
+    )
+    return decided(election._replace(candidates=candidates), cluster.starts, complete=cluster.incomplete_ok)
+
+
+def _missing(
+    number: int, topic: TopicImage, partition: int, registration: PartitionRegistration, broker: BrokerHere
+) -> ReplicaCopy:
+    """Return the replica of a broker without a directory: an empty log, or one in a log dir that is not here.
+
+    With a new disk the broker makes the replica again, empty, and has its log dir changed in the metadata
+    (ReplicationControlManager.handleAssignReplicasToDirs): from then on the controller can elect it.
+    """
+    log_dir = directory_of(registration, number)
+    problem = None if broker.problem is None else f"the broker does not start: {broker.problem}"
+    is_placed = log_dir is not None and not is_reserved(log_dir)
+    if problem is None and is_placed and log_dir not in broker.log_dirs and not broker.has_new_log_dir:
+        problem = f"its log dir {log_dir} is not here, or does not come online"
+    elif problem is None and log_dir is None and not broker.is_complete:
+        problem = "it may be in a log dir that is not here, or does not come online"
+    state = ReplicaState(
+        number, topic.name, partition, log_end_offset=Offset(0), high_watermark=Offset(0), topic_id=topic.topic_id,
+        problem=problem,
+    )  # fmt: skip
+    return ReplicaCopy(state, CopyState.MISSING if problem is None else CopyState.CURRENT, None, unstable=False)
+
+
+def _groups(
+    election: PartitionElection, states: Iterable[ReplicaState], cluster: ClusterHere
+) -> tuple[tuple[str, Offset], ...] | None:
+    """Return the consumer groups whose offset lies beyond the log end of a replica; None if that is not known.
+
+    Replicas that end alike count too: after a power loss all of them can lack what a group has read.
+    """
+    ends = {state.log_end_offset for state in states if state.log_end_offset is not None}
+    offsets = cluster.offsets(election.topic, election.partition) if ends else ()
+    if offsets is None:
+        return None
+    return tuple((row.group, Offset(row.offset)) for row in offsets if row.offset > min(ends))
+
+
+def _candidates(
+    copies: tuple[ReplicaCopy, ...], election: PartitionElection, cluster: ClusterHere
+) -> Iterable[Candidate]:
+    """Yield the replicas that brokers serve, each with the plan of all others under it."""
+    states = tuple(sorted((copy.state for copy in copies), key=lambda state: state.broker_id or 0))
+    plans = {plan.leader: plan for plan in plans_of(states, Election(), cluster.release)}
+    for copy in copies:
+        yield _candidate(copy, plans.get(copy.state.broker_id), states, election, cluster)
+
+
+def _salvage(
+    copy: ReplicaCopy, copies: tuple[ReplicaCopy, ...], election: PartitionElection, cluster: ClusterHere
+) -> Candidate:
+    """Return a directory that no broker serves, as if somebody brought it back and it led the others."""
+    others = (other.state for other in copies if other.state.broker_id != copy.state.broker_id)
+    states = (copy.state, *others)
+    leader = Election(leader=str(copy.state.broker_id))
+    plan = next(plans_of(states, leader, cluster.release))
+    candidate = _candidate(copy, plan, states, election, cluster)
+    return candidate._replace(only_here=_only_here(copy.state, copies, election, cluster))
+
+
+def _only_here(
+    state: ReplicaState, copies: Iterable[ReplicaCopy], election: PartitionElection, cluster: ClusterHere
+) -> Amounts | None:
+    """Return what a copy has that no replica has; None if that is not known.
+
+    What lies below the log start of every replica is no loss: retention deleted it.
+    """
+    others = [copy.state for copy in copies if copy.state.problem is None and copy.state.log_end_offset is not None]
+    if cluster.counted is not None or state.problem is not None or state.log_end_offset is None:
+        return None
+    first = max(
+        min((other.log_start_offset for other in others), default=state.log_start_offset),
+        max((fork_of(other, state).common_prefix or Offset(0) for other in others), default=Offset(0)),
+    )
+    if first >= state.log_end_offset:
+        return Amounts(0, 0, 0)
+    kept = [LostRange(other.logs, other.log_start_offset, other.log_end_offset or Offset(0)) for other in others]
+    counts = distinct([LostRange(state.logs, first, state.log_end_offset)], kept, election.high_watermark)
+    return Amounts(counts.records, counts.committed, counts.bytes)
+
+
+def _candidate(
+    copy: ReplicaCopy,
+    plan: TruncationPlan | None,
+    states: tuple[ReplicaState, ...],
+    election: PartitionElection,
+    cluster: ClusterHere,
+) -> Candidate:
+    """Return what it costs that a copy leads; `plan` is that of the others under it, None if it cannot lead."""
+    state, end = copy.state, copy.state.log_end_offset
+    assert state.broker_id is not None
+    broker = cluster.brokers.get(state.broker_id)
+    start = None if broker is None or broker.problem is not None else broker.start
+    candidate = Candidate(
+        broker_id=state.broker_id,
+        state=copy.role,
+        dir=copy.dir,
+        clean=None
+        if start is None or copy.role not in (CopyState.CURRENT, CopyState.MISSING)
+        else is_clean(election, start),
+        problem=state.problem,
+        log_end_offset=end,
+        log_start_offset=None if end is None else state.log_start_offset,
+        lost=None,
+        refetch=None,
+    )
+    if plan is None or state.problem is not None or end is None:
+        return candidate
+    by_broker = {other.broker_id: other for other in states}
+    candidate = _with_amounts(candidate, plan, by_broker, election, cluster, copy)
+    return candidate._replace(
+        loses_no_more_than=tuple(
+            follower.broker_id
+            for follower in plan.followers
+            if follower.broker_id is not None
+            and follower.problem is None
+            and follower.lost is None
+            and follower.diverges_silently_at is None
+            and (cluster.counted is None or _parts(states, follower.broker_id, state) is not None)
+        ),
+        plan=plan,
+    )
+
+
+def _with_amounts(
+    candidate: Candidate, plan: TruncationPlan, states: Mapping[int | None, ReplicaState],
+    election: PartitionElection, cluster: ClusterHere, copy: ReplicaCopy,
+) -> Candidate:  # fmt: skip
+    """Return a candidate with what its election costs; without the logs no transactions and groups are known."""
+    if cluster.counted is not None:
+        counted = cluster.counted(plan)
+        lost = amounts_by_offsets(counted, states, election.high_watermark)
+        return candidate._replace(lost=lost, refetch=_refetched(counted))
+    end = copy.state.log_end_offset
+    assert end is not None
+    return candidate._replace(
+        lost=amounts_lost(plan, states, election.high_watermark),
+        refetch=_refetched(plan),
+        open_transactions=_open_transactions(copy, end),
+        cut_transactions=_cut_transactions(plan, states),
+        groups_beyond=None if election.groups is None else sum(offset > end for _, offset in election.groups),
+    )
+
+
+def _parts(states: tuple[ReplicaState, ...], follower: int, leading: ReplicaState) -> Offset | None:
+    """Return up to where a follower has the records of its leader; None if offsets and epochs do not show it."""
+    (own,) = (state for state in states if state.broker_id == follower and state is not leading)
+    return None if own.log_end_offset is None else fork_of(own, leading).common_prefix
+
+
+def _open_transactions(copy: ReplicaCopy, end: Offset) -> int | None:
+    transactions = open_transactions(copy.state.logs, end) if copy.unstable else ()
+    return None if transactions is None else len(transactions)
+
+
+def _refetched(plan: TruncationPlan) -> Refetched:
+    parts = [follower.refetch for follower in plan.followers if follower.refetch is not None]
+    return Refetched(known_sum(part.records for part in parts), known_sum(part.bytes for part in parts))
+
+
+def _cut_transactions(plan: TruncationPlan, states: Mapping[int | None, ReplicaState]) -> CutTransactions | None:
+    """Return what the followers' truncations do to transactions; None if nothing is cut, or if that is not known."""
+    committed = markers = 0
+    cuts = [follower for follower in plan.followers if follower.lost is not None]
+    for follower in cuts:
+        assert follower.lost is not None
+        transactions = lost_transactions(states[follower.broker_id].logs, follower.lost.start, follower.lost.end)
+        if transactions is None:
+            return None
+        committed = max(committed, transactions.committed.total)
+        markers = max(markers, transactions.markers.total)
+    return CutTransactions(committed, markers) if cuts else None

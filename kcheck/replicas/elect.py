@@ -1,0 +1,293 @@
+"""`kcheck elect`: who should lead each partition, in which order brokers should start, and what each way costs."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
+
+from kcheck.core.election.election import BrokerStart, fencing_order
+from kcheck.core.election.plans import (
+    BrokerGap,
+    CopyState,
+    PartitionElection,
+    is_safe,
+    lost_ranges,
+    order_of_starts,
+)
+from kcheck.core.election.recovery_plan import Recovery
+from kcheck.core.election.scenarios import Scenario, scenarios
+from kcheck.core.election.start_order import StartOrder
+from kcheck.core.election.verdict import verdict
+from kcheck.disk.new_files import NewFiles
+from kcheck.documents.answer import COMPARED_COUNT_MAX, Answer, Outcomes, name_of
+from kcheck.documents.election import controller_row, election_body
+from kcheck.errors import UsageError
+from kcheck.handouts.election_files import files_of
+from kcheck.model.cluster import STATIC, ClusterImage
+from kcheck.model.finding import Finding
+from kcheck.model.release import Release
+from kcheck.model.report import PartitionFilter, Report, Row
+from kcheck.replicas.candidates import ClusterHere, ReplicaCopy, election_of
+from kcheck.replicas.partition_directories import PartitionDirectories
+from kcheck.replicas.saved_records import SavedRecords, save_lost
+from kcheck.startup.log_manager import StartOptions
+from kcheck.survey.selection import require_match
+from kcheck.views.broker_settings import settings_of, static_configs
+from kcheck.views.metadata_at_hand import image_at_hand
+from kcheck.views.targets import TargetKind, directory_wanted, paths_of, replica_targets
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ElectionQuestion:
+    """What is asked of the elections of a cluster."""
+
+    dead: tuple[int, ...] = ()
+    """The brokers that are given up."""
+    incomplete_ok: bool = False
+    """Whether to recommend a leader although replicas are not known."""
+    metadata: tuple[str, ...] = ()
+    """Copies of the cluster's metadata outside of the log dirs."""
+    aside: tuple[str, ...] = ()
+    """`BROKER=PATH`: directories that somebody moved aside, or that hold such ones."""
+    config: str | None = None
+    """The server.properties of a controller; None for the first among the paths."""
+
+
+class SavedReplica(NamedTuple):
+    """What was saved of a replica."""
+
+    topic: str
+    partition: int
+    broker_id: int
+    records: SavedRecords
+    """The files, and how much they hold."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterElection(Answer):
+    """What `kcheck elect` answers."""
+
+    release: Release
+    """The Kafka release that is modelled."""
+    kraft: bool
+    """Whether KRaft controllers elect."""
+    image: ClusterImage | None
+    """The metadata of the cluster; None without any."""
+    brokers: tuple[int, ...]
+    """The brokers here."""
+    question: ElectionQuestion
+    """What was asked."""
+    starts: Mapping[int, BrokerStart]
+    """How the brokers register that start, by id."""
+    fenced: tuple[int, ...]
+    """The brokers that run by the metadata, in the order in which the controller notices that they are gone."""
+    verdict: str
+    """What to do, and what that costs, in sentences."""
+    gaps: tuple[BrokerGap, ...]
+    """The brokers whose replicas are not part of the picture."""
+    order: StartOrder
+    """The order in which the brokers here should start."""
+    scenarios: tuple[Scenario, ...]
+    """What a person compares."""
+    partitions: tuple[PartitionElection, ...]
+    """Every partition, by topic and number."""
+    copies: Callable[[str, int], tuple[ReplicaCopy, ...]]
+    """Returns the directories of a partition, as the next starts leave them."""
+    collected: list[Finding]
+    """Findings about unreadable files."""
+    checked: tuple[str, ...]
+    """The paths that were read."""
+    arguments: tuple[str, ...]
+    """The arguments that name the brokers."""
+    saved: tuple[SavedReplica, ...] = ()
+    """What was saved of each replica that some candidate's election would cut."""
+    saved_in: str | None = None
+    """The directory that holds it."""
+    written: tuple[str, ...] = ()
+    """The files of the plan."""
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether every partition has a recommended leader under which no committed record is lost, as is known."""
+        return is_safe(self.partitions)
+
+    def with_plan(self, out: str) -> Self:
+        """Return the answer once its plan is written to a directory: files for Kafka's tools, and for people.
+
+        UsageError if a file exists already or cannot be written, or if the directory is in a log dir.
+        """
+        recovery = Recovery(
+            partitions=self.partitions,
+            order=(*self.order.brokers, *(number for number in self.brokers if number not in self.starts)),
+            starts=self.starts,
+            dead=frozenset(self.question.dead),
+            release=self.release,
+            kraft=self.kraft,
+            image=self.image,
+            paths=self.arguments,
+            folder=out,
+            saved=self.saved_in,
+        )
+        return replace(self, written=write_plan(recovery, apart_from=self.checked))
+
+    def with_saved(self, out: str) -> Self:
+        """Return the answer once what the election of any candidate would cut is saved below a directory.
+
+        UsageError if a file exists already or cannot be written, or if the directory is in a log dir.
+        """
+        return replace(self, saved=tuple(self._saved(out)), saved_in=out)
+
+    def _saved(self, out: str) -> Iterator[SavedReplica]:
+        for election in self.partitions:
+            ranges = lost_ranges(election)
+            copies = self.copies(election.topic, election.partition) if ranges else ()
+            logs = {copy.state.broker_id: copy.state.logs for copy in copies if copy.role is CopyState.CURRENT}
+            for broker_id, (start, end) in ranges.items():
+                name = f"{election.topic}-{election.partition}"
+                records = save_lost(out, name, broker_id, logs[broker_id], start, end)
+                yield SavedReplica(election.topic, election.partition, broker_id, records)
+
+    def outcomes(self) -> tuple[Self, Outcomes | None]:
+        """Return the order of starts, and for each partition whom Kafka elects and what each candidate costs."""
+        if len(self.partitions) > COMPARED_COUNT_MAX:
+            return self, None
+        of_partitions: Outcomes = {
+            (f"elect {name_of(row.topic, row.partition)}",): [
+                (row.kafka_clean, row.kafka_unclean, row.best),
+                *((part.broker_id, part.state, part.clean, part.problem, part.lost) for part in row.candidates),
+            ]
+            for row in self.partitions
+        }
+        return self, {**of_partitions, ("start order",): self.order.brokers}
+
+    def report(self) -> Report:
+        """Return the answer as rows."""
+        return Report(
+            verb="elect",
+            kafka=self.release.name,
+            evidence=self.release.evidence,
+            body={
+                **election_body(
+                    self.order, self.scenarios, self.partitions, self.gaps, kraft=self.kraft, verdict=self.verdict
+                ),
+                **controller_row(self.image, kraft=self.kraft),
+                "running_in_metadata": self.fenced,
+                "saved": tuple(map(_saved_row, self.saved)),
+                "written": self.written,
+            },
+            collected=self.collected,
+            kinds={"scenarios": "scenario", "partitions": "partition", "gaps": "gap"},
+            checked=self.checked,
+        )
+
+
+def _saved_row(saved: SavedReplica) -> Row:
+    records = saved.records
+    return {
+        "topic": saved.topic,
+        "partition": saved.partition,
+        "broker_id": saved.broker_id,
+        "paths": (*(() if records.path is None else (records.path,)), *records.more),
+        "from": records.start,
+        "to": records.end,
+        "batches": records.batches,
+        "records": records.records,
+        "bytes": records.bytes,
+        "sha256": records.sha256,
+    }
+
+
+def elect(
+    arguments: list[str], question: ElectionQuestion, *, wanted: PartitionFilter, release: Release
+) -> ClusterElection:
+    """Return who should lead the partitions of the brokers in the paths.
+
+    UsageError: a path is a file, a log dir has no broker id, or a broker is both here and dead.
+    """
+    targets = replica_targets(arguments)
+    for target in targets:
+        if target.kind is TargetKind.FILE:
+            raise directory_wanted(target.path, "an election")
+    require_match(targets, wanted)
+    image = image_at_hand(targets, question.metadata, release)
+    static = static_configs(arguments, question.config)
+    image = image and image._replace(configs={**image.configs, STATIC: static})
+    collected: list[Finding] = []
+    options = StartOptions(
+        None, settings_of(arguments, question.config, (), release), release, wanted, metadata=question.metadata
+    )
+    directories = PartitionDirectories(targets, options, image, collected, aside=question.aside)
+    both = sorted(directories.brokers.keys() & set(question.dead))
+    if both:
+        raise UsageError(f"--dead {both[0]}: broker {both[0]} is among the paths")
+    cluster = ClusterHere(
+        image=image,
+        brokers=directories.brokers,
+        dead=frozenset(question.dead),
+        kraft=directories.kraft,
+        release=release,
+        incomplete_ok=question.incomplete_ok,
+        offsets=directories.offsets,
+        fenced=() if image is None or not directories.kraft else fencing_order(image.brokers, release),
+    )
+    every = (
+        election_of(topic, number, directories.of(topic, number), cluster)
+        for topic, number in _wanted_partitions(directories, image, wanted)
+    )
+    elections = tuple(election for election in every if election.is_of_cluster)
+    order = order_of_starts(elections, cluster.starts)
+    rows = scenarios(elections, cluster.starts, order.brokers)
+    return ClusterElection(
+        release=release,
+        kraft=directories.kraft,
+        image=image,
+        brokers=tuple(directories.brokers),
+        question=question,
+        starts=cluster.starts,
+        fenced=cluster.fenced,
+        verdict=verdict(elections, cluster.starts, order, cluster.release),
+        gaps=tuple(gaps_of(elections, cluster)),
+        order=order,
+        scenarios=rows,
+        partitions=elections,
+        copies=directories.of,
+        collected=collected,
+        checked=paths_of(targets),
+        arguments=tuple(arguments),
+    )
+
+
+def write_plan(recovery: Recovery, *, apart_from: Iterable[str]) -> tuple[str, ...]:
+    """Write the files of a plan into its directory; return their paths. UsageError as `ClusterElection.with_plan`."""
+    texts = files_of(recovery)
+    with NewFiles(recovery.folder, (), apart_from=apart_from) as files:
+        written = []
+        for name, text in texts.items():
+            written.append(files.begin(name))
+            files.write(text.encode(errors="backslashreplace"))
+    return tuple(written)
+
+
+def _wanted_partitions(
+    directories: PartitionDirectories, image: ClusterImage | None, wanted: PartitionFilter
+) -> list[tuple[str, int]]:
+    """Return every partition that has a directory here or is in the metadata; the metadata log is none."""
+    named = {(topic.name, number) for topic, number, _ in image.partitions()} if image is not None else set()
+    return sorted(key for key in {*directories.partitions, *named} if wanted.has(*key))
+
+
+def gaps_of(elections: Iterable[PartitionElection], cluster: ClusterHere) -> Iterator[BrokerGap]:
+    """Yield the brokers whose replicas are not part of the picture."""
+    replicas = Counter(number for election in elections for number in _replicas(election))
+    for number in sorted(replicas):
+        broker = cluster.brokers.get(number)
+        if broker is None:
+            yield BrokerGap(number, replicas[number], "given up" if number in cluster.dead else None)
+        elif broker.problem is not None:
+            yield BrokerGap(number, replicas[number], broker.problem)
+
+
+def _replicas(election: PartitionElection) -> Iterable[int]:
+    if election.registration is not None:
+        return election.registration.replicas
+    return (candidate.broker_id for candidate in election.candidates)

@@ -1,0 +1,11 @@
+"""How wide a screen is, and whether it has colors."""
+
+from typing import NamedTuple
+
+
+class Options(NamedTuple):
+    """The layout options: `width` in columns, and `color` for a terminal. `every` shows what text leaves out."""
+
+    width: int = 80
+    color: bool = False
+    every: bool = False

@@ -1,0 +1,248 @@
+"""The building blocks of the text layouts: lines, columns and findings, on a terminal or a pipe."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from itertools import islice
+from typing import NamedTuple, TextIO, TypeAlias
+
+from kcheck.model.finding import Severity
+from kcheck.model.mapped import Mapped
+from kcheck.model.report import Row
+from kcheck.screen.options import Options
+from kcheck.screen.printable import printable
+
+STYLES = {"info": "blue", "warning": "yellow", "error": "red", "fatal": "bold red"}
+
+_NAMES_SHOWN = 3
+_ALIKE_MAX = 3
+"""Text shows more findings of one rule as one block."""
+_SOME_COUNT = 1000
+"""Number of rows laid out at once."""
+_FEW_COUNT = 8
+"""It is faster to go through fewer rows one by one than by columns."""
+
+Cells: TypeAlias = tuple[str, ...]
+Findings: TypeAlias = dict[tuple[object, ...], list[Row]]
+"""Rows of findings by log dir and directory; by file if they have no directory."""
+
+
+def cell(value: object) -> str:
+    """Return the text of a table value; `?` if it is unknown."""
+    if type(value) is int:  # the usual case; numbers are printable
+        return str(value)
+    if type(value) is str and value.isprintable():
+        return value
+    return "?" if value is None else printable(value)
+
+
+def known(value: object) -> object:
+    """Return a value, or `-` if there is none."""
+    return "-" if value is None else value
+
+
+def size(count: object) -> str:
+    """Return a size in human-readable form: 243 KiB."""
+    if not isinstance(count, int):
+        return "?"
+    amount, unit = float(count), "B"
+    for larger in ("KiB", "MiB", "GiB", "TiB", "PiB"):
+        if amount < 1024:
+            break
+        amount, unit = amount / 1024, larger
+    return f"{amount:.0f} {unit}" if amount >= 10 or unit == "B" else f"{amount:.1f} {unit}"
+
+
+def moment(value: object) -> str:
+    """Return a time in ms since 1970 to the second; `?` if it is unknown or outside the calendar."""
+    try:
+        return datetime.fromtimestamp(int(str(value)) // 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    except (ValueError, OverflowError, OSError):
+        return "?"
+
+
+def plural(count: int, word: str) -> str:
+    """Return `1 error`, `2 errors`, `2 entries`."""
+    if count == 1:
+        return f"1 {word}"
+    return f"{count} {word[:-1]}ies" if word.endswith("y") else f"{count} {word}s"
+
+
+def some_of(names: Sequence[str]) -> str:
+    """Return the first three names, and how many more there are."""
+    more = len(names) - _NAMES_SHOWN
+    return ", ".join(names[:_NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _place(row: Row) -> str:
+    """Return the place of a finding below its log dir."""
+    return "/".join(str(row[part]) for part in ("dir", "file") if row[part] is not None)
+
+
+def lost_words(lost: Row) -> str:
+    """Return in words which records are lost; a plan written by hand may leave fields out."""
+    from kcheck.core.start.verdicts import offset_words, record_count  # only where records are lost
+
+    numbers = {name: value for name, value in lost.items() if isinstance(value, int)}
+    records, below = numbers.get("records"), numbers.get("below_high_watermark")
+    words = record_count(records, numbers.get("at_least", 0) if records is None else records)
+    offsets = offset_words(numbers.get("from"), numbers.get("to"))
+    words += f", {offsets}" * bool(offsets) + f", {size(lost.get('bytes'))}"
+    return words + ("" if below is None else f", {below} of them below the high watermark")
+
+
+def _styled(text: str, style: str) -> str:
+    from rich.color import ColorSystem  # only for colour output
+    from rich.style import Style
+
+    return Style.parse(style).render(text, color_system=ColorSystem.STANDARD)
+
+
+def wrap(text: str, width: int, indent: str, hanging: str) -> Iterator[str]:
+    """Yield the lines of printable text, broken at spaces only; a word longer than a line is not broken."""
+    begin, text, at = indent, text.rstrip(" "), 0
+    while at < len(text):
+        room = width - len(begin)
+        if len(text) - at <= room:
+            yield begin + text[at:]
+            return
+        end = text.rfind(" ", at, at + room + 1)
+        if end < 0:
+            end = text.find(" ", at)
+            end = len(text) if end < 0 else end
+        line = text[at:end].rstrip(" ")
+        at = end
+        while at < len(text) and text[at] == " ":
+            at += 1
+        if line:
+            yield begin + line
+            begin = hanging
+
+
+def _some(rows: Iterable[Cells]) -> Iterator[list[Cells]]:
+    """Yield the rows in groups."""
+    remaining = iter(rows)
+    while some := list(islice(remaining, _SOME_COUNT)):
+        yield some
+
+
+class TableLayout(NamedTuple):
+    """How rows are laid out as tables."""
+
+    titles: tuple[str, ...]
+    indent: str
+    length: int
+    """Number of rows per table."""
+
+
+@lru_cache
+def _padded(widths: tuple[int, ...]) -> str:
+    return "  ".join(f"%-{width}s" for width in widths)
+
+
+class Page:
+    """A stream of lines of a given width; it escapes unprintable characters."""
+
+    def __init__(self, stream: TextIO, options: Options) -> None:
+        """Take the stream and the layout options."""
+        self.width, self.every = options.width, options.every
+        self._stream = stream
+        self._color = options.color
+
+    def line(self, text: str = "", style: str | None = None) -> None:
+        """Write one line of any length."""
+        self._write(printable(text), style)
+
+    def _write(self, shown: str, style: str | None = None) -> None:
+        self._stream.write((_styled(shown, style) if style and self._color else shown) + "\n")
+
+    def write(self, lines: str) -> None:
+        """Write lines that are printable and no wider than the page."""
+        self._stream.write(lines)
+
+    @property
+    def room(self) -> int:
+        """The width of wrapped lines."""
+        return max(self.width, 40)
+
+    def wrapped(self, text: str, *, indent: str = "", hanging: str | None = None, style: str | None = None) -> None:
+        """Write text wrapped to the width; words longer than a line are not broken."""
+        for line in wrap(printable(text), self.room, indent, indent if hanging is None else hanging):
+            self._write(line, style)
+
+    def table(self, header: Sequence[str], rows: Iterable[Sequence[object]], *, indent: str = "") -> None:
+        """Write columns. If they are too wide, the first gets a line of its own, and no header; then rows are blocks.
+
+        `Mapped` rows are cells already, and are read twice.
+        """
+        cells = rows if isinstance(rows, Mapped) else [tuple(map(cell, row)) for row in rows]
+        widths = list(map(len, header))
+        if not isinstance(cells, Mapped) and len(cells) < _FEW_COUNT:
+            for row in cells:
+                widths = [*map(max, widths, map(len, row))]
+        else:
+            for some in _some(cells):
+                widths = [
+                    max(widest, *map(len, column))
+                    for widest, column in zip(widths, zip(*some, strict=True), strict=True)
+                ]
+        room = self.width - len(indent)
+        if sum(widths) + 2 * (len(widths) - 1) <= room:
+            self._aligned(header, cells, widths, indent)
+        elif sum(widths[1:]) + 2 * (len(widths) - 1) <= room:
+            self._under_names(header, cells, widths[1:], indent)
+        else:
+            self._blocks(header, cells, indent)
+
+    def head(self, header: Sequence[str], widths: tuple[int, ...], indent: str) -> str:
+        """Return the line above aligned columns."""
+        head = ((indent + _padded(widths)) % tuple(header)).rstrip()
+        return (_styled(head, "bold") if self._color else head) + "\n"
+
+    def _aligned(self, header: Sequence[str], rows: Iterable[Cells], widths: list[int], indent: str) -> None:
+        padded = indent + _padded(tuple(widths))
+        self.write(self.head(header, tuple(widths), indent))
+        for some in _some(rows):
+            self._stream.write("".join([(padded % row).rstrip() + "\n" for row in some]))
+
+    def _under_names(self, header: Sequence[str], rows: Iterable[Cells], widths: list[int], indent: str) -> None:
+        padded = indent + "  " + _padded(tuple(widths))
+        self.line((padded % tuple(header[1:])).rstrip(), "bold")
+        for row in rows:
+            self.line(indent + row[0])
+            self.line((padded % row[1:]).rstrip())
+
+    def _blocks(self, header: Sequence[str], rows: Iterable[Cells], indent: str) -> None:
+        for row in rows:
+            self.line(indent + row[0])
+            pairs = " · ".join(f"{name} {value}" for name, value in zip(header[1:], row[1:], strict=True) if value)
+            self.wrapped(pairs, indent=indent + "    ")
+
+    def findings(self, rows: Sequence[Row], *, indent: str = "") -> None:
+        """Write the findings, worst first; many of one rule are one block, with the first of them as an example."""
+        by_rule: dict[tuple[int, str], list[Row]] = {}
+        for row in rows:
+            by_rule.setdefault((-Severity(str(row["severity"])).rank, str(row["id"])), []).append(row)
+        for _, alike in sorted(by_rule.items(), key=lambda item: item[0][0]):
+            if self.every or len(alike) <= _ALIKE_MAX:
+                for row in alike:
+                    self.finding(row, indent=indent)
+                continue
+            first = alike[0]
+            severity, places = str(first["severity"]), [*dict.fromkeys(map(_place, alike))]
+            text = f"{severity} {first['id']} {first['name']}, {len(alike)} times: {some_of(places)}; --all shows each"
+            self.wrapped(text, indent=indent, hanging=indent + "  ", style=STYLES[severity])
+            self.finding(first, indent=indent + "  ")
+
+    def finding(self, row: Row, *, indent: str = "") -> None:
+        """Write a finding: the message in the colour of its severity, then the effect and the advice."""
+        severity = str(row["severity"])
+        message, place = str(row["message"]), _place(row)
+        named = f"{place}: " if place else ""
+        if message.startswith(str(row["file"])):  # The message names the file.
+            named = "" if row["dir"] is None else f"{row['dir']}/"
+        text = f"{severity} {row['id']} {named}{message}"
+        self.wrapped(text, indent=indent, hanging=indent + "  ", style=STYLES[severity])
+        for word in ("effect",) if severity == "info" else ("effect", "advice"):
+            if row[word]:
+                self.wrapped(str(row[word]), indent=indent + "  ")

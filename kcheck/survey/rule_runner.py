@@ -1,0 +1,130 @@
+"""Runs the rules over views."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import chain, groupby
+from typing import TYPE_CHECKING
+
+from kcheck.model.finding import Finding
+from kcheck.model.names import ids_differ
+from kcheck.model.release import Release
+from kcheck.model.segments import SegmentView
+from kcheck.model.views import FileView, LogDirView, PartitionView, ReplicasView
+from kcheck.registry import discover
+from kcheck.rules import SERIES, Check, Precondition, Rule, Scope
+
+if TYPE_CHECKING:
+    from kcheck.core.cluster.quorum import Quorum
+    from kcheck.repairs import Repair
+
+
+def all_rules(series: tuple[str, ...] = ("KC",)) -> tuple[Rule, ...]:
+    """Return the rules whose id has this prefix, sorted by id."""
+    begins = tuple(prefix.lower() for prefix in series)
+    rules = [rule for rule in discover("kcheck.rules", "RULE", begins) if isinstance(rule, Rule)]
+    return tuple(sorted(rules, key=lambda rule: rule.id))
+
+
+Checks = tuple[tuple[Precondition | None, tuple[Check, ...]], ...]
+"""What runs over a view: the checks of neighbouring rules with the same precondition, after it."""
+
+
+@cache
+def _checks(*scopes: Scope) -> Checks:
+    return tuple(chain.from_iterable(_by_precondition(_rules(scope)) for scope in scopes))
+
+
+@cache
+def _checks_of_kind(kind: str) -> Checks:
+    return tuple(_by_precondition([rule for rule in _rules(Scope.FILE) if kind in rule.kinds]))
+
+
+def _rules(scope: Scope) -> list[Rule]:
+    return [rule for rule in all_rules(SERIES[scope]) if rule.scope is scope]
+
+
+def _by_precondition(rules: list[Rule]) -> Iterator[tuple[Precondition | None, tuple[Check, ...]]]:
+    for when, neighbours in groupby(rules, key=lambda rule: rule.when):
+        yield when, tuple(rule.check for rule in neighbours)
+
+
+def all_repairs() -> "tuple[Repair, ...]":
+    """Return every repair, in the order in which `kcheck repair` tries them."""
+    from kcheck.repairs import Repair  # only if there are findings
+
+    repairs = [repair for repair in discover("kcheck.repairs", "REPAIR") if isinstance(repair, Repair)]
+    return tuple(sorted(repairs, key=lambda repair: (repair.rank, repair.name)))
+
+
+@cache
+def _names_of_repairs(rule: str) -> tuple[str, ...]:
+    return tuple(repair.name for repair in all_repairs() if rule in repair.rules)
+
+
+def check_file(view: FileView, release: Release) -> Iterator[Finding]:
+    """Run the rules of one file."""
+    return _run(_checks_of_kind(view.kind), view, release)
+
+
+def check_segment(view: SegmentView, release: Release) -> Iterator[Finding]:
+    """Run the rules of a segment that was read from its start."""
+    return _run(_checks(Scope.FAULTY_SEGMENT, Scope.SEGMENT), view, release)
+
+
+def check_partition(view: PartitionView, release: Release) -> Iterator[Finding]:
+    """Run the rules of a partition directory, its small files, and those of its segments that were read."""
+    for file in (view.epochs, view.metadata):
+        if file is not None:
+            yield from check_file(file, release)
+    for segment in view.read or ():
+        yield from check_segment(segment, release)
+    yield from _check(Scope.PARTITION, view, release)
+    if view.read is not None:
+        yield from _check(Scope.READ_PARTITION, view, release)
+
+
+def check_log_dir(view: LogDirView, release: Release) -> Iterator[Finding]:
+    """Run the rules of a log dir and its files, not of its partitions."""
+    for file in view.files.values():
+        yield from check_file(file, release)
+    yield from _check(Scope.LOG_DIR, view, release)
+
+
+def check_broker(views: tuple[LogDirView, ...], release: Release) -> Iterator[Finding]:
+    """Run the rules that compare the log dirs of one broker."""
+    if len(views) > 1 and release.may_migrate_to_kraft:
+        from kcheck.views.metadata_copy import with_modes  # imports the metadata decoders: only if a broker may migrate
+
+        views = with_modes(views)
+    return _check(Scope.BROKER, views, release)
+
+
+def check_replicas(view: ReplicasView, release: Release) -> Iterator[Finding]:
+    """Run the rules that compare the replicas of one partition, for each topic id separately."""
+    topics = {replica.where.broker_id: replica.topic_id for replica in view.replicas}
+    findings = _check(Scope.REPLICAS, view, release)
+    return (finding for finding in findings if not release.has_partition_metadata or _about_one_topic(finding, topics))
+
+
+def check_cluster(view: "Quorum", release: Release) -> Iterator[Finding]:
+    """Run the rules about the metadata of a cluster."""
+    return _check(Scope.CLUSTER, view, release)
+
+
+def _about_one_topic(finding: Finding, topics: Mapping[int | None, str | None]) -> bool:
+    other = finding.data.get("other_broker_id")
+    return not (isinstance(other, int) and ids_differ(topics.get(finding.where.broker_id), topics.get(other)))
+
+
+def _check(scope: Scope, view: object, release: Release) -> Iterator[Finding]:
+    return _run(_checks(scope), view, release)
+
+
+def _run(checks: Checks, view: object, release: Release) -> Iterator[Finding]:
+    """Yield the findings with the names of possible repairs."""
+    for when, neighbours in checks:
+        if when is None or when(view):
+            for check in neighbours:
+                for finding in check(view, release):
+                    names = _names_of_repairs(finding.id)
+                    yield finding._replace(repair={"names": names}) if names else finding

@@ -1,0 +1,85 @@
+"""What several copies of a metadata log prove; tests/oracle/test_cluster.py compares with real controllers."""
+
+import pytest
+
+from kcheck.core.cluster.copies import MetadataCopy, RaftEpoch
+from kcheck.core.cluster.quorum import committed_to, kept_to, quorum
+from kcheck.model.cluster import ClusterImage, QuorumState
+
+VOTERS = frozenset({1, 2, 3})
+
+
+def copy(
+    node: int | None, end: int, epoch: int = 2, *, snapshot: int = 0, heard: int | None = None,
+    voters: frozenset[int] = VOTERS, epochs: tuple[tuple[int, int], ...] = ((1, 0), (2, 10)),
+) -> MetadataCopy:  # fmt: skip
+    """Return the copy of a node; `heard` is the latest epoch that its quorum-state names."""
+    elected = None if heard is None else QuorumState(1, heard, -1, None)
+    return MetadataCopy(
+        path=f"{node}", node_id=node, epoch=epoch, end=end, snapshot=snapshot, voters=voters, image=ClusterImage({}),
+        elected=elected, epochs=tuple(RaftEpoch(*part) for part in epochs),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("copies", "expected"),
+    [
+        ((copy(1, 30),), None),
+        ((copy(1, 30, snapshot=20),), 20),
+        ((copy(1, 30), copy(2, 25)), 25),
+        ((copy(1, 30), copy(2, 25), copy(3, 28)), 28),
+        ((copy(1, 30), copy(2, 25, epoch=1)), None),
+        ((copy(1, 30), copy(2, 25, heard=3)), None),
+        ((copy(1, 30, snapshot=27), copy(2, 25)), 27),
+        ((copy(1, 30), copy(None, 30)), None),
+        ((copy(1, 30), copy(9, 30)), None),
+        ((copy(1, 30), copy(1, 20), copy(2, 25)), 25),
+        ((copy(1, 20), copy(1, 30), copy(2, 25)), 25),
+    ],
+)
+def test_what_is_committed_for_certain(copies: tuple[MetadataCopy, ...], expected: int | None) -> None:
+    """Below a snapshot; and what a majority of the voters holds, if the latest epoch that any has heard of ends it."""
+    assert expected == committed_to(copies, VOTERS)
+
+
+def test_a_single_voter_has_committed_all_that_it_holds() -> None:
+    """Whatever epoch it has heard of: nobody else can have led."""
+    alone = frozenset({1})
+    assert committed_to([copy(1, 30, heard=7)], alone) == 30
+    assert committed_to([copy(2, 40), copy(1, 30)], alone) == 30
+    assert committed_to([copy(2, 40)], alone) is None
+    assert committed_to([copy(1, 30)], frozenset()) is None
+
+
+@pytest.mark.parametrize(
+    ("copies", "expected"),
+    [
+        ((copy(1, 30),), [None]),
+        ((copy(1, 30), copy(2, 25)), [True, None]),
+        ((copy(1, 30), copy(2, 30)), [True, True]),
+        ((copy(1, 30), copy(2, 25), copy(3, 28)), [True, False, True]),
+        ((copy(1, 99, epoch=1), copy(2, 25), copy(3, 28)), [False, True, True]),
+        ((copy(9, 99), copy(None, 99), copy(3, 28)), [False, None, None]),
+    ],
+)
+def test_who_can_win_an_election(copies: tuple[MetadataCopy, ...], expected: list[bool | None]) -> None:
+    """Whose log a majority of the voters is not ahead of; those whose copies are not here may be."""
+    assert expected == [standing.can_win for standing in quorum(copies).copies]
+
+
+def test_the_newest_copy_and_its_voters_count() -> None:
+    standing = quorum([copy(1, 99, epoch=1, voters=frozenset({7})), copy(2, 25), copy(None, 20)])
+    assert (standing.newest.node_id, standing.voters) == (2, VOTERS)
+    assert [part.is_voter for part in standing.copies] == [True, True, None]
+
+
+@pytest.mark.parametrize(
+    ("epochs", "end", "kept"),
+    [
+        (((1, 0), (2, 10)), 25, 25), (((1, 0), (2, 10)), 40, 30), (((1, 0),), 15, 10), (((1, 0),), 8, 8),
+        (((1, 0), (3, 8)), 15, 8), (((5, 3),), 15, 0),
+    ],
+)  # fmt: skip
+def test_which_records_a_copy_keeps_under_the_newest(epochs: tuple[tuple[int, int], ...], end: int, kept: int) -> None:
+    """To the end of the largest epoch that both have, in the log that ends it first."""
+    assert kept == kept_to(copy(2, end, epochs=epochs), copy(1, 30))

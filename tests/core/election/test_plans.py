@@ -1,0 +1,265 @@
+"""What elections cost: candidates, whole scenarios, the order of starts, and the verdict in words."""
+
+from typing import Any
+
+import pytest
+
+from kcheck.core.election.election import BrokerStart, ElectionRules, Seats
+from kcheck.core.election.plans import (
+    Amounts,
+    Candidate,
+    CopyState,
+    PartitionElection,
+    Refetched,
+    best_candidate,
+    decided,
+    harm,
+    is_at_stake,
+    is_clean,
+    is_safe,
+    lean,
+    lost_ranges,
+    order_of_starts,
+    total,
+)
+from kcheck.core.election.scenarios import Scenario, after_order, scenarios
+from kcheck.core.election.start_order import StartOrder
+from kcheck.core.election.verdict import lost_words, verdict
+from kcheck.core.releases.releases import release
+from kcheck.core.replication.truncation_plans import FollowerPlan, TruncatedRecords, TruncationPlan
+from kcheck.model.cluster import PartitionRegistration
+from kcheck.model.entries import Epoch, Offset
+
+NOTHING, UNKNOWN = Amounts(0, 0, 0), Amounts(None, None, None)
+STARTS = {number: BrokerStart(number, clean=False) for number in (1, 2, 3)}
+
+
+def candidate(broker_id: int, lost: Amounts | None = NOTHING, **how: Any) -> Candidate:
+    """Return a replica that loses so much for others if it leads."""
+    return Candidate(
+        broker_id=broker_id, state=CopyState.CURRENT, dir="t-0", clean=None, problem=None, log_end_offset=Offset(9),
+        log_start_offset=Offset(0), lost=lost, refetch=Refetched(0, 0),
+    )._replace(**how)  # fmt: skip
+
+
+def election(*candidates: Candidate, isr: tuple[int, ...] | None = (1,), **how: Any) -> PartitionElection:
+    """Return a partition; without an ISR no metadata are known."""
+    replicas = tuple(row.broker_id for row in candidates if row.can_lead)
+    registration = None if isr is None else PartitionRegistration(replicas, isr)
+    seats = None if isr is None else Seats(replicas, isr)
+    partition = PartitionElection("t", 0, registration, Offset(9), candidates, seats=seats, **how)
+    return decided(partition, STARTS, complete=False)
+
+
+ISR_LOSES = election(candidate(1, Amounts(5, 2, 50)), candidate(2), candidate(3, Amounts(7, 0, 70)))
+
+
+def test_the_best_candidate() -> None:
+    """Least committed, then least records, then least bytes to fetch again; an unknown number is the worst."""
+    rows = [
+        candidate(1, Amounts(9, 0, 9)),
+        candidate(2, Amounts(9, 0, 9), refetch=Refetched(9, 90)),
+        candidate(3, Amounts(10, 0, 1)),
+        candidate(4, Amounts(1, 1, 1)),
+        candidate(5, Amounts(None, 1, 1)),
+        candidate(6, UNKNOWN),
+        candidate(7, None, refetch=None),
+    ]
+    for at, row in enumerate(rows):
+        assert best_candidate(reversed(rows[at:])) == row
+    cannot = [candidate(1, problem="it does not start"), candidate(2, state=CopyState.STRAY)]
+    assert best_candidate(cannot) is None
+    assert best_candidate([*cannot, candidate(3, state=CopyState.MISSING)]) == candidate(3, state=CopyState.MISSING)
+
+
+def test_a_partition_is_one_of_the_cluster_if_it_has_a_replica() -> None:
+    """What is left of a deleted one does not count; without metadata a directory does."""
+    assert election(candidate(1, state=CopyState.STRAY)).is_of_cluster
+    assert election(candidate(1), isr=None).is_of_cluster
+    assert not election(candidate(1, state=CopyState.DELETED), isr=None).is_of_cluster
+
+
+def test_whom_kafka_elects() -> None:
+    """By the places; the best is left open where a replica is not known."""
+    assert (ISR_LOSES.kafka_clean, ISR_LOSES.kafka_unclean, ISR_LOSES.kafka_now, ISR_LOSES.best) == (1, 1, 1, 2)
+    assert ISR_LOSES.recommended == candidate(2)
+    assert not ISR_LOSES.needs_unclean
+    waiting = election(candidate(2), candidate(3), isr=(1,))
+    assert (waiting.kafka_clean, waiting.kafka_unclean, waiting.kafka_now) == (None, 2, None)
+    assert waiting.needs_unclean
+    allowed = election(candidate(2), isr=(1,), rules=ElectionRules(kraft=True, unclean=True))
+    assert (allowed.kafka_clean, allowed.kafka_now) == (None, 2)
+    unknown = election(candidate(1), candidate(2), isr=None)
+    assert (unknown.kafka_clean, unknown.best, unknown.needs_unclean) == (None, 1, False)
+    gap = election(candidate(1), unknown_replicas=(4,))
+    assert (gap.best, gap.recommended) == (None, None)
+    assert decided(gap, STARTS, complete=True).best == 1
+
+
+def test_who_is_a_clean_candidate() -> None:
+    """One in sync; it is not known without metadata."""
+    assert [is_clean(ISR_LOSES, start) for start in STARTS.values()] == [True, False, False]
+    assert is_clean(election(candidate(1), isr=None), STARTS[1]) is None
+
+
+def test_sums() -> None:
+    """What is not known of one partition is not known of all."""
+    assert total([]) == NOTHING
+    assert total([Amounts(1, 1, 5), Amounts(2, None, 6)]) == Amounts(3, None, 11)
+    assert total([NOTHING, None]) == UNKNOWN
+
+
+def test_the_scenarios() -> None:
+    """Start all, the best, unclean elections on; then each broker first, which leads all that it has."""
+    alone = election(candidate(3), isr=(9,))
+    assert scenarios([ISR_LOSES, alone], STARTS, (1, 2, 3)) == (
+        Scenario("start-all", Amounts(5, 2, 50), 1),
+        Scenario("best", NOTHING, 0),
+        Scenario("kafka-unclean", Amounts(5, 2, 50), 0),
+        Scenario("broker-1-first", Amounts(5, 2, 50), 1),
+        Scenario("broker-2-first", NOTHING, 1),
+        Scenario("broker-3-first", Amounts(7, 0, 70), 0),
+    )
+
+
+def test_scenarios_without_metadata() -> None:
+    """Whom the controller elects is not known; the first replica that is there leads."""
+    without = election(candidate(1, Amounts(5, 2, 50)), candidate(2), isr=None)
+    rows = {row.name: row for row in scenarios([without], STARTS, (2, 1, 3))}
+    assert rows["start-all"] == Scenario("start-all", UNKNOWN, None)
+    assert rows["best"] == Scenario("best", NOTHING, 0)
+    assert rows["broker-3-first"] == Scenario("broker-3-first", NOTHING, 0)
+    nobody = election(candidate(1, problem="damaged"), isr=None)
+    assert after_order([without, nobody], STARTS, (1, 2)) == Scenario("start-order", Amounts(5, 2, 50), 1)
+
+
+def test_the_order_of_starts() -> None:
+    """The least loss by the rules of the cluster; then that of the first replica that is there."""
+    assert order_of_starts([ISR_LOSES], STARTS) == StartOrder((2, 1, 3), True)
+    rows = (candidate(1, Amounts(5, 2, 50)), candidate(2), candidate(3, Amounts(7, 3, 70)))
+    both = election(*rows, isr=(1, 3), rules=ElectionRules(kraft=False))
+    assert order_of_starts([both], STARTS) == StartOrder((2, 1, 3), True)
+    without = election(candidate(1, Amounts(5, 2, 50)), candidate(3), isr=None)
+    assert order_of_starts([without], STARTS) == StartOrder((2, 3, 1), True)
+    waits = election(candidate(1, Amounts(5, 2, 50)), candidate(2), isr=(9,))
+    assert order_of_starts([waits], STARTS) == StartOrder((2, 1, 3), True)
+    late = election(candidate(1), rules=ElectionRules(kraft=True, unfenced=(1, 2)))
+    assert order_of_starts([late], STARTS) == StartOrder((1, 2, 3), False)
+
+
+def follower(broker_id: int | None, start: int | None, end: int = 0) -> FollowerPlan:
+    """Return a follower that loses these offsets."""
+    lost = None if start is None else TruncatedRecords(Offset(start), Offset(end), 1, 1, 0, certain=True)
+    return FollowerPlan(broker_id, Offset(end), None, lost=lost)
+
+
+def plan(leader: int, *followers: FollowerPlan) -> TruncationPlan:
+    """Return a plan under a leader."""
+    return TruncationPlan(
+        topic="t", partition=0, leader=leader, leader_epoch=Epoch(1), leader_log_end_offset=Offset(9),
+        leader_log_start_offset=Offset(0), lost_at_start=(), problem=None, followers=followers,
+    )  # fmt: skip
+
+
+def test_what_any_election_would_cut() -> None:
+    """The widest range of each replica; a copy that no broker serves elects nobody."""
+    rows = (
+        candidate(1, plan=plan(1, follower(2, 5, 9), follower(3, None))),
+        candidate(3, plan=plan(3, follower(2, 3, 8), follower(1, 1, 2), follower(None, 0, 9))),
+        candidate(2),
+        candidate(4, state=CopyState.STRAY, plan=plan(4, follower(1, 0, 9))),
+    )
+    assert lost_ranges(election(*rows)) == {1: (1, 2), 2: (3, 9)}
+
+
+def said(*partitions: PartitionElection, starts: dict[int, BrokerStart] = STARTS) -> str:
+    """Return the verdict on partitions."""
+    return verdict(partitions, starts, order_of_starts(partitions, starts), release("4.3"))
+
+
+def test_the_worst_partitions() -> None:
+    """Those without recommended leader, then those whose best leader loses most, then whose worst does."""
+    nobody = election(candidate(1, None, problem="it does not start", refetch=None))
+    loses = election(candidate(1, Amounts(5, 2, 50)), candidate(2, Amounts(7, 3, 50)))
+    uncommitted = election(candidate(1, Amounts(9, 0, 50)))
+    unequal, whole = election(candidate(1), candidate(2, Amounts(7, 3, 50))), election(candidate(1))
+    rows = [nobody, loses, uncommitted, unequal, whole]
+    assert rows == sorted([whole, unequal, uncommitted, loses, nobody], key=harm)
+    assert [True, True, True, True, False] == [*map(is_at_stake, rows)]
+    assert [False, False, True, True, True] == [is_safe([row]) for row in rows]
+
+
+def test_a_lean_partition_decides_as_the_whole_one() -> None:
+    """What differs between partitions that cost the same is gone."""
+    more = candidate(2, log_end_offset=Offset(7), dir="u-1", loses_no_more_than=(1,))
+    stopped = candidate(3, None, problem="it does not start", refetch=None)
+    whole, other = election(candidate(1, Amounts(1, 1, 1)), more, stopped), election(candidate(1), isr=None)
+    small = [lean(whole), lean(other)]
+    assert [False, True] == [row.registration is None for row in small]
+    assert lean(election(candidate(1, Amounts(1, 1, 1)), candidate(2), stopped))._replace(topic="t") == small[0]
+    order = (2, 1, 3)
+    assert scenarios([whole], STARTS, order) == scenarios(small[:1], STARTS, order)
+    assert order_of_starts([whole, other], STARTS) == order_of_starts(small, STARTS)
+    proven = StartOrder(order, is_proven=True)
+    assert verdict([whole], STARTS, proven, release("4.3")) == verdict(small[:1], STARTS, proven, release("4.3"))
+
+
+def test_the_verdict() -> None:
+    """What to do first, why, and what that costs; then what needs an unclean election."""
+    assert said() == "There are no partitions in these paths."
+    assert said(election(candidate(1), candidate(2))) == (
+        "Start broker 1 first: it is in the ISR of t-0. Then start 2, then 3. Every partition then gets a leader, and"
+        " nothing is lost."
+    )
+    starts = {1: BrokerStart(1, clean=True)}
+    later = election(candidate(1))._replace(seats=Seats((1,), (), (1,)))
+    assert said(later, starts=starts).startswith(
+        "Start broker 1 first: once the controller is back, it is in the ELR of t-0. Every partition then gets a leader"
+    )
+    now = later._replace(registration=PartitionRegistration((1,), (), elr=(1,)))
+    assert said(now, starts=starts).startswith("Start broker 1 first: it is in the ELR of t-0. Every partition")
+    assert "and 5 records are lost, 2 of them committed. An unclean election of 1 partition" in said(ISR_LOSES)
+    assert said(election(candidate(1)), starts={}) == "No broker here starts."
+
+
+def test_the_verdict_on_partitions_without_a_leader() -> None:
+    """What the best one would cost."""
+    waits = election(candidate(2, Amounts(1, None, 5)), isr=(9,))
+    assert said(waits, starts={2: STARTS[2]}) == (
+        "Start broker 2 first. 1 partition gets no leader without an unclean election: t-0. Under the best leaders 1"
+        " record is lost there."
+    )
+    two = said(waits, waits, election(candidate(1)), election(candidate(1)))
+    assert "2 partitions then get a leader, and nothing is lost. 2 partitions get no leader" in two
+    nobody = election(candidate(1, problem="damaged"), isr=(1,))
+    assert said(nobody).endswith("1 partition has no replica here that can lead: t-0.")
+    assert said(*[nobody] * 5).endswith("5 partitions have no replica here that can lead: t-0, t-0, t-0 and 2 more.")
+
+
+def test_the_verdict_on_an_incomplete_picture() -> None:
+    """Which disks to bring."""
+    one, other = (election(candidate(1), unknown_replicas=numbers) for numbers in ((4,), (5, 4)))
+    assert said(one).startswith(
+        "Start no broker yet: kcheck recommends no leader for 1 partition. Bring the log dirs of broker 4, or"
+    )
+    assert said(one, other).startswith(
+        "Start no broker yet: kcheck recommends no leader for 2 partitions. Bring the log dirs of brokers 4 and 5,"
+    )
+    assert "Under the best leaders" not in said(election(candidate(2), isr=(9,), unknown_replicas=(4,)))
+
+
+def test_an_unknown_loss_in_words() -> None:
+    """A number that is not known is not zero."""
+    assert lost_words(UNKNOWN) == "an unknown number of records are lost"
+
+
+@pytest.mark.parametrize(
+    ("lost", "words"),
+    [
+        (Amounts(1, 1, 5), "1 record is lost, which was committed"),
+        (Amounts(3, 3, 5), "3 records are lost, all of them committed"),
+        (Amounts(3, 0, 5), "3 records are lost, none of them committed"),
+    ],
+)
+def test_how_much_of_a_loss_was_committed(lost: Amounts, words: str) -> None:
+    assert lost_words(lost) == words

@@ -1,0 +1,59 @@
+"""Where a log starts, how an index is searched, and how large a log a broker opens."""
+
+from bisect import bisect_right
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kcheck.core.releases.releases import release
+from kcheck.core.start.segments import LOG_SIZE_MAX, floor_slot, is_tiered, log_start_offset, seen_log_size
+from kcheck.model.entries import Epoch, EpochEntry, Offset
+
+
+def test_log_start_is_the_larger_of_checkpoint_and_first_segment() -> None:
+    """LogLoader.load; without either it is 0."""
+    assert [5, 9, 0] == [log_start_offset(5, 3), log_start_offset(5, 9), log_start_offset(None, None)]
+
+
+def test_a_log_in_remote_storage_starts_at_its_checkpoint() -> None:
+    assert [5, 0] == [log_start_offset(5, 9, tiered=True), log_start_offset(None, 9, tiered=True)]
+
+
+def tiered(
+    kafka: str,
+    checkpoint: int | None,
+    *,
+    epoch_from: int | None = 5,
+    snapshot: bool = False,
+    setting: bool | None = None,
+) -> bool:
+    """Return whether a log is tiered whose first segment starts at 9, and its epochs at `epoch_from`."""
+    epochs = () if epoch_from is None else (EpochEntry(Epoch(0), Offset(epoch_from)),)
+    files = {"remote_log_snapshot"} if snapshot else set()
+    start = None if checkpoint is None else Offset(checkpoint)
+    return is_tiered(start, Offset(9), epochs, files, release(kafka), remote_storage=setting)
+
+
+def test_a_log_in_remote_storage_is_known_by_what_it_keeps_below_its_segments() -> None:
+    """In 3.6 and 3.7 a remote log snapshot shows it too. The broker's settings can rule it out."""
+    assert [True, False, False] == [tiered("4.3", checkpoint) for checkpoint in (5, 9, None)]
+    assert [False, False] == [tiered("4.3", 5, epoch_from=None), tiered("4.3", 5, epoch_from=9)]
+    assert tiered("4.3", 5, epoch_from=9, setting=True)
+    assert not tiered("4.3", 5, setting=False)
+    assert [False, True, True, False] == [tiered(kafka, None, snapshot=True) for kafka in ("3.5", "3.6", "3.7", "3.8")]
+    assert not tiered("3.5", 5)
+
+
+@given(keys=st.sets(st.integers(0, 80)), target=st.integers(-1, 81), entry_size=st.sampled_from((8, 12, 1024)))
+def test_the_floor_slot_of_keys_that_rise(keys: set[int], target: int, entry_size: int) -> None:
+    """AbstractIndex.indexSlotRangeFor: the last slot whose key is not above the target."""
+    ordered = sorted(keys)
+    slot = floor_slot(ordered.__getitem__, len(ordered), target, entry_size=entry_size)
+    assert bisect_right(ordered, target) - 1 == slot
+
+
+def test_up_to_2_0_the_size_of_a_log_overflows_an_int() -> None:
+    """FileRecords: from 2.1 it does not open a larger file."""
+    sizes = (LOG_SIZE_MAX, LOG_SIZE_MAX + 1, 1 << 32, (1 << 32) + 5)
+    assert [LOG_SIZE_MAX, None, 0, 5] == [seen_log_size(size, release("2.0")) for size in sizes]
+    assert [LOG_SIZE_MAX, None, None, None] == [seen_log_size(size, release("2.1")) for size in sizes]

@@ -1,0 +1,52 @@
+"""What the configuration of a topic says of its logs; tests/oracle/test_tiered_settings.py compares with brokers."""
+
+from typing import Any
+
+import pytest
+
+from kcheck.core.releases.releases import release
+from kcheck.core.start.topic_settings import has_remote_storage, is_compacted, with_log_start
+from kcheck.model.cluster import ClusterImage, TopicImage
+from kcheck.model.entries import Offset
+from kcheck.model.names import DirectoryState
+from tests.rules.build import partition
+
+REMOTE, POLICY = "remote.storage.enable", "cleanup.policy"
+
+
+@pytest.mark.parametrize(
+    ("topic", "config", "remote", "compacted"),
+    [
+        ("t", {}, False, False),
+        ("t", {REMOTE: "true"}, True, False),
+        ("t", {REMOTE: "TRUE", POLICY: "delete"}, True, False),
+        ("t", {REMOTE: "false"}, False, False),
+        ("t", {REMOTE: "true", POLICY: "delete, compact"}, False, True),
+        ("t", {POLICY: "compact"}, False, True),
+        ("__consumer_offsets", {REMOTE: "true"}, False, True),
+    ],
+)
+def test_a_topic(topic: str, config: dict[str, str], *, remote: bool, compacted: bool) -> None:
+    image = ClusterImage({topic: TopicImage(topic, "T", {})}, configs={("topic", topic): config})
+    assert (has_remote_storage(image, topic), is_compacted(image, topic)) == (remote, compacted)
+
+
+def test_a_topic_that_the_metadata_do_not_have() -> None:
+    assert has_remote_storage(ClusterImage({}), "t") is None
+
+
+@pytest.mark.parametrize(
+    ("view", "remote_storage", "log_start"),
+    [
+        ({}, True, 5),
+        ({}, False, 9),
+        ({}, None, 9),
+        ({"segments": ()}, True, 9),
+        ({"state": DirectoryState.DELETED}, True, 9),
+    ],
+)
+def test_the_log_start_of_a_replica(view: dict[str, Any], log_start: int, *, remote_storage: bool | None) -> None:
+    """The checkpoint is below the first segment, and no epoch is: the files alone say that the log starts there."""
+    plain = partition(clean=True, first_segment=9, log_start=5)._replace(log_start_offset=Offset(9))
+    replica = with_log_start(plain._replace(**view), release("4.3"), remote_storage=remote_storage)
+    assert replica.log_start_offset == log_start

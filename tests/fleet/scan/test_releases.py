@@ -1,0 +1,120 @@
+"""`fleet scan --kafka auto`: each broker of a mixed fleet is looked at as a command would that names it alone."""
+
+import json
+from collections.abc import Iterable
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kcheck.fleet.runs.elect import elect_run
+from kcheck.fleet.scan.releases import BrokerKafka, ReleaseOptions, common_release
+from kcheck.model.evidence import AUTO
+from kcheck.model.release import Release
+from kcheck.model.report import PartitionFilter
+from kcheck.replicas.elect import ElectionQuestion
+from kcheck.verbs.release import NamedFiles, release
+from tests.builders import partition_dir, run
+from tests.fleet.scan.test_local_engine import BROKERS, places, scanned, told
+from tests.oracle.ask import IS_WHOLE
+
+SCENES = ("*/*/*",) if IS_WHOLE else ("*/diverged/*", "*/stopped/broker-1")
+MIXED = sorted(path for scene in SCENES for path in BROKERS.glob(scene) if path.is_dir())
+"""The folders of log dirs of brokers: some of each release, and all of them in a sweep."""
+
+
+def place(broker: Path) -> tuple[str, str]:
+    """Return the cluster and the broker of a folder: each release and scene is a cluster of its own."""
+    version, scene, name = broker.parts[-3:]
+    return f"{version}-{scene}", name
+
+
+def inventory_of(path: Path, brokers: Iterable[Path], *kafka: str) -> Path:
+    """Write an inventory of the log dirs of brokers; `kafka` is the release that it names, if it names one."""
+    rows = (
+        ",".join((str(log_dir), *place(broker), *kafka)) for broker in brokers for log_dir in sorted(broker.iterdir())
+    )
+    path.write_text("\n".join([",".join(("log_dir", "cluster", "broker", "kafka")[: 3 + len(kafka)]), *rows]))
+    return path
+
+
+def proved(*arguments: str) -> Release:
+    """Return the release that a command answers for."""
+    return release([*arguments], AUTO, ibp=None, message_format=None, named=NamedFiles())
+
+
+def test_a_mixed_fleet_is_looked_at_as_its_brokers_are(tmp_path: Path) -> None:
+    """Findings are those of check with `auto`; releases of brokers are in the tables."""
+    report, rows = scanned(tmp_path, inventory_of(tmp_path / "fleet.csv", MIXED), auto=ReleaseOptions())
+    (of_run,) = rows["runs"]
+    releases: Any = report.body["releases"]
+    assert (report.kafka, of_run["kafka"], json.loads(of_run["releases"])) == (AUTO, AUTO, releases)
+    assert len(MIXED) == sum(releases.values())
+    assert len(releases) > 4
+    by_place = {(row["cluster"], row["broker"]): row for row in rows["log_dirs"]}
+    for path in MIXED:
+        alone = proved(str(path))
+        said = alone.evidence
+        assert said is not None
+        row = by_place[place(path)]
+        assert (alone.name, said.lowest, said.highest) == (row["kafka"], row["kafka_lowest"], row["kafka_highest"])
+        assert set(said.sources.split(", ")) == set(row["kafka_from"].split(", "))
+        own = [
+            finding
+            for finding in rows["findings"]
+            if (finding["cluster"], finding["broker"]) == place(path) and not finding["id"].startswith("KC4")
+        ]
+        assert sorted(told(str(path), alone.name), key=str) == places(own), path
+
+
+def test_replicas_are_compared_for_the_release_of_their_cluster(tmp_path: Path) -> None:
+    """As if each cluster had been scanned alone for the release of its brokers, elections too."""
+    _, rows = scanned(tmp_path, inventory_of(tmp_path / "fleet.csv", MIXED), auto=ReleaseOptions())
+    diverged = (path for path in MIXED if path.parent.name == "diverged")
+    for cluster, same in groupby(diverged, key=lambda path: place(path)[0]):
+        brokers = [*same]
+        kafka = proved(*map(str, brokers)).name
+        alone = inventory_of(tmp_path / f"{cluster}.csv", brokers)
+        _, of_one = scanned(tmp_path, alone, kafka=kafka, name=f"only-{cluster}")
+        for name in ("replica_sets", "truncation_plans"):
+            assert of_one[name] == [row for row in rows[name] if row["cluster"] == cluster], (cluster, name)
+        question = ElectionQuestion(incomplete_ok=True)
+        election = elect_run(str(tmp_path / "out" / "run=r"), cluster, question, wanted=PartitionFilter())
+        assert election.report().kafka == kafka
+
+
+def test_the_inventory_may_name_the_release(tmp_path: Path) -> None:
+    """It is then that of every broker; `--kafka` of the user is stronger."""
+    inventory = inventory_of(tmp_path / "fleet.csv", MIXED, "2.0.0")
+    report, rows = scanned(tmp_path, inventory, auto=ReleaseOptions())
+    assert {"2.0.0": len(MIXED)} == report.body["releases"]
+    assert {("2.0.0", "2.0", "2.0", "the inventory")} == {
+        (row["kafka"], row["kafka_lowest"], row["kafka_highest"], row["kafka_from"]) for row in rows["log_dirs"]
+    }
+    report, rows = scanned(tmp_path, inventory, kafka="3.9", name="named")
+    assert {"3.9": len(MIXED)} == report.body["releases"]
+    assert {("3.9", None)} == {(row["kafka"], row["kafka_lowest"]) for row in rows["log_dirs"]}
+
+
+def test_a_broker_is_known_by_all_its_log_dirs(tmp_path: Path) -> None:
+    """One of them has the metadata log and says the release, the other says nothing."""
+    known = BROKERS / "3.9.2" / "stopped" / "broker-1" / "data1"
+    partition_dir(tmp_path / "second" / "t-0", [run(0, 9)])
+    (tmp_path / "fleet.csv").write_text(f"log_dir,cluster,broker\n{known},c,1\n{tmp_path}/second,c,1\n")
+    report, _ = scanned(tmp_path, tmp_path / "fleet.csv", auto=ReleaseOptions())
+    assert {"3.9": 1} == report.body["releases"]
+
+
+@pytest.mark.parametrize(
+    ("spans", "expected"),
+    [
+        ([("4.3", "3.3", "4.3"), ("4.3", "4.0", "4.3")], "4.3"),
+        ([("3.9.1", "3.9", "3.9")], "3.9.1"),
+        ([("4.3", "3.3", "4.3"), ("3.9", "3.9", "3.9")], "3.9"),
+        ([("2.8", "2.8", "2.8"), ("3.9", "3.9", "3.9")], "3.9"),
+    ],
+)
+def test_a_release_for_brokers_of_several(spans: list[tuple[str, str, str]], expected: str) -> None:
+    """It is the newest that all of them can be of, and the newest of all if there is none."""
+    assert expected == common_release([BrokerKafka(*span, "") for span in spans])
