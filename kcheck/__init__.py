@@ -1,6 +1,44 @@
-"""kcheck reads the log directories of a Kafka broker offline: their content, their defects, what the broker will do.
+"""Reads the log directories of a Kafka broker offline: their content, their defects, and the next start.
 
-`import kcheck; kcheck.inspect(path)`: the functions of `kcheck.api`, each imported when it is first used.
+`import kcheck; kcheck.inspect(path)` calls a function of `kcheck.api`, which is imported when it is first used.
+
+The packages, top down. Each imports only from those below, and its docstring is its map. A star marks a plug package,
+where one new module is one new plug:
+
+- `cli`: Which options does a command have, and how does it end?
+- `api`: Which functions does `import kcheck` offer?
+- `renderers`*: How does an answer look in each output format?
+- `screen`: How is text laid out on a terminal?
+- `fleet`: What is wrong on every broker at once?
+- `plans`: Which edits repair a log dir, and which records does each edit discard?
+- `replicas`: Where do followers truncate, who should lead, and which records are lost?
+- `capture`: Which evidence goes into a bundle?
+- `verbs`: What does a command about one broker answer?
+- `survey`: What do the rules find in the paths of a command?
+- `startup`: What does the broker do with its files when it starts?
+- `dumps`: Which rows does `kcheck dump` show?
+- `views`: What is each path, and which files and metadata does it contain?
+- `segments`: What do the segments of a partition contain?
+- `jobs`: How do processes and threads share the work?
+- `disk`: How are files and stores read, and how is a log dir changed?
+- `rules`*: What can be wrong?
+- `repairs`*: What can be done about a finding?
+- `bundles`: Which bytes do readers get for the members of a bundle?
+- `documents`: Which rows does an answer have?
+- `handouts`: Which guides, scripts and files does an operator get with an answer?
+- `simulation`: What happens in one partition of a cluster, event by event?
+- `histories`: Which histories does kcheck ship? It contains text files only.
+- `messages`: What do the lines of server.log mean?
+- `core`: What does Kafka decide?
+- `formats`*: What does each kind of file in a log dir contain?
+- `zookeeper`: What do the files of ZooKeeper contain?
+- `records`: How are batches and records laid out in bytes?
+- `schemas`: What do the records of internal topics contain?
+- `tables`*: Which columns do the published tables have?
+- `arrow`: How do rows become Arrow columns?
+- `model`: Which values do all packages share?
+- `errors`: Which exceptions are there, and what is the exit code of each?
+- `registry`: How are the modules of a plug package found?
 """
 
 from typing import TYPE_CHECKING

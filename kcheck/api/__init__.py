@@ -1,8 +1,13 @@
 """The public Python API: a function for each command, with its typed result.
 
-Every function takes paths as the command does, and the options that say which Kafka release is modelled and which
-partitions are meant. The results are values; `to_dict()` gives the JSON document of the command, and `to_arrow()` its
-table where it is one. UsageError: the arguments make no sense.
+In: paths as the command takes them, and options for the Kafka release and the partitions. Out: values; `to_dict()`
+gives the JSON document of the command, and `to_arrow()` its table where the answer is one table. UsageError: the
+arguments make no sense.
+
+- `brokers`: What do the files of a broker contain, what is wrong, what happens when it starts, and what repairs it?
+- `clusters`: Where do followers truncate, who should lead, and what does the cluster metadata contain?
+- `histories`: What happens in a history of one partition, and which history breaks a promise?
+- `answers`: For which release is an answer, and which parts does every answer have?
 """
 
 from kcheck.api.answers import EVERY_PARTITION, Path, release

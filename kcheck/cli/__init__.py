@@ -1,16 +1,35 @@
 """The command line: reads options, calls `kcheck.api`, and writes the answer through a renderer.
 
 In: the arguments of the process. Out: a report on stdout or in a file, a last line on stderr, an exit code. Nothing is
-decided here about Kafka, and this is the only package that imports typer. One module per command, named after it.
+decided about Kafka, and this is the only package that imports typer. Only the module of the command that runs is
+imported: start-up time counts.
 
-- `app`: which commands exist, and which exit code an exception gives.
-- `options`: which options all commands share, and what they mean.
-- `long_commands`: the options of long runs: worker processes, time span, priority, progress.
-- `report_output`: how a report is written, and how a command ends.
-- `overview`: `kcheck PATH` without a command.
-- `command_tree`, `man_pages`, `completions`: the help as values, as man pages, as completion of shells.
-- `fleet`, `fleet_report`: the commands below `kcheck fleet`.
-- `progress`, `priority`, `arrow`: the progress line, nice values, start of pyarrow.
+- `app`: Which commands are there, and which exit code does an exception give?
+- `options`: Which options do all commands share?
+- `long_commands`: Which options do long runs share?
+- `priority`: How much CPU and disk does a run leave to other programs?
+- `arrow`: How does pyarrow start without pandas?
+- `progress`: How does the progress line look?
+- `report_output`: How is a report written, and how does a command end?
 
-Only the module of the command that runs is imported: start-up time counts.
+One module a command, named after the command:
+
+- `overview`: Will the broker start, and what is wrong? This is `kcheck PATH`.
+- `demo`: How does kcheck find and repair damage on a simulated broker?
+- `inspect`, `dump`: What do log dirs contain, and what does one file contain?
+- `check`, `rules`, `explain`: What is wrong, which rules are there, and what do a rule and a broker's message mean?
+- `predict`, `preflight`: What does the broker do when it starts, and may it start?
+- `repair`, `apply`, `undo`: Which edits repair a log dir, how are they made, and how are they taken back?
+- `end_offset`, `truncation`: What does a replica answer, and where do followers truncate?
+- `elect`, `verify`: Who should lead, and does the cluster look as the plan expects?
+- `cluster`, `simulate`: What does the metadata of a cluster contain, and what happens in a history?
+- `capture`: Which evidence goes to a support engineer?
+- `fleet`, `fleet_report`: How is a fleet scanned, and what do finished runs show?
+- `manual`: Which man pages and completion files are installed?
+
+Shared by `manual`, and started by spark-submit:
+
+- `command_tree`: Which commands and options are there, as values?
+- `man_pages`, `completions`: Which man pages and shell completions do these values give?
+- `launcher`: Which script does spark-submit start?
 """

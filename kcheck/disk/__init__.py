@@ -1,22 +1,37 @@
 """Every access to log dirs, on disk or in a store: paths in, bytes and names out.
 
-| Question | Module |
-|---|---|
-| Which names are in a directory? | `walk` |
-| How is a file opened and read without following links or changing access times? | `read` |
-| What did the system refuse while a command ran? | `refusals` |
-| How are log dirs in S3 and other stores read? | `remote`; how much a thread may read: `quota` |
-| Which process holds a log dir? | `lock` |
-| Where does kcheck write its own results? | `output`; what must never replace a file: `new_files` |
-| How does a plan change a log dir? | `apply`; the files it changes: `places`; what undo needs: `backup` |
-| What does a worker process close and how much memory may it use? | `descriptors`, `memory` |
+Reading:
 
-Only `apply` changes a log dir; for that time `lock` adds a `.lock` if there is none. It goes through these states,
-which the journal in the backup folder records:
+- `walk`: Which names are in a directory?
+- `read`: How is a file opened without following links or changing access times?
+- `remote`: How are log dirs in S3 and other stores read?
+- `bundle`: How are the files of a bundle read, as if they were on disk?
+- `remote_content`: What does a directory in a store or a bundle contain?
+- `quota`: How much may a thread read from stores?
+- `log_text`: Which lines does the log of a broker have?
+- `package_data`: Where are the tables that kcheck ships?
+- `refusals`: What did the system refuse while a command ran?
+- `descriptors`, `memory`: What does a worker process close, and how much memory may it use?
+
+Writing:
+
+- `output`: Where does kcheck write its own results?
+- `new_files`: How are files written that must never replace one?
+- `identity`: Did `repair` read this log dir, or another one?
+- `plan_here`: Where are the log dirs of a plan on this host?
+- `lock`: Which process holds a log dir?
+- `apply`: How does a plan change a log dir?
+- `places`: How are the files of a plan reached, never through a link?
+- `attributes`: Which mode, owner, times and ACL does a file have?
+- `backup`: What does `undo` need?
+- `signals`: When does `apply` stop after ^C?
+
+Only `apply` changes a log dir; for that time `lock` adds a `.lock` if the log dir has none. `apply` goes through
+these states, which the journal in the backup folder records:
 
 1. No journal: nothing is changed yet. `apply` locks the log dirs, compares every file with the plan, and copies
    what it will replace into the backup. The journal is the last file that it writes there.
-2. `applying`: new files are written beside the old ones, then renamed over them one by one. Each file is old or new,
+2. `applying`: new files are written next to the old ones, then renamed over them one by one. Each file is old or new,
    never a mixture. If the process dies, `apply` continues and `undo` goes back.
 3. `applied`: every operation is done. Running `apply` again changes nothing.
 4. `undone`: every file is as it was. `apply` can start again with the same backup.

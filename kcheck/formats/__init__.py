@@ -22,9 +22,16 @@ A module has up to three functions:
   it throws. Releases read the same bytes differently, so this is a second reader (docs/adr/0005-two-readers.md).
 
 Segments (`.log`) can be gigabytes, so `segment` has no `parse`: `kcheck.records.batch` decodes one batch header at a
-time. Modules whose names begin with an underscore are shared parts.
+time.
 
-Importing this package loads no parser: each is imported when it is first used.
+A module sets `FORMAT`, and `registry.discover` finds it: no list is extended. How to add one: docs/contributing.md.
+Importing this package loads no parser: each is imported when it is first used. Modules that formats share:
+
+- `_contract`: What must a format provide?
+- `_checkpoint_file`: Which lines and defects does a text checkpoint have?
+- `_checkpoint_reader`: What does the broker read from a text checkpoint?
+- `_properties`: Which keys and values does a java.util.Properties file have?
+- `_bootstrap`: Does a KRaft node start with this bootstrap.checkpoint?
 """
 
 from typing import Any

@@ -1,8 +1,10 @@
-"""What people and other programs get beside an answer: guides, scripts, and the files of Kafka's own tools.
+"""Files that people and other programs get with an answer: guides, scripts, and input of Kafka's own tools.
 
-- `election_files`: which files does `elect --out` write?
-- `election_guide`: what should the operator type, in order? This is plan.md.
-- `group_resets`: which offsets of consumer groups have to be reset?
-- `saved_plan`: what does the plan of an earlier `elect --out` expect?
-- `reproduction`: how is a history of `simulate` replayed on a real cluster?
+In: values of `core.election` and `simulation`. Out: text; `disk.new_files` writes it.
+
+- `election_files`: Which files does `elect --out` write?
+- `election_guide`: Which commands should the operator type, in order? This is plan.md.
+- `group_resets`: Which offsets of consumer groups have to be reset?
+- `saved_plan`: What does the plan of an earlier `elect --out` expect?
+- `reproduction`: Which script replays a history of `simulate` on a real cluster?
 """

@@ -3,10 +3,11 @@
 In: groups of `Task`s, each a function with the place it reads and its size. Out: the answers, in the order of the
 groups, so the number of workers never changes a report.
 
-- `workers`: tasks in processes, for local disks. The largest task runs first; a process that dies or takes too long
-  costs one task, whose answer is finding KC000. ^C ends all processes.
-- `threads`: tasks in threads, for object stores, which are slow to answer.
-- `guard`: turns an exception in one place into finding KC000, so that the other places are still checked.
+- `workers`: How do processes share tasks, for local disks? The largest task runs first. A process that dies or takes
+  too long costs one task, whose answer is finding KC000. ^C ends all processes.
+- `threads`: How do threads share tasks, for object stores that are slow to answer?
+- `guard`: How does an exception in one place become finding KC000, so that the other places are still checked?
+- `shared_work`: How do processes keep an object between calls?
 
 Which tasks there are is decided by the callers: `survey/segment_scan.py` and `fleet/scan/local_engine.py`.
 """

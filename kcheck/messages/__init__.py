@@ -1,9 +1,14 @@
-"""What a broker wrote into its own log (server.log), line by line.
+"""The messages in a broker's own log (server.log), line by line.
 
-- `catalogue`: which messages are known? Its tables are rules.tsv, patterns.tsv and loggers.tsv.
-- `frames`, `rows`, `times`: what surrounds the message in text, in JSON and logfmt, and when was it written?
-- `matching`, `values`: which wording is it, and which values does it contain?
-- `lines`: what does a line mean?
-- `timeline`: which message caused which?
-- `comparison`: do the files on disk still look as the messages say?
+In: numbered lines of text. Out: a `LogEvent` for each known message, and a timeline of them.
+
+- `lines`: What does a line mean?
+- `frames`: Which time, level and logger surround the message in text?
+- `rows`: Which message does a line of JSON or logfmt contain?
+- `times`: When was the line written?
+- `catalogue`: Which messages are known? Its tables are rules.tsv, patterns.tsv and loggers.tsv.
+- `matching`: Which wording does the message have?
+- `values`: Which numbers, partitions and paths does the message contain?
+- `timeline`: Which message caused which?
+- `comparison`: Do the files on disk still look as in the messages?
 """

@@ -3,19 +3,29 @@
 Nothing here reads a file. Parsers and scans make these values from bytes, `core` and the rules decide by them, and
 renderers turn them into rows. A value that kcheck has not seen is None.
 
-| Value | Module |
-|---|---|
-| A line of a checkpoint, a batch header, an offset, an epoch | `entries` |
-| What a file or directory is, by its name | `names` |
-| What a parser could read of a file, and what it could not | `parsed` |
-| A segment after its batches were read: faults, gaps, indexes | `segments` |
-| The producers and transactions in the batches | `producers` |
-| A file, partition directory, log dir or partition with its replicas, as rules see it | `views` |
-| What is wrong, where, and what to do about it | `finding` |
-| How much of a file kcheck reads, and why it could not | `depth`, `unreadable` |
-| What a repair changes, one operation per file | `plan`; a plan file is read by `plan_json` |
-| What a release of Kafka does | `release`; when a behaviour began and ended: `behaviour`, `behaviours` |
-| The header and rows of a result | `report` |
-| How Java parses numbers and decodes text | `java` |
-| Long sequences whose items are made on demand | `mapped` |
+- `names`: What is a file or directory, by its name?
+- `source`: Which bytes are at a position, wherever the file is?
+- `unreadable`: Why could kcheck not read a file?
+- `depth`: How much of a file does kcheck read?
+- `parsed`: What could a parser read of a file, and which defects are there?
+- `entries`: What is a line of a checkpoint, a batch header, an offset, an epoch?
+- `segments`: Which faults, gaps and index entries does a segment have?
+- `producers`: Which producers and transactions are in the batches?
+- `remote_index_cache`: Which indexes of remote segments has the broker cached?
+- `views`: What do rules see of a file, a partition directory, a log dir, or the replicas of a partition?
+- `finding`: What is wrong, where, and what should be done?
+- `cluster`: Which topics, partitions, brokers and controllers does a cluster have?
+- `znodes`: Which znodes and transactions are in a ZooKeeper data directory?
+- `zookeeper_metadata`: What does ZooKeeper keep of a cluster that KRaft does not?
+- `evidence`: What do the files prove about the release that wrote them?
+- `release`: What does a release of Kafka do?
+- `behaviour`: In which releases does a behavior hold? No other module compares versions.
+- `behaviours`: Which behaviors change with the release?
+- `directory_behaviours`, `replication_behaviours`, `tool_behaviours`: Which of them are about partition directories,
+  running brokers, and Kafka's command line tools?
+- `plan`: What does a repair change, one operation for each path?
+- `plan_json`: What does a plan file contain?
+- `report`: Which header, rows and findings does a result have?
+- `java`: How does Java parse numbers and decode text?
+- `mapped`: How does a long sequence make its items on demand?
 """

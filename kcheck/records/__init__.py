@@ -1,13 +1,18 @@
 """How batches and records are laid out in bytes, and how they are compressed.
 
-- `layout`: how is a binary structure described?
-- `batch`: what does a batch header say, and where does the next batch begin?
-- `record`: which records does a batch have?
-- `message_set`: is the inside of a message of magic 0 or 1 valid?
-- `control_record`, `control_batch`: what does a marker or a KRaft control record say, and does recovery accept it?
-- `compression`, `lz4_frame`, `zstd_frame`, `decompressed`: what do Kafka's decompressors return?
-- `new_entries`: which bytes does a broker store for new records?
-- `entry_file`: which entries does an index file have?
-- `metadata_features`: which metadata.version do bytes of a KRaft log mention?
-- `json_reader`: what does Kafka's JSON parser read?
+In: bytes. Out: headers, records and entries as values, up to the first unreadable one.
+
+- `layout`: How is a binary structure described?
+- `batch`: Which fields does a batch header have, and where does the next batch begin?
+- `compression`: Which bytes does Kafka's decompressor return?
+- `lz4_frame`, `zstd_frame`: Which bytes do frames of lz4 and zstd contain?
+- `decompressed`: Which result do all codecs give?
+- `record`: Which records does a batch have?
+- `message_set`: Is the inside of a message of magic 0 or 1 valid?
+- `control_record`: Which values does a transaction marker or a KRaft control record have?
+- `control_batch`: Does recovery accept a control batch?
+- `entry_file`: Which entries does an index file have?
+- `metadata_features`: Which metadata.version is in the bytes of a KRaft log?
+- `json_reader`: What does Kafka's JSON parser read?
+- `new_entries`: Which bytes does a broker store for new records?
 """

@@ -3,13 +3,24 @@
 In: a `Report` (rows, findings, counts) from `documents`. Out: text, bytes or a file. A public module is one format of
 `--format` and sets `RENDERER`; `registry` finds it, so a new format is a new module and nothing else.
 
-- `_contract`: what a renderer must provide.
-- `text`: the layouts for people, one `_text_*` module per command; `_page` has lines, tables and findings.
-- `json`, `ndjson`: the document, whole or row by row.
-- `csv`, `parquet`: answers that are one table.
-- `kafka`: the lines of kafka-dump-log; `_decoded`, `_remote_metadata` and `_json_writer` write records as Kafka does.
-- `html`, `prometheus`: the page and the metrics of a fleet run; `_html` has the parts of the page.
-- `_printable`: escapes for file names and contents, so that damaged data cannot control a terminal.
+- `text`: layouts for people
+- `json`, `ndjson`: the document, as one or row by row
+- `csv`, `parquet`: answers that are one table
+- `kafka`: the lines of kafka-dump-log
+- `html`, `prometheus`: the page of a report, and the metrics of a fleet run
+- `mermaid`, `svg`: drawings of a history
+
+Modules that they share:
+
+- `_contract`: What must a renderer provide?
+- `_text_inspect`, `_text_predict`, `_text_plan`, `_text_explain`: How do answers about one broker look as text?
+- `_text_dump`, `_text_records`: How do the rows of a file look, and how are thousands of records written fast?
+- `_text_truncation`, `_text_election`, `_text_verification`, `_text_cluster`: How do answers about several look?
+- `_text_simulation`, `_text_fleet`: How do a history and the reports of a fleet look as text?
+- `_election_rows`: Which words and cells do text and HTML share for elections?
+- `_space_time`: Which messages and changes do drawings of a history show?
+- `_html`: Which parts does a page have?
+- `_decoded`, `_remote_metadata`, `_json_writer`: How does kafka-dump-log write decoded records and JSON?
 """
 
 from kcheck.renderers._contract import Renderer

@@ -1,4 +1,17 @@
-"""What can be done about a finding; one module for each repair, found by its constant REPAIR."""
+"""What can be done about a finding: one module for each repair, named `<verb>_<noun>`.
+
+In: a site (a partition directory or a log dir as edited so far) and its findings. Out: steps, refusals with a reason,
+or findings that other steps settled. A module sets `REPAIR`, and `registry.discover` finds it: no list is extended.
+How to add one: docs/contributing.md.
+
+Modules that repairs share:
+
+- `_contract`: What must a repair provide, and what can it read and edit?
+- `_files`: Which files does a site have, and which rules are about its batches?
+- `_entries`: How do the lines of a partition in the offset checkpoints change?
+- `_epochs`: How is leader-epoch-checkpoint written, and how are epochs put in words?
+- `_nothing`: Which rules have no repair, and why?
+"""
 
 from kcheck.repairs._contract import (
     AsideEdit,

@@ -1,20 +1,26 @@
-"""Questions about several copies of a partition: who truncates where, and which records are lost.
+"""Questions about several copies of a partition: truncation offsets, lost records, leaders.
 
 A partition has one leader and followers that copy it. A follower whose log differs from the leader's asks it, epoch by
 epoch, where the two logs diverge, and truncates its own log there. What it truncates is lost if no other copy has it.
 
-In: `BROKER=PATH` arguments. Out: a typed answer, `EndOffsets` or `Truncation`.
+In: `BROKER=PATH` arguments. Out: a typed answer, such as `EndOffsets`, `Truncation` or `ClusterElection`.
+`core.replication` decides the protocol between follower and leader, `core.election` the elections.
 
-- `loading`: which replicas are in these paths?
-- `replica`: what state does a replica have, on disk or after the next start of its broker?
-- `end_offset`: how does a replica answer OffsetsForLeaderEpoch?
-- `truncation`: for each follower, which requests, which truncation, which loss?
-- `loss`: how many records and bytes are in a range of offsets, and where do two logs diverge?
-- `distinct_records`: how many records do several replicas lose together, each counted once?
-- `lost_amounts`: which records has nobody any more once a replica leads, by truncations and by the starts before?
-- `lost_transactions`: which transactions are open at an offset, and which of them does a truncation cut?
-- `group_offsets`: which offsets have consumer groups committed?
-- `saved_records`: copies the batches that a replica loses
-
-`core.replication` decides the protocol between follower and leader, and the best leader.
+- `loading`: Which replicas are in these paths?
+- `replica`: Which state does a replica have, on disk or after its broker has started?
+- `end_offset`: How does a replica answer OffsetsForLeaderEpoch?
+- `truncation`: For each follower, which requests, which truncation, which loss?
+- `leader_plans`: What does each follower do under one leader?
+- `election_kinds`: Can the controller elect that leader cleanly?
+- `loss`: How many records and bytes are in a range of offsets?
+- `elect`: Who should lead each partition, and in which order should the brokers start?
+- `partition_directories`: Which partition directories and brokers does the command have, after they have started?
+- `aside`: Which partition directories were moved aside, and may hold the best log?
+- `candidates`: What would each candidate of a partition cost as leader?
+- `lost_amounts`: Which records are lost for the cluster once a replica leads?
+- `distinct_records`: How many records do several replicas lose together, each counted once?
+- `lost_transactions`: Which transactions are open at an offset, and which of them lose records?
+- `group_offsets`: Which offsets have consumer groups committed?
+- `saved_records`: Where are copies of the batches that a replica loses?
+- `verification`: Do the directories look as the plan of `elect --out` expects?
 """

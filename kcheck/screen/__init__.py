@@ -1,7 +1,7 @@
 """The building blocks of text on a terminal.
 
-- `options`: how wide is the screen, and does it have colors?
-- `printable`: how is a character shown that could control the terminal?
-- `page`: how are lines, columns and findings laid out?
-- `characters`: how are thousands of lines made at once?
+- `options`: How wide is the screen, and does it have colors?
+- `page`: How are lines, columns and findings laid out?
+- `printable`: How is a character shown that could control the terminal?
+- `characters`: How are thousands of lines made at once?
 """

@@ -1,7 +1,7 @@
 """What the segments of a partition hold: their batches, records, producers and transactions, and their indexes.
 
-A partition is a log of records with ascending offsets. Kafka cuts the log into segments. A segment is a `.log` file,
-named by its first offset, with two indexes beside it: `.index` maps offsets to positions, `.timeindex` maps timestamps
+A partition is a log of records with ascending offsets. Kafka divides the log into segments. A segment is a `.log` file,
+named by its first offset, with two indexes: `.index` maps offsets to positions, `.timeindex` maps timestamps
 to offsets. A `.log` is a sequence of batches: a header of 61 bytes with a CRC, then records, which may be compressed.
 
 Decides: where the valid data of a segment ends and why, which batches, records, index entries and producer snapshots
@@ -11,15 +11,16 @@ Goes out: `model.segments.SegmentView` for a segment, `model.producers.Producers
 
 Which module answers which question:
 
-    Where does the valid data of a `.log` end: with a torn batch, a corrupt one, or whole?
-        `batches.Walk` reads the headers one by one, `header_columns.HeaderReader` many as columns. For a window of
-        many batches `batch_boundaries` finds where each begins; its `_walk` detects the torn batch (`End.TORN`).
+    Where does the valid data of a `.log` end: with an incomplete batch, a corrupt one, or intact?
+        `batches` reads the headers one by one (`Walk`), `header_columns` many as columns (`HeaderReader`). For a window
+        of many batches `batch_boundaries` finds where each begins; its `_walk` detects the incomplete batch
+        (`End.TORN`).
     Where does the log end, if only its last index entries are read?
-        `batches.tail_start`
+        `batches`: `tail_start`
     Do valid batches follow the damage, or only zeros?
         `batches_after_damage`
-    What does a whole segment hold?
-        `segment.read_segment` asks `plain_segment` (few batches without a fault, no numpy), else `columnar_segment`
+    What does a segment contain from its first byte to its last?
+        `segment` asks `plain_segment` (few batches without a fault, no numpy), else `columnar_segment`
         (everything), whose `_BatchChecks` finds wrong CRCs, offsets, epochs and record counts.
     Do the indexes agree with the batches?
         `indexes`

@@ -10,6 +10,21 @@ Every step acts on a `virtual_files.Folder`. Where the broker would throw, a ste
 fails to start (abort), or, where `offline` is set, only its log dir fails. `UnseenError` says that kcheck, not the
 broker, could not read a file: the outcome is unknown. After an error the folder has the files that the broker leaves.
 
+- `log_manager`: What happens to the log dirs of one broker?
+- `inputs`: Which settings and checkpoints does each step use?
+- `partition`: What happens to one partition directory, and which records are lost?
+- `unchanged`: Which logs are loaded unchanged, as their views prove?
+- `log_loader`: In which order are the steps of a load taken?
+- `virtual_files`: Which files does the directory have after each step?
+- `leader_epochs`, `producer_state`: Which epochs, producers and transactions does the loaded log have?
+- `swaps`: What happens to the files of an unfinished swap?
+- `segment`, `index`: Which batches and index entries does a loaded segment have?
+- `sorted_map`: Which segment or snapshot is next to an offset?
+- `recover`: Which batches does a segment have after recovery?
+- `producer_replay`: Which producers do the batches of the log give?
+- `split_overflow`: How is a segment split if an offset does not fit into it?
+- `metadata_log`: What happens to KRaft's log after its load?
+
 LogLoader: one partition directory, `partition.start_partition` > `start_folder` > `log_loader.LogLoader.load`
  1. Leader epochs     `leader_epochs.EpochCache`        LeaderEpochFileCache     error: unreadable file, negative number
  2. Snapshot list     `producer_state.Producers`        ProducerStateManager     error: a name without a number

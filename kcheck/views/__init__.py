@@ -1,21 +1,20 @@
 """Turns paths into views: the values of log dirs, partitions and files that the rules see.
 
-In: the arguments of a command. Out: `LogDirView`, `PartitionView` and `FileView` (see `model/views.py`), and findings
-about files that cannot be read. Nothing here decides whether a view is healthy: that is the task of `rules`.
+In: the arguments of a command. Out: `LogDirView`, `PartitionView` and `FileView` (see `model/views.py`), the metadata
+of clusters, and findings about files that cannot be read. `rules` decide whether a view is healthy.
 
-A command passes through these modules in this order:
-
-1. `targets`: what is each path? A file, a partition directory, a log dir, a folder of these, a server.properties.
-2. `log_dir`: which checkpoints and partitions does a log dir have? Each log dir is opened once per command.
-3. `partition`: which files does a partition directory have, and where does its log end?
-4. `segment_scan`: what is in the segments, if the depth asks for more than their tails?
-5. `rule_runner`: which rules apply to a view?
-6. `survey`: runs steps 2 to 5 for the targets of a command.
-7. `recheck`: are findings in a log dir in use real, or was the broker writing?
-
-`release_evidence`, with `partition_evidence` and `named_evidence`, looks before them for what the files tell about the
-release of their brokers. `coverage` counts what
-has been read. `broker_settings` and `metadata_copy` read the settings and the cluster metadata
-for a simulated start. `zookeeper_copy` reads the metadata of a cluster that runs with ZooKeeper, by `zookeeper_server`
-what its server restores, and `zookeeper_history` the changes of a partition.
+1. `targets`: What is each path? A file, a partition directory, a log dir, a folder of these, a server.properties.
+2. `release_evidence`: Which evidence do log dirs contain for the release of their brokers?
+3. `partition_evidence`, `named_evidence`: Which evidence do partition directories contain, and which the files that the
+   user names?
+4. `log_dir`: Which checkpoints and partitions does a log dir have? Each log dir is opened once per command.
+5. `partition`: Which files does a partition directory have, and where does its log end?
+6. `remote_index_cache`: Which indexes of remote segments has the broker cached?
+7. `broker_settings`: Which settings does a simulated start use?
+8. `metadata_at_hand`: Which metadata does a command use, of its own log dirs and of the paths that the user names?
+9. `metadata_paths`: Which of these paths contain a copy of the metadata?
+10. `metadata_copy`: What does the copy of one KRaft node contain?
+11. `zookeeper_copy`: What does the metadata of a cluster with ZooKeeper contain?
+12. `zookeeper_server`: Which znodes does a ZooKeeper server restore?
+13. `zookeeper_history`: How did one partition change, according to ZooKeeper's files?
 """

@@ -1,1 +1,4 @@
-"""The directory that spark-submit puts first on the path: it must hold no module that could hide another one."""
+"""The directory that spark-submit puts first on the path: no module in it may hide another one.
+
+- `kcheck_fleet`: How does kcheck start from the zip next to this script?
+"""

@@ -1,9 +1,12 @@
-"""What the controllers know: the metadata of a cluster, in KRaft or in ZooKeeper.
+"""The metadata of a cluster, in KRaft or in ZooKeeper: its content, its copies, and its health.
 
-- `metadata_replay`: what do the records of the metadata log add up to?
-- `metadata_version`: does a release start with the features of the cluster?
-- `copies`, `quorum`: what does one copy hold, and what do several copies prove?
-- `health`, `history`: which partitions are not healthy, and what happened to one?
-- `topic_settings`: what do topic configurations say about a log?
-- `znode_tree`, `zookeeper_replicas`: what does a ZooKeeper server restore, and which replicas does it know?
+In: decoded metadata records or znodes. Out: a `ClusterImage` (`model.cluster`), and facts about its copies.
+
+- `metadata_replay`: Which topics, partitions and brokers do the records of the metadata log add up to?
+- `znode_tree`: Which znodes does a ZooKeeper server restore?
+- `metadata_version`: Does a release start with the features of the cluster?
+- `copies`: What does one copy of the metadata contain?
+- `quorum`: What do several copies prove: committed offsets, possible leaders, metadata that can be lost?
+- `health`: Which partitions are not healthy?
+- `history`: What happened to one partition?
 """

@@ -1,12 +1,15 @@
 """Who leads each partition of a cluster, in which order brokers start, and what each choice costs.
 
-- `election`: which replica does the controller elect?
-- `plans`: what does each candidate cost?
-- `scenarios`: what do the ways to continue cost the whole cluster?
-- `start_order`: in which order should the brokers start?
-- `early_elections`: which partitions need an unclean election while the brokers start?
-- `broker_losses`: what is lost with a broker that never returns?
-- `verdict`: what is the best remedy?
-- `recovery_plan`: which steps does `elect` recommend, and what follows each of them?
-- `verification`: does the cluster look as the plan expects?
+In: the replicas of each partition as their brokers start with them, and the metadata of the cluster. Out: candidates
+with their losses, start orders, a verdict, and the recovery plan.
+
+- `election`: Which replica does the controller elect?
+- `plans`: What does each candidate cost?
+- `scenarios`: What does each way to continue cost the cluster?
+- `start_order`: In which order should the brokers start?
+- `early_elections`: Which partitions need an unclean election while the brokers start?
+- `broker_losses`: Which records are lost with a broker that never returns?
+- `verdict`: Which remedy is best?
+- `recovery_plan`: Which steps does `elect` recommend, and how should the cluster look after each step?
+- `verification`: Does the cluster look as the plan expects?
 """

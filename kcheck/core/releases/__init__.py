@@ -1,5 +1,5 @@
-"""Which facts belong to which release of Kafka.
+"""The releases of Kafka: their facts, and the evidence for them.
 
-- `releases`: which releases are there, and what can each do?
-- `release_evidence`: which releases can have written these files?
+- `release_evidence`: Which releases can have written these files?
+- `releases`: Which releases are there, and what can each do?
 """

@@ -1,13 +1,32 @@
-"""How replicas of one partition follow each other, and what a follower loses.
+"""How replicas of one partition follow each other, and which records a follower loses.
 
-- `dialogue`: what do leader and follower say to each other?
-- `truncation`: where does a follower truncate its log?
-- `refetch`: what does the follower fetch afterwards?
-- `leader_epochs`, `offsets_for_leader_epoch`: where does an epoch end, and what does a leader answer about it?
-- `epoch_rebuild`: can leader-epoch-checkpoint be rebuilt from the batches?
-- `lineage`: where do two logs diverge, and which records are lost?
-- `truncation_plans`: which leader costs least?
-- `distinct_records`, `lost_transactions`, `group_offsets`: which records, transactions and group offsets are affected?
-- `replication`: who is in the ISR, and how far does the high watermark go?
-- `replica_fetchers`: which thread fetches a partition?
+In: the log of each replica as values (epochs, offsets, batches), and a `Release`. Out: requests, truncation offsets,
+and lost ranges.
+
+- `leader_epochs`: Where does an epoch end?
+- `offsets_for_leader_epoch`: What does a leader answer about an epoch?
+- `dialogue`: What do leader and follower send to each other?
+- `truncation`: Where does a follower truncate its log?
+- `refetch`: What does the follower fetch afterwards?
+- `lineage`: Where do two logs diverge, and which records are lost?
+- `truncation_plans`: Which leader costs least?
+- `distinct_records`: Which records do several replicas lose together?
+- `lost_transactions`: Which transactions lose records?
+- `group_offsets`: Which offsets have consumer groups committed?
+- `epoch_rebuild`: Can leader-epoch-checkpoint be rebuilt from the batches?
+- `replica_fetchers`: Which thread fetches a partition?
+- `replication`: Who is in the ISR, and how far does the high watermark go?
+
+The states of a follower, in order (`truncation.plan_truncation`):
+
+1. No leader epoch: the follower truncates to its high watermark. In 0.10.2 and earlier every follower does this. In
+   0.11 to 2.0.0 a follower without an epoch asks as in state 2.
+2. 0.11 to 2.7: the follower sends OffsetsForLeaderEpoch and truncates, until a reply completes the truncation. 0.11 to
+   1.1 sends one request.
+3. The follower fetches at its log end. In 2.8 and later a fetch names the last epoch of the follower. A leader whose
+   log diverges there answers with an epoch and its end offset, and the follower truncates and fetches again.
+4. The offset is out of the leader's range: the follower truncates to the leader's log end, starts again at the leader's
+   log start, or keeps its log. Then it fetches again.
+5. The leader sends records: the truncation ends with `Status.OK`. It ends with `NEVER_COMPLETES` when a state comes
+   back, with `FETCH_FAILS` when the follower refuses an answer, with `TRUNCATION_FAILS` when the truncation fails.
 """

@@ -1,14 +1,22 @@
 """What a broker does when it starts, decided from names, numbers and settings.
 
-- `identity`, `meta_properties`: which node owns a log dir, and does the broker accept its meta.properties?
-- `startup`: what does a start do with a file, a checkpoint or a setting?
-- `leftovers`: what happens to .cleaned, .swap and .deleted files?
-- `segments`: where do a loaded log and its high watermark start?
-- `producer_state`: what does the broker learn about producers and transactions?
-- `remote_index_cache`: what happens to the cached indexes of remote segments?
-- `log_dir_outcome`: does the start abort, or take a log dir offline?
-- `strays`, `cordoned`: does the cluster know the replica, and does the log dir get new ones?
-- `predictions`, `verdicts`: what happens, in values and in one line?
-- `claims`: does the start do what a finding claims?
-- `preflight`: may the broker start?
+In: facts about a log dir and its partition directories, the metadata of the cluster, a `Release`. Out: predictions,
+verdicts, and reasons against the start. `startup` acts the steps out on files.
+
+- `identity`: Which node owns a log dir?
+- `meta_properties`: Does the broker accept meta.properties?
+- `startup`: What happens to a file, a checkpoint or a setting?
+- `leftovers`: What happens to .cleaned, .swap and .deleted files?
+- `segments`: Where do a loaded log and its high watermark start?
+- `producer_state`: Which producers and transactions does the broker find in the batches?
+- `remote_index_cache`: What happens to the cached indexes of remote segments?
+- `topic_settings`: How do the settings of a topic change its logs?
+- `strays`: Is a replica part of the KRaft metadata?
+- `zookeeper_replicas`: Is a replica part of the metadata in ZooKeeper?
+- `cordoned`: Does a log dir get new replicas?
+- `log_dir_outcome`: Does the broker abort, or does a log dir go offline?
+- `predictions`: Which values describe the next start?
+- `verdicts`: Which line describes a log dir, and how severe is it?
+- `claims`: Does the broker do what a finding claims?
+- `preflight`: May the broker start?
 """

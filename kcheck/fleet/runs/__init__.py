@@ -1,10 +1,22 @@
 """Reads the runs that `fleet.scan` wrote.
 
-- `report`: what did a run find? `places`: where? `actions`: what should be done? `commands`: which command shows more?
-- `broker_starts`: what do the brokers do at their next starts?
-- `trend`, `diff`, `history`: how did the counts change, which findings are new, and when did a finding appear?
-- `elect`, `elect_clusters`: who should lead, in one cluster or in all of them? `election_plan`: the files of that plan.
-- `cluster`, `replicas`, `election_rows`: what do the tables contain about a cluster, a replica and a partition?
-- `sql`, `iceberg`: how do other tools read the tables?
-- `prune`: which runs can be removed?
+In: the directory or URL of a run, or of several. Out: reports, election plans, and tables for other tools.
+
+- `report`: What did a run find?
+- `places`: On which brokers and clusters?
+- `broker_starts`: What do the brokers do when they start?
+- `trend`: How did the counts change over earlier runs?
+- `actions`: What should be done first?
+- `commands`: Which command shows more of a row?
+- `diff`: Which findings are new, changed or fixed since another run?
+- `history`: When did a finding appear, and when was it last there?
+- `elect`: Who should lead in one cluster?
+- `elect_clusters`: Which cluster should be looked at first?
+- `cluster`: Which brokers and metadata does a cluster have according to the tables?
+- `election_rows`: Which rows do the tables have for each partition?
+- `replicas`: Which replicas does a partition have according to the tables?
+- `election_plan`: Which files does `elect --from RUN --out` write?
+- `sql`: How do DuckDB and Spark SQL read the tables?
+- `iceberg`: How does a run become Iceberg tables?
+- `prune`: Which runs can be removed?
 """

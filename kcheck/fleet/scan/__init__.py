@@ -1,15 +1,22 @@
 """Writes a run: every log dir of a fleet in, Parquet tables out.
 
-1. `inventory`, `layouts`, `identify`: which log dirs are there, and which broker owns each of them? `releases`: for
-   which release is each answer?
-2. `broker_logs`: what did the brokers write in their logs?
-3. `cluster_steps`, `cluster_metadata`: what does the metadata of each cluster contain?
-4. `steps`: which pure functions does a scan consist of?
-5. `local_engine`: how does one machine run them? `retry`: what happens to directories whose batch failed?
-6. `rows`, `predictions`: what is in a partition directory, and what does its next start do?
-7. `replica_groups`: how do the replicas of a partition come together in bounded memory?
-8. `comparison`: how do they differ? `truncation_columns` decides many at once and `comparison_rows` makes their rows;
-   `replicas` decides one partition at a time. `arrow_take` reorders rows of batches.
-9. `remembered`, `remembered_brokers`: what did an earlier run already see?
-10. `covered`: did the scan reach enough of the fleet?
+1. `local_engine`: In which order does one machine run the steps?
+2. `steps`: Which pure functions does a scan consist of?
+3. `retry`: What happens to directories whose batch failed?
+4. `inventory`, `layouts`: Which log dirs are there, and which paths match a layout?
+5. `identify`: Which broker owns a log dir?
+6. `releases`: For which release is each answer?
+7. `broker_logs`: What did the brokers write in their logs?
+8. `cluster_steps`, `cluster_metadata`: Which metadata does a cluster have, and what is in it about each replica?
+9. `remembered`, `remembered_brokers`: Which directories and brokers did not change since an earlier run?
+10. `rows`: Which rows does a partition directory give?
+11. `predictions`: What does the broker do with a partition directory when it starts?
+12. `replica_groups`: How do the replicas of a partition come together in bounded memory?
+13. `comparison`: How do the replicas of each partition differ?
+14. `truncation_columns`, `comparison_rows`: Where do many partitions truncate at once, and which rows does that give?
+15. `replicas`: How do the replicas of one partition differ?
+16. `arrow_take`: How are rows of Arrow batches reordered?
+17. `covered`: Did the scan reach enough of the fleet?
+
+Each step is a function of small values and Arrow batches, so that any process on any machine can run it.
 """

@@ -1,6 +1,11 @@
 """The HTML pages of `fleet report`, `fleet history`, `elect` and `simulate`: each one self-contained file.
 
-`page` is the one of `fleet report`; `trend`, `places` and `starts` write some of its sections, and `parts` tables, bars
-and escaped text. `style` and `script` hold the CSS and JavaScript. `finding_history`, `election` and `history` are the
-other pages; `head` begins each of them.
+- `page`: Which sections does the page of `fleet report` have?
+- `trend`, `places`, `starts`: How do its counts, its brokers and its lost records look?
+- `finding_history`: How does the page of `fleet history` look?
+- `election`: How does the page of `elect` look?
+- `history`: How does the page of `simulate` look?
+- `head`: How does every page begin and end?
+- `parts`: How do tables, bars and escaped text look?
+- `style`, `script`: Which CSS and JavaScript does a page have?
 """
