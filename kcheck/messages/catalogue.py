@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
-from kcheck.core.releases.releases import lines
+from kcheck.core.releases.releases import NEWEST_TESTED, lines
 
 _VALUE = re.compile("<([a-z_]+)>")
 _MORE = "…"
@@ -53,8 +53,10 @@ class Wording(NamedTuple):
     """Its levels; the name of an exception whose text it is."""
     classes: tuple[str, ...]
     """The simple names of the classes that write it."""
+    spans: str
+    """The lines of releases that have it: `1.0-2.8,3.2-`; an open end is every later line."""
     releases: str
-    """The lines of releases that have it: `1.0-2.8,3.2-4.3`."""
+    """The same in an answer, where an open end is the newest line that the tests ask: `1.0-2.8,3.2-4.3`."""
     pattern: str
     """The message with a name in angle brackets for each value."""
     literals: tuple[str, ...]
@@ -73,7 +75,7 @@ class Wording(NamedTuple):
 
     def has(self, line: str) -> bool:
         """Whether a line of releases has this wording."""
-        return any(line in span for span in map(_span, self.releases.split(",")))
+        return any(line in span for span in map(_lines, self.spans.split(",")))
 
 
 @lru_cache(maxsize=4096)
@@ -148,7 +150,7 @@ def catalogue(rules: str, patterns: str, loggers: str) -> Catalogue:
     index = {words: tuple(some) for words, some in by_words.items()}
     since: dict[str, str] = {}
     for wording in wordings:
-        first = _span(wording.releases.partition(",")[0])[0]
+        first = _lines(wording.spans.partition(",")[0])[0]
         since[wording.rule.id] = min(first, since.get(wording.rule.id, first), key=_LINES.index)
     by_logger = {logger: by_id[rule] for rule, logger in _rows(loggers)}
     first_words = frozenset(words.partition(" ")[0] for words in index)
@@ -168,13 +170,14 @@ def _rule(row: list[str]) -> LogRule:
 
 
 def _wording(row: list[str], rules: Mapping[str, LogRule]) -> Wording:
-    rule, levels, classes, releases, pattern = row
+    rule, levels, classes, spans, pattern = row
     is_open = pattern.endswith(_MORE)
     text = pattern.removesuffix(_MORE).rstrip(" ") if is_open else pattern
     literals, names = tuple(_VALUE.split(text)[::2]), tuple(_VALUE.findall(text))
     levels_and_classes = tuple(levels.split(",")), tuple(classes.split(","))
     is_short = sum(map(len, literals)) < _SHORT_SIZE and not _is_thrown(levels_and_classes[0])
-    return Wording(rules[rule], *levels_and_classes, releases, pattern, literals, names, is_open, is_short)
+    known = *levels_and_classes, spans, _as_answered(spans), pattern
+    return Wording(rules[rule], *known, literals, names, is_open, is_short)
 
 
 def _is_thrown(levels: Iterable[str]) -> bool:
@@ -190,9 +193,18 @@ def _first_words(wording: Wording) -> str:
     return " ".join(words[:-1][:2])
 
 
-def _span(releases: str) -> tuple[str, ...]:
-    first, _, last = releases.partition("-")
-    return tuple(_LINES[_LINES.index(first) : _LINES.index(last or first) + 1])
+def _lines(span: str) -> tuple[str, ...]:
+    first, dash, last = span.partition("-")
+    end = len(_LINES) if dash and not last else _LINES.index(last or first) + 1
+    return tuple(_LINES[_LINES.index(first) : end])
+
+
+@cache
+def _as_answered(spans: str) -> str:
+    known = spans.removesuffix("-")
+    first = known.rpartition(",")[2]
+    is_closed = known == spans or _LINES.index(first) >= _LINES.index(NEWEST_TESTED)
+    return known if is_closed else f"{known}-{NEWEST_TESTED}"
 
 
 def _last_words(names: Iterable[str]) -> set[str]:

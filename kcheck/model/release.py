@@ -1,6 +1,5 @@
 """A release of Kafka: what its line does (filled by `kcheck.core.releases.releases`), and each row of `Behaviours`."""
 
-from collections.abc import Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -117,11 +116,6 @@ class ProfileRules(NamedTuple):
     """Whether a fetch below the leader's log start is out of range even where the epochs diverge (KAFKA-12996)."""
 
 
-_METADATA_VERSION_MAX: Mapping[tuple[int, ...], int] = {
-    (3, 3): 7, (3, 4): 8, (3, 5): 11, (3, 6): 14, (3, 7): 20, (3, 8): 21, (3, 9): 23,
-}  # fmt: skip
-
-
 class _Fields(NamedTuple):
     name: str
     """The version as it was asked for."""
@@ -141,6 +135,8 @@ class _Fields(NamedTuple):
     """What it does with an entry that contradicts the epoch cache."""
     epoch_cache: bool
     """Whether a log has an epoch cache: in some releases its message format decides."""
+    metadata_version_max: int | None = None
+    """The newest metadata.version that it knows, where it refuses newer ones."""
     evidence: ReleaseEvidence | None = None
     """What the files say about the release; None if they were not read for it."""
 
@@ -150,11 +146,6 @@ class Release(_Fields, Behaviours):
 
     def __getstate__(self) -> None:
         """Leave out the behaviours that were asked of it: they are not part of the value."""
-
-    @property
-    def metadata_version_max(self) -> int | None:
-        """The newest metadata.version that it knows, where it refuses newer ones."""
-        return _METADATA_VERSION_MAX.get(self.version[:2])
 
     @property
     def producer_table(self) -> HashTable:

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from kcheck.core.releases.releases import NEWEST_TESTED, lines
 from kcheck.messages.catalogue import Wording
 from kcheck.messages.frames import LogFrame, with_logger
 from kcheck.messages.lines import pasted
@@ -173,6 +174,13 @@ def test_loggers() -> None:
 def test_the_releases_of_a_wording() -> None:
     wording = next(one for one in CATALOGUE.wordings if one.releases == "1.0-2.8,3.2-4.3")
     assert [False, True, True, False, True] == [wording.has(line) for line in ("0.11.0", "1.0", "2.8", "3.0", "4.3")]
+    assert ("1.0-2.8,3.2-", True) == (wording.spans, wording.has(lines()[-1]))
+
+
+def test_no_wording_ends_with_the_newest_tested_release() -> None:
+    """A wording that the newest release has is open: later releases have it until a row says otherwise."""
+    assert [] == [one for one in CATALOGUE.wordings if one.spans.endswith(NEWEST_TESTED)]
+    assert {f"3.0-{NEWEST_TESTED}", NEWEST_TESTED, "2.8"} <= {one.releases for one in CATALOGUE.wordings}
 
 
 def test_prefixes_of_collectors_before_a_stack_trace() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 import kcheck
 from kcheck.core.releases.release_evidence import EvidenceKind, age, line_of
+from kcheck.core.releases.releases import lines
 from kcheck.model.evidence import ReleaseEvidence
 from kcheck.records.metadata_features import FEATURE
 from tests.builders import flip_byte, log_dir, message, partition_dir, partition_metadata, run, write
@@ -17,6 +18,7 @@ LOG_DIRS = sorted(BROKERS.glob("*/*/broker-*/data*"))
 EXACT = BROKERS / "3.9.2" / "stopped" / "broker-1"
 METADATA = "data1/__cluster_metadata-0"
 LOG = f"{METADATA}/{0:020d}.log"
+NEWEST = lines()[-1]
 
 
 def proved(*paths: Path | str) -> ReleaseEvidence:
@@ -73,9 +75,9 @@ def test_a_partition_and_a_file_are_of_their_log_dir() -> None:
 def test_a_partition_alone_has_only_lower_bounds(tmp_path: Path) -> None:
     """A part of a copy is no proof that something is absent."""
     path = partition_dir(tmp_path / "t-0", [run(0, 9)])
-    assert ("0.11.0", "4.4", f"{EvidenceKind.LEADER_EPOCHS}, {EvidenceKind.MAGIC_2}") == spanned(path)
+    assert ("0.11.0", NEWEST, f"{EvidenceKind.LEADER_EPOCHS}, {EvidenceKind.MAGIC_2}") == spanned(path)
     write(path, {"partition.metadata": partition_metadata()})
-    assert ("2.8", "4.4", EvidenceKind.TOPIC_ID) == spanned(path)
+    assert ("2.8", NEWEST, EvidenceKind.TOPIC_ID) == spanned(path)
     shutil.copy(path / "leader-epoch-checkpoint", tmp_path / "bare")
     assert (None, None, "") == spanned(tmp_path / "bare")
 
@@ -94,23 +96,23 @@ def test_names_of_directories_are_evidence(tmp_path: Path) -> None:
     log_dir(tmp_path, broker_id=None, clean=False)
     for name, first in (("-delete", "0.10.2"), ("-future", "1.1"), ("-stray", "3.6")):
         (tmp_path / f"t-0.{uuid}{name}").mkdir()
-        assert (first, "4.4", f"{name} directories") == spanned(tmp_path)
+        assert (first, NEWEST, f"{name} directories") == spanned(tmp_path)
     for topic, first in (("__remote_log_metadata", "3.6"), ("__share_group_state", "4.0")):
         (tmp_path / f"{topic}-0").mkdir()
-        assert (first, "4.4") == spanned(tmp_path)[:2]
-    assert ("4.0", "4.4", EvidenceKind.SHARE_TOPIC) == spanned(tmp_path)
+        assert (first, NEWEST) == spanned(tmp_path)[:2]
+    assert ("4.0", NEWEST, EvidenceKind.SHARE_TOPIC) == spanned(tmp_path)
     (tmp_path / "__share_group_state-0").rmdir()
     (tmp_path / "@metadata-0").mkdir()
-    assert ("3.6", "4.4") == spanned(tmp_path)[:2]
+    assert ("3.6", NEWEST) == spanned(tmp_path)[:2]
     (tmp_path / f"t-0.{uuid}-stray").rmdir()
-    assert ("3.5", "4.4", EvidenceKind.REMOTE_TOPIC) == spanned(tmp_path)
+    assert ("3.5", NEWEST, EvidenceKind.REMOTE_TOPIC) == spanned(tmp_path)
     (tmp_path / "__remote_log_metadata-0").rmdir()
     (tmp_path / "remote-log-index-cache").mkdir()
     of_old = tmp_path / "remote-log-index-cache" / f"0_{'A' * 22}_.index"
     of_old.touch()
     assert "3.5" == spanned(tmp_path)[0]
     of_old.rename(of_old.with_name(f"0_{'A' * 22}.index"))
-    assert ("3.6", "4.4", EvidenceKind.REMOTE_INDEX) == spanned(tmp_path)
+    assert ("3.6", NEWEST, EvidenceKind.REMOTE_INDEX) == spanned(tmp_path)
     shutil.rmtree(tmp_path / "remote-log-index-cache")
     (tmp_path / "_rlmm_committed_offsets").touch()
     assert "3.1" == spanned(tmp_path)[0]
@@ -123,10 +125,10 @@ def test_names_of_directories_are_evidence(tmp_path: Path) -> None:
     [
         (b"version=0\nbroker.id=1\n", ("0.10.1", "0.10.2")),
         (b"version=0\nbroker.id=1\ncluster.id=c\n", ("2.4", "3.9")),
-        (b"version=0\nbroker.id=1\ncluster.id=c\ndirectory.id=d\n", ("3.7", "4.4")),
+        (b"version=0\nbroker.id=1\ncluster.id=c\ndirectory.id=d\n", ("3.7", NEWEST)),
         (b"version=1\nnode.id=1\ncluster.id=c\n", ("2.8", "3.6")),
-        (b"version=1\nnode.id=1\ncluster.id=c\ndirectory.id=d\n", ("3.7", "4.4")),
-        (b"version=0\n", ("0.10.1", "4.4")),
+        (b"version=1\nnode.id=1\ncluster.id=c\ndirectory.id=d\n", ("3.7", NEWEST)),
+        (b"version=0\n", ("0.10.1", NEWEST)),
     ],
 )
 def test_meta_properties_are_evidence(meta: bytes, expected: tuple[str | None, str | None], tmp_path: Path) -> None:
@@ -161,7 +163,7 @@ def test_the_version_of_quorum_state_is_evidence(broker: Path) -> None:
     (broker / METADATA / "quorum-state").write_text('{"leaderId":1,"leaderEpoch":1,"votedId":-1,"data_version":1}')
     for path in broker.glob("*/bootstrap.checkpoint"):
         path.unlink()
-    assert ("3.9", "4.4", EvidenceKind.QUORUM_STATE) == spanned(broker)
+    assert ("3.9", NEWEST, EvidenceKind.QUORUM_STATE) == spanned(broker)
 
 
 def test_damage_leaves_what_other_files_say(broker: Path) -> None:
@@ -170,11 +172,11 @@ def test_damage_leaves_what_other_files_say(broker: Path) -> None:
     at = -1
     while (at := data.find(FEATURE, at + 1)) >= 0:
         flip_byte(broker / LOG, at)
-    assert ("3.9", "4.4", EvidenceKind.FEATURE_LEVEL) == spanned(broker)
+    assert ("3.9", NEWEST, EvidenceKind.FEATURE_LEVEL) == spanned(broker)
     (broker / LOG).write_bytes(data)
     for path in broker.glob("*/meta.properties"):
         path.write_text(path.read_text().replace("node.id=1", "node.id=77"))
-    assert ("3.9", "4.4", EvidenceKind.FEATURE_LEVEL) == spanned(broker)
+    assert ("3.9", NEWEST, EvidenceKind.FEATURE_LEVEL) == spanned(broker)
     for path in broker.glob("*/meta.properties"):
         path.unlink()
         path.mkdir()
@@ -185,7 +187,7 @@ def test_what_is_no_file_says_nothing(broker: Path) -> None:
     for path in [*broker.glob("*/bootstrap.checkpoint"), broker / LOG, broker / METADATA / "quorum-state"]:
         path.unlink()
         path.symlink_to("/dev/zero")
-    assert ("3.7", "4.4") == spanned(broker)[:2]
+    assert ("3.7", NEWEST) == spanned(broker)[:2]
 
 
 def test_no_metadata_version_in_a_whole_log(broker: Path) -> None:
@@ -213,7 +215,7 @@ def test_a_snapshot_holds_the_registration(tmp_path: Path) -> None:
 
 def test_only_the_end_of_a_large_log_is_read(broker: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kcheck.views.release_evidence._LOG_SIZE_MAX", 100)
-    assert ("3.9", "4.4", EvidenceKind.FEATURE_LEVEL) == spanned(broker)
+    assert ("3.9", NEWEST, EvidenceKind.FEATURE_LEVEL) == spanned(broker)
 
 
 def test_damage_in_a_zookeeper_broker_keeps_the_true_release(tmp_path: Path) -> None:
@@ -250,7 +252,7 @@ def test_an_upgrade_that_has_not_registered_is_a_contradiction(tmp_path: Path) -
     (tmp_path / "b" / "data2" / "bootstrap.checkpoint").unlink(missing_ok=True)
     said = kcheck.release(paths=[tmp_path / "b"], log=logged(tmp_path, b"Kafka version: 3.6.2")).evidence
     assert said is not None
-    assert ("3.6", "4.4", False) == (said.lowest, said.highest, said.agrees)
+    assert ("3.6", NEWEST, False) == (said.lowest, said.highest, said.agrees)
 
 
 def logged(folder: Path, line: bytes, *, name: str = "server.log", before: bytes = b"") -> Path:
@@ -264,7 +266,7 @@ def test_a_formatted_dynamic_quorum_is_of_3_9_or_later(tmp_path: Path) -> None:
     folder = tmp_path / "__cluster_metadata-0"
     write(folder, {f"{0:020d}-{0:010d}.checkpoint": b""})
     write(tmp_path, {"meta.properties": b"version=0\n"})
-    assert ("3.9", "4.4", EvidenceKind.ZERO_SNAPSHOT) == spanned(tmp_path)
+    assert ("3.9", NEWEST, EvidenceKind.ZERO_SNAPSHOT) == spanned(tmp_path)
 
 
 def test_metadata_records_in_the_snapshot_of_a_formatted_directory_are_of_4_4(tmp_path: Path) -> None:
@@ -272,7 +274,7 @@ def test_metadata_records_in_the_snapshot_of_a_formatted_directory_are_of_4_4(tm
     case = CASES / "kc193-bootstrap-records-ignored" / "records" / "changed" / "data1"
     write(tmp_path, {"meta.properties": b"version=0\n"})
     write(tmp_path / "__cluster_metadata-0", {name.rpartition("/")[2]: (case / name).read_bytes()})
-    assert ("4.4", "4.4", EvidenceKind.ZERO_RECORDS) == spanned(tmp_path)
+    assert ("4.4", NEWEST, EvidenceKind.ZERO_RECORDS) == spanned(tmp_path)
 
 
 def test_a_metadata_log_outside_of_a_log_dir_tells_as_well(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from kcheck.core.releases.releases import NEWEST_TESTED, lines
+from kcheck.core.releases.releases import TABLE as RELEASES
 from kcheck.model.evidence import Reason, ReleaseEvidence
 
 
@@ -176,21 +177,13 @@ REGISTRATION and FEATURE_LEVEL name levels, PROTOCOL and BROKER_LOG versions: th
 _OF_SOFTWARE = (_E.BROKER_LOG, _E.REGISTRATION)
 """What names the software of one start; the broker's log is newer than its registration if the two differ."""
 
-_FIRST_LEVELS = (
-    (1, "3.0"), (2, "3.1"), (3, "3.2"), (4, "3.3"), (8, "3.4"), (9, "3.5"), (12, "3.6"), (15, "3.7"), (20, "3.8"),
-    (21, "3.9"), (22, "4.0"), (26, "4.1"), (28, "4.2"), (30, "4.3"), (31, "4.4"),
-)  # fmt: skip
-"""The first metadata.version level of each line (MetadataVersion 3.3 to 4.3.1)."""
+_FIRST_LEVELS = tuple((row.level, row.line) for row in RELEASES if row.level is not None)
+"""The first metadata.version level of each line."""
 _KRAFT_ONLY_LEVEL = 7
 """The lowest level that 4.0 and later know. 3.9 used the levels 22 and 23 for versions that it never released."""
 _LAST_WITH_ZOOKEEPER = "3.9"
 _LINES = lines()
-_OF_CONFLUENT = {
-    "3.0": "0.10.0", "3.1": "0.10.1", "3.2": "0.10.2", "3.3": "0.11.0", "4.0": "1.0", "4.1": "1.1",
-    "5.0": "2.0", "5.1": "2.1", "5.2": "2.2", "5.3": "2.3", "5.4": "2.4", "5.5": "2.5",
-    "6.0": "2.6", "6.1": "2.7", "6.2": "2.8", "7.0": "3.0", "7.1": "3.1", "7.2": "3.2", "7.3": "3.3", "7.4": "3.4",
-    "7.5": "3.5", "7.6": "3.6", "7.7": "3.7", "7.8": "3.8", "7.9": "3.9", "8.0": "4.0", "8.1": "4.1",
-}  # fmt: skip
+_OF_CONFLUENT = {row.confluent: row.line for row in RELEASES if row.confluent is not None}
 """The line of Kafka in each line of Confluent Platform."""
 
 

@@ -5,6 +5,7 @@ Facts: the sources of the releases named in a row; inter.broker.protocol.version
 """
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
@@ -72,6 +73,22 @@ class ReleaseRow(NamedTuple):
     """What they do with an entry that contradicts the epoch cache."""
     ibp: str | None
     """Their default inter.broker.protocol.version or metadata.version; None before 0.9."""
+    confluent: str | None = None
+    """The line of Confluent Platform that contains their line."""
+    level: int | None = None
+    """The first level of metadata.version of their line (MetadataVersion)."""
+    level_max: int | None = None
+    """The newest level that they know, where they refuse newer ones."""
+    last_ibp: str | None = None
+    """The last protocol version of their line, where that is not the default."""
+    tested: bool = False
+    """Whether brokers or classes of their line answer in the tests."""
+
+    @property
+    def line(self) -> str:
+        """Their line: 0.10.2, 3.9."""
+        parts = self.first.split(".")
+        return ".".join(parts[: 3 if parts[0] == "0" else 2])
 
 
 _P, _L, _R, _E, _A = Profile, Lookup, CheckpointReader, EpochLoad, Assign
@@ -79,49 +96,49 @@ _P, _L, _R, _E, _A = Profile, Lookup, CheckpointReader, EpochLoad, Assign
 TABLE: tuple[ReleaseRow, ...] = (
     ReleaseRow("0.8.2.0", "0.8.2.2", _P.P0, None, _R.R1, _E.E0, _A.IGNORE, None),
     ReleaseRow("0.9.0.0", "0.9.0.1", _P.P0, None, _R.R1, _E.E0, _A.IGNORE, "0.9.0"),
-    ReleaseRow("0.10.0.0", "0.10.0.1", _P.P0, None, _R.R2, _E.E0, _A.IGNORE, "0.10.0-IV1"),
-    ReleaseRow("0.10.1.0", "0.10.1.1", _P.P0, None, _R.R2, _E.E0, _A.IGNORE, "0.10.1-IV2"),
-    ReleaseRow("0.10.2.0", "0.10.2.2", _P.P0, None, _R.R2, _E.E0, _A.IGNORE, "0.10.2-IV0"),
-    ReleaseRow("0.11.0.0", "0.11.0.2", _P.P1A, _L.L1A, _R.R3, _E.E1, _A.IGNORE, "0.11.0-IV2"),
-    ReleaseRow("0.11.0.3", "0.11.0.3", _P.P1B, _L.L1B, _R.R3, _E.E1, _A.IGNORE, "0.11.0-IV2"),
-    ReleaseRow("1.0.0", "1.0.1", _P.P1A, _L.L1A, _R.R4, _E.E1, _A.IGNORE, "1.0-IV0"),
-    ReleaseRow("1.0.2", "1.0.2", _P.P1B, _L.L1B, _R.R4, _E.E1, _A.IGNORE, "1.0-IV0"),
-    ReleaseRow("1.1.0", "1.1.0", _P.P1A, _L.L1A, _R.R4, _E.E1, _A.IGNORE, "1.1-IV0"),
-    ReleaseRow("1.1.1", "1.1.1", _P.P1B, _L.L1B, _R.R4, _E.E1, _A.IGNORE, "1.1-IV0"),
-    ReleaseRow("2.0.0", "2.0.0", _P.P2, _L.L2, _R.R4, _E.E1, _A.IGNORE, "2.0-IV1"),
-    ReleaseRow("2.0.1", "2.0.1", _P.P3, _L.L3, _R.R4, _E.E1, _A.FILTER, "2.0-IV1"),
-    ReleaseRow("2.1.0", "2.1.1", _P.P3, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.1-IV2"),
-    ReleaseRow("2.2.0", "2.2.2", _P.P3, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.2-IV1"),
-    ReleaseRow("2.3.0", "2.3.1", _P.P3, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.3-IV1"),
-    ReleaseRow("2.4.0", "2.4.1", _P.P3, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.4-IV1"),
-    ReleaseRow("2.5.0", "2.5.1", _P.P3, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.5-IV0"),
-    ReleaseRow("2.6.0", "2.6.0", _P.P3, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.6-IV0"),
-    ReleaseRow("2.6.1", "2.6.3", _P.P4, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.6-IV0"),
-    ReleaseRow("2.7.0", "2.7.2", _P.P4, _L.L3, _R.R5, _E.E2, _A.POP, "2.7-IV2"),
-    ReleaseRow("2.8.0", "2.8.0", _P.P5_280, _L.L3, _R.R5, _E.E2, _A.POP, "2.8-IV1"),
-    ReleaseRow("2.8.1", "2.8.2", _P.P5, _L.L3, _R.R5, _E.E2, _A.POP, "2.8-IV1"),
-    ReleaseRow("3.0.0", "3.0.2", _P.P5, _L.L3, _R.R5, _E.E3, _A.POP, "3.0-IV1"),
-    ReleaseRow("3.1.0", "3.1.2", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.1-IV0"),
-    ReleaseRow("3.2.0", "3.2.3", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.2-IV0"),
-    ReleaseRow("3.3.0", "3.3.2", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.3-IV3"),
-    ReleaseRow("3.4.0", "3.4.1", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.4-IV0"),
-    ReleaseRow("3.5.0", "3.5.2", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.5-IV2"),
-    ReleaseRow("3.6.0", "3.6.2", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.6-IV2"),
-    ReleaseRow("3.7.0", "3.7.2", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.7-IV4"),
-    ReleaseRow("3.8.0", "3.8.1", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.8-IV0"),
-    ReleaseRow("3.9.0", "3.9.2", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.9-IV0"),
-    ReleaseRow("4.0.0", "4.0.2", _P.P5, _L.L3, _R.R6, _E.E4, _A.POP, "4.0-IV3"),
-    ReleaseRow("4.1.0", "4.1.2", _P.P5, _L.L3, _R.R6, _E.E4, _A.POP, "4.1-IV1"),
-    ReleaseRow("4.2.0", "4.2.1", _P.P5, _L.L3, _R.R6, _E.E4, _A.POP, "4.2-IV1"),
-    ReleaseRow("4.3.0", "4.3.1", _P.P5, _L.L3, _R.R6, _E.E4, _A.POP, "4.3-IV0"),
-    ReleaseRow("4.4.0", "4.4.0", _P.P5, _L.L3, _R.R6, _E.E4, _A.POP, None),
+    ReleaseRow("0.10.0.0", "0.10.0.1", _P.P0, None, _R.R2, _E.E0, _A.IGNORE, "0.10.0-IV1", "3.0"),
+    ReleaseRow("0.10.1.0", "0.10.1.1", _P.P0, None, _R.R2, _E.E0, _A.IGNORE, "0.10.1-IV2", "3.1"),
+    ReleaseRow("0.10.2.0", "0.10.2.2", _P.P0, None, _R.R2, _E.E0, _A.IGNORE, "0.10.2-IV0", "3.2", tested=True),
+    ReleaseRow("0.11.0.0", "0.11.0.2", _P.P1A, _L.L1A, _R.R3, _E.E1, _A.IGNORE, "0.11.0-IV2", "3.3", tested=True),
+    ReleaseRow("0.11.0.3", "0.11.0.3", _P.P1B, _L.L1B, _R.R3, _E.E1, _A.IGNORE, "0.11.0-IV2", "3.3", tested=True),
+    ReleaseRow("1.0.0", "1.0.1", _P.P1A, _L.L1A, _R.R4, _E.E1, _A.IGNORE, "1.0-IV0", "4.0"),
+    ReleaseRow("1.0.2", "1.0.2", _P.P1B, _L.L1B, _R.R4, _E.E1, _A.IGNORE, "1.0-IV0", "4.0"),
+    ReleaseRow("1.1.0", "1.1.0", _P.P1A, _L.L1A, _R.R4, _E.E1, _A.IGNORE, "1.1-IV0", "4.1", tested=True),
+    ReleaseRow("1.1.1", "1.1.1", _P.P1B, _L.L1B, _R.R4, _E.E1, _A.IGNORE, "1.1-IV0", "4.1", tested=True),
+    ReleaseRow("2.0.0", "2.0.0", _P.P2, _L.L2, _R.R4, _E.E1, _A.IGNORE, "2.0-IV1", "5.0", tested=True),
+    ReleaseRow("2.0.1", "2.0.1", _P.P3, _L.L3, _R.R4, _E.E1, _A.FILTER, "2.0-IV1", "5.0", tested=True),
+    ReleaseRow("2.1.0", "2.1.1", _P.P3, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.1-IV2", "5.1"),
+    ReleaseRow("2.2.0", "2.2.2", _P.P3, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.2-IV1", "5.2"),
+    ReleaseRow("2.3.0", "2.3.1", _P.P3, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.3-IV1", "5.3"),
+    ReleaseRow("2.4.0", "2.4.1", _P.P3, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.4-IV1", "5.4", tested=True),
+    ReleaseRow("2.5.0", "2.5.1", _P.P3, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.5-IV0", "5.5"),
+    ReleaseRow("2.6.0", "2.6.0", _P.P3, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.6-IV0", "6.0"),
+    ReleaseRow("2.6.1", "2.6.3", _P.P4, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.6-IV0", "6.0"),
+    ReleaseRow("2.7.0", "2.7.2", _P.P4, _L.L3, _R.R5, _E.E2, _A.POP, "2.7-IV2", "6.1"),
+    ReleaseRow("2.8.0", "2.8.0", _P.P5_280, _L.L3, _R.R5, _E.E2, _A.POP, "2.8-IV1", "6.2", tested=True),
+    ReleaseRow("2.8.1", "2.8.2", _P.P5, _L.L3, _R.R5, _E.E2, _A.POP, "2.8-IV1", "6.2", tested=True),
+    ReleaseRow("3.0.0", "3.0.2", _P.P5, _L.L3, _R.R5, _E.E3, _A.POP, "3.0-IV1", "7.0", 1),
+    ReleaseRow("3.1.0", "3.1.2", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.1-IV0", "7.1", 2),
+    ReleaseRow("3.2.0", "3.2.3", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.2-IV0", "7.2", 3),
+    ReleaseRow("3.3.0", "3.3.2", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.3-IV3", "7.3", 4, 7),
+    ReleaseRow("3.4.0", "3.4.1", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.4-IV0", "7.4", 8, 8),
+    ReleaseRow("3.5.0", "3.5.2", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.5-IV2", "7.5", 9, 11),
+    ReleaseRow("3.6.0", "3.6.2", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.6-IV2", "7.6", 12, 14),
+    ReleaseRow("3.7.0", "3.7.2", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.7-IV4", "7.7", 15, 20),
+    ReleaseRow("3.8.0", "3.8.1", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.8-IV0", "7.8", 20, 21),
+    ReleaseRow("3.9.0", "3.9.2", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.9-IV0", "7.9", 21, 23, tested=True),
+    ReleaseRow("4.0.0", "4.0.2", _P.P5, _L.L3, _R.R6, _E.E4, _A.POP, "4.0-IV3", "8.0", 22),
+    ReleaseRow("4.1.0", "4.1.2", _P.P5, _L.L3, _R.R6, _E.E4, _A.POP, "4.1-IV1", "8.1", 26),
+    ReleaseRow("4.2.0", "4.2.1", _P.P5, _L.L3, _R.R6, _E.E4, _A.POP, "4.2-IV1", None, 28),
+    ReleaseRow("4.3.0", "4.3.1", _P.P5, _L.L3, _R.R6, _E.E4, _A.POP, "4.3-IV0", None, 30, tested=True),
+    ReleaseRow("4.4.0", "4.4.0", _P.P5, _L.L3, _R.R6, _E.E4, _A.POP, None, None, 31, last_ibp="4.4-IV1"),
 )
 
-NEWEST_TESTED = "4.3"
-"""The newest line whose brokers and classes the tests run: the release where the files tell none."""
-
-TESTED = ("0.10.2", "0.11.0", "1.1", "2.0", "2.4", "2.8", "3.9", "4.3")
+TESTED = tuple(dict.fromkeys(row.line for row in TABLE if row.tested))
 """The lines whose brokers or classes answer in the tests."""
+
+NEWEST_TESTED = TESTED[-1]
+"""The newest line whose brokers and classes the tests run: the release where the files tell none."""
 
 AS_OF = "2026-11-21"
 """The day on which the rows of `TABLE` were read from Kafka's sources; `--version` shows it."""
@@ -133,14 +150,6 @@ _IBP_2_7 = ((2, 7), 1)
 _IBP_3_0 = ((3, 0), 1)
 _IBP_3_3 = ((3, 3), 3)
 _FORMAT_V2: Ibp = ((0, 11, 0), 0)
-
-_IBP_LAST: dict[Version, int] = {
-    (0, 8, 0): 0, (0, 8, 1): 0, (0, 8, 2): 0, (0, 9, 0): 0, (0, 10, 0): 1, (0, 10, 1): 2, (0, 10, 2): 0,
-    (0, 11, 0): 2, (1, 0): 0, (1, 1): 0, (2, 0): 1, (2, 1): 2, (2, 2): 1, (2, 3): 1, (2, 4): 1, (2, 5): 0,
-    (2, 6): 0, (2, 7): 2, (2, 8): 1, (3, 0): 1, (3, 1): 0, (3, 2): 0, (3, 3): 3, (3, 4): 0, (3, 5): 2,
-    (3, 6): 2, (3, 7): 4, (3, 8): 0, (3, 9): 0, (4, 0): 3, (4, 1): 1, (4, 2): 1, (4, 3): 0, (4, 4): 1,
-}  # fmt: skip
-"""Each known inter.broker.protocol.version or metadata.version line, with its last IV."""
 
 
 def release(kafka: str = NEWEST_TESTED, *, ibp: str | None = None, message_format: str | None = None) -> Release:
@@ -164,6 +173,7 @@ def release(kafka: str = NEWEST_TESTED, *, ibp: str | None = None, message_forma
         epoch_load=row.epoch_load,
         assign=row.assign,
         epoch_cache=True,
+        metadata_version_max=row.level_max,
     )
     if known.is_kraft_only and protocol < _IBP_3_3:
         raise UsageError(f"--ibp {ibp}: Kafka {kafka} does not start with a metadata.version below 3.3-IV3")
@@ -193,8 +203,7 @@ def known_versions() -> str:
 
 def lines() -> tuple[str, ...]:
     """Return the known lines of releases, from old to new: 0.10.2, 3.9."""
-    parts = (row.first.split(".") for row in TABLE)
-    return tuple(dict.fromkeys(".".join(part[: 3 if part[0] == "0" else 2]) for part in parts))
+    return tuple(dict.fromkeys(row.line for row in TABLE))
 
 
 @cache  # of every row, each time that a release is asked for
@@ -227,15 +236,22 @@ def _row(version: Version) -> ReleaseRow:
     return next(row for row in reversed(TABLE) if version >= (_numbers(row.first) or ()))
 
 
+@cache
+def _last_ivs() -> Mapping[Version, int]:
+    """Return the last IV of each known line of inter.broker.protocol.version or metadata.version."""
+    texts = ("0.8.0", "0.8.1", *(row.last_ibp or row.ibp or row.line for row in TABLE))
+    return {_numbers(line) or (): int(iv or 0) for line, _, iv in (text.partition("-IV") for text in texts)}
+
+
 def _ibp(text: str, option: str) -> Ibp:
     """Return (line, IV) of "2.7-IV1", "2.7" (its last IV) or "2.7.1" (as ApiVersion reads it)."""
     match = _IBP.fullmatch(text)
     numbers = _numbers(match[1]) if match else None
     line = numbers[: _line_size(numbers)] if numbers else ()
-    last = _IBP_LAST.get(line)
+    last = _last_ivs().get(line)
     iv = last if match is None or match[2] is None else int(match[2])
     if last is None or iv is None or iv > last:
-        known = ", ".join(".".join(map(str, v)) for v in _IBP_LAST)
+        known = ", ".join(".".join(map(str, v)) for v in _last_ivs())
         raise UsageError(f"{option} {text} is not known; known are {known}, each also with -IVn")
     return line, iv
 

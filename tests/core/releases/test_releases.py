@@ -64,6 +64,12 @@ def test_rows_follow_each_other() -> None:
             assert name == resolved.name
 
 
+def test_levels_ascend() -> None:
+    """Each line begins with a metadata.version level that the line before does not begin with."""
+    levels = [row.level for row in TABLE if row.level is not None]
+    assert levels == sorted({*levels})
+
+
 def test_message_format_counts_where_the_broker_looks_at_it() -> None:
     """From 2.1.1 to 3.x with a protocol below 3.0 an old format leaves no cache."""
     assert not release("2.4", message_format="0.10.2").epoch_cache

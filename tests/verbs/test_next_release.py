@@ -1,0 +1,66 @@
+"""A new release is one row of the table: every verb answers for it, and no test of release evidence needs a change."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.cli.command import ROOT, Ended, environment
+from tests.test_brokers import BROKERS
+
+ASK = """
+import json, sys
+import tests.next_release
+from kcheck.core.releases.release_evidence import registered
+from kcheck.core.releases.releases import NEWEST_TESTED, release
+from kcheck.disk.package_data import log_catalogue
+from tests.cli.command import kcheck
+
+facts = registered(7, 33), release("4.5", ibp="4.5").version, NEWEST_TESTED
+wording = next(one for one in log_catalogue().wordings if one.spans == "0.8.2-")
+answers = [kcheck(*command) for command in json.loads(sys.argv[1])]
+print(json.dumps([facts, [wording.has("4.5"), wording.releases], [[one.code, one.out, one.err] for one in answers]]))
+"""
+SCENE = BROKERS / "4.3.1" / "diverged"
+ONE = str(SCENE / "broker-1")
+PAIR = [f"{number}={SCENE / f'broker-{number}'}" for number in (1, 2)]
+COMMANDS = (
+    [ONE], ["check", ONE], ["inspect", ONE], ["predict", ONE], ["repair", ONE], ["cluster", ONE], ["end-offset", ONE],
+    ["preflight", "server.properties"], ["truncation", *PAIR], ["elect", *PAIR, "--out", "PLAN"],
+    ["verify", "PLAN", *PAIR], ["explain", "KC201"], ["explain", "server.log"], ["simulate", "kip-320"],
+    ["fleet", "scan", f"{SCENE}/{{broker}}/{{log_dir}}", "--out", "RUNS", "--run", "one", "--jobs", "1"],
+)  # fmt: skip
+
+
+def answers(of: Path, *commands: list[str]) -> tuple[list[object], list[object], list[Ended]]:
+    """Return what a kcheck with the row says of it, of a wording without an end, and to commands."""
+    command = [sys.executable, "-c", ASK, json.dumps(commands)]
+    done = subprocess.run(command, cwd=of, env=environment(), capture_output=True, check=False)
+    assert (0, b"") == (done.returncode, done.stderr)
+    facts, wording, ended = json.loads(done.stdout)
+    return facts, wording, [Ended(code=code, out=out, err=err) for code, out, err in ended]
+
+
+def test_the_tests_of_release_evidence_need_no_change() -> None:
+    """They name the newest line where it is meant, not its number."""
+    tests = ("core/releases/test_release_evidence.py", "views/test_named_evidence.py", "views/test_release_evidence.py")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.next_release", "-p", "no:cacheprovider"]
+    named = [f"tests/{name}" for name in tests]
+    done = subprocess.run([*command, *named], cwd=ROOT, env=environment(), capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout.decode()
+
+
+def test_every_verb_answers_for_a_row_that_was_added(tmp_path: Path) -> None:
+    """As for the release before it: no behaviour has changed."""
+    of_release = []
+    for release in ("4.4", "4.5"):
+        folder = tmp_path / release
+        folder.mkdir()
+        (folder / "server.properties").write_text(f"process.roles=broker\nnode.id=1\nlog.dirs={ONE}/data1\n")
+        (folder / "server.log").write_text("[2026-01-01 00:00:00,000] INFO Loading logs. (kafka.log.LogManager)\n")
+        commands = [[*command, "--kafka", release] for command in COMMANDS]
+        facts, wording, ended = answers(folder, *commands)
+        assert (["4.5", [4, 5, 0], "4.3"], [True, "0.8.2-4.3"]) == (facts, wording)
+        assert [] == [done for done in ended if done.code > 1]
+        of_release.append([(done.code, done.out.replace(release, "RELEASE")) for done in ended])
+    assert of_release[0] == of_release[1]
