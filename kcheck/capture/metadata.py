@@ -7,7 +7,7 @@ one that was wrong stays wrong.
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from kcheck.core.cluster.metadata_replay import Fields
+from kcheck.core.cluster.metadata_replay import RESOURCES, Fields, InBundle, MetadataReplay
 from kcheck.model.source import BytesSource
 from kcheck.records import control_record
 from kcheck.records.batch import CODEC_MASK, CONTROL, HEADER, MAGIC_AT, checksum
@@ -15,17 +15,6 @@ from kcheck.records.record import Record, Unread, read_records
 from kcheck.schemas.records import decoder
 from kcheck.segments.batches import Walk
 
-_WHOLE = frozenset(
-    {
-        "TopicRecord", "PartitionRecord", "PartitionChangeRecord", "RemoveTopicRecord", "ClearElrRecord",
-        "UnregisterBrokerRecord", "FenceBrokerRecord", "UnfenceBrokerRecord", "BrokerRegistrationChangeRecord",
-        "FeatureLevelRecord", "ProducerIdsRecord", "NoOpRecord", "ZkMigrationStateRecord", "EndTransactionRecord",
-        "BeginTransactionRecord", "AbortTransactionRecord",
-    }
-)  # fmt: skip
-"""Records of numbers, ids and names of topics and features."""
-_REGISTRATIONS = frozenset({"RegisterBrokerRecord", "RegisterControllerRecord"})
-_RESOURCES = {2: "topic", 4: "broker"}
 CONFIGS = frozenset(
     {
         "cleanup.policy", "compression.type", "cordoned.log.dirs", "delete.retention.ms", "local.retention.bytes",
@@ -104,17 +93,19 @@ def _value(value: bytes, rename: NewName | None) -> bytes:
     if message is None or message.data is None or message.left or message.unknown:
         return no_op
     fields: Fields = message.data
-    if message.name in _REGISTRATIONS:
-        points: Any = fields.get("endPoints") or ()
-        texts = [text for point in points for text in (point["host"], point["name"])]
-        masked = _masked(value, [*texts, fields.get("rack") or ""])
-    elif message.name == "ConfigRecord":
-        masked = _config(value, fields, rename)
-    elif message.name in _WHOLE:
-        name = fields.get("name") if message.name == "TopicRecord" else fields.get("topicName")
-        masked = value if rename is None or not name else replaced(value, name, rename(name))
-    else:
-        return no_op
+    record = MetadataReplay.RECORDS.get(message.name or "")
+    match record and record.in_bundle:
+        case InBundle.WHOLE:
+            name = fields.get("name") if message.name == "TopicRecord" else fields.get("topicName")
+            masked = value if rename is None or not name else replaced(value, name, rename(name))
+        case InBundle.NO_HOSTS:
+            points: Any = fields.get("endPoints") or ()
+            texts = [text for point in points for text in (point["host"], point["name"])]
+            masked = _masked(value, [*texts, fields.get("rack") or ""])
+        case InBundle.SOME_VALUES:
+            masked = _config(value, fields, rename)
+        case _:
+            return no_op
     again = decoder("metadata")(None, masked).value
     return masked if again is not None and again.data is not None and again.left == 0 else no_op
 
@@ -122,10 +113,10 @@ def _value(value: bytes, rename: NewName | None) -> bytes:
 def _config(value: bytes, fields: Mapping[str, Any], rename: NewName | None) -> bytes:
     """Return a setting; without its value unless that is in the allow-list, without a name of another resource."""
     resource, name, setting = fields["resourceType"], fields["resourceName"], fields["value"] or ""
-    if resource not in _RESOURCES:
+    if resource not in RESOURCES:
         return _NO_OP.ljust(len(value), b"\0")[: len(value)]
     masked = value if fields["name"] in CONFIGS else _masked(value, [setting])
-    return replaced(masked, name, rename(name)) if rename is not None and _RESOURCES[resource] == "topic" else masked
+    return replaced(masked, name, rename(name)) if rename is not None and RESOURCES[resource] == "topic" else masked
 
 
 def _masked(value: bytes, texts: list[str]) -> bytes:

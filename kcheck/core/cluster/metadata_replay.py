@@ -1,8 +1,9 @@
 """Replays the records of a KRaft cluster's metadata: MetadataDelta and the deltas of its parts, 3.3 to 4.3.1."""
 
 from collections.abc import Callable, Mapping, Sequence
+from enum import Enum, auto
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from kcheck.model.cluster import (
     DECISIVE_CONFIGS,
@@ -22,7 +23,8 @@ Fields: TypeAlias = Mapping[str, Any]
 
 _UNCHANGED = -2
 """The leader of a PartitionChangeRecord that leaves the leader and its epoch as they are."""
-_RESOURCES = {2: "topic", 4: "broker"}
+RESOURCES = {2: "topic", 4: "broker"}
+"""Resources whose settings count, by the type in a ConfigRecord."""
 _MECHANISMS = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
 _MIGRATION_STATES = ("none", "migration", "pre-migration", "post-migration")
 METADATA_VERSION, KRAFT_VERSION = "metadata.version", "kraft.version"
@@ -41,6 +43,34 @@ class ReplayProblem(NamedTuple):
 class _Topic(NamedTuple):
     name: str
     partitions: dict[int, PartitionRegistration]
+
+
+class InBundle(Enum):
+    """How much of a record a bundle keeps."""
+
+    WHOLE = auto()
+    """All of it: numbers, ids, and names of topics and features."""
+    NO_HOSTS = auto()
+    """All but hosts, names of listeners and racks."""
+    SOME_VALUES = auto()
+    """A setting of a topic or broker; its value only if an allow-list names the setting."""
+    NOTHING = auto()
+    """A NoOpRecord of its size."""
+
+
+class RecordType(NamedTuple):
+    """A type of record in the metadata log."""
+
+    replay: Callable[["MetadataReplay", Fields, int], None] | None
+    """What it does to the cluster; None if it changes nothing that an image has."""
+    in_bundle: InBundle
+    """How much of it a bundle keeps."""
+    why: str = ""
+    """Why a bundle keeps nothing of it."""
+
+
+_WHOLE, _NO_HOSTS, _SOME_VALUES, _NOTHING = InBundle
+_SECRET, _NAMES_CLIENTS = "It holds a secret, or names who has one.", "It names users, groups or clients."
 
 
 class MetadataReplay:
@@ -66,27 +96,6 @@ class MetadataReplay:
         self._migration: str | None = None
         self._held: list[tuple[str, Fields, int, int]] | None = None
         self._lists: dict[tuple[Any, ...], tuple[Any, ...]] = {}
-        self._by_name: dict[str, Callable[[Fields, int], None]] = {
-            "TopicRecord": self._topic,
-            "RemoveTopicRecord": self._remove_topic,
-            "PartitionRecord": self._partition,
-            "PartitionChangeRecord": self._partition_change,
-            "ClearElrRecord": self._clear_elr,
-            "RegisterBrokerRecord": self._register_broker,
-            "UnregisterBrokerRecord": self._unregister_broker,
-            "FenceBrokerRecord": partial(self._fence, fenced=True),
-            "UnfenceBrokerRecord": partial(self._fence, fenced=False),
-            "BrokerRegistrationChangeRecord": self._broker_change,
-            "RegisterControllerRecord": self._register_controller,
-            "FeatureLevelRecord": self._feature,
-            "ConfigRecord": self._config,
-            "UserScramCredentialRecord": partial(self._scram, removed=False),
-            "RemoveUserScramCredentialRecord": partial(self._scram, removed=True),
-            "DelegationTokenRecord": partial(self._token, removed=False),
-            "RemoveDelegationTokenRecord": partial(self._token, removed=True),
-            "ProducerIdsRecord": self._producer_ids,
-            "ZkMigrationStateRecord": self._zk_migration,
-        }
 
     def take(self, name: str, data: Fields, offset: int, timestamp: int = -1) -> None:
         """Replay a record; those of a transaction (3.6 and later) count once it ends (OffsetControlManager)."""
@@ -143,9 +152,9 @@ class MetadataReplay:
             self.problems.append(ReplayProblem(offset, why))
 
     def _apply(self, name: str, data: Fields, offset: int, timestamp: int) -> None:
-        apply = self._by_name.get(name)
-        if apply is not None:
-            apply(data, offset)
+        record = self.RECORDS.get(name)
+        if record is not None and record.replay is not None:
+            record.replay(self, data, offset)
         if self._observe is not None:
             self._observe(name, data, offset, timestamp)
 
@@ -294,7 +303,7 @@ class MetadataReplay:
 
     def _config(self, data: Fields, offset: int) -> None:
         del offset
-        kind, name = _RESOURCES.get(data["resourceType"]), data["name"]
+        kind, name = RESOURCES.get(data["resourceType"]), data["name"]
         if kind is None or name not in DECISIVE_CONFIGS:
             return
         config = self._configs.setdefault((kind, data["resourceName"]), {})
@@ -326,6 +335,36 @@ class MetadataReplay:
         del offset
         state = data["zkMigrationState"]
         self._migration = _MIGRATION_STATES[state] if 0 <= state < len(_MIGRATION_STATES) else str(state)
+
+    RECORDS: ClassVar[Mapping[str, RecordType]] = {
+        "TopicRecord": RecordType(_topic, _WHOLE),
+        "RemoveTopicRecord": RecordType(_remove_topic, _WHOLE),
+        "PartitionRecord": RecordType(_partition, _WHOLE),
+        "PartitionChangeRecord": RecordType(_partition_change, _WHOLE),
+        "ClearElrRecord": RecordType(_clear_elr, _WHOLE),
+        "RegisterBrokerRecord": RecordType(_register_broker, _NO_HOSTS),
+        "UnregisterBrokerRecord": RecordType(_unregister_broker, _WHOLE),
+        "FenceBrokerRecord": RecordType(partial(_fence, fenced=True), _WHOLE),
+        "UnfenceBrokerRecord": RecordType(partial(_fence, fenced=False), _WHOLE),
+        "BrokerRegistrationChangeRecord": RecordType(_broker_change, _WHOLE),
+        "RegisterControllerRecord": RecordType(_register_controller, _NO_HOSTS),
+        "FeatureLevelRecord": RecordType(_feature, _WHOLE),
+        "ConfigRecord": RecordType(_config, _SOME_VALUES),
+        "UserScramCredentialRecord": RecordType(partial(_scram, removed=False), _NOTHING, _SECRET),
+        "RemoveUserScramCredentialRecord": RecordType(partial(_scram, removed=True), _NOTHING, _SECRET),
+        "DelegationTokenRecord": RecordType(partial(_token, removed=False), _NOTHING, _SECRET),
+        "RemoveDelegationTokenRecord": RecordType(partial(_token, removed=True), _NOTHING, _SECRET),
+        "ProducerIdsRecord": RecordType(_producer_ids, _WHOLE),
+        "ZkMigrationStateRecord": RecordType(_zk_migration, _WHOLE),
+        "BeginTransactionRecord": RecordType(None, _WHOLE),
+        "EndTransactionRecord": RecordType(None, _WHOLE),
+        "AbortTransactionRecord": RecordType(None, _WHOLE),
+        "NoOpRecord": RecordType(None, _WHOLE),
+        "ClientQuotaRecord": RecordType(None, _NOTHING, _NAMES_CLIENTS),
+        "AccessControlEntryRecord": RecordType(None, _NOTHING, _NAMES_CLIENTS),
+        "RemoveAccessControlEntryRecord": RecordType(None, _NOTHING, "Its entry is not kept."),
+    }
+    """Every type of record. Transactions decide in `MetadataReplay.take` when the records between them count."""
 
 
 _LISTS = {
