@@ -36,7 +36,7 @@ def _change(world: World, seats: Seats, *, new_epoch: bool = False) -> None:
         return
     shrinks = bool(set(before.isr) - set(seats.isr))
     bumps = shrinks and world.rules.election.kraft and world.release.isr_shrink_bumps_leader_epoch
-    bumps = (bumps or new_epoch or seats.leader != before.leader) and world.rules.mutant != "epoch-kept"
+    bumps = (bumps or new_epoch or seats.leader != before.leader) and world.conditions.raises_epoch_at_election
     world.controller = controller._replace(
         seats=seats,
         leader_epoch=controller.leader_epoch + bumps,
@@ -111,13 +111,13 @@ def register(world: World, number: int, asked: Registration) -> None:
     rules, controller = world.rules.election, world.controller
     if number in controller.live:
         unnoticed = not rules.kraft and not world.release.notices_bounced_brokers
-        if unnoticed or world.rules.mutant == "bounce-unnoticed":
+        if unnoticed or not world.conditions.notices_bounces:
             world.decide(Decision.BOUNCE_MISSED)
             tell(world, [number])
             return
         _remove(world, number)
     before = world.controller.seats
-    start = BrokerStart(number, asked.clean or world.rules.mutant == "M15")
+    start = BrokerStart(number, asked.clean or not world.conditions.unclean_start_leaves_elr)
     seats = registered(before, start, rules, _acceptable(world))
     if seats.elr != before.elr or seats.isr != before.isr:
         world.decide(Decision.UNCLEAN_SHUTDOWN)
@@ -205,7 +205,7 @@ def alter_isr(world: World, source: int, asked: AlterIsr) -> None:
     """Change the ISR as a leader asks, if what it knows is up to date."""
     controller, release = world.controller, world.release
     seats = controller.seats
-    is_current = asked.partition_epoch == controller.partition_epoch or world.rules.mutant == "M10"
+    is_current = asked.partition_epoch == controller.partition_epoch or not world.conditions.compares_partition_epochs
     if release.has_alter_partition:
         is_current = is_current and source == seats.leader and asked.leader_epoch == controller.leader_epoch
         done, refused = Decision.ISR_CHANGED, Decision.ISR_REFUSED
@@ -214,7 +214,7 @@ def alter_isr(world: World, source: int, asked: AlterIsr) -> None:
     new = [member for member in asked.isr if member not in seats.isr]
     if release.fenced_replicas_stay_outside_isr and world.rules.election.kraft:
         is_current = is_current and all(member in _acceptable(world) for member in new)
-    if release.isr_needs_broker_epoch and world.rules.mutant != "M9":
+    if release.isr_needs_broker_epoch and world.conditions.compares_broker_epochs:
         is_current = is_current and all(
             asked.broker_epochs[member] == controller.broker_epochs[member] for member in new
         )

@@ -75,7 +75,7 @@ def _told(world: World, number: int, told: PartitionState) -> None:
     """Become leader or follower as the controller says (ReplicaManager.becomeLeaderOrFollower, applyDelta)."""
     node = world.nodes[number]
     if node.mode is ReplicaMode.STARTING:  # Nothing but the answer to its own registration reaches it.
-        if world.rules.mutant != "M1":
+        if world.conditions.awaits_registration:
             world.decide(Decision.NOT_REGISTERED)
             return
         node = world.nodes[number] = node._replace(mode=ReplicaMode.NONE)
@@ -85,10 +85,11 @@ def _told(world: World, number: int, told: PartitionState) -> None:
     if told.controller_epoch != node.controller_epoch:
         node = world.nodes[number] = node._replace(controller_epoch=told.controller_epoch)
     older = told.leader_epoch < node.leader_epoch or told.partition_epoch < node.partition_epoch
-    follows_again = world.rules.mutant == "M2" and number != told.leader and node.mode is not ReplicaMode.LEADER
+    obeys_any = not world.conditions.begins_at_newer_epoch_alone
+    follows_again = obeys_any and number != told.leader and node.mode is not ReplicaMode.LEADER
     if follows_again and told.partition_epoch == node.partition_epoch:  # Only its fetcher was misled.
         return
-    if older and world.rules.mutant != "old-epoch" and not follows_again:
+    if older and world.conditions.refuses_old_epochs and not follows_again:
         world.decide(Decision.OLD_EPOCH)
         return
     if told.leader_epoch == node.leader_epoch and node.mode is not ReplicaMode.LEADER and not follows_again:

@@ -172,7 +172,7 @@ def _power_loss(world: World, event: Event) -> None:
 
 def _disconnect(world: World, number: int) -> None:
     followers.end_sessions(world, number)
-    outlives = world.rules.mutant == "M1"
+    outlives = not world.conditions.awaits_registration
     world.held = [held for held in world.held if held.target != number or (outlives and held.source == CONTROLLER)]
 
 
@@ -202,7 +202,7 @@ def _start(world: World, event: Event) -> None:
     if not node.running:
         world.decide(Decision.LOADED)
         node = started(node, world.release)._replace(mode=ReplicaMode.STARTING)
-        if world.rules.mutant == "high-watermark-at-end":
+        if not world.conditions.starts_at_checkpoint:
             node = node._replace(high_watermark=node.log_end_offset)
         world.nodes[number] = node
     asked = Registration(node.incarnation, clean)

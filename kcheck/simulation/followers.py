@@ -38,14 +38,14 @@ _FOLLOWS = (ReplicaMode.TRUNCATING, ReplicaMode.FETCHING, ReplicaMode.FAILED)
 def make_follower(world: World, number: int, told: PartitionState) -> None:
     """Make a broker a follower of the leader that it is told of (ReplicaManager.makeFollowers)."""
     node = world.nodes[number]
-    is_older = world.rules.mutant == "M2" and told.partition_epoch < node.partition_epoch
+    is_older = not world.conditions.begins_at_newer_epoch_alone and told.partition_epoch < node.partition_epoch
     told_node = node._replace(
         leader=told.leader,
         leader_epoch=told.leader_epoch,
         partition_epoch=node.partition_epoch if is_older else told.partition_epoch,
         unheard=node.unheard if node.leader == told.leader else -1,
         in_session=node.in_session and node.leader == told.leader,
-        lead=node.lead if world.rules.mutant == "M4" else None,
+        lead=None if world.conditions.forgets_followers else node.lead,
     )
     if told.leader == NO_LEADER:
         world.nodes[number] = told_node._replace(mode=ReplicaMode.NONE)
@@ -55,29 +55,28 @@ def make_follower(world: World, number: int, told: PartitionState) -> None:
     again = replication.begins_again(
         known_epoch=node.leader_epoch, epoch=told.leader_epoch, same_leader=same_leader, release=world.release
     )
-    if not again and world.rules.mutant != "M2":
+    if not again and world.conditions.begins_at_newer_epoch_alone:
         world.nodes[number] = told_node
         if told.leader_epoch > node.leader_epoch:
             world.decide(Decision.FOLLOWER_KEPT)
         return
     world.decide(Decision.MADE_FOLLOWER)
     told_node = told_node._replace(fetcher_epoch=FetcherEpoch.FIRST)
-    old = world.rules.mutant == "to-high-watermark"
-    if old or begins_at_high_watermark(node.epochs, world.release):
+    if not world.conditions.truncates_by_epochs or begins_at_high_watermark(node.epochs, world.release):
         after = told_node._replace(mode=ReplicaMode.FETCHING)
-        if world.rules.mutant != "M14":
+        if world.conditions.truncates:
             replica = as_replica(node)
             after = truncated(after, _cut(world, replica, min(node.high_watermark, node.log_end_offset)))
             world.decide(Decision.TO_HIGH_WATERMARK)
         world.nodes[number] = after
         return
-    asks = world.release.rules.follower is not Follower.FETCH and world.rules.mutant != "M14"
+    asks = world.release.rules.follower is not Follower.FETCH and world.conditions.truncates
     world.nodes[number] = told_node._replace(mode=ReplicaMode.TRUNCATING if asks else ReplicaMode.FETCHING)
 
 
 def _cut(world: World, replica: Replica, offset: int) -> Replica:
     after = truncate_to(replica, Offset(offset), release=world.release)
-    return after._replace(cache=replica.cache) if world.rules.mutant == "epochs-kept" else after
+    return after if world.conditions.truncates_epochs else after._replace(cache=replica.cache)
 
 
 def ask(world: World, number: int) -> None:
@@ -94,7 +93,7 @@ def ask(world: World, number: int) -> None:
         world.decide(Decision.EPOCH_AND_OFFSET_ASKED if carries else Decision.EPOCH_ASKED)
         world.send(number, node.leader, EpochQuestion(node.leader_epoch, int(latest_epoch(node.epochs))))
         return
-    sends_epoch = world.release.rules.follower is Follower.FETCH and node.epochs and world.rules.mutant != "M14"
+    sends_epoch = world.release.rules.follower is Follower.FETCH and node.epochs and world.conditions.truncates
     if node.fetcher_epoch is FetcherEpoch.FORGOTTEN:
         world.decide(Decision.FORGETS_EPOCH)
         sends_epoch = False
@@ -135,7 +134,7 @@ def take_fetched(world: World, number: int, source: int, answer: Fetched) -> Non
     if release.sessions_forget_leader_epochs and node.leader == source:
         node = world.nodes[number] = node._replace(in_session=True)
     current = _is_current(node, source, answer.fetch.leader_epoch) and node.mode is ReplicaMode.FETCHING
-    matches = node.log_end_offset == answer.fetch.offset or world.rules.mutant == "M7"
+    matches = node.log_end_offset == answer.fetch.offset or not world.conditions.compares_fetch_offsets
     if not (current and matches):
         if answer.diverging is not None and release.truncates_removed_partitions:
             world.decide(Decision.TRUNCATES_WITHOUT_FETCHER)
@@ -245,7 +244,7 @@ def _out_of_range(world: World, number: int, source: int) -> None:
     node, leader = world.nodes[number], world.nodes[source]
     if not world.leads(source) or leader.leader_epoch != node.leader_epoch != NO_EPOCH:
         return
-    if world.rules.mutant == "M14":
+    if not world.conditions.truncates:
         return
     step, replica = handle_out_of_range(as_replica(node), as_leader(leader), world.release)
     world.decide(Decision.OUT_OF_RANGE)

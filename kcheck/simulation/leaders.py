@@ -30,7 +30,7 @@ from kcheck.simulation.world import World
 def make_leader(world: World, number: int, told: PartitionState) -> None:
     """Make a broker the leader, or take over a new epoch or ISR (Partition.makeLeader)."""
     node = world.nodes[number]
-    if world.rules.mutant == "leader-truncates" and node.mode is not ReplicaMode.LEADER:
+    if not world.conditions.leader_keeps_log and node.mode is not ReplicaMode.LEADER:
         to = Offset(min(node.high_watermark, node.log_end_offset))
         node = truncated(node, truncate_to(as_replica(node), to, release=world.release))
     was = node.lead if node.mode is ReplicaMode.LEADER else None
@@ -53,7 +53,7 @@ def make_leader(world: World, number: int, told: PartitionState) -> None:
         )
         for other in range(len(world.nodes))
     )
-    if node.lead is not None and (was is not None or world.rules.mutant == "M4"):
+    if node.lead is not None and (was is not None or not world.conditions.forgets_followers):
         remotes = tuple(
             new._replace(log_end_offset=before.log_end_offset, broker_epoch=before.broker_epoch)
             for new, before in zip(remotes, node.lead.remotes, strict=True)
@@ -69,7 +69,7 @@ def make_leader(world: World, number: int, told: PartitionState) -> None:
         fetcher_epoch=FetcherEpoch.FIRST,
         lead=lead,
     )
-    if world.rules.mutant == "M4":
+    if not world.conditions.forgets_followers:
         for other in world.controller.seats.replicas:
             expand(world, number, other)
     advance(world, number)
@@ -82,7 +82,7 @@ def produce(world: World, number: int, count: int, acks: Acks) -> None:
         world.decide(Decision.NOT_LEADER, "refused: it does not lead")
         return
     assert node.lead is not None
-    if acks is Acks.ALL and len(node.lead.isr) < _min_isr(world, "min-isr-ignored"):
+    if acks is Acks.ALL and len(node.lead.isr) < _min_isr(world):
         world.decide(Decision.TOO_FEW_IN_SYNC, "refused: the ISR is below min.insync.replicas")
         return
     base = node.log_end_offset
@@ -92,7 +92,7 @@ def produce(world: World, number: int, count: int, acks: Acks) -> None:
     assert after is not None
     world.nodes[number] = after
     acked = {Acks.ALL: None, Acks.LEADER: True, Acks.NONE: False}[acks]
-    acked = True if world.rules.mutant == "acks-early" else acked
+    acked = acked if world.conditions.acknowledges_after_replication else True
     world.appends.append(Append(base, base + count, acks, number, node.leader_epoch, acked, world.is_replaced(number)))
     world.decide(Decision.APPENDED)
     advance(world, number)
@@ -100,10 +100,10 @@ def produce(world: World, number: int, count: int, acks: Acks) -> None:
 
 def advance(world: World, number: int) -> None:
     """Advance a leader's high watermark as far as its followers allow, and tell the producers that wait."""
-    node, release, rules = world.nodes[number], world.release, world.rules
+    node, release, rules, conditions = world.nodes[number], world.release, world.rules, world.conditions
     lead = node.lead
     assert lead is not None
-    min_isr = _min_isr(world, "M12", "min-isr-ignored")
+    min_isr = _min_isr(world) if conditions.waits_for_min_isr else 1
     bounds = []
     for other in world.controller.seats.replicas:
         if other == number or node.high_watermark >= node.log_end_offset:
@@ -119,8 +119,8 @@ def advance(world: World, number: int) -> None:
         )
         if counts:
             bounds.append(member.remote.log_end_offset)
-    if rules.mutant in ("high-watermark-alone", "acks-at-min-isr"):
-        waits_for = rules.min_isr - 1 if rules.mutant == "acks-at-min-isr" else 0
+    if not (conditions.waits_for_followers and conditions.waits_for_whole_isr):
+        waits_for = rules.min_isr - 1 if conditions.waits_for_followers else 0
         bounds = sorted(bounds, reverse=True)[:waits_for]
     high_watermark = replication.high_watermark(
         node.high_watermark,
@@ -137,13 +137,13 @@ def advance(world: World, number: int) -> None:
         world.decide(Decision.HIGH_WATERMARK_WAITS_FOR_MIN_ISR)
     for at, append in world.waiting(number):
         if append.end_offset <= high_watermark:
-            safe = len(lead.isr) >= _min_isr(world, "min-isr-ignored")
+            safe = len(lead.isr) >= _min_isr(world)
             world.tell_producer(at, acked=safe)
             world.decide(Decision.ACKED if safe else Decision.TOO_FEW_AFTER_APPEND)
 
 
-def _min_isr(world: World, *mutants: str) -> int:
-    return 1 if world.rules.mutant in mutants else world.rules.min_isr
+def _min_isr(world: World) -> int:
+    return world.rules.min_isr if world.conditions.refuses_below_min_isr else 1
 
 
 def answer_epoch(world: World, number: int, source: int, question: EpochQuestion) -> None:
@@ -158,7 +158,7 @@ def answer_epoch(world: World, number: int, source: int, question: EpochQuestion
 
 def _refusal(world: World, number: int, leader_epoch: int) -> Error:
     node = world.nodes[number]
-    fenced = world.rules.mutant != "no-fencing"
+    fenced = world.conditions.compares_leader_epochs
     error = refusal(
         hosted=Hosted.LEADER if node.mode is ReplicaMode.LEADER else Hosted.FOLLOWER,
         leader_epoch=Epoch(node.leader_epoch),
@@ -180,7 +180,7 @@ def answer_fetch(world: World, number: int, source: int, fetch: ReplicaFetch) ->
         return
     node, release = world.nodes[number], world.release
     last_epoch = None if fetch.last_epoch is None else Epoch(fetch.last_epoch)
-    last_epoch = None if world.rules.mutant == "divergence-unchecked" else last_epoch
+    last_epoch = last_epoch if world.conditions.compares_last_epochs else None
     answer = fetch_check(as_leader(node), Offset(fetch.offset), last_epoch, release=release)
     if isinstance(answer, FetchAnswer) and answer is not FetchAnswer.RECORDS:
         world.send(number, source, Fetched(fetch, answer.value))
@@ -227,13 +227,13 @@ def expand(world: World, number: int, source: int) -> None:
     assert lead is not None
     if source in lead.proposed or source not in world.controller.seats.replicas or lead.proposed != lead.isr:
         return
-    rules = world.rules
+    conditions = world.conditions
     may_join = replication.may_join_isr(
         world.member(source, node),
-        high_watermark=0 if rules.mutant == "M5" else node.high_watermark,
+        high_watermark=node.high_watermark if conditions.joins_isr_at_high_watermark else 0,
         epoch_start=lead.epoch_start,
         release=world.release,
-        checks_epoch_start=rules.mutant != "M6",
+        checks_epoch_start=conditions.joins_isr_at_epoch_start,
     )
     if not may_join:
         world.decide(Decision.STAYS_OUTSIDE_ISR)
@@ -264,7 +264,7 @@ def _ask_for_isr(world: World, number: int, isr: tuple[int, ...]) -> None:
     lead = node.lead
     assert lead is not None
     lead = lead._replace(proposed=isr)
-    if world.rules.mutant == "isr-unconfirmed" and len(isr) < len(lead.isr):
+    if not world.conditions.awaits_smaller_isr and len(isr) < len(lead.isr):
         lead = lead._replace(isr=isr)
     world.nodes[number] = node._replace(lead=lead)
     epochs = tuple(
@@ -273,7 +273,7 @@ def _ask_for_isr(world: World, number: int, isr: tuple[int, ...]) -> None:
     asked = AlterIsr(node.leader_epoch, node.partition_epoch, isr, epochs)
     if world.release.has_alter_partition:
         world.send(number, CONTROLLER, asked)
-        if world.rules.mutant == "isr-unconfirmed":
+        if not world.conditions.awaits_smaller_isr:
             advance(world, number)
     else:  # A leader writes into ZooKeeper and waits: nothing happens before the write has succeeded or failed.
         write_isr(world, number, asked)

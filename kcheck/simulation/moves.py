@@ -89,7 +89,7 @@ def _possible(state: ClusterState, budget: Budget, choices: SearchChoices) -> It
         yield from _network(state, budget, choices)
     release = choices.rules.release
     truncates_to_checkpoint = release.rules.follower is Follower.HIGH_WATERMARK or not choices.rules.batch_epochs
-    truncates_to_checkpoint = truncates_to_checkpoint or choices.rules.mutant == "to-high-watermark"
+    truncates_to_checkpoint = truncates_to_checkpoint or not choices.rules.conditions.truncates_by_epochs
     for number in state.controller.seats.replicas:
         node = state.nodes[number]
         live = number in state.controller.live
@@ -121,7 +121,7 @@ def _may_ask(state: ClusterState, number: int, choices: SearchChoices) -> bool:
     """Whether a follower has no request under way; the mutant that mixes up answers may have two."""
     ends = {number, state.nodes[number].leader}
     under_way = sum({held.source, held.target} == ends for held in state.held)
-    return under_way <= (choices.rules.mutant == "M7")
+    return under_way <= (not choices.rules.conditions.compares_fetch_offsets)
 
 
 def _faults(state: ClusterState, budget: Budget) -> Iterator[tuple[Event, Budget]]:

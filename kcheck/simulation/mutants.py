@@ -1,41 +1,86 @@
 """Conditions of Kafka that can be switched off, to see whether a search finds what they are for."""
 
-from typing import cast
+from typing import NamedTuple, cast
 
 from kcheck.errors import UsageError
 from kcheck.model.release import ProfileRules, Release
 from kcheck.model.replication_behaviours import ReplicationBehaviours
 
-MUTANTS = {
-    "M1": "a broker that has restarted takes what the controller told it before for an answer to its registration",
-    "M2": "a follower begins again at a leader epoch that is not newer",
-    "M4": "a new leader takes what it knew of its followers from an earlier epoch",
-    "M5": "a follower joins the ISR below the high watermark",
-    "M6": "a follower joins the ISR below the start of its leader's epoch (KAFKA-7128)",
-    "M7": "a follower takes an answer that does not begin at its log end",
-    "M9": "the controller does not compare broker epochs when the ISR changes (KIP-903)",
-    "M10": "the controller does not compare partition epochs when the ISR changes",
-    "M12": "the high watermark advances below min.insync.replicas (KAFKA-15583)",
-    "M14": "a follower never truncates",
-    "M15": "an unclean registration leaves the eligible leader replicas as they are (KIP-966)",
-    "acks-at-min-isr": "the high watermark advances when min.insync.replicas have the records, not the whole ISR",
-    "acks-early": "a leader acknowledges acks=all before its followers have the records",
-    "bounce-unnoticed": "a broker that restarts before it is fenced stays in the ISR (KIP-380)",
-    "divergence-unchecked": "a leader does not compare the last epoch of a fetch with its own (KIP-595)",
-    "elects-outside-isr": "the controller elects any replica, although unclean election is off",
-    "epoch-kept": "an election does not raise the leader epoch",
-    "epochs-kept": "a truncation leaves the leader epochs as they are",
-    "high-watermark-alone": "the high watermark advances without the followers",
-    "high-watermark-at-end": "a broker starts with its log end as the high watermark",
-    "isr-unconfirmed": "a leader takes a smaller ISR before the controller has confirmed it (KIP-497)",
-    "leader-truncates": "a new leader truncates to its high watermark",
-    "min-isr-ignored": "a leader takes and acknowledges acks=all below min.insync.replicas",
-    "no-fencing": "a leader does not compare the leader epoch of a request (KIP-320, the first try)",
-    "old-epoch": "a broker obeys a leader epoch older than its own",
-    "to-high-watermark": "a follower truncates to its high watermark (before KIP-101)",
-}
-"""By name. A row of docs/releases.md about replication is one too: then the release does the opposite."""
 
+class Conditions(NamedTuple):
+    """Conditions that Kafka keeps in every release."""
+
+    awaits_registration: bool = True
+    """A broker that has restarted waits for the answer to its registration."""
+    begins_at_newer_epoch_alone: bool = True
+    """A follower begins again only at a newer leader epoch."""
+    forgets_followers: bool = True
+    """A new leader forgets what it knew of its followers in an earlier epoch."""
+    joins_isr_at_high_watermark: bool = True
+    """A follower joins the ISR at the high watermark."""
+    joins_isr_at_epoch_start: bool = True
+    """A follower joins the ISR at the start of its leader's epoch (KAFKA-7128)."""
+    compares_fetch_offsets: bool = True
+    """A follower takes only an answer that begins at its log end."""
+    compares_broker_epochs: bool = True
+    """The controller compares broker epochs when the ISR changes (KIP-903)."""
+    compares_partition_epochs: bool = True
+    """The controller compares partition epochs when the ISR changes."""
+    waits_for_min_isr: bool = True
+    """The high watermark waits for min.insync.replicas (KAFKA-15583)."""
+    truncates: bool = True
+    """A follower truncates."""
+    unclean_start_leaves_elr: bool = True
+    """An unclean registration takes a broker out of the eligible leader replicas (KIP-966)."""
+    waits_for_whole_isr: bool = True
+    """The high watermark waits for the whole ISR, not for min.insync.replicas alone."""
+    acknowledges_after_replication: bool = True
+    """A leader acknowledges acks=all when its followers have the records."""
+    notices_bounces: bool = True
+    """A broker that restarts before it is fenced leaves the ISR (KIP-380)."""
+    compares_last_epochs: bool = True
+    """A leader compares the last epoch of a fetch with its own (KIP-595)."""
+    elects_in_sync_alone: bool = True
+    """The controller elects replicas in sync, unless unclean election is on."""
+    raises_epoch_at_election: bool = True
+    """An election raises the leader epoch."""
+    truncates_epochs: bool = True
+    """A truncation truncates the leader epochs too."""
+    waits_for_followers: bool = True
+    """The high watermark waits for the followers."""
+    starts_at_checkpoint: bool = True
+    """A broker starts with the high watermark of its checkpoint."""
+    awaits_smaller_isr: bool = True
+    """A leader takes a smaller ISR when the controller has confirmed it (KIP-497)."""
+    leader_keeps_log: bool = True
+    """A new leader keeps its log."""
+    refuses_below_min_isr: bool = True
+    """A leader refuses acks=all below min.insync.replicas."""
+    compares_leader_epochs: bool = True
+    """A leader compares the leader epoch of a request with its own (KIP-320)."""
+    refuses_old_epochs: bool = True
+    """A broker refuses a leader epoch older than its own."""
+    truncates_by_epochs: bool = True
+    """A follower truncates by leader epochs, not to its high watermark (KIP-101)."""
+
+
+MUTANTS = {
+    "M1": "awaits_registration", "M2": "begins_at_newer_epoch_alone", "M4": "forgets_followers",
+    "M5": "joins_isr_at_high_watermark", "M6": "joins_isr_at_epoch_start", "M7": "compares_fetch_offsets",
+    "M9": "compares_broker_epochs", "M10": "compares_partition_epochs", "M12": "waits_for_min_isr", "M14": "truncates",
+    "M15": "unclean_start_leaves_elr", "acks-at-min-isr": "waits_for_whole_isr",
+    "acks-early": "acknowledges_after_replication", "bounce-unnoticed": "notices_bounces",
+    "divergence-unchecked": "compares_last_epochs", "elects-outside-isr": "elects_in_sync_alone",
+    "epoch-kept": "raises_epoch_at_election", "epochs-kept": "truncates_epochs",
+    "high-watermark-alone": "waits_for_followers", "high-watermark-at-end": "starts_at_checkpoint",
+    "isr-unconfirmed": "awaits_smaller_isr", "leader-truncates": "leader_keeps_log",
+    "min-isr-ignored": "refuses_below_min_isr", "no-fencing": "compares_leader_epochs",
+    "old-epoch": "refuses_old_epochs", "to-high-watermark": "truncates_by_epochs",
+}  # fmt: skip
+"""Names of `--mutant`, each with the condition that it switches off. docs/simulate.md says what is wrong then.
+
+A row of docs/releases.md about replication is a name too: then the release does the opposite.
+"""
 
 _OTHER_ROWS = (
     "applies_diverging_fetches",
@@ -50,15 +95,17 @@ _PROFILE_ROWS = tuple(name for name, default in ProfileRules._field_defaults.ite
 
 
 def rows() -> tuple[str, ...]:
-    """Return the rows of docs/releases.md that `mutated` turns round."""
+    """Return the rows of docs/releases.md that `without` turns round."""
     own = (name for name in vars(ReplicationBehaviours) if not name.startswith("_"))
     return tuple(sorted((*own, *_OTHER_ROWS, *_PROFILE_ROWS)))
 
 
-def mutated(release: Release, mutant: str | None) -> Release:
-    """Return a release that does the opposite of one row, if the mutant is a row; UsageError if it is not known."""
-    if mutant is None or mutant in MUTANTS:
-        return release
+def without(mutant: str | None, release: Release) -> tuple[Release, Conditions]:
+    """Return a Kafka in which one behaviour or condition is the opposite; UsageError if the mutant is not known."""
+    if mutant is None:
+        return release, Conditions()
+    if mutant in MUTANTS:
+        return release, Conditions()._replace(**{MUTANTS[mutant]: False})
     if mutant not in rows():
         known = ", ".join(MUTANTS)
         raise UsageError(
@@ -68,7 +115,7 @@ def mutated(release: Release, mutant: str | None) -> Release:
     if mutant in _PROFILE_ROWS:
         at = ProfileRules._fields.index(mutant)
         turned = ProfileRules._make(not value if at == place else value for place, value in enumerate(release.rules))
-        return Release(*release._replace(rules=turned))
+        return Release(*release._replace(rules=turned)), Conditions()
     other = Release(*release)
     vars(other)[mutant] = not cast("bool", getattr(release, mutant))
-    return other
+    return other, Conditions()

@@ -12,7 +12,7 @@ from kcheck.simulation.decisions import Decision
 from kcheck.simulation.deliveries import deliver_all
 from kcheck.simulation.event_text import names_of
 from kcheck.simulation.events import Event, EventOutcome, apply
-from kcheck.simulation.mutants import mutated
+from kcheck.simulation.mutants import without
 from kcheck.simulation.script import ANYWHERE, Expected, Script, ScriptLine
 from kcheck.simulation.state import ClusterState, Controller, NetworkMessage, Node, ReplicaMode, Rules
 from kcheck.simulation.verdict import Verdict, judge
@@ -56,7 +56,8 @@ class Replay(NamedTuple):
 def rules_of(script: Script, kafka: str, ibp: str | None = None, mutant: str | None = None) -> Rules:
     """Return the rules of a release for a history; UsageError where the release knows no such setting."""
     topic = script.topic
-    release = mutated(release_of(kafka, ibp=ibp, message_format=topic.message_format), mutant)
+    release = release_of(kafka, ibp=ibp, message_format=topic.message_format)
+    release, conditions = without(mutant, release)
     kraft = release.kraft_is_production_ready if topic.kraft is None else topic.kraft
     if (kraft and not release.has_kraft) or (not kraft and release.is_kraft_only):
         raise UsageError(f"Kafka {kafka} has no {'KRaft' if kraft else 'ZooKeeper'} mode")
@@ -67,7 +68,8 @@ def rules_of(script: Script, kafka: str, ibp: str | None = None, mutant: str | N
         kraft=kraft,
         eligible_leader_replicas=elr and kraft and release.has_eligible_leader_replicas,
         min_isr=min_isr,
-        unclean=(unclean and (not kraft or release.kraft_obeys_unclean_election)) or mutant == "elects-outside-isr",
+        unclean=(unclean and (not kraft or release.kraft_obeys_unclean_election))
+        or not conditions.elects_in_sync_alone,
     )
     lag_time_max = 30_000 if release.has_long_replica_lag_time else 10_000
     return Rules(
@@ -78,6 +80,7 @@ def rules_of(script: Script, kafka: str, ibp: str | None = None, mutant: str | N
         lag_time_max=lag_time_max if topic.lag_time_max is None else topic.lag_time_max,
         checkpoint_interval=topic.checkpoint_interval,
         batch_epochs=_writes_epochs(release, topic.message_format),
+        conditions=conditions,
         mutant=mutant,
     )
 

@@ -8,6 +8,7 @@ from kcheck.core.replication.replication import Remote
 from kcheck.model.cluster import NO_LEADER
 from kcheck.model.entries import EpochEntries
 from kcheck.model.release import Release
+from kcheck.simulation.mutants import Conditions
 
 NO_EPOCH = -1
 """The leader epoch of a broker that has not been told of a leader."""
@@ -334,5 +335,7 @@ class Rules(NamedTuple):
     """replica.high.watermark.checkpoint.interval.ms; None: no time writes a checkpoint."""
     batch_epochs: bool = True
     """Whether batches carry leader epochs: the message format decides."""
+    conditions: Conditions = Conditions()
+    """The conditions that Kafka keeps."""
     mutant: str | None = None
-    """The condition of Kafka that is switched off, to see whether a search finds out."""
+    """What `--mutant` switched off: one of the conditions, or a behaviour of the release."""

@@ -21,7 +21,7 @@ class World:
 
     def __init__(self, state: ClusterState, rules: Rules) -> None:
         """Begin with a state."""
-        self.rules, self.release = rules, rules.release
+        self.rules, self.release, self.conditions = rules, rules.release, rules.conditions
         self.nodes = list(state.nodes)
         self.controller = state.controller
         self.held = list(state.held)

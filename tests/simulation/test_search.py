@@ -1,15 +1,19 @@
 """A search finds what each condition of Kafka is for once it is switched off, and nothing while it holds."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from kcheck.errors import UsageError
 from kcheck.simulation import canonical
-from kcheck.simulation.mutants import MUTANTS, rows
+from kcheck.simulation.mutants import MUTANTS, Conditions, rows
 from kcheck.simulation.replay import replay
 from kcheck.simulation.script import parse
 from kcheck.simulation.search import Budget
 from kcheck.verbs.simulate import Configuration, SearchBounds, search
 
+ROOT = Path(__file__).parents[2]
 TWO = "brokers A B\ntopic min.isr=2\nA leads\n"
 ONE_IN_SYNC = "brokers A B\nA leads\n"
 KAFKA_2_6_1 = "brokers A B\nkafka 2.6.1\nA leads\n"
@@ -100,6 +104,18 @@ def test_every_mutant_is_tried() -> None:
         match=r"--mutant M3 is not known; known are M1, M2.*, such as applies_diverging_fetches",
     ):
         search(TWO, "f", SearchBounds(), mutant="M3")
+
+
+def test_a_mutant_switches_off_one_condition() -> None:
+    """No module asks for its name, and docs/simulate.md says what is wrong then."""
+    assert [*Conditions._fields] == [*MUTANTS.values()]
+    modules = [path for path in (ROOT / "kcheck" / "simulation").glob("*.py") if path.stem != "mutants"]
+    asked = re.compile(r"mutant (?:==|!=|(?:not )?in) ")
+    assert [] == [path.name for path in modules if asked.search(path.read_text("utf-8"))]
+    page = (
+        (ROOT / "docs" / "simulate.md").read_text("utf-8").partition("Conditions switched off")[2].partition("\n## ")[0]
+    )
+    assert [*MUTANTS] == re.findall(r"^\| `([\w-]+)` \|", page, re.MULTILINE)
 
 
 VERDICTS = [
