@@ -1,8 +1,22 @@
 """What every public module of this package provides: a `TABLE`."""
 
+from enum import StrEnum
 from typing import NamedTuple
 
 from kcheck.model.report import Column
+
+
+class ScanStep(StrEnum):
+    """What a step of `fleet scan` looks at."""
+
+    DIRECTORY = "directory"
+    """One partition directory."""
+    PARTITION = "partition"
+    """The replicas of a partition, on several brokers."""
+    BROKER = "broker"
+    """All log dirs of a broker."""
+    CLUSTER = "cluster"
+    """The metadata of a cluster."""
 
 
 class Table(NamedTuple):
@@ -16,6 +30,8 @@ class Table(NamedTuple):
     """The columns."""
     in_run: tuple[Column, ...] | None = None
     """The columns that precede them in a run of `fleet scan`; None if a run has no such table."""
+    steps: tuple[ScanStep, ...] = ()
+    """The steps of `fleet scan` that make its rows; the rows of the run and of broker logs come from none of them."""
     version: int = 1
     """Increased when a column changes its meaning or is removed; a new column does not change it."""
 

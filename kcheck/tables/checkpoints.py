@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from kcheck.model.names import OFFSET_CHECKPOINTS
 from kcheck.model.report import Column
 from kcheck.model.views import LogDirView
-from kcheck.tables._contract import LOG_DIR, PLACE, Table
+from kcheck.tables._contract import LOG_DIR, PLACE, ScanStep, Table
 
 TABLE = Table(
     "checkpoints",
@@ -18,6 +18,7 @@ TABLE = Table(
         Column("offset", "int64", "The offset of the entry."),
     ),
     in_run=PLACE,
+    steps=(ScanStep.BROKER,),
 )
 
 

@@ -1,7 +1,7 @@
 """The brokers of a cluster, by its own metadata."""
 
 from kcheck.model.report import Column
-from kcheck.tables._contract import PLACE, Table
+from kcheck.tables._contract import PLACE, ScanStep, Table
 
 TABLE = Table(
     "cluster_brokers",
@@ -23,4 +23,5 @@ TABLE = Table(
         Column("replicas", "int64", "How many replicas it has."),
     ),
     in_run=PLACE,
+    steps=(ScanStep.CLUSTER,),
 )

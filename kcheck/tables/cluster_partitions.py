@@ -1,7 +1,7 @@
 """The partitions of a cluster, by its own metadata."""
 
 from kcheck.model.report import Column
-from kcheck.tables._contract import PLACE, Table
+from kcheck.tables._contract import PLACE, ScanStep, Table
 
 STATE = (
     Column("leader", "int64", "The broker that leads it; -1 if none does."),
@@ -29,4 +29,5 @@ TABLE = Table(
         Column("health", "json", "What is wrong with it, the worst first."),
     ),
     in_run=PLACE,
+    steps=(ScanStep.CLUSTER,),
 )

@@ -1,7 +1,7 @@
 """The clusters of a run of `kcheck fleet scan`, by their own metadata."""
 
 from kcheck.model.report import Column
-from kcheck.tables._contract import PLACE, Table
+from kcheck.tables._contract import PLACE, ScanStep, Table
 
 TABLE = Table(
     "clusters",
@@ -23,4 +23,5 @@ TABLE = Table(
         Column("configs", "json", "The configurations that change a decision: kind, name, config."),
     ),
     in_run=PLACE,
+    steps=(ScanStep.CLUSTER,),
 )

@@ -4,7 +4,7 @@ import json
 
 from kcheck.model.finding import Finding
 from kcheck.model.report import Column, finding_row
-from kcheck.tables._contract import PLACE, Table
+from kcheck.tables._contract import PLACE, ScanStep, Table
 
 TABLE = Table(
     "findings",
@@ -28,6 +28,7 @@ TABLE = Table(
         Column("repair", "json", "The repair that fixes it, if there is one."),
     ),
     in_run=PLACE,
+    steps=(*ScanStep,),
 )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from kcheck.model.report import Column
 from kcheck.model.views import PartitionView
-from kcheck.tables._contract import DIRECTORY, ENTRY, PLACE, Table
+from kcheck.tables._contract import DIRECTORY, ENTRY, PLACE, ScanStep, Table
 
 OWN = (
     ENTRY,
@@ -12,7 +12,13 @@ OWN = (
     Column("start_offset", "int64", "The first offset of the epoch."),
 )
 
-TABLE = Table("leader_epochs", "A readable entry of a leader-epoch-checkpoint.", (*DIRECTORY, *OWN), in_run=PLACE)
+TABLE = Table(
+    "leader_epochs",
+    "A readable entry of a leader-epoch-checkpoint.",
+    (*DIRECTORY, *OWN),
+    in_run=PLACE,
+    steps=(ScanStep.DIRECTORY,),
+)
 
 
 def rows(view: PartitionView) -> Iterator[tuple[object, ...]]:

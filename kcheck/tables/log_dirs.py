@@ -3,7 +3,7 @@
 from kcheck.model.report import Column
 from kcheck.model.unreadable import Unreadable
 from kcheck.model.views import LogDirView
-from kcheck.tables._contract import LOG_DIR, PLACE, Table
+from kcheck.tables._contract import LOG_DIR, PLACE, ScanStep, Table
 
 TABLE = Table(
     "log_dirs",
@@ -26,6 +26,7 @@ TABLE = Table(
         Column("problem", "string", "Why it could not be listed; null if it was."),
     ),
     in_run=PLACE,
+    steps=(ScanStep.BROKER,),
 )
 
 

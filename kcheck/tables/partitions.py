@@ -3,7 +3,7 @@
 from kcheck.model.names import DirectoryState
 from kcheck.model.report import Column
 from kcheck.model.views import PartitionView
-from kcheck.tables._contract import DIRECTORY, PLACE, Table
+from kcheck.tables._contract import DIRECTORY, PLACE, ScanStep, Table
 
 TABLE = Table(
     "partitions",
@@ -26,6 +26,7 @@ TABLE = Table(
         Column("complete", "bool", "Whether everything to be read in the directory was readable."),
     ),
     in_run=PLACE,
+    steps=(ScanStep.DIRECTORY,),
 )
 
 

@@ -1,7 +1,7 @@
 """What the next broker start does with a partition directory or a log dir."""
 
 from kcheck.model.report import Column
-from kcheck.tables._contract import DIRECTORY, PLACE, Table
+from kcheck.tables._contract import DIRECTORY, PLACE, ScanStep, Table
 
 TABLE = Table(
     "predictions",
@@ -25,4 +25,5 @@ TABLE = Table(
         Column("files", "json", "The files that the start creates, changes, removes or renames."),
     ),
     in_run=PLACE,
+    steps=(ScanStep.DIRECTORY, ScanStep.BROKER),
 )  # fmt: skip

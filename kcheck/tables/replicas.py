@@ -1,7 +1,7 @@
 """The replicas of a run of `kcheck fleet scan`, as the next start of their brokers leaves them."""
 
 from kcheck.model.report import Column
-from kcheck.tables._contract import DIRECTORY, PLACE, Table
+from kcheck.tables._contract import DIRECTORY, PLACE, ScanStep, Table
 
 TABLE = Table(
     "replicas",
@@ -23,4 +23,5 @@ TABLE = Table(
         Column("lost", "json", "What is lost at the start, as in predictions."),
     ),
     in_run=PLACE,
+    steps=(ScanStep.DIRECTORY,),
 )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from kcheck.model.report import Column
 from kcheck.model.views import PartitionView
-from kcheck.tables._contract import DIRECTORY, PLACE, Table
+from kcheck.tables._contract import DIRECTORY, PLACE, ScanStep, Table
 
 OWN = (
     Column("base_offset", "int64", "The offset in its file name."),
@@ -16,7 +16,7 @@ OWN = (
     Column("max_timestamp", "time", "Largest timestamp of its batches, if the segment was read from its start."),
 )
 
-TABLE = Table("segments", "A segment.", (*DIRECTORY, *OWN), in_run=PLACE)
+TABLE = Table("segments", "A segment.", (*DIRECTORY, *OWN), in_run=PLACE, steps=(ScanStep.DIRECTORY,))
 
 
 def rows(view: PartitionView) -> Iterator[tuple[object, ...]]:

@@ -1,7 +1,7 @@
 """What a replica loses if another one leads, in a run of `kcheck fleet scan`."""
 
 from kcheck.model.report import Column
-from kcheck.tables._contract import PLACE, Table
+from kcheck.tables._contract import PLACE, ScanStep, Table
 
 TABLE = Table(
     "truncation_plans",
@@ -50,4 +50,5 @@ TABLE = Table(
         ),
     ),
     in_run=PLACE,
+    steps=(ScanStep.PARTITION,),
 )

@@ -55,6 +55,12 @@ COMMANDS: dict[str, tuple[str | Path, ...]] = {
 }
 
 
+def test_steps_of_a_scan_make_every_table_of_a_run_but_two() -> None:
+    """The rows of the run, and those of broker logs, are of no step; Spark derives its columns from the steps."""
+    assert {"runs", "log_events"} == {name for name in RUN if not TABLES[name].steps}
+    assert not [name for name, table in TABLES.items() if table.steps and name not in RUN]
+
+
 def rows_in(value: object) -> Iterator[Mapping[str, Any]]:
     """Yield every row in a document, at any depth."""
     if isinstance(value, dict):

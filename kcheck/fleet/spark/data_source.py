@@ -40,15 +40,14 @@ from kcheck.fleet.spark.executor_steps import (
 from kcheck.fleet.spark.pushed import Pushed
 from kcheck.fleet.spark.session import ship
 from kcheck.fleet.spark.source_options import SourceOptions, source_options, table_of
-from kcheck.fleet.spark.transport import OF_BROKER, OF_CLUSTER, OF_SCANNED, ddl
+from kcheck.fleet.spark.transport import ddl
 from kcheck.model.finding import Finding
 from kcheck.model.unreadable import UnreadableError
+from kcheck.tables import ScanStep
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_OF_BROKER = (*OF_BROKER, "findings")
-"""Their rows need all log dirs of a broker; those of OF_SCANNED one of them alone."""
 _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 
 
@@ -120,7 +119,8 @@ class KcheckReader(_RunReader, DataSourceReader):
 
     def _of_log_dirs(self, path: str) -> Iterator[_InputPart]:
         table = self._asked.table
-        if table not in (*OF_SCANNED, *_OF_BROKER, *OF_CLUSTER):
+        steps = run_tables()[table].steps
+        if not {*steps} - {ScanStep.PARTITION}:
             raise UsageError(f"table {table} is read from a run: load('.../run=ID')")
         inventoried = for_every_host(inventory([path]))
         options = self._options()._replace(urls=stores_of(inventoried.log_dirs))
@@ -138,9 +138,9 @@ class KcheckReader(_RunReader, DataSourceReader):
         known = tuple(to_bytes(batch) for name, batch in (*rows, *of_clusters) if name == table)
         if known:
             yield _InputPart(known=known)
-        if table in OF_CLUSTER:
+        if steps == (ScanStep.CLUSTER,):
             return
-        alone = table not in _OF_BROKER
+        alone = ScanStep.BROKER not in steps
         asked = {log_dir.path if alone else log_dir.group for log_dir in self._pushed.of_log_dirs(in_order)}
         for key, same in groupby(in_order, key=lambda log_dir: log_dir.path if alone else log_dir.group):
             if key in asked:
@@ -155,7 +155,8 @@ class KcheckReader(_RunReader, DataSourceReader):
         for data in part.known:
             yield from (batch.select(self._columns) for batch in from_bytes(data))
         options = self._options()._replace(urls=stores_of(part.log_dirs))
-        for name, batch in broker_rows(part.log_dirs, options, ends_broker=self._asked.table in _OF_BROKER):
+        ends_broker = ScanStep.BROKER in run_tables()[self._asked.table].steps
+        for name, batch in broker_rows(part.log_dirs, options, ends_broker=ends_broker):
             if name == self._asked.table:
                 yield batch.select(self._columns)
 

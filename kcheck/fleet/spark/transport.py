@@ -16,6 +16,7 @@ from kcheck.disk.walk import join
 from kcheck.fleet.run_output import run_tables
 from kcheck.fleet.scan.replicas import replicas_schema
 from kcheck.model.report import Column
+from kcheck.tables import ScanStep
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -47,8 +48,12 @@ BEHIND = 1 << 40
 _FINDINGS = Column("findings", "bytes", "Rows of findings.")
 _TOLD = Column("told", "string", "A log dir as JSON; None where its row is not the first one.")
 
-OF_CLUSTER = ("clusters", "cluster_brokers", "cluster_partitions")
-"""The tables of the metadata of a cluster."""
+
+def _of_step(step: ScanStep) -> list[RowLists]:
+    """Return a column for each table that has rows of a step."""
+    return [RowLists(name) for name, table in run_tables().items() if step in table.steps]
+
+
 NAMED = (KEY[1], _TOLD)
 """Log dirs as the inventory names them."""
 IDENTIFIED = (KEY[1], _TOLD, _FINDINGS)
@@ -57,7 +62,7 @@ COPIED = (KEY[1], Column("copy", "string", "The copy of the metadata in a log di
 CLUSTERED: StagedColumns = (
     *KEY,
     Column("facts", "string", "What the metadata of a cluster mean for its log dirs, as JSON."),
-    *map(RowLists, (*OF_CLUSTER, "findings")),
+    *_of_step(ScanStep.CLUSTER),
 )
 PLACED = (KEY[1], Column("place", "int64", "The number of directories and log dirs before it."))
 LISTED: StagedColumns = (
@@ -69,12 +74,8 @@ LISTED: StagedColumns = (
     RowLists("findings"),
 )
 """The parts of log dirs, after a first row that has no part and describes the log dir."""
-WRITTEN_AT_ONCE = ("partitions", "leader_epochs", "segments", "replicas")
+WRITTEN_AT_ONCE = tuple(name for name, table in run_tables().items() if table.steps == (ScanStep.DIRECTORY,))
 """Tables with rows of directories alone: the task that looks at these writes them, and no later step sorts them."""
-OF_SCANNED = (*WRITTEN_AT_ONCE, "predictions")
-"""Tables with rows of one directory; then of a partition on several brokers, and of a broker."""
-OF_COMPARED = ("replica_sets", "truncation_plans")
-OF_BROKER = ("checkpoints", "log_dirs", "predictions")
 
 SCANNED: StagedColumns = (
     *KEY,
@@ -82,10 +83,11 @@ SCANNED: StagedColumns = (
     Column("files", "json", "The files of WRITTEN_AT_ONCE that the task wrote: [table, file, rows, size] for each."),
     Column("carried", "int64", "The number of unchanged directories that it had."),
     Column("light", "bytes", "What the look at a log dir needs of its directories: all of it."),
-    *map(RowLists, ("compared", "predictions", "findings")),
+    RowLists("compared"),
+    *(column for column in _of_step(ScanStep.DIRECTORY) if column.name not in WRITTEN_AT_ONCE),
 )
-BROKERS: StagedColumns = (*KEY, *map(RowLists, (*OF_BROKER, "findings")))
-COMPARED: StagedColumns = (*KEY, *map(RowLists, (*OF_COMPARED, "findings")))
+BROKERS: StagedColumns = (*KEY, *_of_step(ScanStep.BROKER))
+COMPARED: StagedColumns = (*KEY, *_of_step(ScanStep.PARTITION))
 TOLD: StagedColumns = (*KEY, RowLists("findings"))
 
 _HELD_SIZE = 8 << 20
