@@ -1,10 +1,11 @@
 """The prediction of a start as JSON: a row per log dir, with its partitions."""
 
 from kcheck.core.replication.truncation_plans import TruncatedRecords
-from kcheck.core.start.predictions import LogDirPrediction, LostRecords, PartitionPrediction
+from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.verdicts import shutdown_after_abort, verdict
 from kcheck.core.sums import known_sum
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
+from kcheck.model.loss import LostRecords
 from kcheck.model.report import Row
 
 

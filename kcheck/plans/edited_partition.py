@@ -9,12 +9,13 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from kcheck.core.start.predictions import Content, LogCut, LostRecords, PartitionPrediction, new_content, total_loss
+from kcheck.core.start.predictions import Content, LogCut, PartitionPrediction, new_content, total_loss
 from kcheck.core.start.startup import Settings
 from kcheck.disk.read import FilesOf
 from kcheck.disk.walk import join
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.finding import Chosen, Finding
+from kcheck.model.loss import LostRecords
 from kcheck.model.names import (
     CLEANED,
     DELETED,

@@ -8,10 +8,11 @@ behind, the step is not needed. Of several steps the one that changes most goes 
 
 from collections.abc import Mapping
 
-from kcheck.core.start.predictions import Content, LogDirPrediction, LostRecords, PartitionPrediction
+from kcheck.core.start.predictions import Content, LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Outcome
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Severity
+from kcheck.model.loss import LostRecords
 from kcheck.model.names import CLEANER_OFFSET, LOG_START, RECOVERY_POINT, REPLICATION_OFFSET, FileKind, parse_file
 from kcheck.model.source import Files
 from kcheck.model.unreadable import UnreadableError

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import inf
 from typing import NamedTuple
 
-from kcheck.core.start.predictions import LogDirPrediction, LostRecords, total_loss
+from kcheck.core.start.predictions import LogDirPrediction, total_loss
 from kcheck.core.start.verdicts import lost_words, record_count
 from kcheck.model.entries import Offset
+from kcheck.model.loss import LostRecords
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.edited_partition import EditedPartition
 from kcheck.plans.least_steps import PlannedStep

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from kcheck import __version__
-from kcheck.core.start.predictions import LogDirPrediction, LostRecords
+from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.startup import Outcome
 from kcheck.disk.identity import known_identities
 from kcheck.disk.walk import split
@@ -16,6 +16,7 @@ from kcheck.documents.answer import Answer
 from kcheck.documents.predict import loss_row
 from kcheck.errors import UsageError
 from kcheck.model.finding import Chosen, Finding, Severity
+from kcheck.model.loss import LostRecords
 from kcheck.model.plan import Plan, placed, plan_row, serialize_plan
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report

@@ -4,11 +4,12 @@ from typing import NamedTuple
 
 from kcheck.core.replication.leader_epochs import assign, latest_epoch, load, read_lines
 from kcheck.core.replication.lineage import Lineage
-from kcheck.core.start.predictions import LostRecords, PartitionPrediction
+from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.core.start.segments import loaded_high_watermark, log_start_offset
 from kcheck.core.start.startup import Outcome, refusal_of, unreadable_checkpoint
 from kcheck.disk.walk import folder_of, join
 from kcheck.model.entries import UNDEFINED_EPOCH, Epoch, EpochEntries, Offset
+from kcheck.model.loss import LostRecords
 from kcheck.model.names import OFFSET_CHECKPOINTS, REPLICATION_OFFSET, log_name, metadata_snapshots
 from kcheck.model.release import Release
 from kcheck.model.views import LogDirView, PartitionView

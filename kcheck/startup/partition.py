@@ -4,12 +4,13 @@ from contextlib import suppress
 
 import numpy as np
 
-from kcheck.core.start.predictions import LoadedLog, LogCut, LostRecords, PartitionPrediction, total_loss
+from kcheck.core.start.predictions import LoadedLog, LogCut, PartitionPrediction, total_loss
 from kcheck.core.start.segments import loaded_high_watermark
 from kcheck.core.start.startup import IO_ERROR, Outcome, outcome_without_topic_id
 from kcheck.core.start.strays import SET_ASIDE
 from kcheck.formats import partition_metadata
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
+from kcheck.model.loss import LostRecords
 from kcheck.model.names import (
     PARTITION_METADATA,
     UNMODELLED_DIRECTORIES,

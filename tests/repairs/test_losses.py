@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from kcheck.core.start.predictions import LostRecords
 from kcheck.model.entries import Offset
+from kcheck.model.loss import LostRecords
 from kcheck.plans.losses import PartitionLoss
 from tests.builders import Made, broker, epochs, log_dir, partition_dir, partition_metadata, write
 from tests.builders import readable_run as run

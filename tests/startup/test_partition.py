@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from kcheck.core.cluster.copies import MetadataCopy
-from kcheck.core.start.predictions import LogCut, LostRecords, PartitionPrediction
+from kcheck.core.start.predictions import LogCut, PartitionPrediction
 from kcheck.core.start.startup import Mode, Outcome
 from kcheck.core.start.strays import StrayDetector
 from kcheck.disk.read import FilesOf
 from kcheck.formats.partition_metadata import PartitionMetadata, serialize
 from kcheck.model.cluster import BrokerRegistration, ClusterImage, PartitionRegistration, TopicImage
 from kcheck.model.entries import Offset
+from kcheck.model.loss import LostRecords
 from kcheck.model.names import parse_directory
 from kcheck.model.source import BytesFiles
 from kcheck.startup.inputs import Context, LoadInputs

@@ -8,9 +8,9 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from kcheck.core.replication.dialogue import Dialogue, DialogueStep
-from kcheck.core.start.predictions import LostRecords
 from kcheck.model.cluster import ElectionKind, PartitionRegistration
 from kcheck.model.entries import Epoch, EpochEntries, Offset
+from kcheck.model.loss import LostRecords
 
 
 class OffsetRange(NamedTuple):

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable
 
-from kcheck.core.start.predictions import LogDirPrediction, LostRecords, PartitionPrediction
+from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import NEXT_STARTS, Mode, Outcome
 from kcheck.model.finding import Severity
+from kcheck.model.loss import LostRecords
 
 SEVERITIES = {
     Outcome.OK: Severity.INFO,

@@ -7,11 +7,11 @@ from typing import Any
 
 from kcheck.core.election.plans import CopyState
 from kcheck.core.replication.lineage import Lineage, lineage_of_cache
-from kcheck.core.start.predictions import LostRecords
 from kcheck.core.start.startup import Outcome
 from kcheck.errors import KcheckError
 from kcheck.fleet.scan.replicas import lineage_of_runs
 from kcheck.model.entries import Epoch, EpochEntries, EpochEntry, Offset
+from kcheck.model.loss import LostRecords
 from kcheck.model.names import DirectoryState
 from kcheck.model.segments import EpochRun
 from kcheck.replicas.candidates import ClusterHere, ReplicaCopy, role_of, with_problem

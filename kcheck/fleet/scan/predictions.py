@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
-from kcheck.core.start.predictions import LogDirPrediction, LostRecords, PartitionPrediction
+from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Outcome, segments_from
 from kcheck.core.start.verdicts import verdict
 from kcheck.disk.read import FilesOf
 from kcheck.documents.predict import partition_row
+from kcheck.model.loss import LostRecords
 from kcheck.model.names import DirectoryState, PartitionDirectory, log_name, segment_bases
 from kcheck.model.report import Column
 from kcheck.model.unreadable import UnreadableError

@@ -10,8 +10,8 @@ from kcheck.core.replication.truncation_plans import (
     best,
     cost,
 )
-from kcheck.core.start.predictions import LostRecords
 from kcheck.model.entries import Epoch, EpochEntry, Offset
+from kcheck.model.loss import LostRecords
 
 CACHE = (EpochEntry(Epoch(0), Offset(0)),)
 

@@ -6,10 +6,11 @@ import pytest
 
 from kcheck.core.releases.releases import release
 from kcheck.core.start.claims import NO_EPOCH, ClaimedStart, start_words
-from kcheck.core.start.predictions import LoadedLog, LogCut, LostRecords, PartitionPrediction
+from kcheck.core.start.predictions import LoadedLog, LogCut, PartitionPrediction
 from kcheck.core.start.startup import Outcome
 from kcheck.model.entries import Epoch, EpochEntry, Offset
 from kcheck.model.finding import Claim, Claimed, Finding, Location, Severity
+from kcheck.model.loss import LostRecords
 from kcheck.model.names import DirectoryState, PartitionDirectory
 from tests.growth import grows_with_its_input
 

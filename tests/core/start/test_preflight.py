@@ -4,13 +4,14 @@ from typing import Any
 
 import pytest
 
-from kcheck.core.start.predictions import LogDirPrediction, LostRecords, PartitionPrediction
+from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.preflight import PreflightReason, ReasonKind, empty_replicas, leaves_elr, reasons_against
 from kcheck.core.start.startup import Mode, Outcome
 from kcheck.formats.clean_shutdown import CleanShutdown
 from kcheck.model.cluster import BrokerRegistration, ClusterImage, PartitionRegistration, TopicImage
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Location
+from kcheck.model.loss import LostRecords
 from kcheck.model.names import DirectoryState, PartitionDirectory
 from kcheck.model.parsed import Parsed
 from kcheck.model.views import FileView, LogDirView

@@ -5,7 +5,6 @@ import pytest
 from kcheck.core.start.predictions import (
     Changes,
     LogDirPrediction,
-    LostRecords,
     PartitionPrediction,
     new_content,
     total_loss,
@@ -14,6 +13,7 @@ from kcheck.core.start.startup import Mode, Outcome
 from kcheck.core.start.verdicts import log_dir_severity, lost_words, shutdown_after_abort, verdict, worst_first
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Severity
+from kcheck.model.loss import LostRecords
 from kcheck.model.names import DirectoryState, PartitionDirectory
 
 

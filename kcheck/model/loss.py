@@ -1,0 +1,35 @@
+"""Records that a start or a repair takes from the files."""
+
+from typing import NamedTuple
+
+from kcheck.model.entries import Offset
+
+
+class LostRecords(NamedTuple):
+    """Records that are in the files now and that the broker will not have; offsets `[start, end)`.
+
+    The header of an incomplete batch counts: it names records of which some bytes are there.
+    """
+
+    start: Offset | None
+    """The first offset; None if it is not known."""
+    end: Offset | None
+    """The offset after the last one; None if it is not known."""
+    records: int | None
+    """How many records; None if that is not known."""
+    bytes: int
+    """How many bytes the start truncates or deletes, without zeros at the end."""
+    below_high_watermark: int | None
+    """How many of the records consumers may have read; None if that is not known."""
+    counted: int = 0
+    """If `records` is None: how many of them are counted."""
+
+    @property
+    def at_least(self) -> int:
+        """How many records are lost at least."""
+        return self.counted if self.records is None else self.records
+
+    @property
+    def is_known(self) -> bool:
+        """Whether records are known to be lost; bytes after the last batch that name none may be of none."""
+        return self.start is None or self.end is not None or self.at_least > 0

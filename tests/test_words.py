@@ -1,0 +1,81 @@
+"""The words of every text."""
+
+import pytest
+
+from kcheck.model.loss import LostRecords
+from kcheck.words import (
+    agree,
+    counted,
+    listed,
+    lost_words,
+    offset_range,
+    offset_span,
+    partition_name,
+    record_count,
+    release_words,
+    some_of,
+)
+
+
+@pytest.mark.parametrize(
+    ("count", "noun", "words"),
+    [
+        (0, "file", "0 files"),
+        (1, "entry", "1 entry"),
+        (2, "entry", "2 entries"),
+        (2, "batch", "2 batches"),
+        (3, "more partition", "3 more partitions"),
+    ],
+)
+def test_a_number_goes_with_its_noun(count: int, noun: str, words: str) -> None:
+    assert words == counted(count, noun)
+
+
+def test_a_verb_goes_with_its_number() -> None:
+    assert ["are", "is", "are"] == [agree(count, "is", "are") for count in (0, 1, 2)]
+
+
+def test_things_are_listed() -> None:
+    assert ["1", "1 and 2", "1, 2 and 3"] == [listed(range(1, last)) for last in (2, 3, 4)]
+
+
+def test_three_of_many_are_named() -> None:
+    assert ["a, b, c", "a, b, c and 4 more"] == [some_of("abc"), some_of("abcdefg")]
+    assert "a, b and 98 more" == some_of("ab", 2, 100)
+
+
+def test_a_partition_has_the_name_of_its_directory() -> None:
+    assert "orders-0" == partition_name("orders", 0)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "on_a_screen", "in_a_field"),
+    [
+        (None, None, "", ""),
+        (95, None, "offsets 95 and later", "offset 95 and later"),
+        (1, 2, "offset 1", "offset 1"),
+        (120, 122, "offsets 120-121", "offsets 120 to 121"),
+    ],
+)
+def test_offsets_are_inclusive(start: int | None, end: int | None, on_a_screen: str, in_a_field: str) -> None:
+    assert (on_a_screen, in_a_field) == (offset_range(start, end), offset_span(start, end))
+
+
+def test_an_unknown_number_of_records_has_its_bound() -> None:
+    assert "1 record" == record_count(1, 7)
+    assert "at least 7 records" == record_count(None, 7)
+    assert "an unknown number of records" == record_count(None)
+
+
+def test_a_loss_has_its_count_and_its_offsets() -> None:
+    lost = LostRecords(15, 40, 25, 1000, None)
+    assert "25 records (offsets 15-39)" == lost_words(lost)
+    assert "25 records (offsets 15 to 39)" == lost_words(lost, offset_span)
+    assert "an unknown number of records" == lost_words(LostRecords(None, None, None, 10, None))
+
+
+def test_releases_have_one_notation() -> None:
+    assert "3.6" == release_words("3.6", "3.6")
+    assert "2.8 to 3.6" == release_words("2.8", "3.6")
+    assert "3.6 and later" == release_words("3.6", None)
+    assert "3.6 and earlier" == release_words(None, "3.6")
