@@ -4,11 +4,18 @@ A screen names offsets as `offsets 50-66`. Findings, JSON fields and tables keep
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 
+from kcheck.model.entries import EpochEntries
 from kcheck.model.loss import LostRecords
 
 NAMED_MAX = 3
 """A sentence names at most this many things of one kind, and counts the others."""
+LISTED_MAX = 10
+"""A finding names at most this many things of one kind, and counts the others."""
+
+_NAME_SIZE_MAX = 300
+_SHORT_SIZE = 60
 
 
 def agree(count: int, one: str, many: str) -> str:
@@ -16,28 +23,42 @@ def agree(count: int, one: str, many: str) -> str:
     return one if count == 1 else many
 
 
-def counted(count: int, noun: str) -> str:
+def counted(count: int, noun: str, many: str | None = None) -> str:
     """Return a number with its noun: `1 file`, `2 files`, `2 entries`, `2 batches`."""
     if count == 1:
         return f"1 {noun}"
-    if noun.endswith("y"):
-        return f"{count} {noun[:-1]}ies"
-    return f"{count} {noun}{'es' if noun.endswith('ch') else 's'}"
+    if many is None:
+        many = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}{'es' if noun.endswith('ch') else 's'}"
+    return f"{count} {many}"
 
 
-def listed(things: Iterable[object]) -> str:
-    """Return `a, b and c`."""
-    *first, last = map(str, things)
-    return f"{', '.join(first)} and {last}" if first else last
+def listed(things: Iterable[object], count: int | None = None, most: int = LISTED_MAX) -> str:
+    """Return `a, b and c`, or the first ten and how many more; with `count` only ten of many are read."""
+    texts = [_short(str(thing)) for thing in (things if count is None else islice(things, most))]
+    if (count or len(texts)) > most:
+        return some_of(texts, most, count)
+    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
+
+
+def _short(text: str) -> str:
+    """Return a name, shortened if it is longer than any name on a file system or broker."""
+    return text if len(text) <= _NAME_SIZE_MAX else f"{text[:_SHORT_SIZE]}... ({len(text)} characters)"
 
 
 def some_of(things: Sequence[object], most: int = NAMED_MAX, count: int | None = None) -> str:
     """Return the first things, and how many more there are; `count` is the number of all if `things` lacks some."""
-    more = (len(things) if count is None else count) - most
+    more = (count or len(things)) - most
     return ", ".join(map(str, things[:most])) + (f" and {more} more" if more > 0 else "")
 
 
-def partition_name(topic: str, partition: int) -> str:
+def some_reasons(reasons: Sequence[str], most: int, noun: str = "") -> str:
+    """Return the first reasons, as `a; b; and 2 more`; the others are counted, with a noun if there is one."""
+    more = len(reasons) - most
+    others = counted(more, f"more {noun}") if noun else f"{more} more"
+    return "; ".join([*reasons[:most], *([f"and {others}"] if more > 0 else ())])
+
+
+def partition_name(topic: object, partition: object) -> str:
     """Return `orders-0`."""
     return f"{topic}-{partition}"
 
@@ -54,6 +75,11 @@ def offset_span(start: int | None, end: int | None) -> str:
 
 def _offsets(start: int, end: int, to: str) -> str:
     return f"offset {start}" if end == start + 1 else f"offsets {start}{to}{end - 1}"
+
+
+def epoch_words(entries: EpochEntries, most: int = 100) -> str:
+    """Return `3 @ 1500, 5 @ 2200`: the first entries, and how many more there are; a file may have a million lines."""
+    return some_of([f"{entry.epoch} @ {entry.start_offset}" for entry in islice(entries, most)], most, len(entries))
 
 
 def record_count(records: int | None, at_least: int = 0) -> str:

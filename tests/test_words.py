@@ -2,10 +2,12 @@
 
 import pytest
 
+from kcheck.model.entries import EpochEntry
 from kcheck.model.loss import LostRecords
 from kcheck.words import (
     agree,
     counted,
+    epoch_words,
     listed,
     lost_words,
     offset_range,
@@ -14,6 +16,7 @@ from kcheck.words import (
     record_count,
     release_words,
     some_of,
+    some_reasons,
 )
 
 
@@ -79,3 +82,15 @@ def test_releases_have_one_notation() -> None:
     assert "2.8 to 3.6" == release_words("2.8", "3.6")
     assert "3.6 and later" == release_words("3.6", None)
     assert "3.6 and earlier" == release_words(None, "3.6")
+
+
+def test_epochs_have_the_offsets_where_they_begin() -> None:
+    assert "3 @ 1500, 5 @ 2200" == epoch_words((EpochEntry(3, 1500), EpochEntry(5, 2200)))
+    assert "" == epoch_words(())
+    assert "0 @ 0, 1 @ 1 and 5 more" == epoch_words(tuple(EpochEntry(at, at) for at in range(7)), 2)
+
+
+def test_reasons_that_are_left_out_are_counted() -> None:
+    assert "a; b" == some_reasons("ab", 2)
+    assert "a; and 2 more" == some_reasons("abc", 1)
+    assert "a; b; and 1 more change" == some_reasons("abc", 2, "change")

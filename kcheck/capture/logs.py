@@ -13,6 +13,7 @@ from kcheck.messages.catalogue import Wording
 from kcheck.messages.lines import OF_CONFIGURATION, LogEvent
 from kcheck.messages.values import LogPlace, partition_of
 from kcheck.model.names import is_legal_topic, parse_directory
+from kcheck.words import partition_name
 
 HIDDEN = "x"
 """Stands for a value that does not go in."""
@@ -53,7 +54,7 @@ def _prefix(place: LogPlace, rename: Callable[[str], str]) -> str:
     """Return a prefix that says where the message belongs."""
     if place.topic is not None:
         log_dir = "" if place.log_dir is None else f", dir={_log_dir_name(place.log_dir)}"
-        return f"[Log partition={rename(place.topic)}-{place.partition}{log_dir}] "
+        return f"[Log partition={partition_name(rename(place.topic), place.partition)}{log_dir}] "
     if place.leader is not None:
         return f"[ReplicaFetcher replicaId={place.broker or 0}, leaderId={place.leader}] "
     return "" if place.broker is None else f"[KafkaServer id={place.broker}] "
@@ -81,7 +82,7 @@ def _text(name: str, value: str, place: LogPlace, rename: Callable[[str], str]) 
         some = (
             [partition_of(part.strip()) for part in value.split(",")] if name == "partitions" else [partition_of(value)]
         )
-        return ",".join(HIDDEN if one is None else f"{rename(one[0])}-{one[1]}" for one in some)
+        return ",".join(HIDDEN if one is None else partition_name(rename(one[0]), one[1]) for one in some)
     if name == "topic" and is_legal_topic(value):
         return rename(value)
     is_kept = (name == "topic_id" and _TOPIC_ID.fullmatch(value)) or (name == "version" and _RELEASE.fullmatch(value))

@@ -16,6 +16,7 @@ from kcheck.model.names import META_PROPERTIES, OFFSET_CHECKPOINTS
 from kcheck.model.report import Report
 from kcheck.registry import plug_names
 from kcheck.screen.printable import printable
+from kcheck.words import agree, counted
 
 if TYPE_CHECKING:
     from kcheck.renderers import Renderer
@@ -71,7 +72,7 @@ def changed_line(count: int, backup: str) -> str:
     """Return the last line of a command that changed files."""
     if not count:
         return UNCHANGED
-    return f"Changed {'1 file' if count == 1 else f'{count} files'}; undo with: {_undo(backup)}"
+    return f"Changed {counted(count, 'file')}; undo with: {_undo(backup)}"
 
 
 def restored_line(count: int, left: int, backup: str) -> str:
@@ -80,7 +81,7 @@ def restored_line(count: int, left: int, backup: str) -> str:
         return UNCHANGED
     if left:
         return f"Changed {count} of {count + left} files back to what they were; continue with: {_undo(backup)}"
-    return f"Changed {'1 file back to what it was' if count == 1 else f'{count} files back to what they were'}."
+    return f"Changed {counted(count, 'file')} back to what {agree(count, 'it was', 'they were')}."
 
 
 def _undo(backup: str) -> str:

@@ -11,6 +11,7 @@ from kcheck.errors import UsageError
 from kcheck.model.finding import Finding
 from kcheck.model.release import Release
 from kcheck.model.report import Report, finding_row
+from kcheck.words import partition_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -88,7 +89,7 @@ def outcomes_of(findings: Iterable[Finding]) -> Outcomes:
 
 def name_of(topic: str | None, partition: int | None) -> str:
     """Return the name of a partition; that of a bare file says nothing of it."""
-    return "bare file" if topic is None else f"{topic}-{partition}"
+    return "bare file" if topic is None else partition_name(topic, partition)
 
 
 def head(report: Report) -> dict[str, object]:

@@ -21,6 +21,7 @@ from kcheck.model.cluster import (
 )
 from kcheck.model.report import Row
 from kcheck.model.zookeeper_metadata import ZookeeperMetadata
+from kcheck.words import partition_name
 
 Placed = tuple[TopicImage, int, PartitionRegistration]
 """A partition with its topic and number."""
@@ -236,7 +237,7 @@ def fetcher_rows(fetches: Iterable[Fetch]) -> tuple[Row, ...]:
     threads: dict[tuple[int, int, int], list[str]] = {}
     for fetch in fetches:
         key = fetch.broker_id, fetch.leader, fetch.fetcher
-        threads.setdefault(key, []).append(f"{fetch.topic}-{fetch.partition}")
+        threads.setdefault(key, []).append(partition_name(fetch.topic, fetch.partition))
     return tuple(
         {
             "broker_id": broker_id, "leader": leader, "fetcher": fetcher, "partitions": len(names),

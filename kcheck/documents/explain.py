@@ -12,6 +12,7 @@ from kcheck.messages.lines import LogEvent
 from kcheck.messages.timeline import Cause, PlaceTimeline, Step, severity_of
 from kcheck.messages.values import LogPlace
 from kcheck.model.report import Block, Row
+from kcheck.words import partition_name
 
 _PART = re.compile(r"\[([^\]]*)\]")
 _NAME = re.compile(r"\{([a-z_]+)\}")
@@ -54,7 +55,7 @@ def _look_parts(text: str) -> tuple[_LookPart, ...]:
 def _known(name: str, where: LogPlace, values: Mapping[str, object]) -> str | None:
     """Return the value of a name in a command; None if the message does not say it."""
     if name == "partition":
-        return None if where.topic is None else f"{where.topic}-{where.partition}"
+        return None if where.topic is None else partition_name(where.topic, where.partition)
     value = getattr(where, name) if name in LogPlace._fields else None
     if value is None:
         value = values.get(name)

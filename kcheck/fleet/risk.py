@@ -10,6 +10,7 @@ from kcheck.fleet.run import FleetRun, name_order
 from kcheck.model.finding import Severity
 from kcheck.model.names import DirectoryState
 from kcheck.model.report import Row
+from kcheck.words import partition_name
 
 PARTITION_COUNT = 500
 """Partitions that are listed one by one."""
@@ -85,7 +86,7 @@ def _place_of(partition: Partition) -> tuple[Any, ...]:
 
 def _is_in_share(share: int, shares: int, partition: Partition) -> bool:
     cluster, topic, number = partition
-    return shares == 1 or zlib.crc32(f"{cluster}/{topic}-{number}".encode()) % shares == share
+    return shares == 1 or zlib.crc32(f"{cluster}/{partition_name(topic, number)}".encode()) % shares == share
 
 
 def _risks(run: FleetRun, kinds: set[Kind], wanted: Callable[[Partition], bool]) -> dict[Partition, _Risk]:

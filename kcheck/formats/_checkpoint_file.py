@@ -14,6 +14,7 @@ from typing import NamedTuple
 from kcheck.model.java import java_fields, java_int, java_long
 from kcheck.model.names import TOPIC_CHARACTERS, TOPIC_SIZE_MAX, is_legal_topic
 from kcheck.model.parsed import FOUND_SIZE_MAX, Defect, Parsed
+from kcheck.words import agree, counted
 
 DEFECT_COUNT_MAX = 1000
 """Number of defects reported per file. A last one says how many more there are."""
@@ -155,7 +156,7 @@ def parse(data: bytes, framing: Framing) -> Parsed[Lines]:
         _entries(data, second, framing, columns, defects)
         entry_count = len(columns.firsts)
         if count is not None and count != entry_count:
-            readable = "1 entry is" if entry_count == 1 else f"{entry_count} entries are"
+            readable = f"{counted(entry_count, 'entry')} {agree(entry_count, 'is', 'are')}"
             defects.add(f"the count is {count}, but {readable} readable", second)
     if data and not data.endswith((b"\n", b"\r")):
         _report_no_line_end(data, defects)
@@ -256,7 +257,7 @@ def _field_count_words(fields: list[str], framing: Framing) -> str:
     count = 0 if fields == [""] else len(fields)
     if count > framing.field_count:
         return f"more than {framing.field_count} fields"
-    return f"{count or 'no'} field{'' if count == 1 else 's'} instead of {framing.field_count}"
+    return f"{counted(count, 'field') if count else 'no fields'} instead of {framing.field_count}"
 
 
 def _quoted(raw: bytes) -> str:

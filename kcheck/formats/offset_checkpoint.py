@@ -16,6 +16,7 @@ from kcheck.model.mapped import Mapped
 from kcheck.model.names import OFFSET_CHECKPOINTS
 from kcheck.model.parsed import BrokerReads, Defect, Parsed
 from kcheck.model.release import Release
+from kcheck.words import agree, counted
 
 _FRAMING = Framing(has_topic=True, number_names=("a partition number", "an offset"))
 
@@ -69,7 +70,7 @@ def parse(data: bytes) -> Parsed[OffsetCheckpoint]:
     repeated_count = _repeated_count(value)
     if not repeated_count:
         return Parsed(value=value, defects=lines.defects)
-    repeats = "1 line repeats" if repeated_count == 1 else f"{repeated_count} lines repeat"
+    repeats = f"{counted(repeated_count, 'line')} {agree(repeated_count, 'repeats', 'repeat')}"
     message = f"{repeats} a partition; the last line of a partition counts"
     return Parsed(value=value, defects=(*lines.defects, Defect(message=message, position=0, line=3, column=1)))
 

@@ -13,6 +13,7 @@ from kcheck.model.java import INT_MAX, LONG_MAX
 from kcheck.model.names import is_legal_topic
 from kcheck.model.report import Row
 from kcheck.records.json_reader import read_json
+from kcheck.words import partition_name
 
 SCHEMA = "kcheck.election-plan/1"
 _TYPES: dict[type[object], str] = {dict: "an object", list: "an array", str: "a string", int: "an integer"}
@@ -62,7 +63,7 @@ def parse_plan(data: bytes, path: str) -> SavedPlan:
     names = Counter((partition.topic, partition.partition) for partition in partitions)
     for (topic, partition), count in names.items():
         if count > 1:
-            raise UsageError(f"{path}.partitions: {topic}-{partition} is there {count} times")
+            raise UsageError(f"{path}.partitions: {partition_name(topic, partition)} is there {count} times")
     return SavedPlan(
         kafka=document.value("kafka", str),
         order=document.numbers("start_order"),

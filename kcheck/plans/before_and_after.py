@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Outcome
-from kcheck.core.start.verdicts import record_count
 from kcheck.model.finding import Severity
 from kcheck.plans.edited_log_dir import EditedLogDir
-from kcheck.repairs import RepairStep, in_words
+from kcheck.repairs import RepairStep
+from kcheck.words import epoch_words, record_count
 
 _DIR_COUNT = 4
 """The most partitions that one operation names."""
@@ -63,12 +63,12 @@ def _partition(prediction: PartitionPrediction | None, against: PartitionPredict
         return str(prediction.outcome)
     end = f"ends at offset {prediction.log.log_end_offset}"
     if prediction.outcome is Outcome.LOST and prediction.lost is not None:
-        return f"{end} and LOSES {record_count(prediction.lost.records, prediction.lost.at_least)}"
+        return f"{end} and LOSES {record_count(prediction.lost.records, prediction.lost.counted)}"
     if prediction.outcome is Outcome.STRAY:
         return "is set aside as stray: no broker serves it"
     read = f", {prediction.scan_bytes} bytes are read through" if prediction.scan_bytes else ""
     mended = f" ({prediction.reason})" if prediction.reason else ""
     other = None if against is None else against.log
     if other is not None and other.leader_epochs != prediction.log.leader_epochs:
-        end += f", epochs {in_words(prediction.log.leader_epochs) or 'none'}"
+        end += f", epochs {epoch_words(prediction.log.leader_epochs) or 'none'}"
     return f"{end}{read}{mended}"

@@ -5,13 +5,13 @@ from math import inf
 from typing import NamedTuple
 
 from kcheck.core.start.predictions import LogDirPrediction, total_loss
-from kcheck.core.start.verdicts import lost_words, record_count
 from kcheck.model.entries import Offset
 from kcheck.model.loss import LostRecords
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.edited_partition import EditedPartition
 from kcheck.plans.least_steps import PlannedStep
 from kcheck.repairs import EntryEdit, RepairStep
+from kcheck.words import lost_words, offset_span, record_count
 
 
 def scope_row(step: RepairStep) -> dict[str, object]:
@@ -96,7 +96,7 @@ def _beside_start(log_dir: EditedLogDir, partition: EditedPartition, step: Repai
         restore()
         saved -= 0 if after is None or after.lost is None else after.lost.at_least
     if saved > 0:
-        return f", and saves {record_count(saved, saved)} that the next start loses"
+        return f", and saves {record_count(saved)} that the next start loses"
     return ", as the next start does" if loses.at_least >= lost.at_least else ""
 
 
@@ -150,4 +150,6 @@ def _known(lost: LostRecords | None) -> LostRecords | None:
 def in_words(lost: LostRecords) -> str:
     """Return lost records in words."""
     below = lost.below_high_watermark
-    return f"{lost_words(lost)}, {lost.bytes} bytes" + ("" if below is None else f", {below} below the high watermark")
+    return f"{lost_words(lost, offset_span)}, {lost.bytes} bytes" + (
+        "" if below is None else f", {below} below the high watermark"
+    )

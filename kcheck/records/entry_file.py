@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeVar, overload
 from kcheck.model.mapped import Mapped, OnDemand
 from kcheck.model.parsed import FOUND_SIZE_MAX, Defect
 from kcheck.records.layout import Layout
+from kcheck.words import counted
 
 DEFECT_COUNT_MAX = 1000
 """Number of defects reported per file. A last one says that more follow."""
@@ -115,6 +116,6 @@ def defects(data: bytes, layout: Layout, entries: Entries, problem: EntryProblem
         defects.append(Defect(message=message, position=position, found=data[position : position + layout.size]))
     if entries.torn:
         position = len(data) - entries.torn
-        message = f"{entries.torn} byte{'' if entries.torn == 1 else 's'} after the last complete entry"
+        message = f"{counted(entries.torn, 'byte')} after the last complete entry"
         defects.append(Defect(message=message, position=position, found=data[position:][:FOUND_SIZE_MAX]))
     return tuple(defects)

@@ -34,7 +34,6 @@ from kcheck.repairs._contract import (
     WriteEdit,
 )
 from kcheck.repairs._entries import serialized
-from kcheck.repairs._epochs import in_words
 from kcheck.repairs._files import DAMAGE, RECORDS, bases
 from kcheck.repairs._nothing import WITHOUT
 
@@ -61,6 +60,5 @@ __all__ = (
     "Settled",
     "WriteEdit",
     "bases",
-    "in_words",
     "serialized",
 )

@@ -11,7 +11,6 @@ from operator import itemgetter
 
 from kcheck.core.replication.epoch_rebuild import rebuild
 from kcheck.core.replication.leader_epochs import truncate_from_end
-from kcheck.core.start.verdicts import offset_words, record_count
 from kcheck.model.entries import EpochEntries, Offset, OffsetEntry
 from kcheck.model.finding import Finding
 from kcheck.model.java import LONG_MAX
@@ -45,6 +44,7 @@ from kcheck.repairs._contract import (
 from kcheck.repairs._entries import with_entries
 from kcheck.repairs._epochs import entries_of, write_epochs
 from kcheck.repairs._files import SEGMENT_ENDINGS, bases, path_of
+from kcheck.words import agree, offset_span, record_count
 
 _TAILS = ("KC143", "KC144")
 
@@ -117,8 +117,8 @@ def _named(partition: PartitionSite, name: str, position: int) -> str:
     )  # fmt: skip
     if batch is None:
         return ""
-    offsets = offset_words(batch.base_offset, batch.last_offset + 1)
-    return f"; its header names {record_count(batch.record_count, batch.record_count or 0)} ({offsets})"
+    offsets = offset_span(batch.base_offset, batch.last_offset + 1)
+    return f"; its header names {record_count(batch.record_count)} ({offsets})"
 
 
 def _gap(finding: Finding, next_base: Offset) -> str:
@@ -126,8 +126,8 @@ def _gap(finding: Finding, next_base: Offset) -> str:
     end = finding.data.get("end_offset")
     if not isinstance(end, int) or next_base <= end:
         return ""
-    one = next_base == end + 1
-    return f", and {offset_words(end, next_base)} {'stays' if one else 'stay'} missing before them (KC222)"
+    stay = agree(next_base - end, "stays", "stay")
+    return f", and {offset_span(end, next_base)} {stay} missing before them (KC222)"
 
 
 def _segment(partition: PartitionSite, image: Image, cut: RecoveryCut) -> Iterator[Edit]:

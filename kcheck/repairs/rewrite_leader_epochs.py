@@ -11,8 +11,9 @@ from kcheck.core.replication.epoch_rebuild import RebuiltEpochs, rebuild
 from kcheck.model.finding import Finding
 from kcheck.model.names import LEADER_EPOCHS
 from kcheck.repairs._contract import Impact, PartitionSite, Refused, Repair, RepairOutcome, RepairScope, RepairStep
-from kcheck.repairs._epochs import entries_of, in_words, joined, write_epochs
+from kcheck.repairs._epochs import entries_of, write_epochs
 from kcheck.repairs._files import DAMAGE, bases, unsettled, whole_log
+from kcheck.words import epoch_words, some_of
 
 _RULES = (
     "KC101", "KC102", "KC103", "KC104", "KC201", "KC202", "KC203", "KC204", "KC205", "KC206", "KC216", "KC223",
@@ -47,13 +48,13 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Re
 
 
 def _reason(rebuilt: RebuiltEpochs) -> str:
-    words = [f"epochs of the batches: {in_words(rebuilt.entries) or 'none'}"]
+    words = [f"epochs of the batches: {epoch_words(rebuilt.entries) or 'none'}"]
     if rebuilt.unseen:
-        words.append(f"kept from the file, without a batch: {in_words(rebuilt.unseen)}")
+        words.append(f"kept from the file, without a batch: {epoch_words(rebuilt.unseen)}")
     if rebuilt.dropped:
-        words.append(f"dropped, contradicted by the batches: {in_words(rebuilt.dropped)}")
+        words.append(f"dropped, contradicted by the batches: {epoch_words(rebuilt.dropped)}")
     if rebuilt.late:
-        words.append(f"start offsets taken from the first batch of each epoch: {joined(rebuilt.late)}")
+        words.append(f"start offsets taken from the first batch of each epoch: {some_of(rebuilt.late, 100)}")
     return "; ".join(words)
 
 

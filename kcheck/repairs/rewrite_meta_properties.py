@@ -27,6 +27,7 @@ from kcheck.repairs._contract import (
     RepairStep,
     WriteEdit,
 )
+from kcheck.words import partition_name
 
 _OWN = ("version", "node.id", "broker.id", "cluster.id")
 """What all log dirs of a broker have in common."""
@@ -73,7 +74,7 @@ def _without_directory_id(log_dir: LogDirSite, finding: Finding) -> RepairOutcom
         return Refused(finding, "no other log dir of this broker is known: name all of them as BROKER=PATH")
     shared = min(_partitions_in(log_dir) & _partitions_in(twin), default=None)
     if shared is not None:
-        return Refused(finding, f"{shared[0]}-{shared[1]} is in both log dirs: one of them may be a copy")
+        return Refused(finding, f"{partition_name(*shared[:2])} is in both log dirs: one of them may be a copy")
     value = meta_properties.parse(data).value
     left = {key: candidate for key, candidate in value.properties.items() if key != _DIRECTORY_ID}
     written = meta_properties.serialize(value._replace(properties=left))

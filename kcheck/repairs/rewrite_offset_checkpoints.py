@@ -39,6 +39,7 @@ from kcheck.repairs._contract import (
 from kcheck.repairs._entries import serialized
 from kcheck.repairs._epochs import entries_of
 from kcheck.repairs._files import DAMAGE, unsettled
+from kcheck.words import partition_name
 
 _NOT_HERE = ("KC302", "KC307")
 """Rules about lines of partitions that this log dir does not hold: only the cleaner's file is changed for them."""
@@ -107,7 +108,7 @@ def _kept(log_dir: LogDirSite, name: str, entries: tuple[OffsetEntry, ...], rule
     for (topic, partition), stated in values.items():
         offsets = stated
         end, there = log_dir.end_of(topic, partition)
-        where = f"{topic}-{partition}"
+        where = partition_name(topic, partition)
         if not is_legal_topic(topic) or partition < 0:
             changes.append(f"drop a line that names no partition: {topic!r} {partition}")
             continue

@@ -35,6 +35,7 @@ from kcheck.survey.selection import require_match
 from kcheck.views.broker_settings import settings_of, static_configs
 from kcheck.views.metadata_at_hand import image_at_hand
 from kcheck.views.targets import TargetKind, directory_wanted, paths_of, replica_targets
+from kcheck.words import partition_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +144,7 @@ class ClusterElection(Answer):
             copies = self.copies(election.topic, election.partition) if ranges else ()
             logs = {copy.state.broker_id: copy.state.logs for copy in copies if copy.role is CopyState.CURRENT}
             for broker_id, (start, end) in ranges.items():
-                name = f"{election.topic}-{election.partition}"
+                name = partition_name(election.topic, election.partition)
                 records = save_lost(out, name, broker_id, logs[broker_id], start, end)
                 yield SavedReplica(election.topic, election.partition, broker_id, records)
 

@@ -25,6 +25,7 @@ from kcheck.survey.rule_runner import check_file, check_partition
 from kcheck.views.log_dir import LogDirs, open_single_partition, partitions
 from kcheck.views.partition import view_of
 from kcheck.views.targets import Target, TargetKind, require_same_broker
+from kcheck.words import partition_name
 
 _MODE = Mode.ZOOKEEPER
 """Lets a directory whose name gives no topic count as a current replica."""
@@ -113,7 +114,9 @@ def started(files: ReplicaFiles, release: Release) -> ReplicaState:
 def brought_back(files: ReplicaFiles, release: Release) -> ReplicaState:
     """Return a directory that no broker serves as it is once a broker has started with it as its replica."""
     view = files.view._replace(state=DirectoryState.CURRENT)
-    return after_start(view, files.log_dir, _start_of(view, release, f"{view.topic}-{view.partition}"), release)
+    return after_start(
+        view, files.log_dir, _start_of(view, release, partition_name(view.topic, view.partition)), release
+    )
 
 
 def _start_of(view: PartitionView, release: Release, name: str | None = None) -> PartitionPrediction:
@@ -178,6 +181,6 @@ def _no_equals(replicas: list[ReplicaFiles]) -> None:
         broker_id = replica.view.where.broker_id
         key = (*replica.key, broker_id)
         if broker_id is not None and key in seen:
-            name = "" if replica.bare else f" of {replica.view.topic}-{replica.view.partition}"
+            name = "" if replica.bare else f" of {partition_name(replica.view.topic, replica.view.partition)}"
             raise UsageError(f"two replicas{name} with broker id {broker_id}: {seen[key]} and {replica.path}")
         seen[key] = replica.path

@@ -35,6 +35,7 @@ from kcheck.replicas.replica import LogFile, ReplicaState, live
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_at_hand import image_at_hand
 from kcheck.views.targets import Target, TargetKind, directory_wanted, paths_of, replica_targets
+from kcheck.words import partition_name
 
 _PLAN_SIZE_MAX = 64 << 20
 _UNKNOWN = Distinct(None, None, None)
@@ -223,7 +224,7 @@ def _evidence(
     cleaned: Mapping[tuple[str, int, int], Offset],
 ) -> SavedEvidence | None:
     """Return which of the saved records the leader's log has; None if what the plan gives up is not at hand."""
-    place = None if saved is None else join(saved, f"{planned.topic}-{planned.partition}")
+    place = None if saved is None else join(saved, partition_name(planned.topic, planned.partition))
     logs = {} if place is None or not is_directory(place) else dict(_saved_logs(place))
     given_up = [follower for follower in planned.followers if follower.lost is not None]
     if not logs or any(follower.broker_id not in logs for follower in given_up):

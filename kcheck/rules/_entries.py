@@ -7,7 +7,8 @@ from kcheck.model.finding import Location
 from kcheck.model.names import TopicPartition
 from kcheck.model.views import FileView
 from kcheck.rules._checkpoints import OFFSET_CHECKPOINT_KIND
-from kcheck.rules._words import counted, escaped, listed
+from kcheck.rules._words import escaped
+from kcheck.words import agree, counted, listed, partition_name
 
 HEADER_LINES = 2
 """The version and the count come before the entries."""
@@ -59,14 +60,13 @@ def repeated_text(view: FileView) -> str:
     keys = repeated(view)
     if not keys:
         return ""
-    listing = listed(partition_name(*key) for key in keys)
-    verb = "is" if len(keys) == 1 else "are"
-    return f"{counted(len(keys), 'partition')} {verb} listed more than once: {listing}"
+    listing = listed(escaped_name(*key) for key in keys)
+    return f"{counted(len(keys), 'partition')} {agree(len(keys), 'is', 'are')} listed more than once: {listing}"
 
 
-def partition_name(topic: str, partition: int) -> str:
+def escaped_name(topic: str, partition: int) -> str:
     """Return `orders-0`, with escapes for what would disturb a terminal."""
-    return escaped(f"{topic}-{partition}")
+    return escaped(partition_name(topic, partition))
 
 
 def offset_texts(view: FileView, indexes: tuple[int, ...]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from kcheck.model.finding import Claim, Claimed, Effect
 from kcheck.model.names import LIVE
 from kcheck.model.views import PartitionView
-from kcheck.rules._words import counted
+from kcheck.words import counted
 
 
 def served(view: PartitionView) -> bool:
@@ -19,11 +19,6 @@ def has_data(view: PartitionView) -> bool:
 def says(words: str, claimed: Claimed, value: int | None = None) -> Effect:
     """Return an effect that makes one claim of the next start."""
     return Effect(words, (Claim(claimed, value),))
-
-
-def offset_range(start: int, end: int) -> str:
-    """Return `offsets 20 to 29` for [20, 30)."""
-    return f"offset {start}" if end == start + 1 else f"offsets {start} to {end - 1}"
 
 
 def segments_in_words(view: PartitionView) -> str:

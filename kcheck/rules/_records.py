@@ -51,7 +51,7 @@ def records_finding(
         rule.finding(
             view.where._replace(position=first.position),
             f"position {first.position}: the batch of {_offsets(first)}{record}: {first.problem}"
-            f"{and_further(count, 'batch', 'batches')}",
+            f"{and_further(count, 'batch')}",
             effect=effect(first),
             advice=advice,
             severity=severity,

@@ -8,8 +8,8 @@ from kcheck.model.finding import Claim, Claimed, Effect, Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.segments import BatchFault, End, EntryFault, FaultyBatch, FaultyEntry, IndexView, SegmentView
 from kcheck.rules._contract import Rule
-from kcheck.rules._partition import offset_range
-from kcheck.rules._words import DATA_MAX, and_further, counted, kafka
+from kcheck.rules._words import DATA_MAX, and_further, kafka
+from kcheck.words import counted, offset_span
 
 COMPARE = "Compare the log end offset with the other replicas."
 KEEP_A_COPY = "Stop the broker and copy the partition directory to a place outside every log dir."
@@ -79,7 +79,7 @@ def batches_finding(
     return [
         rule.finding(
             view.where._replace(position=first.position),
-            f"position {first.position}: {message(first)}{and_further(count, 'batch', 'batches')}",
+            f"position {first.position}: {message(first)}{and_further(count, 'batch')}",
             effect=effect,
             advice=advice,
             data={"count": count, "batches": tuple(_row(batch) for batch in batches[:DATA_MAX])},
@@ -133,8 +133,8 @@ def batches_after_damage(view: SegmentView) -> str:
     if view.beyond is None:
         return ""
     beyond = view.beyond
-    offsets = offset_range(beyond.base_offset, beyond.last_offset + 1)
-    batches = counted(beyond.batches, "complete batch", "complete batches")
+    offsets = offset_span(beyond.base_offset, beyond.last_offset + 1)
+    batches = counted(beyond.batches, "complete batch")
     return f"; after it, from position {beyond.position}, {batches} with {offsets}"
 
 
@@ -171,7 +171,7 @@ def entries_finding(
     return [
         rule.finding(
             index.where._replace(position=position),
-            f"entry {entries[0].number} {message(entries[0])}{and_further(count, 'entry', 'entries')}",
+            f"entry {entries[0].number} {message(entries[0])}{and_further(count, 'entry')}",
             effect=rebuilt_or_unnoticed(view, release, unnoticed, also),
             advice=REBUILD,
             severity=severity,

@@ -1,19 +1,13 @@
 """The words that all rules share."""
 
 import re
-from collections.abc import Iterable, Sequence
-from itertools import islice
+from collections.abc import Sequence
 
 from kcheck.model.finding import Location
 from kcheck.model.parsed import Defect
 from kcheck.model.release import Release
 from kcheck.model.views import FileView
-
-LISTED_MAX = 10
-"""A message names at most this many things, and counts the others."""
-
-_NAME_SIZE_MAX = 300
-_SHORT_SIZE = 60
+from kcheck.words import counted
 
 DATA_MAX = 100
 """The data of a finding lists at most this many things, so memory stays bounded."""
@@ -24,27 +18,9 @@ def kafka(release: Release) -> str:
     return f"Kafka {release.name}"
 
 
-def counted(count: int, one: str, many: str | None = None) -> str:
-    """Return `1 entry`, `2 entries`."""
-    return f"{count} {one if count == 1 else many or one + 's'}"
-
-
 def and_further(count: int, one: str, many: str | None = None) -> str:
     """Return ` (and 2 further batches)`: how many of `count` follow the first; nothing if none does."""
     return f" (and {counted(count - 1, f'further {one}', many and f'further {many}')})" if count > 1 else ""
-
-
-def listed(things: Iterable[object], count: int | None = None) -> str:
-    """Return `a, b and c`, or the first ten and how many more; with `count` only ten of many are read."""
-    texts = [_short(str(thing)) for thing in (things if count is None else islice(things, LISTED_MAX))]
-    if (count or len(texts)) > LISTED_MAX:
-        return f"{', '.join(texts[:LISTED_MAX])} and {(count or len(texts)) - LISTED_MAX} more"
-    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
-
-
-def _short(text: str) -> str:
-    """Return a name, shortened if it is longer than any name on a file system or broker."""
-    return text if len(text) <= _NAME_SIZE_MAX else f"{text[:_SHORT_SIZE]}... ({len(text)} characters)"
 
 
 def escaped(text: str) -> str:

@@ -28,7 +28,8 @@ from kcheck.model.views import FileView
 from kcheck.rules._checkpoints import CHECKPOINT_KINDS, LEADER_EPOCH_KIND
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._entries import holds_nothing, readable
-from kcheck.rules._words import counted, kafka
+from kcheck.rules._words import kafka
+from kcheck.words import counted
 
 EFFECTS = {
     RECOVERY_POINT: "after an unclean shutdown it scans every segment of every partition",

@@ -19,8 +19,9 @@ from kcheck.model.release import Release
 from kcheck.model.views import FileView
 from kcheck.rules._checkpoints import OFFSET_CHECKPOINT_KIND
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._entries import line_of, offset_entries, offset_texts, on_line, partition_name, readable, repeated
-from kcheck.rules._words import DATA_MAX, and_further, kafka, listed
+from kcheck.rules._entries import escaped_name, line_of, offset_entries, offset_texts, on_line, readable, repeated
+from kcheck.rules._words import DATA_MAX, and_further, kafka
+from kcheck.words import listed
 
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
@@ -34,7 +35,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     (topic, partition), indexes = next(iter(keys.items()))
     yield RULE.finding(
         on_line(view, indexes[1]),
-        f"{view.name} lists {partition_name(topic, partition)} {len(indexes)} times: "
+        f"{view.name} lists {escaped_name(topic, partition)} {len(indexes)} times: "
         f"{listed(offset_texts(view, indexes))}{and_further(len(keys), 'partition')}",
         effect=f"{kafka(release)} silently uses the last line: {entries[indexes[-1]].offset}.",
         advice="Stop the broker, copy the file to a place outside every log dir, and keep one line for each "

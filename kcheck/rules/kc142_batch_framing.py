@@ -24,7 +24,8 @@ from kcheck.model.segments import End, EntryFault, SegmentView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._partition import says
 from kcheck.rules._segments import KEEP_A_COPY, REFETCH, batches_after_damage, beyond_row, cut_or_unnoticed, ends_early
-from kcheck.rules._words import counted, kafka
+from kcheck.rules._words import kafka
+from kcheck.words import counted
 
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:

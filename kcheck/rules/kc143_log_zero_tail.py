@@ -26,7 +26,8 @@ from kcheck.model.segments import SegmentView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._partition import says
 from kcheck.rules._segments import COMPARE, KEEP_A_COPY, REFETCH, cuts, ends_early, keeps, oversized_log, recovered_end
-from kcheck.rules._words import counted, kafka
+from kcheck.rules._words import kafka
+from kcheck.words import counted
 
 _READABLE_SIZE_MAX = 17
 """A reader treats up to this many trailing bytes as the end of the file."""

@@ -33,7 +33,8 @@ from kcheck.rules._segments import (
     keeps,
     recovered_end,
 )
-from kcheck.rules._words import counted, kafka
+from kcheck.rules._words import kafka
+from kcheck.words import counted
 
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:

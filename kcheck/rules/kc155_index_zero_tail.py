@@ -20,7 +20,7 @@ from kcheck.model.release import Release
 from kcheck.model.segments import SegmentView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._segments import REBUILD, closed, rebuilt, rebuilt_or_unnoticed
-from kcheck.rules._words import counted
+from kcheck.words import counted
 
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
@@ -34,7 +34,7 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
         if index is not None and index.room:
             yield RULE.finding(
                 index.where,
-                f"{counted(index.room, 'zero byte')} after {counted(index.entries, 'entry', 'entries')}",
+                f"{counted(index.room, 'zero byte')} after {counted(index.entries, 'entry')}",
                 effect=rebuilt_or_unnoticed(view, release, unnoticed),
                 advice=REBUILD,
                 severity=Severity.ERROR

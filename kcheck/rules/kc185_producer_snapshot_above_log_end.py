@@ -17,7 +17,8 @@ from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._partition import served
-from kcheck.rules._words import DATA_MAX, counted, kafka, listed
+from kcheck.rules._words import DATA_MAX, kafka
+from kcheck.words import counted, listed
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:

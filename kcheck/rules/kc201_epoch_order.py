@@ -31,7 +31,8 @@ from kcheck.rules._checkpoints import LEADER_EPOCH_KIND
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._entries import line_of, on_line
 from kcheck.rules._epochs import REFETCH_OR_REBUILD, entry_rows, entry_words, has_negative, lines_of_file
-from kcheck.rules._words import and_further, counted, kafka, listed
+from kcheck.rules._words import and_further, kafka
+from kcheck.words import counted, listed
 
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
@@ -73,7 +74,7 @@ def _effect(entries: EpochEntries, loaded: EpochEntries, release: Release) -> st
     dropped = listed((entry_words(entry) for entry in entries if entry not in kept), count)
     return (
         f"{kafka(release)} replays the lines and the last one wins: it keeps {len(loaded)} of "
-        f"{counted(len(entries), 'entry', 'entries')} and drops {dropped or 'a repeated line'}."
+        f"{counted(len(entries), 'entry')} and drops {dropped or 'a repeated line'}."
     )
 
 

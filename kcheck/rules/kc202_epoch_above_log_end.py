@@ -22,8 +22,9 @@ from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._epochs import entry_rows, entry_words, loaded_lines
-from kcheck.rules._partition import offset_range, says, served
-from kcheck.rules._words import and_further, counted, kafka
+from kcheck.rules._partition import says, served
+from kcheck.rules._words import and_further, kafka
+from kcheck.words import agree, counted, offset_span
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
@@ -41,8 +42,8 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         f"{entry_words(above[0])}, above the log end {end}{and_further(len(above), 'epoch')}",
         effect=says(
             f"{kafka(release)} drops {counted(len(above), 'epoch')} when it loads the log. If a broker wrote "
-            f"{'this line' if len(above) == 1 else 'these lines'}, records are missing here, truncated or lost: "
-            f"{offset_range(end, above[-1].start_offset)}.",
+            f"{agree(len(above), 'this line', 'these lines')}, records are missing here, truncated or lost: "
+            f"{offset_span(end, above[-1].start_offset)}.",
             Claimed.ENDS,
             end,
         ),

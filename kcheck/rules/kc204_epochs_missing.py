@@ -32,8 +32,8 @@ from kcheck.rules._epochs import (
     lacks_remote_epochs,
     truncates_to_log_start,
 )
-from kcheck.rules._partition import offset_range
 from kcheck.rules._words import kafka
+from kcheck.words import offset_span
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
@@ -67,7 +67,7 @@ def _dropped(view: PartitionView) -> str:
         return "As a follower the replica truncates to its high watermark."
     if mark >= end:
         return f"As a follower the replica truncates to its high watermark {mark}, and loses nothing now."
-    return f"As a follower the replica truncates to its high watermark {mark}, and drops {offset_range(mark, end)}."
+    return f"As a follower the replica truncates to its high watermark {mark}, and drops {offset_span(mark, end)}."
 
 
 RULE = Rule(severity=Severity.ERROR, scope=Scope.PARTITION, check=check)

@@ -23,8 +23,9 @@ from kcheck.model.names import RECOVERY_POINT
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._partition import offset_range, says, served
+from kcheck.rules._partition import says, served
 from kcheck.rules._words import kafka
+from kcheck.words import offset_span
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
@@ -53,7 +54,7 @@ def _effect(view: PartitionView, point: int) -> str:
 def _gone(point: int, end: int) -> str:
     if point == LONG_MAX:
         return "No log reaches that offset."
-    return f"If a broker wrote it, records are missing here, truncated or lost: {offset_range(end, point)}."
+    return f"If a broker wrote it, records are missing here, truncated or lost: {offset_span(end, point)}."
 
 
 RULE = Rule(severity=Severity.WARNING, scope=Scope.PARTITION, check=check)

@@ -24,7 +24,7 @@ from kcheck.model.release import Release
 from kcheck.model.views import FileView
 from kcheck.rules._checkpoints import OFFSET_CHECKPOINT_KIND
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._entries import line_of, offset_entries, on_line, partition_name, readable
+from kcheck.rules._entries import escaped_name, line_of, offset_entries, on_line, readable
 from kcheck.rules._words import DATA_MAX, and_further, kafka
 
 EFFECTS = {
@@ -42,13 +42,12 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
         return
     entries = offset_entries(view)
     first = entries[negative[0]]
-    name = partition_name(first.topic, first.partition)
+    name = escaped_name(first.topic, first.partition)
     keeps = view.name == REPLICATION_OFFSET and not release.high_watermark_floor_is_log_start
     does = "keeps a negative high watermark until the replica leads or fetches" if keeps else EFFECTS.get(view.name)
     yield RULE.finding(
         on_line(view, negative[0]),
-        f"line {line_of(negative[0])}: {name} has the offset {first.offset}"
-        f"{and_further(len(negative), 'entry', 'entries')}",
+        f"line {line_of(negative[0])}: {name} has the offset {first.offset}{and_further(len(negative), 'entry')}",
         effect=f"{kafka(release)} {does or 'uses it unchanged'}.",
         advice="Stop the broker, keep a copy of the file outside every log dir, remove the line, and lower the count "
         f"in line 2 by one.{_only_if(view.name)}",

@@ -43,7 +43,8 @@ from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._partition import served
-from kcheck.rules._words import DATA_MAX, escaped, kafka, listed
+from kcheck.rules._words import DATA_MAX, escaped, kafka
+from kcheck.words import listed
 
 _TOLD = (DELETED, TEMPORARY, CLEANED)
 """KC226 says what becomes of these."""

@@ -23,7 +23,8 @@ from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._partition import says, served
-from kcheck.rules._words import DATA_MAX, counted, escaped, kafka, listed
+from kcheck.rules._words import DATA_MAX, escaped, kafka
+from kcheck.words import counted, listed
 
 SUFFIXES = (DELETED, CLEANED, SWAP, TEMPORARY)
 

@@ -19,7 +19,8 @@ from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._partition import says, served
 from kcheck.rules._segments import REFETCH
-from kcheck.rules._words import DATA_MAX, kafka, listed
+from kcheck.rules._words import DATA_MAX, kafka
+from kcheck.words import listed
 
 _KINDS = (FileKind.INDEX, FileKind.TIME_INDEX, FileKind.TRANSACTION_INDEX)
 

@@ -34,7 +34,8 @@ from kcheck.model.views import PartitionView
 from kcheck.rules._cluster import doubt, has_metadata, has_other_topic_id
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._partition import says
-from kcheck.rules._words import counted, kafka
+from kcheck.rules._words import kafka
+from kcheck.words import counted
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:

@@ -28,7 +28,8 @@ from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._cluster import doubt, has_metadata
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._words import kafka, listed
+from kcheck.rules._words import kafka
+from kcheck.words import listed
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:

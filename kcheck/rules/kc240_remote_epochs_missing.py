@@ -25,8 +25,8 @@ from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._epochs import RESTORE, entry_words, lacks_remote_epochs, loaded_lines
-from kcheck.rules._partition import offset_range
 from kcheck.rules._words import kafka
+from kcheck.words import offset_span
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
@@ -42,7 +42,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         view.where if view.epochs is None else view.epochs.where,
         f"leader-epoch-checkpoint {state}, but the log starts at offset {log_start}, in remote storage",
         effect=f"If this replica leads, {kafka(release)} deletes the remote segments with lower epochs, in remote "
-        f"storage too: {offset_range(log_start, kept_from)}.",
+        f"storage too: {offset_span(log_start, kept_from)}.",
         advice=f"Do not let this replica lead. {RESTORE}",
         data={
             "log_start_offset": log_start,

@@ -24,8 +24,9 @@ from kcheck.model.names import CLEANER_OFFSET
 from kcheck.model.release import Release
 from kcheck.model.views import FileView, LogDirView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._entries import offset_entries, on_line, partition_name, readable
-from kcheck.rules._words import DATA_MAX, counted, kafka, listed
+from kcheck.rules._entries import escaped_name, offset_entries, on_line, readable
+from kcheck.rules._words import DATA_MAX, kafka
+from kcheck.words import counted, listed
 
 
 def check(view: LogDirView, release: Release) -> Iterable[Finding]:
@@ -43,10 +44,10 @@ def check(view: LogDirView, release: Release) -> Iterable[Finding]:
 def _finding(file: FileView, absent: Sequence[int], release: Release) -> Finding:
     offsets = offset_entries(file)
     entries = [offsets[index] for index in absent[:DATA_MAX]]
-    names = listed((partition_name(offsets.topics[index], offsets.partitions[index]) for index in absent), len(absent))
+    names = listed((escaped_name(offsets.topics[index], offsets.partitions[index]) for index in absent), len(absent))
     return RULE.finding(
         on_line(file, absent[0]),
-        f"{file.name} has {counted(len(absent), 'entry', 'entries')} without a directory in this log dir: {names}",
+        f"{file.name} has {counted(len(absent), 'entry')} without a directory in this log dir: {names}",
         effect=f"{kafka(release)} {_effect(file.name, release)}.",
         advice="Nothing, if you know that the partition was deleted or moved. Otherwise look for its directory."
         + (" You can remove a line from this file while the broker is stopped." if file.name == CLEANER_OFFSET else ""),

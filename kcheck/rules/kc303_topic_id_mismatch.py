@@ -27,7 +27,8 @@ from kcheck.model.release import Release
 from kcheck.model.views import LogDirView, PartitionView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._partition import served
-from kcheck.rules._words import DATA_MAX, kafka, listed
+from kcheck.rules._words import DATA_MAX, kafka
+from kcheck.words import listed
 
 ADVICE = (
     "Ask the cluster for the topic's id (kafka-topics.sh --describe). Before you start the broker, keep copies of "

@@ -21,9 +21,10 @@ from kcheck.model.names import DirectoryState
 from kcheck.model.release import Release
 from kcheck.model.views import LogDirView, PartitionView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._entries import partition_name
+from kcheck.rules._entries import escaped_name
 from kcheck.rules._partition import served
-from kcheck.rules._words import DATA_MAX, counted, kafka, listed
+from kcheck.rules._words import DATA_MAX, kafka
+from kcheck.words import counted, listed
 
 
 def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
@@ -48,7 +49,7 @@ def _finding(twins: list[PartitionView], release: Release) -> Finding:
     )
     return RULE.finding(
         second.where,
-        f"{partition_name(first.topic, first.partition)} has {counted(len(twins), kind, kind)}: {where}",
+        f"{escaped_name(first.topic, first.partition)} has {counted(len(twins), kind, kind)}: {where}",
         effect=f"{kafka(release)} does not start, with any of its log dirs: {rule}.",
         advice="Find the right directory (higher log end, later leader epochs), and move the other out of the log dir. "
         "Keep it until you are sure.",

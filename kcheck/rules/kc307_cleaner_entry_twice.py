@@ -22,9 +22,10 @@ from kcheck.model.names import CLEANER_OFFSET
 from kcheck.model.release import Release
 from kcheck.model.views import LogDirView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._entries import line_of, offset_entries, on_line, partition_name, readable
+from kcheck.rules._entries import escaped_name, line_of, offset_entries, on_line, readable
 from kcheck.rules._partition import served
-from kcheck.rules._words import DATA_MAX, and_further, kafka, listed
+from kcheck.rules._words import DATA_MAX, and_further, kafka
+from kcheck.words import listed
 
 Listed = list[tuple[LogDirView, int, int]]
 """Where a partition is listed: log dir, index of the entry, offset."""
@@ -56,7 +57,7 @@ def _finding(twice: dict[tuple[str, int], Listed], release: Release) -> Finding:
     dies = release.cleaner_dies_of_duplicates
     return RULE.finding(
         on_line(left_over[0].files[CLEANER_OFFSET], left_over[1]),
-        f"{partition_name(*key)} is in the {CLEANER_OFFSET} of {len(listed_in)} log dirs: {places}"
+        f"{escaped_name(*key)} is in the {CLEANER_OFFSET} of {len(listed_in)} log dirs: {places}"
         + and_further(len(twice), "partition"),
         effect=f"{kafka(release)} loses every cleaner thread at the first cleaning pass: compaction stops on the whole "
         "broker, with no other sign."

@@ -19,7 +19,7 @@ from kcheck.model.names import broker_accepts, parse_directory, skipped_by_broke
 from kcheck.model.release import Release
 from kcheck.model.views import LogDirView, PartitionView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._entries import partition_name
+from kcheck.rules._entries import escaped_name
 from kcheck.rules._words import kafka, quoted
 
 
@@ -35,7 +35,7 @@ def check(view: LogDirView, release: Release) -> Iterable[Finding]:
 
 
 def _finding(partition: PartitionView, name: str, release: Release) -> Finding:
-    loaded = partition_name(partition.topic, partition.partition)
+    loaded = escaped_name(partition.topic, partition.partition)
     written = quoted(name.encode("utf-8", "surrogateescape"))
     spaced = any(space in partition.topic for space in " \t\n\x0b\f\r")
     return RULE.finding(

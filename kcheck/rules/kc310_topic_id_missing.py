@@ -24,7 +24,8 @@ from kcheck.model.release import Release
 from kcheck.model.views import LogDirView, PartitionView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._partition import has_data, says, served
-from kcheck.rules._words import counted, kafka
+from kcheck.rules._words import kafka
+from kcheck.words import counted
 
 
 def check(view: LogDirView, release: Release) -> Iterable[Finding]:

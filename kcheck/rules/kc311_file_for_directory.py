@@ -19,7 +19,8 @@ from kcheck.model.names import parse_directory
 from kcheck.model.release import Release
 from kcheck.model.views import LogDirView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._words import DATA_MAX, escaped, kafka, listed, quoted
+from kcheck.rules._words import DATA_MAX, escaped, kafka, quoted
+from kcheck.words import listed
 
 _TAKES_OFFLINE = "takes the log dir offline when it creates the directory"
 _ADVICE = "Stop the broker and move the file out of the log dir."

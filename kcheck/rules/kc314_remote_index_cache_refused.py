@@ -21,7 +21,8 @@ from kcheck.model.release import Release
 from kcheck.model.remote_index_cache import RemoteIndexCache
 from kcheck.model.views import LogDirView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._words import counted, escaped, kafka, listed
+from kcheck.rules._words import escaped, kafka
+from kcheck.words import counted, listed
 
 
 def check(view: LogDirView, release: Release) -> Iterable[Finding]:

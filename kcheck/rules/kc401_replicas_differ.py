@@ -16,8 +16,8 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.views import ReplicasView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._partition import offset_range
 from kcheck.rules._words import and_further, kafka
+from kcheck.words import offset_span
 
 
 def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
@@ -25,8 +25,8 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
     for difference in view.different:
         yield RULE.finding(
             difference.other,
-            f"{offset_range(difference.base_offset, difference.last_offset + 1)} of epoch {difference.epoch} differ"
-            f" from broker {difference.one.broker_id}{and_further(difference.batches, 'batch', 'batches')}",
+            f"{offset_span(difference.base_offset, difference.last_offset + 1)} of epoch {difference.epoch} differ"
+            f" from broker {difference.one.broker_id}{and_further(difference.batches, 'batch')}",
             effect=f"{kafka(release)} does not notice: consumers get different records depending on the leader.",
             advice="Find out which replica is right, and let the broker re-replicate the other one.",
             data={

@@ -16,7 +16,8 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.views import ReplicasView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._words import kafka, listed
+from kcheck.rules._words import kafka
+from kcheck.words import listed
 
 
 def check(view: ReplicasView, release: Release) -> Iterable[Finding]:

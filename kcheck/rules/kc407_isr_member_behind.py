@@ -19,8 +19,8 @@ from kcheck.model.release import Release
 from kcheck.model.views import ReplicasView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._lag import lags
-from kcheck.rules._partition import offset_range
 from kcheck.rules._words import kafka
+from kcheck.words import offset_span
 
 
 def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
@@ -31,7 +31,7 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
                 lag.replica.where,
                 f"{lag.words}, and the cluster takes this replica for in sync",
                 effect=f"{kafka(release)} may elect this replica, and then loses "
-                f"{offset_range(lag.end, lag.high_watermark)}.",
+                f"{offset_span(lag.end, lag.high_watermark)}.",
                 advice="First start a broker whose replica reaches the high watermark. Run kcheck truncation to see "
                 "what each leader would lose.",
                 data=lag.data,

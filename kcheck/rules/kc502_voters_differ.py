@@ -25,7 +25,8 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.rules._cluster import place_of
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._words import DATA_MAX, kafka, listed
+from kcheck.rules._words import DATA_MAX, kafka
+from kcheck.words import listed
 
 
 def check(view: Quorum, release: Release) -> Iterable[Finding]:

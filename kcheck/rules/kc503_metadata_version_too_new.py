@@ -27,7 +27,8 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.rules._cluster import place_of
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._words import kafka, listed
+from kcheck.rules._words import kafka
+from kcheck.words import listed
 
 
 def check(view: Quorum, release: Release) -> Iterable[Finding]:

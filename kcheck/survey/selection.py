@@ -10,6 +10,7 @@ from kcheck.model.names import OFFSET_CHECKPOINTS, is_stranger_in_log_dir, parse
 from kcheck.model.report import PartitionFilter
 from kcheck.model.unreadable import UnreadableError
 from kcheck.views.targets import Target, TargetKind
+from kcheck.words import partition_name
 
 _NAMES_MAX = 20_000
 """kcheck looks for the nearest names among this many."""
@@ -60,7 +61,7 @@ def _no_match(wanted: PartitionFilter, known: Iterable[tuple[str, int]]) -> str:
     some = sorted(known)[:_NAMES_MAX]
     topics = sorted({topic for topic, _ in some})
     near = [name for pattern in wanted.topics for name in get_close_matches(pattern, topics)]
-    names = [f"{topic}-{partition}" for topic, partition in some]
+    names = [partition_name(topic, partition) for topic, partition in some]
     near += [name for pattern in wanted.partitions for name in get_close_matches(pattern, names)]
     nearest = f"; did you mean {', '.join(dict.fromkeys(near))}?" if near else ""
     return f"{' '.join(given)}: no partition matches{nearest}"

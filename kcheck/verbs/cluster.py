@@ -42,6 +42,7 @@ from kcheck.views.metadata_paths import MetadataPath, metadata_paths
 from kcheck.views.targets import paths_of, replica_targets
 from kcheck.views.zookeeper_copy import is_zookeeper, read_zookeeper, zookeeper_kind
 from kcheck.views.zookeeper_history import zookeeper_history
+from kcheck.words import partition_name
 
 
 class ClusterQuestion(NamedTuple):
@@ -228,7 +229,7 @@ def _of_zookeeper(
 
 
 def _unknown_partition(wanted: tuple[str, int], path: str) -> str:
-    return f"--history {wanted[0]}-{wanted[1]}: {path} knows no such partition"
+    return f"--history {partition_name(*wanted)}: {path} knows no such partition"
 
 
 def _of_kraft(paths: tuple[MetadataPath, ...], question: ClusterQuestion) -> tuple[Known, tuple[PartitionChange, ...]]:

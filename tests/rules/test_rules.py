@@ -13,9 +13,10 @@ from kcheck.model.report import Report
 from kcheck.model.unreadable import Unreadable, UnreadableCause
 from kcheck.registry import discover
 from kcheck.rules import SERIES, Rule, Scope
-from kcheck.rules._words import counted, listed, quoted
+from kcheck.rules._words import quoted
 from kcheck.rules.kc001_unreadable import GONE, finding
 from kcheck.rules.kc001_unreadable import RULE as KC001
+from kcheck.words import counted, listed
 from tests.rules.build import found_by, rules
 
 RULES = tuple(rule for rule in rules() if rule.id != "KC001")

@@ -11,6 +11,7 @@ from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Outcome, UnreadableOutcome
 from kcheck.model.names import LIVE, META_PROPERTIES, DirectoryState, TopicPartition
 from kcheck.model.release import Release
+from kcheck.words import partition_name
 
 _NOT_LIVE = (Outcome.ABORT, Outcome.OFFLINE, Outcome.UNKNOWN, Outcome.STRAY)
 """The outcomes of directories that do not become a live log."""
@@ -94,7 +95,7 @@ def duplicates(places: Iterable[PredictedPartition]) -> list[str]:
         if partition.outcome not in _NOT_LIVE and state in LIVE:
             paths.setdefault((TopicPartition(topic, number), state), []).append(path)
     return [
-        f"{topic}-{number} exists twice: {' and '.join(copies)}"
+        f"{partition_name(topic, number)} exists twice: {' and '.join(copies)}"
         for ((topic, number), _), copies in paths.items()
         if len(copies) > 1
     ]

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from kcheck.core.start.startup import Outcome
 from kcheck.fleet.runs.commands import RunCommands
 from kcheck.model.report import Row
+from kcheck.words import agree, counted, partition_name
 
 _MOST = 5
 """How many a person can begin with."""
@@ -31,7 +32,7 @@ def actions_of(
 
 def _row(action: _Action) -> Row:
     first, more = action.rows[0], len(action.rows) - 1
-    alike = f" {more} more {action.thing}{'s' * (more > 1)} alike." if more else ""
+    alike = f" {counted(more, f'more {action.thing}')} alike." if more else ""
     return {
         "kind": action.kind,
         "cluster": first["cluster"],
@@ -92,17 +93,17 @@ def _actions(
 
 
 def _counts(row: Row) -> str:
-    known = ((row["fatal"], "fatal finding"), (row["error"], "error"))
-    return ", ".join(f"{count:,} {word}{'s' * (count != 1)}" for count, word in known if count)
+    known: Any = ((row["fatal"], "fatal finding"), (row["error"], "error"))
+    return ", ".join(f"{count:,} {agree(count, word, f'{word}s')}" for count, word in known if count)
 
 
 def _records(count: int | None, kind: str = "") -> str:
-    return f"{kind}records" if count is None else f"{count:,} {kind}record{'s' * (count != 1)}"
+    return f"{kind}records" if count is None else f"{count:,} {kind}{agree(count, 'record', 'records')}"
 
 
 def _partitions(row: Any) -> str:
     count = row["unserved_partitions"]
-    return f"{count:,} partition{'s' * (count != 1)}"
+    return f"{count:,} {agree(count, 'partition', 'partitions')}"
 
 
 def _broker(name: object) -> str:
@@ -117,8 +118,4 @@ def _named(row: Row) -> str:
 
 def _partition(row: Row) -> str:
     of_cluster = "" if row["cluster"] is None else f" of {row['cluster']}"
-    return f"{_partition_name(row)}{of_cluster}"
-
-
-def _partition_name(row: Row) -> str:
-    return f"{row['topic']}-{row['partition']}"
+    return f"{partition_name(row['topic'], row['partition'])}{of_cluster}"

@@ -10,6 +10,7 @@ from kcheck.fleet.run import BrokerKey, FleetRun
 from kcheck.model.evidence import AUTO
 from kcheck.rules import Scope
 from kcheck.survey.rule_runner import all_rules
+from kcheck.words import partition_name
 
 _OF_BROKER = (Scope.BROKER, Scope.CLUSTER)
 """Rules that look at all log dirs of a broker."""
@@ -66,4 +67,4 @@ def _command(*words: str) -> str:
 
 
 def _partition(row: Any) -> str:
-    return f"{row['topic']}-{row['partition']}"
+    return partition_name(row["topic"], row["partition"])

@@ -11,6 +11,7 @@ from kcheck.fleet.runs.cluster import RunCluster, run_cluster
 from kcheck.model.cluster import TopicImage
 from kcheck.replicas.candidates import ClusterHere
 from kcheck.replicas.elect import write_plan
+from kcheck.words import some_of
 
 _NAMED_MAX = 12
 
@@ -58,10 +59,9 @@ def logs_wanted(path: str, name: str | None) -> UsageError:
     """Return the error of `--save-lost`: it names the log dirs where the records are."""
     run = open_run(path)
     places = [f"broker {number} {log_dir}" for number, log_dir in _log_dirs(run, run_cluster(run, name))]
-    more = f" and {len(places) - _NAMED_MAX} more" if len(places) > _NAMED_MAX else ""
     return UsageError(
         "--save-lost copies records, and a run holds none: run kcheck elect BROKER=PATH... --save-lost DIR where these "
-        f"log dirs are: {', '.join(places[:_NAMED_MAX])}{more}"
+        f"log dirs are: {some_of(places, _NAMED_MAX)}"
     )
 
 

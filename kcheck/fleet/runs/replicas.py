@@ -16,6 +16,7 @@ from kcheck.model.names import DirectoryState
 from kcheck.model.segments import EpochRun
 from kcheck.replicas.candidates import ClusterHere, ReplicaCopy, role_of, with_problem
 from kcheck.replicas.replica import NEEDS_READ, ReplicaState
+from kcheck.words import partition_name
 
 FIELDS = (
     "broker", "broker_id", "log_dir", "dir", "state", "outcome", "problem", "topic_id", "high_watermark",
@@ -40,7 +41,9 @@ def copies_of(
         try:
             state = _state(row, topic, partition)
         except (ValueError, TypeError, KeyError) as error:
-            raise KcheckError(f"{topic}-{partition}: invalid epochs or loss in the table replicas: {error}") from error
+            raise KcheckError(
+                f"{partition_name(topic, partition)}: invalid epochs or loss in the table replicas: {error}"
+            ) from error
         role = role_of(DirectoryState(row["state"]), outcome)
         needs_read = state.problem is not None and state.problem.endswith(NEEDS_READ)
         if outcome is Outcome.UNKNOWN and role is CopyState.CURRENT and (state.problem is None or needs_read):

@@ -7,6 +7,7 @@ from kcheck.disk.walk import join, split
 from kcheck.errors import UsageError
 from kcheck.fleet.run import FleetRun, newest
 from kcheck.fleet.run_output import run_tables
+from kcheck.words import counted
 
 _PREFIX = "run="
 
@@ -90,7 +91,7 @@ def views(engine: str, runs: Sequence[FleetRun]) -> Iterator[str]:
     if len(folders) > 1 or any(split(run.path)[1] != f"{_PREFIX}{run.name}" for run in runs):
         raise UsageError(f"{runs[0].path}: its name is not run={runs[0].name}, as fleet scan names it")
     (folder,) = folders
-    yield f"-- {len(runs)} complete {'run' if len(runs) == 1 else 'runs'}; write the views again after the next scan.\n"
+    yield f"-- {counted(len(runs), 'complete run')}; write the views again after the next scan.\n"
     yield dialect.before
     for table in sorted(run_tables()):
         names = sorted(run.name for run in runs if table in run.parts)

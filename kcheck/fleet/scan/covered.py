@@ -11,6 +11,7 @@ from kcheck.errors import KcheckError
 from kcheck.fleet.run import FleetRun, RunFile
 from kcheck.fleet.run_output import RunOutput
 from kcheck.fleet.scan.inventory import Inventory
+from kcheck.words import some_reasons
 
 _NAMED_MAX = 3
 
@@ -43,10 +44,7 @@ def require(coverage: FleetCoverage, percent: float) -> None:
     """Raise KcheckError if less than `percent` of the expected log dirs were reached."""
     if coverage.reached * 100 >= percent * coverage.expected:
         return
-    named = "; ".join(coverage.missing[:_NAMED_MAX])
-    more = len(coverage.missing) - _NAMED_MAX
-    others = f"; and {more} more" if more > 0 else ""
     raise KcheckError(
         f"the scan reached {coverage.reached} of {coverage.expected} log dirs, and --min-coverage is {percent:g} %: no "
-        f"run is written. Not reached: {named}{others}"
+        f"run is written. Not reached: {some_reasons(coverage.missing, _NAMED_MAX)}"
     )
