@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from kcheck.core.election.early_elections import Displaced, by_broker
 from kcheck.core.election.plans import Candidate, PartitionElection, total
 from kcheck.core.election.recovery_plan import Recovery
-from kcheck.core.election.verdict import AsideCopy, aside_words
+from kcheck.handouts.aside_copies import AsideCopy, aside_words
 from kcheck.handouts.group_resets import GroupReset
 from kcheck.model.cluster import UNCLEAN
+from kcheck.words import NAMED_MAX, agree, counted, partition_name, record_count, some_of
 
-_SHOWN = 3
 _BOOTSTRAP, _ZOOKEEPER = '--bootstrap-server "$BOOTSTRAP"', '--zookeeper "$ZOOKEEPER"'
 
 
@@ -44,14 +44,15 @@ def _gaps(recovery: Recovery, unwanted: Sequence[Displaced]) -> list[str]:
     aborting = [number for number in recovery.order if number not in recovery.starts]
     gaps += [f"Broker {number} is here, but it does not start: `kcheck predict` says why." for number in aborting]
     gaps += _aside(recovery)
-    for partition, leader, _ in unwanted[:_SHOWN]:
+    for partition, leader, _ in unwanted[:NAMED_MAX]:
         gaps.append(
             f"{_name(partition)}: the controller elects broker {leader} as soon as it starts, although broker "
             f"{partition.best} costs less. If this partition matters most, start broker {partition.best} alone first, "
             "and make it lead before the others start."
         )
-    if len(unwanted) > _SHOWN:
-        gaps.append(f"{len(unwanted) - _SHOWN} more partitions are like that.")
+    more = len(unwanted) - NAMED_MAX
+    if more > 0:
+        gaps.append(f"{counted(more, 'more partition')} {agree(more, 'is', 'are')} like that.")
     return ["## What this plan does not cover", "\n".join(f"- {gap}" for gap in gaps)] if gaps else []
 
 
@@ -87,7 +88,7 @@ def _missing(recovery: Recovery) -> Iterator[str]:
     unknown = [number for partition in recovery.partitions for number in partition.unknown_replicas]
     for number in sorted(set(unknown)):
         yield (
-            f"Broker {number} holds {_plural(unknown.count(number), 'replica')} and is not here: what they hold is not "
+            f"Broker {number} holds {counted(unknown.count(number), 'replica')} and is not here: what they hold is not "
             f"known. Bring its disks and run `kcheck elect` again, or give it up with `--dead {number}`."
         )
     for number in sorted(recovery.dead):
@@ -105,9 +106,10 @@ def _costs(recovery: Recovery, unwanted: Sequence[Displaced]) -> list[str]:
     losing = [part for part, leader in chosen if leader is None or _loses(leader)]
     text = "With this plan no partition loses a record that is here."
     if losing:
-        records = "an unknown number of records" if lost.records is None else _plural(lost.records, "record")
         committed = "unknown how many" if lost.committed is None else str(lost.committed)
-        text = f"With this plan {_counted(losing)} lose {records}; {committed} of them below a high watermark."
+        verb = agree(len(losing), "loses", "lose")
+        text = f"With this plan {_counted(losing)} {verb} {record_count(lost.records)}"
+        text += f"; {committed} of them below a high watermark."
     kept = "" if recovery.saved is None else f"\n\nThe records that are cut are saved in `{recovery.saved}`."
     return ["## What it costs", text + kept]
 
@@ -240,7 +242,7 @@ def _groups(recovery: Recovery, resets: Sequence[GroupReset]) -> list[str]:
     lines = [
         "## Reset consumer groups",
         (
-            f"{_plural(sum(len(reset.groups) for reset in resets), 'group')} committed offsets beyond the new log ends."
+            f"{counted(sum(len(reset.groups) for reset in resets), 'group')} committed offsets beyond the new log ends."
             " Stop the consumers, then put the groups back to the log ends:"
         ),
     ]
@@ -258,12 +260,10 @@ def _restarts(recovery: Recovery) -> list[str]:
         return []
     brokers = [*dict.fromkeys(number for _, number in rows)]
     partitions = [*dict.fromkeys(f"`{_name(partition)}`" for partition, _ in rows)]
-    more = "" if len(partitions) <= _SHOWN else f" and {len(partitions) - _SHOWN} more"
-    names = ", ".join(partitions[:_SHOWN]) + more
     return [
         "## Restart once more",
         (
-            f"A broker of this release fails as it truncates a log below an open transaction: {names}."
+            f"A broker of this release fails as it truncates a log below an open transaction: {some_of(partitions)}."
             f" Once these partitions have a leader, restart {_brokers(brokers)}: the replicas follow then."
         ),
     ]
@@ -274,8 +274,8 @@ def _stuck(recovery: Recovery) -> list[str]:
     rows = [*recovery.stuck]
     if not rows:
         return []
-    shown = [f"- broker {number}: `{_name(partition)}`" for partition, number in rows[:_SHOWN]]
-    more = [f"- {len(rows) - _SHOWN} more; plan.json has `follows: false` there"] if len(rows) > _SHOWN else []
+    shown = [f"- broker {number}: `{_name(partition)}`" for partition, number in rows[:NAMED_MAX]]
+    more = [f"- {len(rows) - NAMED_MAX} more; plan.json has `follows: false` there"] if len(rows) > NAMED_MAX else []
     return [
         "## Replicas that cannot follow",
         "The logs of these replicas differ from the leader's, and no broker truncates them:",
@@ -339,8 +339,8 @@ def _reassign(recovery: Recovery) -> str:
 def _reassigned(recovery: Recovery) -> str:
     """Return what the tool prints for the partitions that both files name."""
     if recovery.release.reassigns_by_bootstrap_server:
-        plural = "" if len(recovery.reassigned) == 1 else "s"
-        return f"Successfully started partition reassignment{plural} for ..."
+        noun = agree(len(recovery.reassigned), "reassignment", "reassignments")
+        return f"Successfully started partition {noun} for ..."
     return "Successfully started reassignment of partitions."
 
 
@@ -359,21 +359,15 @@ def _code(lines: Iterable[str]) -> str:
 
 def _counted(partitions: Sequence[PartitionElection]) -> str:
     """Return how many partitions these are, and the names of the first ones."""
-    names = ", ".join(map(_name, partitions[:_SHOWN]))
-    more = ", ..." if len(partitions) > _SHOWN else ""
-    return f"{_plural(len(partitions), 'partition')} ({names}{more})"
+    return f"{counted(len(partitions), 'partition')} ({some_of([*map(_name, partitions)])})"
 
 
 def _name(partition: PartitionElection) -> str:
-    return f"{partition.topic}-{partition.partition}"
+    return partition_name(partition.topic, partition.partition)
 
 
 def _brokers(numbers: Sequence[int]) -> str:
-    return f"broker{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    return f"{agree(len(numbers), 'broker', 'brokers')} {', '.join(map(str, numbers))}"
 
 
 def shell_word(text: str) -> str:

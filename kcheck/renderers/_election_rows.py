@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from kcheck.core.election.verdict import AsideCopy, aside_words
+from kcheck.handouts.aside_copies import AsideCopy, aside_words
 from kcheck.model.report import Row
 from kcheck.renderers._text_truncation import partition_name
 from kcheck.screen.page import cell, known, plural, size, some_of

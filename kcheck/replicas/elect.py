@@ -17,10 +17,10 @@ from kcheck.core.election.plans import (
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.scenarios import Scenario, scenarios
 from kcheck.core.election.start_order import StartOrder
-from kcheck.core.election.verdict import verdict
 from kcheck.disk.new_files import NewFiles
 from kcheck.documents.answer import COMPARED_COUNT_MAX, Answer, Outcomes, name_of
 from kcheck.documents.election import controller_row, election_body
+from kcheck.documents.election_verdict import verdict
 from kcheck.errors import UsageError
 from kcheck.handouts.election_files import files_of
 from kcheck.model.cluster import STATIC, ClusterImage

@@ -25,11 +25,11 @@ from kcheck.core.election.plans import (
 )
 from kcheck.core.election.scenarios import Scenario, scenarios
 from kcheck.core.election.start_order import StartOrder
-from kcheck.core.election.verdict import verdict
 from kcheck.core.replication.truncation_plans import TruncationPlan
 from kcheck.disk.output import scratch
 from kcheck.documents.answer import Answer
 from kcheck.documents.election import broker_loss_row, controller_row, election_body, lacking_row
+from kcheck.documents.election_verdict import verdict
 from kcheck.errors import UsageError
 from kcheck.fleet.run import FleetRun, open_run
 from kcheck.fleet.runs.cluster import RunCluster, registration_of, run_cluster, with_partition

@@ -2,11 +2,9 @@
 
 import pytest
 
-from kcheck.core.election.early_elections import Displaced, by_broker, displaced
+from kcheck.core.election.early_elections import Displaced, displaced
 from kcheck.core.election.election import BrokerStart, Seats
 from kcheck.core.election.plans import Amounts, PartitionElection
-from kcheck.core.election.start_order import StartOrder
-from kcheck.core.election.verdict import verdict
 from kcheck.core.releases.releases import release
 from tests.core.election.test_plans import STARTS, candidate, election
 
@@ -50,16 +48,6 @@ def test_where_nothing_is_saved() -> None:
     assert [*displaced(rows, (1, 2, 3), STARTS, release("4.3"))] == []
 
 
-def test_what_the_verdict_says() -> None:
-    """How much it saves, where that is known; and which broker waits."""
+def test_partitions_are_kept_by_the_broker_that_waits() -> None:
     rows = [contested(), contested()._replace(partition=1)]
-    order = StartOrder((1, 2, 3), is_proven=True)
-    assert list(by_broker(displaced(rows, order.brokers, STARTS, release("4.3")))) == [2]
-    text = (
-        "An unclean election of 2 partitions before broker 2 starts saves 10 records: plan.md of --out has the command."
-    )
-    assert text in verdict(rows, STARTS, order, release("4.3"))
-    unknown = contested()
-    lost = Amounts(None, 3, None)
-    unknown = unknown._replace(candidates=(*unknown.candidates[:2], candidate(3, lost)))
-    assert "before broker 2 starts saves records:" in verdict([unknown], STARTS, order, release("4.3"))
+    assert list(by_broker(displaced(rows, (1, 2, 3), STARTS, release("4.3")))) == [2]

@@ -1,7 +1,6 @@
 """The verdict on the elections of a cluster, in sentences: the cheapest remedy first."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
 
 from kcheck.core.election.early_elections import Displaced, by_broker, displaced
 from kcheck.core.election.election import BrokerStart
@@ -9,8 +8,7 @@ from kcheck.core.election.plans import Amounts, PartitionElection, total
 from kcheck.core.election.scenarios import after_order
 from kcheck.core.election.start_order import StartOrder
 from kcheck.model.release import Release
-
-_NAMED = 3
+from kcheck.words import agree, counted, listed, partition_name, record_count, some_of
 
 
 def verdict(
@@ -33,10 +31,12 @@ def _incomplete(partitions: Sequence[PartitionElection]) -> Iterator[str]:
     without = [row for row in partitions if row.best is None and row.unknown_replicas]
     if without:
         brokers = sorted({number for row in without for number in row.unknown_replicas})
-        name, them = ("broker", "it") if len(brokers) == 1 else ("brokers", "them")
+        count = len(brokers)
+        name, them = agree(count, "broker", "brokers"), agree(count, "it", "them")
         yield (
             f"Start no broker yet: kcheck recommends no leader for {counted(len(without), 'partition')}. Bring the log"
-            f" dirs of {name} {listed(brokers)}, or give {them} up with --dead. If you have to go on without {them}:"
+            f" dirs of {name} {listed(brokers, most=count)}, or give {them} up with --dead. If you have to go on"
+            f" without {them}:"
         )
 
 
@@ -55,7 +55,7 @@ def _starts(
     if led:
         whose = "Every partition" if led == len(partitions) else counted(led, "partition")
         verb = "gets" if led in (1, len(partitions)) else "get"
-        yield f"{whose} then {verb} a leader, and {lost_words(scenario.lost)}."
+        yield f"{whose} then {verb} a leader, and {amount_lost(scenario.lost)}."
 
 
 def _early(early: Mapping[int, Sequence[Displaced]]) -> Iterator[str]:
@@ -78,8 +78,7 @@ def _why_first(partitions: Sequence[PartitionElection], first: int) -> str:
     in_elr = [row for row in named if row.seats and not row.seats.isr]
     is_so_now = all(row.registration and first in row.registration.elr for row in in_elr)
     when = "" if is_so_now else "once the controller is back, "
-    names = some([f"{row.topic}-{row.partition}" for row in named])
-    return f": {when}it is in the {'ELR' if in_elr else 'ISR'} of {names}"
+    return f": {when}it is in the {'ELR' if in_elr else 'ISR'} of {_names(named)}"
 
 
 def _elections(partitions: Sequence[PartitionElection]) -> Iterator[str]:
@@ -87,75 +86,27 @@ def _elections(partitions: Sequence[PartitionElection]) -> Iterator[str]:
     needed = [row for row in partitions if row.needs_unclean]
     elected = [row.recommended for row in needed if row.recommended is not None]
     if needed:
-        verb = "gets" if len(needed) == 1 else "get"
-        yield f"{counted(len(needed), 'partition')} {verb} no leader without an unclean election{_named(needed)}."
+        verb = agree(len(needed), "gets", "get")
+        yield f"{counted(len(needed), 'partition')} {verb} no leader without an unclean election: {_names(needed)}."
     if elected:
-        yield f"Under the best leaders {lost_words(total(row.lost for row in elected))} there."
+        yield f"Under the best leaders {amount_lost(total(row.lost for row in elected))} there."
     unserved = [row for row in partitions if not row.leaders]
     if unserved:
-        verb = "has" if len(unserved) == 1 else "have"
-        yield f"{counted(len(unserved), 'partition')} {verb} no replica here that can lead{_named(unserved)}."
+        verb = agree(len(unserved), "has", "have")
+        yield f"{counted(len(unserved), 'partition')} {verb} no replica here that can lead: {_names(unserved)}."
 
 
-def _named(partitions: Sequence[PartitionElection]) -> str:
-    return f": {some([f'{row.topic}-{row.partition}' for row in partitions])}"
+def _names(partitions: Sequence[PartitionElection]) -> str:
+    return some_of([partition_name(row.topic, row.partition) for row in partitions])
 
 
-def lost_words(lost: Amounts) -> str:
-    """Return a loss in words."""
+def amount_lost(lost: Amounts) -> str:
+    """Return what an election costs, as `26 records are lost, 17 of them committed`."""
     if lost.records == 0:
         return "nothing is lost"
-    records = "an unknown number of records" if lost.records is None else counted(lost.records, "record")
-    verb = "is" if lost.records == 1 else "are"
+    words = f"{record_count(lost.records)} {agree(lost.records or 0, 'is', 'are')} lost"
     if lost.committed is None:
-        return f"{records} {verb} lost"
+        return words
     if lost.records == lost.committed:
-        share = "which was" if lost.records == 1 else "all of them"
-    else:
-        share = f"{lost.committed or 'none'} of them"
-    return f"{records} {verb} lost, {share} committed"
-
-
-class AsideCopy(NamedTuple):
-    """A directory that no broker serves, and that has what no replica here has."""
-
-    records: int | None
-    """How many records only it has; None if that is not known."""
-    broker_id: int
-    """Its broker."""
-    partition: str
-    """The partition."""
-    dir: str
-    """The directory, as a text shows it."""
-    state: str
-    """What it is to the partition."""
-
-
-def aside_words(copies: Iterable[AsideCopy]) -> Iterator[str]:
-    """Yield which directories have what no replica has, unknown counts first, then the highest."""
-    rows = sorted(copies, key=lambda copy: (copy.records is not None, -(copy.records or 0), copy.partition))
-    for copy in rows[:_NAMED]:
-        records = "an unknown number of records" if copy.records is None else counted(copy.records, "record")
-        yield (
-            f"Broker {copy.broker_id} has {records} of {copy.partition} that no replica here has, in a directory that"
-            f" no broker serves: {copy.dir} ({copy.state})"
-        )
-    if len(rows) > _NAMED:
-        yield f"Such directories beside these: {len(rows) - _NAMED}"
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def some(names: Sequence[str]) -> str:
-    """Return the first names, and how many more there are."""
-    rest = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
-
-
-def listed(numbers: Sequence[int]) -> str:
-    """Return numbers as a list in words."""
-    texts = [str(number) for number in numbers]
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+        return f"{words}, {agree(lost.committed, 'which was', 'all of them')} committed"
+    return f"{words}, {lost.committed or 'none'} of them committed"

@@ -1,6 +1,6 @@
 """Sentences that plan.md and the screen share."""
 
-from kcheck.core.election.verdict import AsideCopy, aside_words
+from kcheck.handouts.aside_copies import AsideCopy, aside_words
 
 
 def test_directories_aside_are_named_worst_first() -> None:
