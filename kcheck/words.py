@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 
 from kcheck.model.entries import EpochEntries
+from kcheck.model.evidence import OtherEnd, ReleaseEvidence
 from kcheck.model.loss import LostRecords
 
 NAMED_MAX = 3
@@ -16,6 +17,7 @@ LISTED_MAX = 10
 
 _NAME_SIZE_MAX = 300
 _SHORT_SIZE = 60
+_DIFFERENCE_COUNT = 8
 
 
 def agree(count: int, one: str, many: str) -> str:
@@ -95,8 +97,24 @@ def lost_words(lost: LostRecords, offsets: Callable[[int | None, int | None], st
     return f"{count} ({which})" if which else count
 
 
-def release_words(first: str | None, last: str | None) -> str:
-    """Return a range of releases, both ends included; None where it has no end."""
-    if first is None or last is None:
-        return f"{last} and earlier" if first is None else f"{first} and later"
-    return first if first == last else f"{first} to {last}"
+def release_words(said: ReleaseEvidence, newest: str) -> str:
+    """Return for which release an answer holds, and why; `newest` is the newest release that kcheck knows."""
+    lowest, highest, used = said.lowest, said.highest, said.used
+    if lowest is None:
+        return f"Kafka {used} assumed: the files do not say which release wrote them"
+    if said.agrees and lowest == highest:
+        return f"Kafka {used} (from {said.sources})"
+    if not said.agrees:
+        span = f"{lowest} to {highest}, not one release"
+    else:
+        span = f"{lowest} and later" if highest == newest else f"{lowest} to {highest} possible"
+    other = "" if said.other is None else _differences(said.other)
+    return f"Kafka {span} ({said.sources}); answering for {used}{other}"
+
+
+def _differences(other: OtherEnd) -> str:
+    """Return how the answer differs for the lowest release; empty if it does not."""
+    if other.differs_in is None:
+        return f", {other.kafka} not compared"
+    shown = some_of(other.differs_in, _DIFFERENCE_COUNT)
+    return f", {other.kafka} differs in: {shown}" if shown else ""

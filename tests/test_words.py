@@ -3,6 +3,7 @@
 import pytest
 
 from kcheck.model.entries import EpochEntry
+from kcheck.model.evidence import OtherEnd, Reason, ReleaseEvidence
 from kcheck.model.loss import LostRecords
 from kcheck.words import (
     agree,
@@ -18,6 +19,8 @@ from kcheck.words import (
     some_of,
     some_reasons,
 )
+
+REASONS = (Reason("topic ids", "data", 1, "2.8", None),)
 
 
 @pytest.mark.parametrize(
@@ -77,11 +80,41 @@ def test_a_loss_has_its_count_and_its_offsets() -> None:
     assert "an unknown number of records" == lost_words(LostRecords(None, None, None, 10, None))
 
 
-def test_releases_have_one_notation() -> None:
-    assert "3.6" == release_words("3.6", "3.6")
-    assert "2.8 to 3.6" == release_words("2.8", "3.6")
-    assert "3.6 and later" == release_words("3.6", None)
-    assert "3.6 and earlier" == release_words(None, "3.6")
+@pytest.mark.parametrize(
+    ("evidence", "words"),
+    [
+        (
+            ReleaseEvidence(None, None, "4.3", False, ()),
+            "Kafka 4.3 assumed: the files do not say which release wrote them",
+        ),
+        (ReleaseEvidence("2.8", "2.8", "2.8", False, REASONS), "Kafka 2.8 (from topic ids)"),
+        (ReleaseEvidence("3.7", "4.4", "4.3", False, REASONS), "Kafka 3.7 and later (topic ids); answering for 4.3"),
+        (
+            ReleaseEvidence("2.8", "3.9", "3.9", False, REASONS),
+            "Kafka 2.8 to 3.9 possible (topic ids); answering for 3.9",
+        ),
+        (
+            ReleaseEvidence("2.8", "4.4", "4.3", False, REASONS, agrees=False),
+            "Kafka 2.8 to 4.4, not one release (topic ids); answering for 4.3",
+        ),
+    ],
+)
+def test_the_release_of_an_answer(evidence: ReleaseEvidence, words: str) -> None:
+    assert words == release_words(evidence, "4.4")
+
+
+@pytest.mark.parametrize(
+    ("differs_in", "words"),
+    [
+        ((), ""),
+        (None, ", 2.8 not compared"),
+        (("KC201", "predict t-0"), ", 2.8 differs in: KC201, predict t-0"),
+        (tuple(map(str, range(10))), ", 2.8 differs in: 0, 1, 2, 3, 4, 5, 6, 7 and 2 more"),
+    ],
+)
+def test_the_other_end_of_the_range_is_named(differs_in: tuple[str, ...] | None, words: str) -> None:
+    evidence = ReleaseEvidence("2.8", "3.9", "3.9", False, REASONS, other=OtherEnd("2.8", differs_in))
+    assert release_words(evidence, "4.4").endswith(f"; answering for 3.9{words}")
 
 
 def test_epochs_have_the_offsets_where_they_begin() -> None:

@@ -11,10 +11,6 @@ def rules_of(kafka: str) -> str:
     return "rules of each broker's Kafka" if kafka == AUTO else f"Kafka {kafka} rules"
 
 
-_SHOWN = 8
-"""How many differences the first line names."""
-
-
 class Reason(NamedTuple):
     """One thing in the files that bounds the release."""
 
@@ -44,15 +40,6 @@ class OtherEnd(NamedTuple):
     """The lowest line."""
     differs_in: tuple[str, ...] | None
     """What differs: rules, and what an answer says of partitions; None if that is too much to compare."""
-
-    @property
-    def words(self) -> str:
-        """What differs, in words; empty if nothing does."""
-        if self.differs_in is None:
-            return f", {self.kafka} not compared"
-        more = len(self.differs_in) - _SHOWN
-        shown = ", ".join(self.differs_in[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
-        return f", {self.kafka} differs in: {shown}" if shown else ""
 
 
 class ReleaseEvidence(NamedTuple):

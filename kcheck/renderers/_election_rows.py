@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 from kcheck.handouts.aside_copies import AsideCopy, aside_words
 from kcheck.model.report import Row
 from kcheck.renderers._text_truncation import partition_name
-from kcheck.screen.page import cell, known, plural, size, some_of
+from kcheck.screen.page import cell, known, size
+from kcheck.words import counted, some_of
 
 SCENARIO_TITLES = ("", "lost", "committed", "bytes", "offline")
 PARTITION_TITLES = ("partition", "isr", "elr", "elected now", "best", "lost", "committed", "worst leader loses")
@@ -30,7 +31,7 @@ def warnings(body: Any, rows: Sequence[Any]) -> Iterator[str]:
     else:
         yield from _group_words(rows)
     if body.get("unread_replicas"):
-        replicas = plural(body["unread_replicas"], "replica")
+        replicas = counted(body["unread_replicas"], "replica")
         text = f"The run does not know what {replicas} will hold: a start reads the logs through."
         yield f"{text} Scan with --depth crc."
     otherwise, assumed = body["controllers_otherwise"], body["controller_id"]
@@ -68,7 +69,7 @@ def _aside(rows: Sequence[Any]) -> Iterator[AsideCopy]:
 
 def gap_words(gap: Row) -> str:
     """Return in words what is not part of the picture, and why."""
-    replicas = f"broker {gap['broker_id']} holds {plural(int(str(gap['replicas'])), 'replica')}"
+    replicas = f"broker {gap['broker_id']} holds {counted(int(str(gap['replicas'])), 'replica')}"
     if gap["why"] is None:
         return f"{replicas} and is not here: their loss is not known"
     if gap["why"] == "given up":

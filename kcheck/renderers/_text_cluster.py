@@ -6,7 +6,8 @@ from typing import Any
 
 from kcheck.model.cluster import NO_LEADER
 from kcheck.model.report import Report, Row
-from kcheck.screen.page import Page, cell, known, moment, plural, some_of
+from kcheck.screen.page import Page, cell, known, moment
+from kcheck.words import counted, some_of
 
 _SHOWN = 20
 """How many partitions that need a look are listed without `--all`."""
@@ -79,11 +80,11 @@ def _health(body: Any, page: Page) -> None:
     if stopped:
         page.wrapped("every broker is stopped: after that no partition has a leader, and the last one in sync is left")
     elif not ill:
-        page.wrapped(f"healthy: {plural(total, 'partition')}, each with a leader and all replicas in sync")
+        page.wrapped(f"healthy: {counted(total, 'partition')}, each with a leader and all replicas in sync")
     for kind, count in ill.items():
         style = "red" if kind in _BAD else None if stopped else "yellow"
         page.wrapped(
-            f"{count} of {plural(total, 'partition')} {_WORDS[kind]}", indent="  ", hanging="    ", style=style
+            f"{count} of {counted(total, 'partition')} {_WORDS[kind]}", indent="  ", hanging="    ", style=style
         )
 
 
@@ -106,7 +107,7 @@ def _partitions(body: Any, page: Page) -> None:
         ],
     )  # fmt: skip
     if len(shown) < len(ill):
-        page.wrapped(f"{plural(len(ill) - len(shown), 'other partition')}: --all shows them")
+        page.wrapped(f"{counted(len(ill) - len(shown), 'other partition')}: --all shows them")
 
 
 def _leader(row: Row) -> str:
@@ -193,7 +194,7 @@ def _controllers(body: Any, page: Page) -> None:
     for row in copies:
         lost = row["end_offset"] - row["kept_to"]
         if lost:
-            text = f"{row['path']}: under the newest copy, {plural(lost, 'record')} from offset {row['kept_to']} on go"
+            text = f"{row['path']}: under the newest copy, {counted(lost, 'record')} from offset {row['kept_to']} on go"
             page.wrapped(text, indent="  ", hanging="    ", style="yellow")
 
 
@@ -240,7 +241,7 @@ def _topics(body: Any, page: Page) -> None:
     shown = rows if page.every else rows[:_SHOWN]
     page.table(("topic", "partitions", "replicas", "min isr", "not healthy"), shown)
     if len(shown) < len(rows):
-        page.wrapped(f"{plural(len(rows) - len(shown), 'other topic')}: --all shows them")
+        page.wrapped(f"{counted(len(rows) - len(shown), 'other topic')}: --all shows them")
 
 
 def _range(numbers: Sequence[int]) -> str:
@@ -309,7 +310,7 @@ def _fetchers(threads: Sequence[Any], count: int, page: Page) -> None:
         fetched = [row["partitions"] for row in rows]
         started = count * len({row["leader"] for row in rows})
         times = max(fetched) * started / sum(fetched)
-        text = f"broker {broker_id} fetches {plural(sum(fetched), 'partition')} with {plural(started, 'thread')}"
+        text = f"broker {broker_id} fetches {counted(sum(fetched), 'partition')} with {counted(started, 'thread')}"
         text += f", {started - len(rows)} of them idle; the busiest has {max(fetched)}, {times:.1f} times the mean"
         page.wrapped(text, hanging="    ", style="bold")
         page.table(

@@ -25,7 +25,8 @@ from kcheck.renderers._election_rows import (
     warnings,
 )
 from kcheck.renderers._text_truncation import follower, partition_name
-from kcheck.screen.page import Page, cell, plural
+from kcheck.screen.page import Page, cell
+from kcheck.words import counted
 
 _WORST_COUNT = 5
 _CONTROLLERS = {"kraft": "KRaft", "zookeeper": "ZooKeeper"}
@@ -53,7 +54,9 @@ def elect(report: Report, page: Page) -> None:
     if saved:
         records = sum(row["records"] or 0 for row in saved)
         page.line()
-        page.wrapped(f"Saved {plural(records, 'record')} of {plural(len(saved), 'replica')} that elections would cut.")
+        page.wrapped(
+            f"Saved {counted(records, 'record')} of {counted(len(saved), 'replica')} that elections would cut."
+        )
     if body["written"]:
         page.line()
         page.wrapped(f"Written: {', '.join(map(cell, body['written']))}. Read plan.md first.", hanging="  ")
@@ -74,7 +77,7 @@ def elect(report: Report, page: Page) -> None:
     page.table(PARTITION_TITLES, [partition_cells(row) for row in shown])
     rest = len(at_stake) - len(shown)
     rest += body.get("left_out", 0)
-    more = f"{plural(rest, 'more partition')} can lose records; --all lists them. " if rest else ""
+    more = f"{counted(rest, 'more partition')} can lose records; --all lists them. " if rest else ""
     page.line()
     plan = "" if body["written"] else " --out DIR writes a plan: the commands to type."
     page.wrapped(f"{more}kcheck elect ... --partition {partition_name(shown[0])} shows one in full.{plan}")
@@ -83,7 +86,7 @@ def elect(report: Report, page: Page) -> None:
 def _clusters(report: Report, page: Page) -> None:
     """Write a row for each cluster, the worst first, then what to do in each."""
     body: Any = report.body
-    page.line(f"elections of {plural(len(body['clusters']), 'cluster')}, the worst first", "bold")
+    page.line(f"elections of {counted(len(body['clusters']), 'cluster')}, the worst first", "bold")
     page.line()
     page.table(CLUSTER_TITLES, [cluster_cells(row) for row in body["clusters"]])
     for row in body["clusters"]:
@@ -103,7 +106,7 @@ def _losses(body: Any, page: Page) -> None:
         page.table(LOSS_TITLES, [loss_cells(row) for row in body["broker_losses"]])
     if body.get("lacking"):
         page.line()
-        count = plural(body["lacking_count"], "replica")
+        count = counted(body["lacking_count"], "replica")
         page.line(f"{count} in sync by the metadata without all committed records", "bold")
         shown = body["lacking"] if page.every else body["lacking"][:_WORST_COUNT]
         page.table(

@@ -6,7 +6,8 @@ from itertools import islice
 from typing import Any
 
 from kcheck.model.report import Report, Row
-from kcheck.screen.page import STYLES, Page, moment, plural, some_of
+from kcheck.screen.page import STYLES, Page, moment
+from kcheck.words import counted, some_of
 
 _CAUSES_SHOWN = 5
 _STEPS_SHOWN = 12
@@ -109,11 +110,11 @@ def _log(body: Any, page: Page) -> None:
     release = body["release"]
     brokers = ", ".join(f"broker {number}" for number in release["broker_ids"])
     count = sum(step["count"] for place in places for step in place["steps"])
-    words = [plural(count, "message"), *([brokers] if brokers else []), f"Kafka {release['version'] or '?'}"]
+    words = [counted(count, "message"), *([brokers] if brokers else []), f"Kafka {release['version'] or '?'}"]
     page.line(" · ".join(words), "bold")
     for row in causes if page.every else causes[:_CAUSES_SHOWN]:
         began = f"line {row['line']}{_at(row['time'])}, {_place(row)}{row['rule']}: {row['means']}"
-        page.wrapped(f"{began} It began {plural(row['consequences'], 'more message')} up to line {row['last_line']}.",
+        page.wrapped(f"{began} It began {counted(row['consequences'], 'more message')} up to line {row['last_line']}.",
                      hanging="  ", style=STYLES[row["severity"]])  # fmt: skip
     if len(causes) > _CAUSES_SHOWN and not page.every:
         page.line(f"{len(causes) - _CAUSES_SHOWN} more causes: --all shows them")
@@ -125,10 +126,10 @@ def _log(body: Any, page: Page) -> None:
     hidden = [] if page.every else groups[_PLACES_SHOWN:]
     harmless = 0 if page.every else sum(place["severity"] == _HARMLESS for place in places)
     if hidden:
-        page.wrapped(f"{plural(sum(map(len, hidden)), 'more place')} with warnings or errors: --all shows each")
+        page.wrapped(f"{counted(sum(map(len, hidden)), 'more place')} with warnings or errors: --all shows each")
     if harmless:
         page.line()
-        page.wrapped(f"{plural(harmless, 'place')} with information only: --all shows each")
+        page.wrapped(f"{counted(harmless, 'place')} with information only: --all shows each")
     _compared([*body["compared"]], page)
 
 
@@ -181,7 +182,7 @@ def _compared(rows: list[Any], page: Page) -> None:
         return
     page.line()
     agree = sum(row["agrees"] is True for row in rows)
-    page.line(f"The log and the directories agree {plural(agree, 'time')} of {len(rows)}", "bold")
+    page.line(f"The log and the directories agree {counted(agree, 'time')} of {len(rows)}", "bold")
     for row in rows:
         if row["agrees"] is not True or page.every:
             text = f"{row['topic']}-{row['partition']}: line {row['line']} says: {row['says']}; now: {row['now']}"

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from kcheck.core.start.startup import NEXT_STARTS
+from kcheck.documents.next_start import NEXT_STARTS
 from kcheck.model.evidence import rules_of
 from kcheck.model.report import Report, Row
-from kcheck.screen.page import Page, cell, moment, plural, size
+from kcheck.screen.page import Page, cell, moment, size
+from kcheck.words import counted
 
 _SEVERITIES = ("fatal", "error", "warning", "info")
 _COUNT = 10
@@ -29,7 +30,7 @@ def fleet_report(report: Report, page: Page) -> None:
     page.wrapped(f"scanned {moment(body['started'])} to {moment(body['ended'])}", hanging="    ")
     rows = body["rows"]
     things = ((len(body["clusters"]), "cluster"), (len(body["brokers"]), "broker"), (rows["log_dirs"], "log dir"))
-    page.wrapped(", ".join(plural(*thing) for thing in (*things, (rows["partitions"], "partition directory"))))
+    page.wrapped(", ".join(counted(*thing) for thing in (*things, (rows["partitions"], "partition directory"))))
     if not body["finished"]:
         page.wrapped("Incomplete: findings KC000 and KC001 list what could not be read.")
     _actions(page, body["actions"])
@@ -110,7 +111,7 @@ def fleet_history(report: Report, page: Page) -> None:
     """Write a line per finding, then their number; findings are streamed."""
     body: Any = report.body
     runs = body["runs"]
-    page.line(f"fleet history, {plural(len(runs), 'run')}", "bold")
+    page.line(f"fleet history, {counted(len(runs), 'run')}", "bold")
     for word, run in (("first", runs[0]), ("last", runs[-1])):
         page.wrapped(f"{word}: run {run['run']} in {run['path']}, ended {moment(run['ended'])}", hanging="    ")
     place: object = None
@@ -145,7 +146,7 @@ def fleet_publish(report: Report, page: Page) -> None:
     rows = sum(row["rows"] for row in tables)
     page.table(("table", "rows", "snapshot"), [tuple(row.values()) for row in tables])
     page.line()
-    page.line(f"run {body['run']}: {plural(rows, 'row')} in {plural(len(tables), 'table')} of {body['target']}")
+    page.line(f"run {body['run']}: {counted(rows, 'row')} in {counted(len(tables), 'table')} of {body['target']}")
 
 
 def _said(row: Row) -> str:

@@ -4,7 +4,8 @@ from typing import Any
 
 from kcheck.model.mapped import Mapped
 from kcheck.model.report import Report, Row
-from kcheck.screen.page import Cells, Findings, Page, cell, known, plural, size
+from kcheck.screen.page import Cells, Findings, Page, cell, known, size
+from kcheck.words import counted
 
 
 def inspect(report: Report, page: Page, findings: Findings) -> None:
@@ -41,7 +42,10 @@ def _log_dir(item: Row, report: Report, page: Page, findings: Findings) -> None:
 
 
 def _index_cache(cache: Any, page: Page) -> None:
-    facts = [f"{size(cache['size'])} in {plural(cache['files'], 'file')}", plural(cache["segments"], "remote segment")]
+    facts = [
+        f"{size(cache['size'])} in {counted(cache['files'], 'file')}",
+        counted(cache["segments"], "remote segment"),
+    ]
     facts += [f"{cache['incomplete']} incomplete"] if cache["incomplete"] else []
     facts += [f"{cache['leftovers']} .tmp or .deleted"] if cache["leftovers"] else []
     page.wrapped(f"index cache  {' · '.join(facts)}", hanging="             ")
@@ -61,7 +65,7 @@ def _yes(value: object) -> str:
 def _state(state: Row) -> str:
     status = state["status"]
     if status == "ok":
-        return plural(int(str(state["entries"])), "entry")
+        return counted(int(str(state["entries"])), "entry")
     return f"{status}: {state['defect']}" if state["defect"] else str(status)
 
 
@@ -138,7 +142,7 @@ def _reads(reads: Row) -> str:
     if reads.get("removed_because") is not None:
         return f"removes it and forgets the last election: {reads['removed_because']}"
     entries: Any = reads.get("entries")
-    return "reads the same" if entries is None else f"reads {plural(len(entries), 'entry')}"
+    return "reads the same" if entries is None else f"reads {counted(len(entries), 'entry')}"
 
 
 def _short(value: object) -> str:

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from kcheck.core.start.verdicts import offset_words, record_count
 from kcheck.model.report import Report, Row
-from kcheck.screen.page import Page, cell, lost_words, plural, size
+from kcheck.screen.page import Page, cell, loss_of, loss_text, size
+from kcheck.words import counted, lost_words
 
 _VERBS = {"write": "write", "patch": "patch", "truncate": "cut", "rename": "rename", "set-aside": "move aside"}
 _PLACE_COUNT = 3
@@ -26,7 +26,7 @@ def plan(report: Report, page: Page) -> None:
         return
     refused, healed = body.get("refused", ()), body.get("healed", ())
     nothing = not (body["operations"] or refused or body.get("losses") or report.collected)
-    words = "nothing to do" if nothing else plural(len(body["operations"]), "operation")
+    words = "nothing to do" if nothing else counted(len(body["operations"]), "operation")
     page.wrapped(f"plan for Kafka {report.kafka}: {words}", style="bold")
     least = {(row["finding"], row["reason"]): row["least"] for row in body.get("chosen", ())}
     for _, rows in groupby(body["operations"], key=lambda row: [row[part] for part in _STEP]):
@@ -50,7 +50,7 @@ def plan(report: Report, page: Page) -> None:
 
 def _reverted(body: Any, page: Page) -> None:
     """Write a plan that was undone: what each step was for, and what became of its files."""
-    page.wrapped(f"undo: {plural(len(body['operations']), 'operation')}", style="bold")
+    page.wrapped(f"undo: {counted(len(body['operations']), 'operation')}", style="bold")
     for _, rows in groupby(body["operations"], key=lambda row: [row[part] for part in _STEP]):
         page.line()
         for number, row in enumerate(rows):
@@ -78,18 +78,16 @@ def _losses(losses: Any, page: Page) -> None:
             words = f"{_lost(without)} with or without this plan"
         else:
             words = f"{_lost(without)} without this plan, {_lost(with_plan)} with it"
-        saved = f": it saves {plural(row['saved'], 'record')}" if row["saved"] else ""
+        saved = f": it saves {counted(row['saved'], 'record')}" if row["saved"] else ""
         page.wrapped(f"{cell(row['dir'])}: {words}{saved}", indent="  ", hanging="    ", style="bold red")
     if rows[_PLACE_COUNT:]:
-        page.line(f"  and {plural(len(rows) - _PLACE_COUNT, 'more partition')}")
+        page.line(f"  and {counted(len(rows) - _PLACE_COUNT, 'more partition')}")
 
 
 def _lost(lost: Row | None) -> str:
     if lost is None:
         return "no record"
-    first, end, records = (lost[name] for name in ("from", "to", "records"))
-    offsets = offset_words(first, end)  # type: ignore[arg-type]  # a row of a loss
-    return record_count(records, lost["at_least"]) + f" ({offsets})" * bool(offsets)  # type: ignore[arg-type]  # a row of a loss
+    return lost_words(loss_of(lost))
 
 
 def _places(rows: Sequence[Row]) -> str:
@@ -115,8 +113,8 @@ def summary(report: Report, page: Page) -> None:
     for rows in rows_by_reason.values():
         page.wrapped(_title(rows[0]), hanging="  ")
         _some([_words(row, body["log_dirs"]) for row in rows], page, "operations")
-        _some([f"loses {lost_words(row['loses'])}" for row in rows if row["loses"]], page, "losses")  # type: ignore[arg-type]  # a row of a plan
-    page.wrapped(f"{plural(len(body['operations']), 'operation')} in {', '.join(body['log_dirs'])}.")
+        _some([f"loses {loss_text(row['loses'])}" for row in rows if row["loses"]], page, "losses")  # type: ignore[arg-type]  # a row of a plan
+    page.wrapped(f"{counted(len(body['operations']), 'operation')} in {', '.join(body['log_dirs'])}.")
 
 
 def _some(lines: list[str], page: Page, what: str) -> None:
@@ -152,11 +150,11 @@ def _step(rows: list[Row], page: Page, log_dirs: tuple[str, ...], least: dict[tu
 
 
 def _for_the_cluster(lost: Row) -> str:
-    return f"{lost_words(lost)}, out of this disk; the cluster loses no committed record: {lost['held']}"
+    return f"{loss_text(lost)}, out of this disk; the cluster loses no committed record: {lost['held']}"
 
 
 def _on_this_disk(lost: Row) -> str:
-    return f"{lost_words(lost)}, on this disk; other replicas were not compared"
+    return f"{loss_text(lost)}, on this disk; other replicas were not compared"
 
 
 def _short(path: str, log_dirs: tuple[str, ...]) -> str:

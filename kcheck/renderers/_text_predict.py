@@ -3,7 +3,8 @@
 from typing import Any
 
 from kcheck.model.report import Report, Row
-from kcheck.screen.page import Page, cell, lost_words, plural, size
+from kcheck.screen.page import Page, cell, loss_text, size
+from kcheck.words import counted
 
 _STYLES = {"ok": None, "repaired": "yellow", "lost": "bold red", "stray": "red", "offline": "bold red"}
 _FILE_COUNT = 12
@@ -59,7 +60,7 @@ def worst_partitions(row: Row, page: Page) -> None:
         reason = str(partition["reason"] or "").split("; ")[0]
         if partition["lost"]:
             page.wrapped(
-                f"{cell(partition['dir'])} loses {lost_words(partition['lost'])}: {reason}", indent="  ", hanging="    "
+                f"{cell(partition['dir'])} loses {loss_text(partition['lost'])}: {reason}", indent="  ", hanging="    "
             )
         elif f"{partition['dir']}: {partition['reason']}" not in reasons:
             same.setdefault((str(partition["outcome"]), reason), []).append(str(partition["dir"]))
@@ -70,7 +71,7 @@ def worst_partitions(row: Row, page: Page) -> None:
 def _first(names: list[str]) -> str:
     more = len(names) - _NAME_COUNT
     shown = ", ".join(map(cell, names[:_NAME_COUNT]))
-    return f"{shown} and {plural(more, 'more partition')}" if more > 0 else shown
+    return f"{shown} and {counted(more, 'more partition')}" if more > 0 else shown
 
 
 def _log_dir(row: Row, page: Page) -> None:
@@ -79,7 +80,7 @@ def _log_dir(row: Row, page: Page) -> None:
     facts = [
         start,
         _MODES[str(row["mode"])],
-        plural(len(partitions), "partition"),
+        counted(len(partitions), "partition"),
         f"{size(row['scan_bytes'])} of segments to scan",
     ]
     page.wrapped(" · ".join(facts), indent="  ", hanging="    ")
@@ -94,7 +95,7 @@ def _log_dir(row: Row, page: Page) -> None:
         _partition(partition, page)
     rest = len(partitions) - len(changed)
     if rest:
-        page.wrapped(f"{plural(rest, 'partition')} load{'s' * (rest == 1)} without losing records.", indent="  ")
+        page.wrapped(f"{counted(rest, 'partition')} load{'s' * (rest == 1)} without losing records.", indent="  ")
 
 
 def _partition(row: Row, page: Page) -> None:
@@ -106,7 +107,7 @@ def _partition(row: Row, page: Page) -> None:
         page.wrapped(f"Uncertain: {row['uncertain']}.", indent="    ", hanging="      ", style="yellow")
     lost: Any = row["lost"]
     if lost:
-        page.wrapped(f"LOST {lost_words(lost)}", indent="    ", hanging="      ", style="bold red")
+        page.wrapped(f"LOST {loss_text(lost)}", indent="    ", hanging="      ", style="bold red")
     if row["log_end_offset"] is not None:
         offsets = (
             f"log start {row['log_start_offset']}, high watermark {row['high_watermark']}, log end"

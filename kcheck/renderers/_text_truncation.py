@@ -5,7 +5,8 @@ from itertools import groupby
 from typing import Any
 
 from kcheck.model.report import Report, Row
-from kcheck.screen.page import Page, cell, lost_words, plural, size, some_of
+from kcheck.screen.page import Page, cell, loss_text, size
+from kcheck.words import counted, some_of
 
 _ADVANTAGES = {
     "followers": "more replicas can follow it",
@@ -34,7 +35,7 @@ def truncation(report: Report, page: Page) -> None:
             page.line()
             _partition(leaders[0], page)
     if len(shown) < len(partitions):
-        rest = plural(len(partitions) - len(shown), "other partition" if shown else "partition")
+        rest = counted(len(partitions) - len(shown), "other partition" if shown else "partition")
         page.line()
         page.wrapped(f"{rest}: no replica truncates or loses records; --all lists every partition")
 
@@ -140,7 +141,7 @@ def _starts(partition: Row, page: Page, indent: str) -> None:
     """Write which records the brokers lose at their own starts, before any follower truncates."""
     lost: Any = partition["lost_at_start"]
     for loss in lost:
-        text = f"startup of broker {cell(loss['broker_id'])}: LOST {lost_words(loss)}"
+        text = f"startup of broker {cell(loss['broker_id'])}: LOST {loss_text(loss)}"
         page.wrapped(text, indent=indent, hanging="      ", style="bold red")
 
 
@@ -178,7 +179,7 @@ def _amount(part: Row) -> str:
 
 def _records(part: Row) -> str:
     records = part["records"]
-    return plural(records, "record") if isinstance(records, int) else "unknown records"
+    return counted(records, "record") if isinstance(records, int) else "unknown records"
 
 
 def _outcome(follower: Row, page: Page) -> None:

@@ -5,7 +5,8 @@ from typing import Any
 
 from kcheck.model.report import Report
 from kcheck.renderers._text_truncation import partition_name
-from kcheck.screen.page import Page, plural
+from kcheck.screen.page import Page
+from kcheck.words import counted
 
 _SHOWN_COUNT = 5
 _HEADINGS: Mapping[str, str] = {
@@ -39,7 +40,7 @@ def verify(report: Report, page: Page) -> None:
     good = len(steps) - len(differs) - len(unknown)
     if (differs or unknown) and good:
         page.line()
-        page.line(f"{plural(good, 'step')} as planned.")
+        page.line(f"{counted(good, 'step')} as planned.")
     worst = next((step for kind in _HEADINGS for step in differs if step["kind"] == kind and step["topic"]), None)
     page.line()
     if worst is None:

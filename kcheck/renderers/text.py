@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any, TextIO
 
-from kcheck.core.releases.release_evidence import in_words
+from kcheck.core.releases.releases import lines
 from kcheck.model.evidence import AUTO, rules_of
 from kcheck.model.report import Report, Row, finding_row
 from kcheck.renderers._contract import Renderer
@@ -20,7 +20,8 @@ from kcheck.renderers._text_simulation import simulate
 from kcheck.renderers._text_truncation import truncation
 from kcheck.renderers._text_verification import verify
 from kcheck.screen.options import Options
-from kcheck.screen.page import Findings, Page, cell, known, plural, size
+from kcheck.screen.page import Findings, Page, cell, known, size
+from kcheck.words import counted, release_words
 
 
 def render(report: Report, stream: TextIO, options: Options) -> None:
@@ -48,7 +49,7 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
 
 def _evidence(report: Report, page: Page) -> None:
     if report.evidence is not None and not report.evidence.given:
-        page.wrapped(in_words(report.evidence), hanging="    ")
+        page.wrapped(release_words(report.evidence, lines()[-1]), hanging="    ")
 
 
 def _whole(value: object) -> object:
@@ -75,7 +76,7 @@ def _totals(report: Report, page: Page) -> None:
 
 
 def _count(name: str, count: int) -> str:
-    return f"{count} {name}" if name in ("info", "fatal") else plural(count, name)
+    return f"{count} {name}" if name in ("info", "fatal") else counted(count, name)
 
 
 def _check(report: Report, page: Page, findings: Findings) -> None:
@@ -95,17 +96,17 @@ def _check(report: Report, page: Page, findings: Findings) -> None:
         page.findings(rows, indent="  " if log_dir is not None else "")
     page.line()
     checked: Any = report.body["checked"]
-    counts = [plural(checked[key], word) for key, word in _COUNTED if checked[key]]
+    counts = [counted(checked[key], word) for key, word in _COUNTED if checked[key]]
     page.wrapped(f"checked {', '.join([*counts, size(checked['bytes'])])}")
     if checked.get("segments_skipped"):
-        page.wrapped(f"skipped {plural(checked['segments_skipped'], 'segment')} outside --since and --until")
+        page.wrapped(f"skipped {counted(checked['segments_skipped'], 'segment')} outside --since and --until")
     if report.interrupted:
         page.wrapped(f"interrupted after {_covered(report.body['coverage'])}", style="bold")
 
 
 def _covered(coverage: Any) -> str:
     done, planned = coverage["done"], coverage["planned"]
-    counts = [f"{done[key]} of {plural(planned[key], word)}" for key, word in _COUNTED if planned.get(key)]
+    counts = [f"{done[key]} of {counted(planned[key], word)}" for key, word in _COUNTED if planned.get(key)]
     if planned["bytes"]:
         counts.append(f"{size(done['bytes'])} of {size(planned['bytes'])}")
     return " / ".join(counts)
@@ -140,10 +141,10 @@ def _fleet_scan(report: Report, page: Page) -> None:
     page.line(f"fleet scan, depth {body['depth']}, {rules_of(report.kafka)}", "bold")
     page.wrapped(f"run {body['run']} in {body['path']}", hanging="    ")
     if report.kafka == AUTO:
-        brokers = (f"{name} ({plural(count, 'broker')})" for name, count in body["releases"].items())
+        brokers = (f"{name} ({counted(count, 'broker')})" for name, count in body["releases"].items())
         page.wrapped(f"Kafka {', '.join(brokers)}; why: kafka_from in log_dirs", hanging="    ")
     if body["log_dirs_reached"] < body["log_dirs_expected"]:
-        page.wrapped(f"reached {body['log_dirs_reached']} of {plural(body['log_dirs_expected'], 'log dir')}")
+        page.wrapped(f"reached {body['log_dirs_reached']} of {counted(body['log_dirs_expected'], 'log dir')}")
     page.line()
     page.table(("table", "rows"), list(body["rows"].items()))
     if "carried_over" in body:

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from kcheck.core.start.claims import ClaimedStart
 from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.core.start.startup import Mode, Settings
 from kcheck.disk.read import FilesOf, read_whole
 from kcheck.disk.walk import exists, folder_of, split
+from kcheck.documents.next_start import StartEffects
 from kcheck.errors import UsageError
 from kcheck.formats import leader_epoch_checkpoint
 from kcheck.model.entries import Offset
@@ -97,7 +97,7 @@ def _settled(findings: Iterable[Finding], view: PartitionView, release: Release)
     start = None
     for finding in findings:
         if finding.claims:
-            start = start or ClaimedStart(_start_of(view, release), release)
+            start = start or StartEffects(_start_of(view, release), release)
             yield start.settled(finding)
         else:
             yield finding

@@ -4,17 +4,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import islice
-from typing import NamedTuple, TextIO, TypeAlias
+from typing import Any, NamedTuple, TextIO, TypeAlias
 
 from kcheck.model.finding import Severity
+from kcheck.model.loss import LostRecords
 from kcheck.model.mapped import Mapped
 from kcheck.model.report import Row
 from kcheck.screen.options import Options
 from kcheck.screen.printable import printable
+from kcheck.words import lost_words, some_of
 
 STYLES = {"info": "blue", "warning": "yellow", "error": "red", "fatal": "bold red"}
 
-_NAMES_SHOWN = 3
 _ALIKE_MAX = 3
 """Text shows more findings of one rule as one block."""
 _SOME_COUNT = 1000
@@ -61,34 +62,24 @@ def moment(value: object) -> str:
         return "?"
 
 
-def plural(count: int, word: str) -> str:
-    """Return `1 error`, `2 errors`, `2 entries`."""
-    if count == 1:
-        return f"1 {word}"
-    return f"{count} {word[:-1]}ies" if word.endswith("y") else f"{count} {word}s"
-
-
-def some_of(names: Sequence[str]) -> str:
-    """Return the first three names, and how many more there are."""
-    more = len(names) - _NAMES_SHOWN
-    return ", ".join(names[:_NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
-
-
 def _place(row: Row) -> str:
     """Return the place of a finding below its log dir."""
     return "/".join(str(row[part]) for part in ("dir", "file") if row[part] is not None)
 
 
-def lost_words(lost: Row) -> str:
-    """Return in words which records are lost; a plan written by hand may leave fields out."""
-    from kcheck.core.start.verdicts import offset_words, record_count  # only where records are lost
+def loss_of(row: Row) -> LostRecords:
+    """Return lost records from their row; a plan written by hand may leave fields out."""
+    numbers: dict[str, Any] = {name: value for name, value in row.items() if isinstance(value, int)}
+    start, end, records, below = (numbers.get(name) for name in ("from", "to", "records", "below_high_watermark"))
+    return LostRecords(start, end, records, numbers.get("bytes", 0), below, numbers.get("at_least", 0))
 
-    numbers = {name: value for name, value in lost.items() if isinstance(value, int)}
-    records, below = numbers.get("records"), numbers.get("below_high_watermark")
-    words = record_count(records, numbers.get("at_least", 0) if records is None else records)
-    offsets = offset_words(numbers.get("from"), numbers.get("to"))
-    words += f", {offsets}" * bool(offsets) + f", {size(lost.get('bytes'))}"
-    return words + ("" if below is None else f", {below} of them below the high watermark")
+
+def loss_text(row: Row) -> str:
+    """Return which records are lost, their size, and how many of them are committed."""
+    lost = loss_of(row)
+    below = lost.below_high_watermark
+    committed = "" if below is None else f", {below} of them below the high watermark"
+    return f"{lost_words(lost)}, {size(row.get('bytes'))}{committed}"
 
 
 def _styled(text: str, style: str) -> str:

@@ -15,8 +15,8 @@ from kcheck.views.targets import Target, TargetKind
 
 if TYPE_CHECKING:
     from kcheck.core.cluster.quorum import Quorum
-    from kcheck.core.start.claims import ClaimedStart
     from kcheck.core.start.predictions import PartitionPrediction
+    from kcheck.documents.next_start import StartEffects
     from kcheck.jobs.workers import Workers
     from kcheck.startup.inputs import Context
     from kcheck.startup.log_manager import StartOptions
@@ -54,14 +54,14 @@ class NextStarts:
         self._given = options
         self._log_dirs = log_dirs
         self._log_dir: dict[str, tuple[dict[str, PartitionDirectory], bool, Context]] = {}
-        self._known: dict[tuple[str | None, str], ClaimedStart | None] = {}
+        self._known: dict[tuple[str | None, str], StartEffects | None] = {}
 
     def know(self, log_dir: str, partitions: "Iterable[PartitionPrediction]") -> None:
         """Take predictions that were made before."""
-        from kcheck.core.start.claims import ClaimedStart
+        from kcheck.documents.next_start import StartEffects
 
         release = self._log_dirs.release
-        self._known.update({(log_dir, start.dir): ClaimedStart(start, release) for start in partitions})
+        self._known.update({(log_dir, start.dir): StartEffects(start, release) for start in partitions})
 
     def placed(self, log_dir: LogDir, view: PartitionView) -> PartitionView:
         """Return a partition with what the metadata of its cluster say of it, if any are at hand."""
@@ -116,7 +116,7 @@ class NextStarts:
         start = None if name is None or not log_dir.view.files else self._start(log_dir, name)
         return finding if start is None else start.settled(finding)
 
-    def _start(self, log_dir: LogDir, name: str) -> "ClaimedStart | None":
+    def _start(self, log_dir: LogDir, name: str) -> "StartEffects | None":
         key = (log_dir.view.where.log_dir, name)
         if key not in self._known:
             self._known[key] = self._predicted(log_dir, name)
@@ -136,9 +136,9 @@ class NextStarts:
             self._log_dir = {path: (dict(log_dir.directories), *start_context(log_dir, self._options))}
         return self._log_dir[path]
 
-    def _predicted(self, log_dir: LogDir, name: str) -> "ClaimedStart | None":
-        from kcheck.core.start.claims import ClaimedStart
+    def _predicted(self, log_dir: LogDir, name: str) -> "StartEffects | None":
         from kcheck.core.start.predictions import Changes
+        from kcheck.documents.next_start import StartEffects
         from kcheck.startup.log_manager import load_directories
         from kcheck.survey.recheck import has_left
         from kcheck.verbs.predict import load_below
@@ -152,7 +152,7 @@ class NextStarts:
         start = next(starts, None)
         if start is None:
             return None
-        return ClaimedStart(start._replace(after={}, changes=Changes()), self._log_dirs.release)
+        return StartEffects(start._replace(after={}, changes=Changes()), self._log_dirs.release)
 
 
 def next_starts(

@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 
 from kcheck.core.cluster.copies import newest_copy
 from kcheck.core.start.predictions import LogDirPrediction
-from kcheck.core.start.preflight import PreflightReason, ReasonKind, empty_replicas, leaves_elr, reasons_against
+from kcheck.core.start.preflight import ReasonKind
 from kcheck.core.start.startup import SETTINGS
 from kcheck.disk.walk import is_bundle
 from kcheck.documents.answer import Answer, Outcomes
+from kcheck.documents.preflight import PreflightReason, cluster_reasons, start_reasons
 from kcheck.model.finding import Finding
 from kcheck.model.names import META_PROPERTIES
 from kcheck.model.release import Release
@@ -137,7 +138,7 @@ def preflight(
         return replace(answer, reasons=foreign, checked=(*paths_of(targets), properties))
     options = with_copies(targets, options, opened)
     prediction = prediction_of(targets, options, opened, all_simulated=False)
-    reasons = (*(reason for start in prediction.log_dirs for reason in reasons_against(start)),
+    reasons = (*(reason for start in prediction.log_dirs for reason in start_reasons(start)),
                *_of_cluster(prediction.log_dirs, options))  # fmt: skip
     return replace(
         answer,
@@ -162,9 +163,6 @@ def _of_cluster(starts: tuple[LogDirPrediction, ...], options: StartOptions) -> 
     broker_id = next((start.broker_id for start in starts if start.broker_id is not None), None)
     for copies in options.copies.values():
         newest = newest_copy(copies)
-        if newest is None:
-            continue
-        reasons = [empty_replicas(newest.image, broker_id, starts)]
-        if options.release.has_eligible_leader_replicas:
-            reasons.append(leaves_elr(newest.image, broker_id, starts))
-        yield from (reason for reason in reasons if reason is not None)
+        if newest is not None:
+            has_elr = options.release.has_eligible_leader_replicas
+            yield from cluster_reasons(newest.image, broker_id, starts, has_elr=has_elr)

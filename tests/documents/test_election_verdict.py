@@ -1,5 +1,7 @@
 """What `elect` recommends, in sentences."""
 
+import pytest
+
 from kcheck.core.election.election import BrokerStart, Seats
 from kcheck.core.election.plans import Amounts, PartitionElection, lean, order_of_starts
 from kcheck.core.election.start_order import StartOrder

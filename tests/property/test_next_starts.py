@@ -117,7 +117,7 @@ def contradictions(folder: Path, kafka: Release, depth: Depth) -> Iterator[str]:
         if key not in starts or starts[key][1].outcome is Outcome.UNKNOWN:
             continue
         start = starts[key]
-        claims = ClaimedStart(start[1], kafka)
+        claims = ClaimedStart(start[1])
         yield from (
             f"{finding.id} {claim}: {finding} {start[1]}" for claim in finding.claims if not claims.holds(claim)
         )

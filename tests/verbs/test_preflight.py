@@ -8,8 +8,8 @@ import pytest
 
 import kcheck
 from kcheck.core.releases.releases import release
-from kcheck.core.start.preflight import reasons_against
 from kcheck.core.start.startup import Settings
+from kcheck.documents.preflight import start_reasons
 from kcheck.errors import UsageError
 from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs import preflight
@@ -148,5 +148,5 @@ def reasons(log_dir: Path, *, all_simulated: bool) -> list[object]:
     opened, targets = LogDirs(options.release), replica_targets([str(log_dir)])
     options = with_copies(targets, options, opened)
     starts = prediction_of(targets, options, opened, all_simulated=all_simulated).log_dirs
-    against = [reason for start in starts for reason in reasons_against(start)]
+    against = [reason for start in starts for reason in start_reasons(start)]
     return [(reason.kind, reason.why, reason.partition and reason.partition.dir) for reason in against]

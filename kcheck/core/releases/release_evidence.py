@@ -285,20 +285,6 @@ def evidence(ranges: Sequence[ReleaseRange], given: str | None = None) -> Releas
     )
 
 
-def in_words(said: ReleaseEvidence) -> str:
-    """Return in one line for which release an answer holds, and why."""
-    lowest, highest, used = said.lowest, said.highest, said.used
-    answered = used if said.other is None else used + said.other.words
-    if lowest is None:
-        return f"Kafka {used} assumed: the files do not say which release wrote them"
-    if not said.agrees:
-        return f"Kafka {lowest} to {highest}, not one release ({said.sources}); answering for {answered}"
-    if lowest == highest:
-        return f"Kafka {used} (from {said.sources})"
-    span = f"{lowest} or later" if highest == _LINES[-1] else f"{lowest} to {highest} possible"
-    return f"Kafka {span} ({said.sources}); answering for {answered}"
-
-
 def line_of(kafka: str) -> str:
     """Return the line of a known release: 3.9 of 3.9.2."""
     return next(line for line in _LINES if kafka == line or kafka.startswith(line + "."))

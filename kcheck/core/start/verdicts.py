@@ -1,9 +1,10 @@
-"""The verdict on a log dir: its outcome and those of its partitions in one line, and how severe they are."""
+"""The verdict on a log dir: its outcome and those of its partitions, and how severe they are."""
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
-from kcheck.core.start.startup import NEXT_STARTS, Mode, Outcome
+from kcheck.core.start.startup import Mode, Outcome
 from kcheck.model.finding import Severity
 from kcheck.model.loss import LostRecords
 
@@ -68,46 +69,25 @@ def worst_first(partitions: Iterable[PartitionPrediction]) -> list[PartitionPred
     return sorted(bad, key=badness)
 
 
-def verdict(start: LogDirPrediction) -> str:
-    """Return the verdict in words."""
+class LogDirVerdict(NamedTuple):
+    """What a start does with a log dir."""
+
+    outcome: Outcome
+    """ABORT, OFFLINE, UNKNOWN, or OK: the broker loads it."""
+    lost: tuple[LostRecords, ...] = ()
+    """What its partitions lose."""
+    unserved: int = 0
+    """Number of partitions that the broker stops serving."""
+
+
+def verdict(start: LogDirPrediction) -> LogDirVerdict:
+    """Return the verdict on a log dir; what partitions lose counts only where the broker loads them."""
     if start.outcome in (Outcome.ABORT, Outcome.OFFLINE):
-        return NEXT_STARTS[start.outcome]
+        return LogDirVerdict(start.outcome)
     if start.unread or any(partition.outcome is Outcome.UNKNOWN for partition in start.partitions):
-        return NEXT_STARTS[Outcome.UNKNOWN]
-    lost = [partition.lost for partition in start.partitions if partition.lost is not None]
-    aside = sum(map(is_set_aside, start.partitions))
-    effects = [f"lose {_record_count(lost)}"] if lost else []
-    effects += [f"not serve {aside} {'partition' if aside == 1 else 'partitions'}"] if aside else []
-    return f"{NEXT_STARTS[Outcome.OK]}{' but ' if effects else ''}{' and '.join(effects)}"
-
-
-def _record_count(lost: list[LostRecords]) -> str:
-    known = all(loss.records is not None for loss in lost)
-    least = sum(loss.at_least for loss in lost)
-    return record_count(least if known else None, least)
-
-
-def record_count(records: int | None, at_least: int) -> str:
-    """Return a number of records in words; `records` is None if only `at_least` is known."""
-    if records is None and not at_least:
-        return "an unknown number of records"
-    count = f"{at_least} {'record' if at_least == 1 else 'records'}"
-    return count if records is not None else f"at least {count}"
-
-
-def offset_words(start: int | None, end: int | None) -> str:
-    """Return the offsets `[start, end)` in words; empty if they are not known."""
-    if start is None:
-        return ""
-    if end is None:
-        return f"offset {start} and later"
-    return f"offset {start}" if end == start + 1 else f"offsets {start} to {end - 1}"
-
-
-def lost_words(lost: LostRecords) -> str:
-    """Return how many records are lost and which, as `25 records (offsets 15 to 39)`."""
-    count, offsets = record_count(lost.records, lost.at_least), offset_words(lost.start, lost.end)
-    return f"{count} ({offsets})" if offsets else count
+        return LogDirVerdict(Outcome.UNKNOWN)
+    lost = tuple(partition.lost for partition in start.partitions if partition.lost is not None)
+    return LogDirVerdict(Outcome.OK, lost, sum(map(is_set_aside, start.partitions)))
 
 
 def shutdown_after_abort(start: LogDirPrediction) -> str | None:

@@ -7,8 +7,8 @@ from typing import Any
 
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Outcome, segments_from
-from kcheck.core.start.verdicts import verdict
 from kcheck.disk.read import FilesOf
+from kcheck.documents.next_start import verdict_words
 from kcheck.documents.predict import partition_row
 from kcheck.model.loss import LostRecords
 from kcheck.model.names import DirectoryState, PartitionDirectory, log_name, segment_bases
@@ -130,7 +130,7 @@ def log_dir_row(start: LogDirPrediction) -> tuple[object, ...]:
     outcome = Outcome.UNKNOWN if unknown and start.outcome is Outcome.OK else start.outcome
     own = {
         "outcome": str(outcome),
-        "reason": ": ".join((verdict(start), *start.reasons[:1])),
+        "reason": ": ".join((verdict_words(start), *start.reasons[:1])),
         "uncertain": start.uncertain,
         "scan_bytes": sum(partition.scan_bytes for partition in start.partitions),
     }

@@ -12,11 +12,11 @@ from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
 from kcheck.arrow import batch_of, from_bytes, to_bytes
-from kcheck.core.start.claims import ClaimedStart
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Mode, Outcome, settings
 from kcheck.disk.refusals import Refusals, asked_twice
 from kcheck.disk.walk import bounded, hold_listing, is_remote, join
+from kcheck.documents.next_start import StartEffects
 from kcheck.fleet.scan.cluster_metadata import (
     TopicsTold,
     detector_of,
@@ -241,7 +241,7 @@ def _is_unread(start: PartitionPrediction | None) -> bool:
 
 def _settled(findings: Iterable[Finding], starts: Iterable[PartitionPrediction], release: Release) -> Iterator[Finding]:
     """Yield the findings, each with an effect that the next start of its partition has, where that is known."""
-    starts_by_dir = {start.dir: ClaimedStart(start, release) for start in starts}
+    starts_by_dir = {start.dir: StartEffects(start, release) for start in starts}
     for finding in findings:
         start = starts_by_dir.get(finding.where.dir or "")
         yield finding if start is None else start.settled(finding)

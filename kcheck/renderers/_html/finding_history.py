@@ -7,11 +7,12 @@ from typing import Any
 from kcheck.model.finding import Severity
 from kcheck.model.report import Report, Row
 from kcheck.renderers._html.head import foot, head
-from kcheck.renderers._html.parts import Html, HtmlColumn, caption, counted, number, plain, ranked, table, text
+from kcheck.renderers._html.parts import Html, HtmlColumn, caption, counts, number, plain, ranked, table, text
 from kcheck.renderers._html.script import SCRIPT
 from kcheck.renderers._html.style import STYLE
 from kcheck.renderers._text_fleet import place_of
-from kcheck.screen.page import moment, plural
+from kcheck.screen.page import moment
+from kcheck.words import counted
 
 _ROW_COUNT = 1000
 """Maximum number of rows of a table."""
@@ -36,7 +37,7 @@ def finding_history_page(report: Report) -> Iterator[Html]:
     counts = {row["state"]: row["findings"] for row in body["counts"]}
     tiles = "".join(f'<li><span class="soft">{name}</span><b>{number(counts[name])}</b></li>' for name in _STATES)
     links = "".join(f'<li><a href="#{name}-h">{name}</a></li>' for name in _STATES)
-    title = f"Findings over {plural(len(runs), 'run')}"
+    title = f"Findings over {counted(len(runs), 'run')}"
     yield head(title, STYLE, SCRIPT)
     yield (
         f'<a class="skip" href="#main">Skip to the findings</a>\n<header><h1>{title}</h1>\n'
@@ -71,10 +72,10 @@ def _section(name: str, words: str, rows: Sequence[Row], count: int, runs: Seque
     columns = [
         ranked("Severity", "severity"), plain("Rule", "id"), plain("Cluster", "cluster"), plain("Broker", "broker"),
         HtmlColumn("Where", lambda row: text(place_of({**row, "line": None, "position": None}))),
-        plain("What", "message"), counted("Findings", "findings"),
+        plain("What", "message"), counts("Findings", "findings"),
         HtmlColumn("First seen", lambda row: text(moment(row["first_seen"])), lambda row: row["first_seen"]),
         HtmlColumn("Last seen", lambda row: text(moment(row["last_seen"])), lambda row: row["last_seen"]),
-        counted("Runs", "runs"), HtmlColumn("There", there),
+        counts("Runs", "runs"), HtmlColumn("There", there),
     ]  # fmt: skip
     shown = table(f"{name}-findings", caption(len(rows), count, "finding"), columns, rows) if rows else "<p>None.</p>\n"
     return f'<section aria-labelledby="{name}-h"><h2 id="{name}-h">{words}</h2>\n{shown}</section>\n'

@@ -15,7 +15,7 @@ from kcheck.renderers._html.parts import (
     chart,
     command,
     command_of,
-    counted,
+    counts,
     listed,
     number,
     plain,
@@ -36,7 +36,8 @@ from kcheck.renderers._html.starts import losses
 from kcheck.renderers._html.style import STYLE
 from kcheck.renderers._html.trend import tiles
 from kcheck.renderers._text_fleet import place_of
-from kcheck.screen.page import moment, plural
+from kcheck.screen.page import moment
+from kcheck.words import counted
 
 _MEANINGS = {
     "fatal": "The broker does not start, or takes a log dir offline.",
@@ -84,7 +85,7 @@ def _summary(report: Report) -> Html:
     body: Any = report.body
     rows: Any = body["rows"]
     things = ((len(body["clusters"]), "cluster"), (len(body["brokers"]), "broker"), (rows["log_dirs"], "log dir"))
-    said = ", ".join(plural(*thing) for thing in (*things, (rows["partitions"], "partition directory")))
+    said = ", ".join(counted(*thing) for thing in (*things, (rows["partitions"], "partition directory")))
     links = "".join(f'<li><a href="#{name}-h">{title}</a></li>' for name, title in _SECTIONS.items())
     left = "" if body["finished"] else (
         '<p class="note">Incomplete: findings KC000 and KC001 list what could not be read.</p>\n'
@@ -123,8 +124,8 @@ def _action(row: Row) -> Html:
 
 def _partitions(count: int, rows: Sequence[Row], path: str) -> Html:
     columns = [
-        plain("Cluster", "cluster"), plain("Topic", "topic"), counted("Partition", "partition"),
-        ranked("Worst", "verdict"), counted("Fatal", "fatal"), counted("Error", "error"),
+        plain("Cluster", "cluster"), plain("Topic", "topic"), counts("Partition", "partition"),
+        ranked("Worst", "verdict"), counts("Fatal", "fatal"), counts("Error", "error"),
         HtmlColumn("Damaged", lambda row: f"{number(row['damaged'])} of {number(row['replicas'])}",
                lambda row: row["damaged"], is_number=True),
         HtmlColumn("On brokers", lambda row: ", ".join(map(text, listed(row["damaged_on"])))),
@@ -163,8 +164,8 @@ def _rules(rules: Sequence[Row], pages: Mapping[str, Row], path: str) -> Html:
     what = "Findings by rule" if len(bars) == len(rules) else f"Findings of the worst {len(bars)} rules"
     columns = [
         HtmlColumn("Rule", lambda row: rule_link(row["id"])), plain("Name", "name"), ranked("Worst", "verdict"),
-        counted("Findings", "findings"), *(counted(name.capitalize(), name) for name in SEVERITIES),
-        counted("Brokers", "broker_count"),
+        counts("Findings", "findings"), *(counts(name.capitalize(), name) for name in SEVERITIES),
+        counts("Brokers", "broker_count"),
     ]  # fmt: skip
     details = "".join(_rule(row, pages.get(str(row["id"]))) for row in rules)
     lines = (
@@ -182,7 +183,7 @@ def _rules(rules: Sequence[Row], pages: Mapping[str, Row], path: str) -> Html:
 
 
 def _rule(row: Row, about: Row | None) -> Html:
-    count = plural(int(str(row["findings"])), "finding")
+    count = counted(int(str(row["findings"])), "finding")
     said = prose(str(about["page"])) if about is not None else "<p>This version of kcheck does not know the rule.</p>"
     return (
         f'<details class="rule" id="rule-{text(row["id"])}"><summary>{severity(row["verdict"])}'

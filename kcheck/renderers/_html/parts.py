@@ -4,10 +4,11 @@ import html
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from kcheck.core.start.startup import NEXT_STARTS
+from kcheck.documents.next_start import NEXT_STARTS
 from kcheck.model.report import Row
-from kcheck.screen.page import plural, size
+from kcheck.screen.page import size
 from kcheck.screen.printable import printable
+from kcheck.words import counted
 
 SEVERITIES = ("fatal", "error", "warning", "info")
 VERDICTS = (*SEVERITIES, "clean")
@@ -48,7 +49,7 @@ def plain(title: str, name: str) -> HtmlColumn:
     return HtmlColumn(title, lambda row: text(row[name]))
 
 
-def counted(title: str, name: str) -> HtmlColumn:
+def counts(title: str, name: str) -> HtmlColumn:
     """Return a column of numbers."""
     return HtmlColumn(title, lambda row: number(row[name]), lambda row: row[name], is_number=True)
 
@@ -108,7 +109,7 @@ def listed(values: Any, most: int = 8) -> Sequence[Any]:
 
 def caption(shown: int, count: int, word: str) -> str:
     """Return the caption of a table that shows `shown` of `count` rows."""
-    said = plural(count, word)
+    said = counted(count, word)
     return f"{said}, worst first" if shown == count else f"The worst {shown} of {said}"
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kcheck.core.start.startup import NEXT_STARTS
+from kcheck.documents.next_start import NEXT_STARTS
 from kcheck.model.report import Row
 from kcheck.renderers._html.parts import (
     SEVERITIES,
@@ -14,7 +14,7 @@ from kcheck.renderers._html.parts import (
     caption,
     chart,
     command,
-    counted,
+    counts,
     fold,
     number,
     plain,
@@ -27,7 +27,7 @@ from kcheck.renderers._html.parts import (
     table,
     text,
 )
-from kcheck.screen.page import plural
+from kcheck.words import counted
 
 ROW_COUNT = 1000
 """Maximum number of rows in a table; the query below a table returns all rows."""
@@ -35,10 +35,10 @@ BAR_COUNT = 15
 ORDER = "list_position(['fatal', 'error', 'warning', 'info'], severity)"
 _QUIET = ("info", "clean")
 """Risks that need no attention."""
-_COUNTS = [counted(name.capitalize(), name) for name in SEVERITIES]
+_COUNTS = [counts(name.capitalize(), name) for name in SEVERITIES]
 _START = (
-    counted("Losing", "losing_partitions"), counted("Records lost", "lost_records"),
-    counted("Not served", "unserved_partitions"), sized("To rescan", "scan_bytes"),
+    counts("Losing", "losing_partitions"), counts("Records lost", "lost_records"),
+    counts("Not served", "unserved_partitions"), sized("To rescan", "scan_bytes"),
 )  # fmt: skip
 _SAID = (
     "<p>Next start: the outcome of a broker by its worst log dir. Losing: partition directories that lose records then;"
@@ -54,7 +54,7 @@ def clusters(rows: Sequence[Row]) -> Html:
     what = "Brokers by risk" if len(bars) == len(rows) else f"Brokers by risk, in the first {len(bars)} clusters"
     columns = [
         plain("Cluster", "cluster"), ranked("Risk", "risk"), HtmlColumn("Next start", _outcomes), *_START[:3], *_COUNTS,
-        counted("Brokers", "broker_count"),
+        counts("Brokers", "broker_count"),
     ]  # fmt: skip
     return chart(what, bars) + _two_tables("clusters", "cluster", columns, rows)
 
@@ -64,7 +64,7 @@ def brokers(rows: Sequence[Row], path: str) -> Html:
     columns = [
         plain("Cluster", "cluster"), plain("Broker", "broker"), ranked("Risk", "risk"),
         ranked("Next start", "next_start"), *_START, *_COUNTS, rule_links("Rules", "rule_ids"),
-        counted("Partition dirs", "partitions"), command(),
+        counts("Partition dirs", "partitions"), command(),
     ]  # fmt: skip
     order = ", ".join(f"'{outcome}'" for outcome in NEXT_STARTS)
     return (
@@ -92,7 +92,7 @@ def _two_tables(name: str, word: str, columns: Sequence[HtmlColumn], rows: Seque
     if not quiet:
         return first
     some = quiet[:ROW_COUNT]
-    said = f"{plural(len(quiet), word)} without a risk: {_starts_of(quiet, word)}"
+    said = f"{counted(len(quiet), word)} without a risk: {_starts_of(quiet, word)}"
     return first + fold(said, table(f"quiet-{name}", caption(len(some), len(quiet), word), columns, some))
 
 

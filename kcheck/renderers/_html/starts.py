@@ -8,7 +8,7 @@ from kcheck.renderers._html.parts import (
     HtmlColumn,
     caption,
     command,
-    counted,
+    counts,
     number,
     plain,
     query,
@@ -28,9 +28,9 @@ def losses(body: Any, path: str) -> Html:
     rows, losing = body["losses"], body["partitions_losing"]
     columns = [
         plain("Cluster", "cluster"), plain("Broker", "broker"), plain("Topic", "topic"),
-        counted("Partition", "partition"),
+        counts("Partition", "partition"),
         HtmlColumn("Offsets", _offsets, lambda row: row["from"], is_number=True),
-        counted("Records", "records"), counted("Committed", "below_high_watermark"), sized("Size", "bytes"),
+        counts("Records", "records"), counts("Committed", "below_high_watermark"), sized("Size", "bytes"),
         plain("Why", "reason"), command(),
     ]  # fmt: skip
     if not body["broker_starts"]:

@@ -7,7 +7,7 @@ from kcheck.renderers._html.parts import (
     SEVERITIES,
     Html,
     HtmlColumn,
-    counted,
+    counts,
     fold,
     number,
     plain,
@@ -65,8 +65,8 @@ def _runs(runs: Sequence[Any]) -> Html:
     columns = [
         plain("Run", "run"), HtmlColumn("Ended", lambda run: text(moment(run["ended"])), lambda run: run["ended"]),
         plain("Depth", "depth"), HtmlColumn("Complete", lambda run: "yes" if run["finished"] else "no"),
-        *(counted(name.capitalize(), name) for name in SEVERITIES),
-        counted("Losing", "losing_partitions"), counted("Partition dirs", "partitions"),
+        *(counts(name.capitalize(), name) for name in SEVERITIES),
+        counts("Losing", "losing_partitions"), counts("Partition dirs", "partitions"),
     ]  # fmt: skip
     said = f"The last {len(runs)} runs, newest first"
     shown = table("runs", said, columns, [*reversed(runs)])

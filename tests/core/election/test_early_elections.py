@@ -2,7 +2,7 @@
 
 import pytest
 
-from kcheck.core.election.early_elections import Displaced, displaced
+from kcheck.core.election.early_elections import Displaced, by_broker, displaced
 from kcheck.core.election.election import BrokerStart, Seats
 from kcheck.core.election.plans import Amounts, PartitionElection
 from kcheck.core.releases.releases import release

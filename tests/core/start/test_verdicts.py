@@ -10,7 +10,7 @@ from kcheck.core.start.predictions import (
     total_loss,
 )
 from kcheck.core.start.startup import Mode, Outcome
-from kcheck.core.start.verdicts import log_dir_severity, lost_words, shutdown_after_abort, verdict, worst_first
+from kcheck.core.start.verdicts import LogDirVerdict, log_dir_severity, shutdown_after_abort, verdict, worst_first
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Severity
 from kcheck.model.loss import LostRecords
@@ -49,25 +49,21 @@ LOST = partition(Outcome.LOST, loss(1))
 
 
 @pytest.mark.parametrize(
-    ("start", "words"),
+    ("start", "outcome"),
     [
-        (log_dir(partition(Outcome.OK)), "will boot"),
-        (log_dir(LOST, outcome=Outcome.ABORT), "will not boot"),
-        (log_dir(LOST, outcome=Outcome.OFFLINE), "will go offline"),
-        (log_dir(LOST, partition(Outcome.UNKNOWN)), "not known"),
-        (log_dir(LOST, unread=True), "not known"),
-        (log_dir(LOST), "will boot but lose 1 record"),
-        (log_dir(LOST, LOST), "will boot but lose 2 records"),
+        (log_dir(LOST, outcome=Outcome.ABORT), Outcome.ABORT),
+        (log_dir(LOST, outcome=Outcome.OFFLINE), Outcome.OFFLINE),
+        (log_dir(LOST, partition(Outcome.UNKNOWN)), Outcome.UNKNOWN),
+        (log_dir(LOST, unread=True), Outcome.UNKNOWN),
     ],
 )
-def test_the_worst_outcome_is_the_verdict(start: LogDirPrediction, words: str) -> None:
-    assert words == verdict(start)
+def test_the_worst_outcome_is_the_verdict(start: LogDirPrediction, outcome: Outcome) -> None:
+    assert LogDirVerdict(outcome) == verdict(start)
 
 
-def test_a_loss_that_cannot_be_counted_is_still_a_loss() -> None:
-    uncounted = partition(Outcome.LOST, loss(None))
-    assert "will boot but lose an unknown number of records" == verdict(log_dir(uncounted))
-    assert "will boot but lose at least 1 record" == verdict(log_dir(uncounted, LOST))
+def test_what_loaded_partitions_lose_is_in_the_verdict() -> None:
+    assert LogDirVerdict(Outcome.OK) == verdict(log_dir(partition(Outcome.OK)))
+    assert LogDirVerdict(Outcome.OK, (loss(1), loss(1))) == verdict(log_dir(LOST, LOST))
 
 
 def test_the_severity_is_that_of_the_worst_partition() -> None:
@@ -115,17 +111,10 @@ ASIDE_BEFORE = PartitionPrediction(
 )
 
 
-@pytest.mark.parametrize(
-    ("start", "words"),
-    [
-        (log_dir(STRAY), "will boot but not serve 1 partition"),
-        (log_dir(STRAY, LOST, partition(Outcome.DELETED)), "will boot but lose 1 record and not serve 2 partitions"),
-        (log_dir(ASIDE_BEFORE, partition(Outcome.DELETED, name="t-0.x-delete")), "will boot"),
-    ],
-)
-def test_strays_are_in_the_verdict(start: LogDirPrediction, words: str) -> None:
+def test_strays_are_in_the_verdict() -> None:
     """Those that this start sets aside, not those of an earlier one."""
-    assert words == verdict(start)
+    assert LogDirVerdict(Outcome.OK, (loss(1),), 2) == verdict(log_dir(STRAY, LOST, partition(Outcome.DELETED)))
+    assert LogDirVerdict(Outcome.OK) == verdict(log_dir(ASIDE_BEFORE, partition(Outcome.DELETED, name="t-0.x-delete")))
 
 
 def test_the_worst_partition_comes_first() -> None:
@@ -140,22 +129,3 @@ def test_the_worst_partition_comes_first() -> None:
         STRAY,
     ]
     assert worst == worst_first([partition(Outcome.OK), ASIDE_BEFORE, *reversed(worst)])
-
-
-COUNTED = LostRecords(Offset(120), Offset(130), 10, 400, 0)
-
-
-@pytest.mark.parametrize(
-    ("lost", "words"),
-    [
-        (COUNTED, "10 records (offsets 120 to 129)"),
-        (COUNTED._replace(end=Offset(121), records=1), "1 record (offset 120)"),
-        (COUNTED._replace(records=None), "an unknown number of records (offsets 120 to 129)"),
-        (COUNTED._replace(start=None), "10 records"),
-        (COUNTED._replace(end=None), "10 records (offset 120 and later)"),
-        (COUNTED._replace(records=None, counted=7), "at least 7 records (offsets 120 to 129)"),
-    ],
-)
-def test_a_loss_in_words(lost: LostRecords, words: str) -> None:
-    """As far as it is known."""
-    assert words == lost_words(lost)

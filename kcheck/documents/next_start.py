@@ -1,0 +1,108 @@
+"""What answers say of the next start: verdicts, the effects of findings, and reasons against the start."""
+
+from functools import cached_property
+
+from kcheck.core.start.claims import NO_EPOCH, ClaimedStart, knows_all_epochs
+from kcheck.core.start.predictions import LoadedLog, LogDirPrediction, PartitionPrediction
+from kcheck.core.start.startup import Outcome
+from kcheck.core.start.verdicts import verdict
+from kcheck.core.sums import known_sum
+from kcheck.model.finding import Claimed, Finding, Severity
+from kcheck.model.release import Release
+from kcheck.words import counted, epoch_words, lost_words, offset_span, record_count, some_reasons
+
+NEXT_STARTS = {
+    Outcome.ABORT: "will not boot",
+    Outcome.OFFLINE: "will go offline",
+    Outcome.UNKNOWN: "not known",
+    Outcome.LOST: "will boot but lose records",
+    Outcome.STRAY: "will boot but not serve partitions",
+    Outcome.OK: "will boot",
+}
+"""The outcome of a log dir or a broker in words."""
+
+_FAILED = (Outcome.ABORT, Outcome.OFFLINE)
+_REASON_COUNT = 2
+_EPOCH_COUNT = 5
+
+
+def verdict_words(start: LogDirPrediction) -> str:
+    """Return the verdict on a log dir in words."""
+    outcome, lost, unserved = verdict(start)
+    effects = []
+    if lost:
+        count = record_count(known_sum(loss.records for loss in lost), sum(loss.at_least for loss in lost))
+        effects.append(f"lose {count}")
+    if unserved:
+        effects.append(f"not serve {counted(unserved, 'partition')}")
+    return f"{NEXT_STARTS[outcome]}{' but ' if effects else ''}{' and '.join(effects)}"
+
+
+class StartEffects:
+    """Writes the effects of the findings of one partition, given the predicted start."""
+
+    def __init__(self, start: PartitionPrediction, release: Release) -> None:
+        """Take the prediction, and the release that it is of."""
+        self._claimed = ClaimedStart(start)
+        self._release = release
+
+    @cached_property
+    def _words(self) -> str:
+        return start_words(self._claimed.prediction, self._release)
+
+    def settled(self, finding: Finding) -> Finding:
+        """Return the finding with an effect that the predicted start has."""
+        start, log = self._claimed.prediction, self._claimed.prediction.log
+        if start.outcome is Outcome.UNKNOWN:
+            return finding
+        denied = self._claimed.denied(finding)
+        if denied is None:
+            return _with_loss(finding, start)
+        effect, severity, advice = self._words, finding.severity, finding.advice
+        if severity is Severity.FATAL and start.outcome not in _FAILED:
+            severity = Severity.ERROR
+        if denied.claimed is Claimed.EPOCHS and log is not None:
+            effect = f"{effect} {_epoch_words(log, self._release)}"
+            if denied.value != NO_EPOCH:
+                effect += " A rebuilt epoch starts at the first batch that the start scans, which can be too late."
+            elif knows_all_epochs(log):
+                severity, advice = Severity.WARNING, "Let the broker start: it rebuilds the leader epochs."
+        return finding._replace(effect=effect, severity=severity, advice=advice, claims=())
+
+
+def _with_loss(finding: Finding, start: PartitionPrediction) -> Finding:
+    """Return a finding about a cut with what the start loses, so that every screen has the same number."""
+    if start.lost is None or not any(claim.claimed is Claimed.CUTS for claim in finding.claims):
+        return finding
+    severity = Severity.WARNING if finding.severity is Severity.INFO else finding.severity
+    effect = f"{finding.effect} The start loses {lost_words(start.lost, offset_span)}."
+    return finding._replace(effect=effect, severity=severity)
+
+
+def _epoch_words(log: LoadedLog, release: Release) -> str:
+    if not log.leader_epochs:
+        return f"Kafka {release.name} then knows no leader epoch."
+    known = f"It then knows the leader epochs {epoch_words(log.leader_epochs, _EPOCH_COUNT)}."
+    if knows_all_epochs(log):
+        return known
+    return f"{known} It knows none of the records below offset {log.leader_epochs[0].start_offset}."
+
+
+def start_words(start: PartitionPrediction, release: Release) -> str:
+    """Return what the next start does with a partition, in a sentence or two."""
+    who, why = f"Kafka {release.name}", _reason(start)
+    match start.outcome:
+        case Outcome.ABORT:
+            return f"{who} does not start{why}."
+        case Outcome.OFFLINE:
+            return f"{who} takes the log dir offline at its next start{why}."
+        case Outcome.STRAY | Outcome.DELETED:
+            return f"{who} does not serve this directory after its next start{why}."
+    loses = "no record" if start.lost is None else lost_words(start.lost, offset_span)
+    then = "" if start.log is None else f" The log then ends at offset {start.log.log_end_offset}."
+    return f"At its next start {who} loses {loses}{why}.{then}"
+
+
+def _reason(start: PartitionPrediction) -> str:
+    text = some_reasons((start.reason or "").split("; "), _REASON_COUNT, "change")
+    return f": {text}" if text else ""

@@ -1,0 +1,64 @@
+"""Reasons against the start of a broker, in words."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
+from kcheck.core.start.preflight import ReasonKind, elr_exit, reasons_against, unplaced_replicas
+from kcheck.model.cluster import ClusterImage
+from kcheck.words import lost_words, offset_span, partition_name, some_of
+
+
+class PreflightReason(NamedTuple):
+    """A reason against a start."""
+
+    kind: ReasonKind
+    """What it is."""
+    why: str
+    """The reason in words."""
+    log_dir: str | None = None
+    """The log dir; None for the whole broker."""
+    partition: PartitionPrediction | None = None
+    """The partition; None for a whole log dir."""
+
+
+def start_reasons(start: LogDirPrediction) -> Iterator[PreflightReason]:
+    """Yield what speaks against the predicted start of one log dir."""
+    for kind, partition in reasons_against(start):
+        if partition is None:
+            why = start.reasons[0] if start.reasons else start.uncertain or "kcheck cannot read all of it"
+        else:
+            why = _why(kind, partition)
+        yield PreflightReason(kind, why, start.path, partition)
+
+
+def _why(kind: ReasonKind, partition: PartitionPrediction) -> str:
+    if kind is ReasonKind.UNKNOWN:
+        return partition.uncertain or partition.reason or "its log was not read"
+    if kind is ReasonKind.LOSS and partition.lost is not None:
+        return f"{lost_words(partition.lost, offset_span)} lost{f': {partition.reason}' if partition.reason else ''}"
+    doubt = f" ({partition.uncertain})" if partition.uncertain else ""
+    return f"{partition.reason or partition.outcome}{doubt}"
+
+
+def cluster_reasons(
+    image: ClusterImage, broker_id: int | None, starts: Iterable[LogDirPrediction], *, has_elr: bool
+) -> Iterator[PreflightReason]:
+    """Yield the reasons that the metadata of the cluster give."""
+    starts = tuple(starts)
+    unplaced = unplaced_replicas(image, broker_id, starts)
+    if unplaced:
+        why = (
+            f"{_names(unplaced)} may lead by the metadata, but no directory is here: the broker makes them again,"
+            " empty, and the other replicas would delete their records; start those first"
+        )
+        yield PreflightReason(ReasonKind.LOSS, why)
+    left = elr_exit(image, broker_id, starts) if has_elr else None
+    if left is not None:
+        only = f", {left.alone} of which then have no replica in sync" if left.alone else ""
+        why = f"its last shutdown was not clean, so it leaves the ELR of {_names(left.partitions)}{only}"
+        yield PreflightReason(ReasonKind.ELR, why)
+
+
+def _names(partitions: Iterable[tuple[str, int]]) -> str:
+    return some_of([partition_name(*partition) for partition in partitions])
