@@ -76,7 +76,12 @@ def offset_span(start: int | None, end: int | None) -> str:
 
 
 def _offsets(start: int, end: int, to: str) -> str:
-    return f"offset {start}" if end == start + 1 else f"offsets {start}{to}{end - 1}"
+    return f"offset{'' if end == start + 1 else 's'} {bare_range(start, end, to)}"
+
+
+def bare_range(start: int, end: int, to: str = "-") -> str:
+    """Return the numbers `[start, end)` for a place that says what they are: `50-66`, or `50`."""
+    return str(start) if end == start + 1 else f"{start}{to}{end - 1}"
 
 
 def epoch_words(entries: EpochEntries, most: int = 100) -> str:

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 from kcheck.handouts.aside_copies import AsideCopy, aside_words
 from kcheck.model.report import Row
-from kcheck.renderers._text_truncation import partition_name
+from kcheck.renderers._text_truncation import row_name
 from kcheck.screen.page import cell, known, size
-from kcheck.words import counted, some_of
+from kcheck.words import bare_range, counted, some_of
 
 SCENARIO_TITLES = ("", "lost", "committed", "bytes", "offline")
 PARTITION_TITLES = ("partition", "isr", "elr", "elected now", "best", "lost", "committed", "worst leader loses")
@@ -51,7 +51,7 @@ def _group_words(rows: Sequence[Any]) -> Iterator[str]:
     """Yield where consumer groups have read further than the log of the best leader goes."""
     ahead = [row for row in rows if (leader := best_of(row)) is not None and leader["groups_beyond"]]
     if ahead:
-        names = some_of([partition_name(row) for row in ahead])
+        names = some_of([row_name(row) for row in ahead])
         text = f"Consumer groups have committed offsets beyond the log end of the best leader of {names}:"
         yield f"{text} they skip or repeat records. plan.md of --out has the command that resets them."
 
@@ -62,9 +62,7 @@ def _aside(rows: Sequence[Any]) -> Iterator[AsideCopy]:
         for copy in row["candidates"]:
             only = copy["only_here"]
             if only is not None and only["records"] != 0:
-                yield AsideCopy(
-                    only["records"], copy["broker_id"], partition_name(row), cell(copy["dir"]), copy["state"]
-                )
+                yield AsideCopy(only["records"], copy["broker_id"], row_name(row), cell(copy["dir"]), copy["state"])
 
 
 def gap_words(gap: Row) -> str:
@@ -111,7 +109,7 @@ def harm(row: Any) -> tuple[object, ...]:
     """Return what orders partitions, the worst first."""
     best = best_of(row)
     lost = {"committed": 0, "records": 0} if best is None else best["lost"]
-    return best is not None, -(lost["committed"] or 0), -(lost["records"] or 0), -worst_loss(row), partition_name(row)
+    return best is not None, -(lost["committed"] or 0), -(lost["records"] or 0), -worst_loss(row), row_name(row)
 
 
 def worst_loss(row: Row) -> int:
@@ -164,7 +162,7 @@ def partition_cells(row: Any) -> tuple[object, ...]:
     best = best_of(row)
     lost = {"records": None, "committed": None} if best is None else best["lost"]
     return (
-        partition_name(row),
+        row_name(row),
         brokers_of(row["isr"]),
         brokers_of(row["elr"]),
         "?" if row["isr"] is None else known(row["kafka_elects"]["clean"]),
@@ -219,7 +217,7 @@ def offsets(start: int, end: int) -> str:
     """Return in words the offsets from `start` up to, and without, `end`."""
     if end <= start:
         return f"empty at {start}"
-    return f"{start}–{end - 1}" if end - start > 1 else f"{start}"
+    return bare_range(start, end)
 
 
 def extent(lines: list[LogLine]) -> tuple[int, int]:

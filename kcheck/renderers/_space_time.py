@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from kcheck.errors import UsageError
 from kcheck.model.report import Report
 from kcheck.renderers._text_simulation import UNCHANGED, cell
+from kcheck.words import bare_range
 
 CONTROLLER = "controller"
 
@@ -69,7 +70,7 @@ def _cut_from(before: Any, now: Any) -> int | None:
 def cut_in_words(cut: tuple[int, int, bool]) -> str:
     """Return which records a replica drops."""
     start, end, lost = cut
-    return f"✗ {start} to {end - 1} dropped{', lost' if lost else ''}"
+    return f"✗ {bare_range(start, end)} dropped{', lost' if lost else ''}"
 
 
 def lanes(body: Any) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 from kcheck.model.cluster import NO_LEADER
 from kcheck.model.report import Report, Row
 from kcheck.screen.page import Page, cell, known, moment
-from kcheck.words import counted, some_of
+from kcheck.words import counted, offset_range, partition_name, some_of
 
 _SHOWN = 20
 """How many partitions that need a look are listed without `--all`."""
@@ -100,8 +100,8 @@ def _partitions(body: Any, page: Page) -> None:
         ("partition", "leader", "epoch", "replicas", "isr", "elr", "health"),
         [
             (
-                f"{row['topic']}-{row['partition']}", _leader(row), row["leader_epoch"], _ids(row["replicas"]),
-                _ids(row["isr"]), _ids(row["elr"]), row["health"][0] if row["health"] else "ok",
+                partition_name(row["topic"], row["partition"]), _leader(row), row["leader_epoch"],
+                _ids(row["replicas"]), _ids(row["isr"]), _ids(row["elr"]), row["health"][0] if row["health"] else "ok",
             )
             for row in shown
         ],
@@ -201,7 +201,8 @@ def _controllers(body: Any, page: Page) -> None:
 def _uncommitted(tail: Any, page: Page) -> None:
     """Write what is lost if a controller without the tail leads."""
     records = ", ".join(f"{count} {name.removesuffix('Record')}" for name, count in tail["records"].items())
-    text = f"if a controller without offsets {tail['from']} to {tail['to'] - 1} wins the next election, they are gone"
+    tail_offsets = offset_range(tail["from"], tail["to"])
+    text = f"if a controller without {tail_offsets} wins the next election, they are gone"
     page.wrapped(f"{text}: {records or 'nothing of weight'}", indent="  ", hanging="    ")
 
 
@@ -214,7 +215,7 @@ _PENDING = {
 
 def _pending(zookeeper: Any, page: Page) -> None:
     for kind, words in _PENDING.items():
-        names = [f"{row['topic']}-{row['partition']}" for row in zookeeper[kind]]
+        names = [partition_name(row["topic"], row["partition"]) for row in zookeeper[kind]]
         if names:
             page.wrapped(f"{words} {some_of(names)}", hanging="    ")
     if zookeeper["log_dir_changes"]:
@@ -275,7 +276,7 @@ def _others(body: Any, page: Page) -> None:
 
 def _history(changes: Sequence[Any], page: Page, *, of_zookeeper: bool) -> None:
     page.line()
-    page.wrapped(f"history of {changes[0]['topic']}-{changes[0]['partition']}", style="bold")
+    page.wrapped(f"history of {partition_name(changes[0]['topic'], changes[0]['partition'])}", style="bold")
     page.table(
         ("zxid" if of_zookeeper else "offset", "time (UTC)", "event", "leader", "epoch", "isr", "elr", "replicas"),
         [

@@ -245,7 +245,7 @@ def _sequences(producer: object, first: object, last: object) -> str:
 
 
 def _span(first: object, last: object) -> str:
-    return f"?–{last}" if first is None else str(last) if first == last else f"{first}–{last}"
+    return f"?-{last}" if first is None else str(last) if first == last else f"{first}-{last}"
 
 
 _FLAGS = ("valid", "magic", "compression", "transactional", "control", "timestamp_type", "delete_horizon_ms")

@@ -24,7 +24,7 @@ from kcheck.renderers._election_rows import (
     scenario_cells,
     warnings,
 )
-from kcheck.renderers._text_truncation import follower, partition_name
+from kcheck.renderers._text_truncation import follower, row_name
 from kcheck.screen.page import Page, cell
 from kcheck.words import counted
 
@@ -80,7 +80,7 @@ def elect(report: Report, page: Page) -> None:
     more = f"{counted(rest, 'more partition')} can lose records; --all lists them. " if rest else ""
     page.line()
     plan = "" if body["written"] else " --out DIR writes a plan: the commands to type."
-    page.wrapped(f"{more}kcheck elect ... --partition {partition_name(shown[0])} shows one in full.{plan}")
+    page.wrapped(f"{more}kcheck elect ... --partition {row_name(shown[0])} shows one in full.{plan}")
 
 
 def _clusters(report: Report, page: Page) -> None:
@@ -111,13 +111,13 @@ def _losses(body: Any, page: Page) -> None:
         shown = body["lacking"] if page.every else body["lacking"][:_WORST_COUNT]
         page.table(
             ("partition", "broker", "log end", "high watermark"),
-            [(partition_name(row), row["broker_id"], row["log_end_offset"], row["high_watermark"]) for row in shown],
+            [(row_name(row), row["broker_id"], row["log_end_offset"], row["high_watermark"]) for row in shown],
         )
 
 
 def _whole(row: Any, page: Page) -> None:
     """Write one partition: what the controllers know, every candidate, the logs side by side, the followers."""
-    page.line(partition_name(row), "bold")
+    page.line(row_name(row), "bold")
     if row["isr"] is not None:
         seats = ", ".join(f"{name} {brokers_of(row[field])}" for name, field in _SEATS.items())
         epoch, mark = cell(row["leader_epoch"]), cell(row["high_watermark"])

@@ -7,7 +7,7 @@ from typing import Any
 
 from kcheck.model.report import Report, Row
 from kcheck.screen.page import STYLES, Page, moment
-from kcheck.words import counted, some_of
+from kcheck.words import counted, partition_name, some_of
 
 _CAUSES_SHOWN = 5
 _STEPS_SHOWN = 12
@@ -185,14 +185,15 @@ def _compared(rows: list[Any], page: Page) -> None:
     page.line(f"The log and the directories agree {counted(agree, 'time')} of {len(rows)}", "bold")
     for row in rows:
         if row["agrees"] is not True or page.every:
-            text = f"{row['topic']}-{row['partition']}: line {row['line']} says: {row['says']}; now: {row['now']}"
+            name = partition_name(row["topic"], row["partition"])
+            text = f"{name}: line {row['line']} says: {row['says']}; now: {row['now']}"
             page.wrapped(text, indent="  ", hanging="    ", style=None if row["agrees"] is not False else "yellow")
 
 
 def _name(place: Any) -> str:
     if place["topic"] is not None:
         inside = "" if place["log_dir"] is None else f" in {place['log_dir']}"
-        return f"{place['topic']}-{place['partition']}{inside}"
+        return f"{partition_name(place['topic'], place['partition'])}{inside}"
     return "the broker" if place["log_dir"] is None else str(place["log_dir"])
 
 

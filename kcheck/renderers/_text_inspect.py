@@ -5,7 +5,7 @@ from typing import Any
 from kcheck.model.mapped import Mapped
 from kcheck.model.report import Report, Row
 from kcheck.screen.page import Cells, Findings, Page, cell, known, size
-from kcheck.words import counted
+from kcheck.words import counted, partition_name
 
 
 def inspect(report: Report, page: Page, findings: Findings) -> None:
@@ -107,7 +107,10 @@ def _widened(row: Row, page: Page) -> None:
 
 
 def _partition_item(item: Row, report: Report, page: Page, findings: Findings) -> None:
-    facts = [f"{item['path']}   {item['topic']}-{item['partition']}", f"broker {cell(item['broker_id'])}"]
+    facts = [
+        f"{item['path']}   {partition_name(item['topic'], item['partition'])}",
+        f"broker {cell(item['broker_id'])}",
+    ]
     facts += [f"topic id {cell(item['topic_id'])}", f"state {item['state']}", f"Kafka {report.kafka} rules"]
     page.wrapped(" · ".join(facts), hanging="    ", style="bold")
     _partitions([item], page, findings)

@@ -7,7 +7,7 @@ from typing import Any
 
 from kcheck.model.report import Report, Row
 from kcheck.screen.page import Page, cell, loss_of, loss_text, size
-from kcheck.words import counted, lost_words
+from kcheck.words import counted, lost_words, some_of
 
 _VERBS = {"write": "write", "patch": "patch", "truncate": "cut", "rename": "rename", "set-aside": "move aside"}
 _PLACE_COUNT = 3
@@ -92,8 +92,7 @@ def _lost(lost: Row | None) -> str:
 
 def _places(rows: Sequence[Row]) -> str:
     """Return the first places in words, and how many more there are."""
-    more = f" and {len(rows) - _PLACE_COUNT} more" if len(rows) > _PLACE_COUNT else ""
-    return ", ".join(map(_place, rows[:_PLACE_COUNT])) + more
+    return some_of([*map(_place, rows[:_PLACE_COUNT])], count=len(rows))
 
 
 def _place(row: Row) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 from kcheck.model.report import Report, Row
 from kcheck.screen.page import Page, cell, loss_text, size
-from kcheck.words import counted
+from kcheck.words import agree, counted, some_of
 
 _STYLES = {"ok": None, "repaired": "yellow", "lost": "bold red", "stray": "red", "offline": "bold red"}
 _FILE_COUNT = 12
@@ -69,9 +69,7 @@ def worst_partitions(row: Row, page: Page) -> None:
 
 
 def _first(names: list[str]) -> str:
-    more = len(names) - _NAME_COUNT
-    shown = ", ".join(map(cell, names[:_NAME_COUNT]))
-    return f"{shown} and {counted(more, 'more partition')}" if more > 0 else shown
+    return some_of([*map(cell, names[:_NAME_COUNT])], _NAME_COUNT, len(names))
 
 
 def _log_dir(row: Row, page: Page) -> None:
@@ -95,7 +93,9 @@ def _log_dir(row: Row, page: Page) -> None:
         _partition(partition, page)
     rest = len(partitions) - len(changed)
     if rest:
-        page.wrapped(f"{counted(rest, 'partition')} load{'s' * (rest == 1)} without losing records.", indent="  ")
+        page.wrapped(
+            f"{counted(rest, 'partition')} {agree(rest, 'loads', 'load')} without losing records.", indent="  "
+        )
 
 
 def _partition(row: Row, page: Page) -> None:
@@ -126,6 +126,4 @@ def _partition(row: Row, page: Page) -> None:
 
 
 def _names(names: Any) -> str:
-    more = len(names) - _FILE_COUNT
-    shown = ", ".join(map(cell, names[:_FILE_COUNT]))
-    return f"{shown} and {more} more" if more > 0 else shown
+    return some_of([*map(cell, names[:_FILE_COUNT])], _FILE_COUNT, len(names))

@@ -63,7 +63,7 @@ _NUMBERS = (
 def _span(first: Integers, last: Integers) -> list[Characters]:
     """Return a first and a last number; one number where they are the same."""
     differs = first != last
-    return [number(first), only(text("–"), differs), only(number(last), differs)] if differs.any() else [number(first)]
+    return [number(first), only(text("-"), differs), only(number(last), differs)] if differs.any() else [number(first)]
 
 
 class _Cells(NamedTuple):

@@ -5,6 +5,7 @@ from typing import Any
 from kcheck.model.report import Report
 from kcheck.screen.page import Page
 from kcheck.simulation.promises import PROMISES
+from kcheck.words import counted, offset_range
 
 UNCHANGED = "\u00b7"
 
@@ -122,11 +123,15 @@ def cell(replica: Any, before: Any) -> str:
 
 def outcome(verdict: Any) -> str:
     """Return a verdict in words."""
-    words = [f"lost: acknowledged records {lost['from']} to {lost['to'] - 1}" for lost in verdict["lost"]]
-    words += [f"withdrawn: records {read['from']} to {read['to'] - 1} that were read" for read in verdict["withdrawn"]]
+    words = [f"lost: {_records(lost, 'acknowledged record')}" for lost in verdict["lost"]]
+    words += [f"withdrawn: {_records(read, 'record')} that consumers read" for read in verdict["withdrawn"]]
     for pair in verdict["diverged"]:
         notice = "" if pair["detected"] else ", and nothing notices"
         words.append(f"{' and '.join(pair['replicas'])} differ from offset {pair['at']}{notice}")
     words += [f"{name} is stuck" for name in verdict["stuck"]]
     words += ["no leader runs"] if verdict["offline"] else []
     return "; ".join(words) or "nothing lost, nothing diverged"
+
+
+def _records(row: Any, noun: str) -> str:
+    return f"{counted(row['to'] - row['from'], noun)} ({offset_range(row['from'], row['to'])})"

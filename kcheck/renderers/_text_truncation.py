@@ -5,8 +5,8 @@ from itertools import groupby
 from typing import Any
 
 from kcheck.model.report import Report, Row
-from kcheck.screen.page import Page, cell, loss_text, size
-from kcheck.words import counted, some_of
+from kcheck.screen.page import Page, cell, loss_of, loss_text, size
+from kcheck.words import counted, lost_words, offset_range, partition_name, record_count, some_of
 
 _ADVANTAGES = {
     "followers": "more replicas can follow it",
@@ -75,15 +75,15 @@ def _candidates(partitions: list[list[Row]], page: Page) -> None:
     page.table(header, rows)
     best_of: dict[tuple[object, str], list[str]] = defaultdict(list)
     for leaders in partitions:
-        _starts(leaders[0], page, f"{partition_name(leaders[0])}: ")
+        _starts(leaders[0], page, f"{row_name(leaders[0])}: ")
         for row in leaders:
             if row["is_best"] and len(leaders) > 1:
-                best_of[row["leader"], _advantage(row)].append(partition_name(row))
+                best_of[row["leader"], _advantage(row)].append(row_name(row))
     for (leader, why), names in best_of.items():
         page.wrapped(f"* broker {cell(leader)} is the best leader of {some_of(names)}: {why}", hanging="  ")
     for row in (row for leaders in partitions for row in leaders):
         followers: Any = row["followers"]
-        under = f"{partition_name(row)} under leader {cell(row['leader'])}"
+        under = f"{row_name(row)} under leader {cell(row['leader'])}"
         for follower in followers:
             if follower["problem"]:
                 text = f"{under}: broker {cell(follower['broker_id'])} skipped: {follower['problem']}"
@@ -99,7 +99,7 @@ def _candidate(partition: Row) -> tuple[object, ...]:
     cut = sum(follower["truncate_to"] is not None for follower in followers)
     left_out = any(follower["problem"] for follower in followers)
     return (
-        partition_name(partition),
+        row_name(partition),
         f"{cell(partition['leader'])}{' *' if partition['is_best'] else ''}",
         partition["leader_log_end_offset"],
         f"{cut} of {len(followers)}",
@@ -109,9 +109,9 @@ def _candidate(partition: Row) -> tuple[object, ...]:
     )
 
 
-def partition_name(row: Row) -> str:
+def row_name(row: Row) -> str:
     """Return the partition as TOPIC-N, or `bare files` if no topic is known."""
-    return "bare files" if row["topic"] is None else f"{row['topic']}-{row['partition']}"
+    return "bare files" if row["topic"] is None else partition_name(row["topic"], row["partition"])
 
 
 def _sum(followers: tuple[Row, ...], part: str, key: str) -> int | None:
@@ -121,7 +121,7 @@ def _sum(followers: tuple[Row, ...], part: str, key: str) -> int | None:
 
 
 def _partition(partition: Row, page: Page) -> None:
-    name = partition_name(partition)
+    name = row_name(partition)
     if partition["problem"]:
         page.wrapped(f"{name}   leader {cell(partition['leader'])} cannot lead: {partition['problem']}", hanging="  ")
         return
@@ -172,28 +172,23 @@ def follower(follower: Row, page: Page) -> None:
     _outcome(follower, page)
 
 
-def _amount(part: Row) -> str:
-    count = _records(part)
+def _amount(part: Any) -> str:
+    count = record_count(part["records"])
     return count if part["bytes"] is None else f"{count} ({size(part['bytes'])})"
-
-
-def _records(part: Row) -> str:
-    records = part["records"]
-    return counted(records, "record") if isinstance(records, int) else "unknown records"
 
 
 def _outcome(follower: Row, page: Page) -> None:
     lost: Any = follower["lost"]
     broker = cell(follower["broker_id"])
     if lost:
-        amount = _records(lost) + ("" if lost["bytes"] is None else f", {size(lost['bytes'])}")
+        bytes_lost = "" if lost["bytes"] is None else f", {size(lost['bytes'])}"
         below = f"{cell(lost['below_high_watermark'])} below its high watermark {cell(follower['high_watermark'])}"
-        at_most = "" if lost["certain"] else "at most "
-        text = f"LOST on broker {broker}: {at_most}offsets {lost['from']}–{lost['to'] - 1}, {amount}; {below}"
+        amount = ("" if lost["certain"] else "at most ") + lost_words(loss_of(lost))
+        text = f"LOST on broker {broker}: {amount}{bytes_lost}; {below}"
         page.wrapped(text, indent="    ", hanging="      ", style="bold red")
     expired: Any = follower["expired"]
     if expired:
-        text = f"dropped: offsets {expired['from']}–{expired['to'] - 1}, below the leader's log start"
+        text = f"dropped: {offset_range(expired['from'], expired['to'])}, below the leader's log start"
         page.wrapped(text, indent="    ", hanging="      ")
     cut: Any = follower["cut"]
     if cut and cut["end_after_restart"] != follower["truncate_to"]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kcheck.model.report import Report
-from kcheck.renderers._text_truncation import partition_name
+from kcheck.renderers._text_truncation import row_name
 from kcheck.screen.page import Page
 from kcheck.words import counted
 
@@ -46,7 +46,7 @@ def verify(report: Report, page: Page) -> None:
     if worst is None:
         page.wrapped("kcheck check PATH... looks for damage in the same directories.")
     else:
-        name = partition_name(worst)
+        name = row_name(worst)
         page.wrapped(f"kcheck elect BROKER=PATH... --partition {name} shows that partition in full.")
 
 
@@ -58,7 +58,7 @@ def _groups(steps: list[Any], page: Page) -> None:
         page.line()
         page.line(heading, "bold")
         for step in rows if page.every else rows[:_SHOWN_COUNT]:
-            name = "" if step["topic"] is None else f"{partition_name(step)}: "
+            name = "" if step["topic"] is None else f"{row_name(step)}: "
             page.wrapped(f"{name}{step['expected']}; seen: {step['seen']}", indent="  ", hanging="    ")
         if len(rows) > _SHOWN_COUNT and not page.every:
             page.line(f"  {len(rows) - _SHOWN_COUNT} more; --all lists them")

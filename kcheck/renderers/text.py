@@ -21,7 +21,7 @@ from kcheck.renderers._text_truncation import truncation
 from kcheck.renderers._text_verification import verify
 from kcheck.screen.options import Options
 from kcheck.screen.page import Findings, Page, cell, known, size
-from kcheck.words import counted, release_words
+from kcheck.words import counted, partition_name, release_words
 
 
 def render(report: Report, stream: TextIO, options: Options) -> None:
@@ -123,7 +123,7 @@ def _end_offset(report: Report, page: Page) -> None:
 
 
 def _answer_cells(answer: Row) -> tuple[object, ...]:
-    name = "-" if answer["topic"] is None else f"{answer['topic']}-{answer['partition']}"
+    name = "-" if answer["topic"] is None else partition_name(answer["topic"], answer["partition"])
     values = (answer["requested_epoch"], answer["epoch"], answer["end_offset"], answer["log_end_offset"])
     return (name, known(answer["broker_id"]), *values, "" if answer["error"] == "NONE" else answer["error"])
 

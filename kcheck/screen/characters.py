@@ -12,14 +12,14 @@ Characters = npt.NDArray[np.uint8]
 
 _GROUP = 10_000
 _POWERS = 10 ** np.arange(1, 19, dtype=np.uint64)
-_BREAK, _DASH = "\1", "\2"
+_BREAK = "\1"
 END = "\3"
 """Ends a text of several lines."""
 
 
 def text(constant: str) -> Characters:
     """Return the characters of a text that is the same in all lines."""
-    return np.frombuffer(constant.replace("–", _DASH).encode("latin-1"), np.uint8).reshape(1, -1)
+    return np.frombuffer(constant.encode("latin-1"), np.uint8).reshape(1, -1)
 
 
 def texts(of_lines: list[str]) -> Characters:
@@ -114,4 +114,4 @@ def _drop(octets: Characters, begin: Integers, end: Integers) -> None:
 
 def shown(lines: bytes) -> list[str]:
     """Return the texts before each END."""
-    return lines.decode("latin-1").replace(_DASH, "–").split(END)[:-1]
+    return lines.decode("latin-1").split(END)[:-1]

@@ -24,7 +24,7 @@ from kcheck.renderers._html.head import foot, head
 from kcheck.renderers._html.parts import Html, caption, plain, table, text
 from kcheck.renderers._html.script import SCRIPT
 from kcheck.renderers._html.style import STYLE
-from kcheck.renderers._text_truncation import partition_name
+from kcheck.renderers._text_truncation import row_name
 from kcheck.screen.page import cell
 
 _ROW_COUNT, _PICTURE_COUNT = 1000, 20
@@ -70,7 +70,7 @@ def _table(name: str, said: str, titles: Sequence[str], rows: Iterable[Sequence[
 
 def _partition(at: int, row: Any) -> Html:
     """Return one partition: its candidates, and the logs if there is a leader to recommend."""
-    name, best = partition_name(row), best_of(row)
+    name, best = row_name(row), best_of(row)
     cells = (candidate_cells(candidate, row["best"]) for candidate in row["candidates"])
     parts = [f"<h3>{text(name)}</h3>\n", _table(f"candidates-{at}", f"Candidates of {name}", CANDIDATE_TITLES, cells)]
     parts += [

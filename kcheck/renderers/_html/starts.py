@@ -18,8 +18,8 @@ from kcheck.renderers._html.parts import (
 )
 
 _LOSSES = (
-    "<p>Partition directories that lose records at the next start: from the first offset up to, not including, the"
-    " second. Committed records are below the high watermark, so consumers may have read them.</p>\n"
+    "<p>Partition directories that lose records at the next start. Committed records are below the high watermark, so"
+    " consumers may have read them.</p>\n"
 )
 
 
@@ -47,4 +47,5 @@ def losses(body: Any, path: str) -> Html:
 
 
 def _offsets(row: Row) -> Html:
-    return f"{number(row['from'])} to {number(row['to'])}"
+    start, last = row["from"], row["to"] and int(str(row["to"])) - 1
+    return number(start) if start == last else f"{number(start)}-{number(last)}"
