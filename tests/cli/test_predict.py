@@ -41,9 +41,9 @@ def test_a_path_without_a_verb() -> None:
     done = kcheck("d")
     assert done.code == kcheck("check", "d").code
     assert done.out.startswith(
-        "Kafka 3.7 or later (broker epoch in .kafka_cleanshutdown); answering for 4.3\n"
+        "Kafka 3.7 and later (broker epoch in .kafka_cleanshutdown); answering for 4.3\n"
         "d   broker 1: will boot but lose 10 records\n"
-        "  t-0 loses 10 records, offsets 0 to 9, 100 B, 10 of them below the high\n"
+        "  t-0 loses 10 records (offsets 0-9), 100 B, 10 of them below the high\n"
         "    watermark: the log start 99 is above the log end 10: the broker deletes\n"
         "    every segment\n"
         "details of the next start: kcheck predict d\n"
@@ -72,7 +72,7 @@ def test_each_partition_that_suffers_is_named() -> None:
     first = " ".join(kcheck("k", "--kafka", "4.3").out.partition("details of the next start")[0].split())
     assert first.startswith("k broker 1: will boot but lose 10 records and not serve 5 partitions t-0 loses")
     assert "the CRC of the batch at" in first
-    assert "stray-0, stray-1, stray-2 and 2 more partitions: stray, partition.metadata is missing" in first
+    assert "stray-0, stray-1, stray-2 and 2 more: stray, partition.metadata is missing" in first
 
 
 def test_a_word_that_is_no_path_is_no_verb() -> None:

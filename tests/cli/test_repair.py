@@ -62,7 +62,7 @@ def test_loss_is_accepted_by_an_option(tmp_path: Path) -> None:
     )
     accepted = kcheck("repair", made, "--accept-loss")
     assert 0 == accepted.code
-    assert "loses 80 records, offsets 20 to 99" in " ".join(accepted.out.split())
+    assert "loses 80 records (offsets 20-99)" in " ".join(accepted.out.split())
 
 
 def test_each_partition_tells_what_it_loses(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_each_partition_tells_what_it_loses(tmp_path: Path) -> None:
     lay_out(CASES / "kc141-batch-crc" / "flipped-bit-unclean", tmp_path / "data")
     shutil.copytree(tmp_path / "data" / "segments-0", tmp_path / "data" / "segments-1")
     text = " ".join(kcheck("repair", tmp_path / "data", "--accept-loss").out.split())
-    assert text.count("loses 9 records, offsets 120 to 128") == 2
+    assert text.count("loses 9 records (offsets 120-128)") == 2
     for name in ("segments-0", "segments-1"):
         assert f"proof {name}/" in text
         assert f"now the log dir is loaded; {name} ends at offset 120 and LOSES 9 records" in text

@@ -38,7 +38,7 @@ def test_the_logs_are_drawn_with_words(diverged: str) -> None:
         ("fetched", "98.53"), ("clean", "0.00"), ("error", "73.53"), ("clean", "0.00"),
     ]  # fmt: skip
     assert re.findall(r'<span class="said">(.+?)</span>', figure) == [
-        "holds 0–66; loses 50–66; fetches 67", "holds 0–67",
+        "holds 0-66; loses 50-66; fetches 67", "holds 0-67",
     ]  # fmt: skip
 
 

@@ -72,7 +72,7 @@ def test_every_step_is_read_without_javascript_and_on_paper(chromium: Browser, p
     assert [17, False] == chromium.ask(f"[{SEEN}.length, document.getElementById('control').checkVisibility()]")
     chromium.tell("Emulation.setEmulatedMedia", media="")
     written = page.read_text("utf-8")
-    for said in ("✗ 1 to 1 dropped, lost", "ReplicaFetcherThread.maybeTruncate: to the high watermark", "A (changed)"):
+    for said in ("✗ 1 dropped, lost", "ReplicaFetcherThread.maybeTruncate: to the high watermark", "A (changed)"):
         assert said in written
     assert '(<a href="https://kafka.apache.org/documentation/#replication">documentation</a>)' in written
     chromium.tell("Emulation.setScriptExecutionDisabled", value=True)

@@ -59,7 +59,7 @@ def test_a_plan_saves_the_segments_after_an_incomplete_batch(tmp_path: Path) -> 
     (loses,) = [row["loses"] for row in document("repair", "--accept-loss", one)["operations"] if row["loses"]]
     assert (loses["records"], loses["from"], loses["to"], loses["at_least"]) == (1, 14, 15, 1)
     shown = kcheck("repair", one, "--accept-loss", columns=200).out
-    assert "t-0: 26 records (offsets 14 to 39) without this plan, 1 record (offset 14) with it: it saves 25" in shown
+    assert "t-0: 26 records (offsets 14-39) without this plan, 1 record (offset 14) with it: it saves 25" in shown
 
 
 def test_a_refused_step_says_what_it_would_save(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_what_no_header_proves_is_unknown(tmp_path: Path) -> None:
     assert (start["records"], start["at_least"]) == (None, 25)
     assert (plan["plan_loses"]["records"], plan["plan_loses"]["at_least"], plan["saved"]) == (None, 0, 25)
     assert "will boot but lose at least 25 records" in kcheck("predict", one).out
-    assert "LOST at least 25 records, offsets 14 to 39" in kcheck("predict", one).out
+    assert "LOST at least 25 records (offsets 14-39)" in kcheck("predict", one).out
 
 
 def test_every_verb_counts_the_records_of_an_incomplete_tail(tmp_path: Path) -> None:

@@ -192,7 +192,7 @@ def test_what_a_start_takes_is_told_apart(diverged: list[str]) -> None:
     }  # fmt: skip
     assert [lost] == partition["lost_at_start"]
     assert 80 == partition["followers"][0]["log_end_offset_before"]
-    words = "startup of broker 2: LOST 20 records, offsets 80 to 99, 200 B, 0 of them below the high watermark"
+    words = "startup of broker 2: LOST 20 records (offsets 80-99), 200 B, 0 of them below the high watermark"
     for chosen in (("--leader", "1"), ()):
         assert words in kcheck("truncation", *diverged, *chosen, columns=120).out
 
