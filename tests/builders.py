@@ -3,7 +3,8 @@
 import os
 import struct
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from fastcrc import crc32
 
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.model.names import LEADER_EPOCHS, META_PROPERTIES, RECOVERY_POINT, segment_prefix
+from kcheck.model.source import BytesSource, DirectoryEntries, Filled, Source
+from kcheck.model.unreadable import UnreadableCause, UnreadableError
 from kcheck.records.batch import HEADER, LEGACY, OVERHEAD, TIMESTAMP
 
 HEADER_SIZE = HEADER.size
@@ -267,3 +270,37 @@ def fingerprint(folder: Path) -> dict[str, tuple[int, ...]]:
         times = (status.st_atime_ns, status.st_mtime_ns, status.st_ctime_ns)
         found[str(path.relative_to(folder))] = (status.st_ino, status.st_mode, status.st_size, *times)
     return found
+
+
+class BytesFiles:
+    """A directory in memory."""
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self._files = files
+
+    def entries(self) -> DirectoryEntries:
+        """Return the names as `Files.entries`."""
+        return DirectoryEntries({name: len(data) for name, data in self._files.items()})
+
+    @contextmanager
+    def open(self, name: str) -> Iterator[Source]:
+        """Open a file as `Files.open`."""
+        yield BytesSource(self._bytes(name))
+
+    def read_filled(self, name: str) -> Filled:
+        """Return a file as `Files.read_filled`."""
+        data = self._bytes(name)
+        return Filled(data, len(data))
+
+    def read_whole(self, name: str) -> bytes:
+        """Return a file as `Files.read_whole`."""
+        return self._bytes(name)
+
+    def readable_size(self, name: str) -> int:
+        """Return a size as `Files.readable_size`."""
+        return len(self._bytes(name))
+
+    def _bytes(self, name: str) -> bytes:
+        if name not in self._files:
+            raise UnreadableError("No such file or directory", UnreadableCause.MISSING)
+        return self._files[name]

@@ -24,7 +24,6 @@ from kcheck.records.batch import (
     SIGNED_BYTE_MAX,
     TIMESTAMP,
     body_from,
-    checksum,
 )
 
 RowBytes = npt.NDArray[np.uint8]
@@ -316,10 +315,3 @@ def _put(buffer: bytearray, position: int, at: int, data: bytes) -> None:
     low, high = max(at, position), min(at + len(data), position + len(buffer))
     if low < high:
         buffer[low - position : high - position] = data[low - at : high - at]
-
-
-def crc_matches(batch: bytes) -> bool:
-    """Whether the CRC of a complete batch is the one in its header."""
-    magic = batch[MAGIC_AT]
-    place = 17 if magic >= 2 else 12
-    return checksum(batch[body_from(magic) :], magic) == int.from_bytes(batch[place : place + 4], "big")

@@ -3,13 +3,12 @@
 A pure package opens nothing: it takes a `Source`, or `Files` to open the files of one directory by name.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from kcheck.model.names import LEADER_EPOCHS
 from kcheck.model.segments import RecordsView
-from kcheck.model.unreadable import UnreadableCause, UnreadableError
 
 SMALL_FILE_SIZE_MAX = 256 << 20
 """kcheck does not read a larger index or other small file: no broker writes one."""
@@ -115,37 +114,3 @@ class BytesSource:
     def next_data(self, position: int) -> int | None:
         """Return the position itself: memory has no holes."""
         return position if position < self.size else None
-
-
-class BytesFiles:
-    """A directory in memory."""
-
-    def __init__(self, files: Mapping[str, bytes]) -> None:
-        self._files = files
-
-    def entries(self) -> DirectoryEntries:
-        """Return the names as `Files.entries`."""
-        return DirectoryEntries({name: len(data) for name, data in self._files.items()})
-
-    @contextmanager
-    def open(self, name: str) -> Iterator[Source]:
-        """Open a file as `Files.open`."""
-        yield BytesSource(self._bytes(name))
-
-    def read_filled(self, name: str) -> Filled:
-        """Return a file as `Files.read_filled`."""
-        data = self._bytes(name)
-        return Filled(data, len(data))
-
-    def read_whole(self, name: str) -> bytes:
-        """Return a file as `Files.read_whole`."""
-        return self._bytes(name)
-
-    def readable_size(self, name: str) -> int:
-        """Return a size as `Files.readable_size`."""
-        return len(self._bytes(name))
-
-    def _bytes(self, name: str) -> bytes:
-        if name not in self._files:
-            raise UnreadableError("No such file or directory", UnreadableCause.MISSING)
-        return self._files[name]

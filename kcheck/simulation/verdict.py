@@ -34,11 +34,6 @@ class Verdict(NamedTuple):
     offline: bool = False
     """Whether the partition has no leader that runs."""
 
-    @property
-    def is_good(self) -> bool:
-        """Whether no promise is broken."""
-        return not (self.lost or self.withdrawn or self.stuck or any(not pair.detected for pair in self.diverged))
-
 
 def judge(state: ClusterState, rules: Rules) -> Verdict:
     """Return what a history has cost, in the state where it ends."""

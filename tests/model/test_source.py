@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from kcheck.disk.read import FilesOf
-from kcheck.model.source import BytesFiles, Files, small_size_max
+from kcheck.model.source import Files, small_size_max
 from kcheck.model.unreadable import UnreadableCause, UnreadableError
+from tests.builders import BytesFiles
 
 FILES = {"a.log": b"", "b.index": b"abc"}
 

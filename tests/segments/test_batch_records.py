@@ -9,13 +9,12 @@ from hypothesis import strategies as st
 
 from kcheck.model.finding import Location
 from kcheck.model.segments import FAULT_COUNT_MAX, FaultyRecord, RecordFault, RecordsView
-from kcheck.model.source import BytesFiles
 from kcheck.records.record import Record, read_records
 from kcheck.segments import batch_records as records
 from kcheck.segments import header_columns as window
 from kcheck.segments.segment import read_segment
 from tests import strategies
-from tests.builders import FIRST_TIMESTAMP, Made, batch, batch_of, log, message, record, varint
+from tests.builders import FIRST_TIMESTAMP, BytesFiles, Made, batch, batch_of, log, message, record, varint
 from tests.compressed import gzip, lz4, xerial, zstd
 
 FRAMING, OFFSET, TIMESTAMP = RecordFault.FRAMING, RecordFault.OFFSET, RecordFault.TIMESTAMP

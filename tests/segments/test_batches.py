@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kcheck.model.entries import Batch, Offset
-from kcheck.model.source import BytesFiles, BytesSource
+from kcheck.model.source import BytesSource
 from kcheck.segments import batches as scanned
 from kcheck.segments.batches import Walk, tail_start
-from tests.builders import HEADER_SIZE, Made, batch, flipped, index, index_of, log, message, run
+from tests.builders import HEADER_SIZE, BytesFiles, Made, batch, flipped, index, index_of, log, message, run
 
 BASE = Offset(0)
 

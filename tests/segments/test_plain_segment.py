@@ -14,12 +14,12 @@ from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.finding import Location
 from kcheck.model.segments import SegmentView
-from kcheck.model.source import BytesFiles, Files
+from kcheck.model.source import Files
 from kcheck.rules import Scope
 from kcheck.segments import plain_segment as small
 from kcheck.segments.producer_snapshots import offsets_within, snapshot_offsets
 from kcheck.segments.segment import read_segment
-from tests.builders import Made, batch, log
+from tests.builders import BytesFiles, Made, batch, log
 from tests.cases.build import shared_copies
 from tests.oracle.ask import spread
 from tests.rules.build import found_by_all

@@ -13,7 +13,6 @@ from kcheck.model.entries import Offset
 from kcheck.model.finding import Location
 from kcheck.model.names import log_name
 from kcheck.model.producers import FaultySequence, ProducersView, SequenceFault, SnapshotFault
-from kcheck.model.source import BytesFiles
 from kcheck.model.views import FileView
 from kcheck.segments import header_columns as columns
 from kcheck.segments import plain_segment as small
@@ -21,7 +20,7 @@ from kcheck.segments import producer_tracking as following
 from kcheck.segments.producer_snapshots import SnapshotChecker, offsets_within, snapshot_offsets
 from kcheck.segments.segment import read_segment
 from kcheck.views.partition import view_of
-from tests.builders import Made, batch, flipped, log
+from tests.builders import BytesFiles, Made, batch, flipped, log
 
 ID = 7
 NONE = -1

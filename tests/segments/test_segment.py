@@ -19,14 +19,13 @@ from kcheck.model.segments import (
     SegmentView,
     Transactions,
 )
-from kcheck.model.source import BytesFiles
 from kcheck.model.unreadable import UnreadableError
 from kcheck.rules.kc001_unreadable import GONE
 from kcheck.segments import columnar_segment as whole
 from kcheck.segments import header_columns as columns
 from kcheck.segments import plain_segment as small
 from kcheck.segments.segment import read_segment
-from tests.builders import Made, batch, flipped, index_of, log, message, run
+from tests.builders import BytesFiles, Made, batch, flipped, index_of, log, message, run
 
 LEAST = -(2**63)
 PAYLOAD = b"x" * 39

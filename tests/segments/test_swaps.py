@@ -2,10 +2,9 @@
 
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import DirectoryState
-from kcheck.model.source import BytesFiles
 from kcheck.model.views import PartitionView
 from kcheck.segments.swaps import read_swaps
-from tests.builders import log, run
+from tests.builders import BytesFiles, log, run
 
 SWAP = "00000000000000000000.log.swap"
 VIEW = PartitionView(

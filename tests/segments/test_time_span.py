@@ -10,10 +10,9 @@ from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Location
 from kcheck.model.segments import SegmentView
-from kcheck.model.source import BytesFiles
 from kcheck.segments.segment import read_segment
 from kcheck.segments.time_span import TimeSpan
-from tests.builders import batch, index, log, message
+from tests.builders import BytesFiles, batch, index, log, message
 
 BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
 SCENES = sorted(path for path in BROKERS.glob("*/*") if path.is_dir())

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Mapping
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode, Settings
 from kcheck.model.names import segment_prefix
-from kcheck.model.source import BytesFiles
 from kcheck.startup.inputs import Context
 from kcheck.startup.log_loader import LogLoader
 from kcheck.startup.segment import Segment
 from kcheck.startup.virtual_files import Folder, contents_of
-from tests.builders import Made, batch_of, log, record
+from tests.builders import BytesFiles, Made, batch_of, log, record
 
 TRANSACTIONAL, CONTROL = 0x10, 0x20
 ABORT, COMMIT = 0, 1

@@ -8,11 +8,10 @@ from kcheck.core.releases.releases import release
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Mode, Outcome, Settings
 from kcheck.model.names import LEADER_EPOCHS, parse_directory, segment_prefix
-from kcheck.model.source import BytesFiles
 from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_manager import combined_starts
 from kcheck.startup.partition import start_partition
-from tests.builders import batch
+from tests.builders import BytesFiles, batch
 from tests.growth import grows_with_its_input
 
 

@@ -17,10 +17,9 @@ from kcheck.model.cluster import BrokerRegistration, ClusterImage, PartitionRegi
 from kcheck.model.entries import Offset
 from kcheck.model.loss import LostRecords
 from kcheck.model.names import parse_directory
-from kcheck.model.source import BytesFiles
 from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.partition import cut_loss, start_folder, start_partition
-from tests.builders import Made, batch, index, log, run
+from tests.builders import BytesFiles, Made, batch, index, log, run
 from tests.startup.folders import context_of, folder_of, folder_of_logs, name
 
 TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAg"

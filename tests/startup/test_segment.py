@@ -5,10 +5,9 @@ import pytest
 from kcheck.core.start.segments import LOG_SIZE_MAX
 from kcheck.core.start.startup import Settings
 from kcheck.formats.transaction_index import AbortedTxn
-from kcheck.model.source import BytesFiles
 from kcheck.startup.segment import Segment, endings
 from kcheck.startup.virtual_files import Folder, StartError, contents_of
-from tests.builders import Made, batch, index, run
+from tests.builders import BytesFiles, Made, batch, index, run
 from tests.startup.folders import context_of, folder_of, folder_of_logs, name, segment_of
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from kcheck.core.releases.releases import release
 from kcheck.core.start.predictions import Changes, new_content
-from kcheck.model.source import BytesFiles
 from kcheck.startup.virtual_files import DirectoryError, Folder, UnseenError, contents_of, failed
+from tests.builders import BytesFiles
 from tests.startup.folders import folder_of, name
 
 
