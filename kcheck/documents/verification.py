@@ -1,7 +1,56 @@
-"""What became of a plan, as rows."""
+"""What became of a plan, step by step, and as rows."""
 
-from kcheck.core.election.verification import PlanStep
+from enum import StrEnum
+from typing import NamedTuple
+
 from kcheck.model.report import Column, Row
+
+
+class StepKind(StrEnum):
+    """What a step is about. The value is what an answer calls it."""
+
+    BROKER = "broker"
+    """A broker starts."""
+    TOPIC = "topic"
+    """The partition is still of the same topic."""
+    LEADER = "leader"
+    """The recommended broker leads."""
+    EPOCH = "leader-epoch"
+    """An election raised the leader epoch."""
+    LOG_END = "log-end"
+    """The leader's log still has all that it had."""
+    TRUNCATION = "truncation"
+    """A follower truncates what its leader lacks."""
+    RECORDS = "records"
+    """What the saved records say: which of them are in the leader's log."""
+    REPLICAS = "replicas"
+    """The partition has all its replicas."""
+    ISR = "isr"
+    """All its replicas are in sync."""
+    STRAY = "stray"
+    """No stray directory is left."""
+    CONFIG = "config"
+    """Unclean elections are forbidden again."""
+
+
+class PlanStep(NamedTuple):
+    """What was expected, and what the files say now."""
+
+    kind: StepKind
+    """What it is about."""
+    expected: str
+    """What the plan expects."""
+    seen: str
+    """What is there."""
+    ok: bool | None
+    """Whether it is as expected; None if that is not known."""
+    topic: str | None = None
+    """The topic; None for a step of a broker."""
+    partition: int | None = None
+    """The partition; None for a step of a broker."""
+    broker_id: int | None = None
+    """The broker; None for a step that is of no single one."""
+
 
 COLUMNS = (
     Column("kind", "string", "What the step is about."),

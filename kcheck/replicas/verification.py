@@ -5,18 +5,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kcheck.core.election.recovery_plan import PlannedPartition, SavedPlan
-from kcheck.core.election.verification import (
-    PartitionNow,
-    PlanStep,
-    SavedEvidence,
-    broker_steps,
-    partition_steps,
-    verdict,
-)
 from kcheck.disk.read import read_whole
 from kcheck.disk.walk import exists, file_size, is_directory, join, list_directory, split
 from kcheck.documents.answer import COMPARED_COUNT_MAX, Answer, Outcomes
-from kcheck.documents.verification import COLUMNS, step_row
+from kcheck.documents.verification import COLUMNS, PlanStep, step_row
 from kcheck.errors import UsageError
 from kcheck.handouts.election_files import PLAN, RESTORE
 from kcheck.handouts.saved_plan import parse_assignments, parse_plan
@@ -31,6 +23,7 @@ from kcheck.model.unreadable import UnreadableError
 from kcheck.replicas.distinct_records import Distinct, LostRange, distinct
 from kcheck.replicas.leader_plans import Election, plans_of
 from kcheck.replicas.loading import LoadedReplicas, replicas_of
+from kcheck.replicas.plan_steps import PartitionNow, SavedEvidence, broker_steps, partition_steps, verdict
 from kcheck.replicas.replica import LogFile, ReplicaState, live
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_at_hand import image_at_hand

@@ -40,7 +40,7 @@ def check(view: Quorum, release: Release) -> Iterable[Finding]:
         is_metadata_version = refused.name == METADATA_VERSION
         yield RULE.finding(
             where,
-            refused.words,
+            feature_words(refused),
             effect=f"{effect(release)}.",
             advice=_advice(refused),
             data={"metadata_version": refused.level} if is_metadata_version else {refused.name: refused.level},
@@ -56,11 +56,16 @@ def check(view: Quorum, release: Release) -> Iterable[Finding]:
     if below:
         yield RULE.finding(
             where,
-            f"{version.words}; the software of broker {listed(below)} does not support it",
+            f"{feature_words(version)}; the software of broker {listed(below)} does not support it",
             effect="The controller refuses to register these brokers: they do not start.",
             advice=_advice(version),
             data={"metadata_version": version.level, "broker_ids": tuple(below)},
         )
+
+
+def feature_words(feature: FinalizedFeature) -> str:
+    """Return `metadata.version is 30, of Kafka 4.3`."""
+    return f"{feature.name} is {feature.level}, of Kafka {feature.first}"
 
 
 def _advice(feature: FinalizedFeature) -> str:

@@ -1,7 +1,7 @@
 """The next start of a broker, acted out on its files in memory: what LogManager and LogLoader would do.
 
 Decides: what becomes of each log dir and each partition directory, which records the start loses, and which files it
-changes. Decisions that need no file are in `core/`: `startup`, `log_dir_outcome`, `leader_epochs`, `producer_state`.
+changes. Decisions that need no file are in `core/`: `startup`, `leader_epochs`, `producer_state`.
 Comes in: a `LogDir` (`model.views`), the `Files` of each directory (`model.source`), the user's `StartOptions`, and the
 Kafka release. The release says how it behaves (`core.releases`); no module here compares versions, or opens a path.
 Goes out: `core.start.predictions.LogDirPrediction` with one `PartitionPrediction` a directory. Nothing is written.
@@ -55,7 +55,7 @@ counts the lost records, and asks whether the log is a stray, or a future log th
 LogManager: one log dir, then one broker, `log_manager`
  1. `start_context`      clean or unclean, KRaft or ZooKeeper, and what the cluster metadata say
  2. `load_directories`   each directory that the broker loads, by the steps above
- 3. `log_dir_start`      the log dir: abort before offline before load (`core.start.log_dir_outcome`)
+ 3. `log_dir_start`      the log dir: abort before offline before load (`log_dir_outcome`)
       abort    a bad meta.properties (from 3.7 an unreadable one: offline), a directory name that cannot be parsed,
                a partition that aborts, one that exists twice, or a log with an open transaction that loads
                after a failed read

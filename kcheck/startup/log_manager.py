@@ -7,16 +7,6 @@ from typing import NamedTuple
 
 from kcheck.core.cluster.copies import MetadataCopy
 from kcheck.core.cluster.metadata_version import unsupported
-from kcheck.core.start.log_dir_outcome import (
-    PredictedPartition,
-    Unformatted,
-    broker_abort,
-    duplicates,
-    log_dir_outcome,
-    promoted_futures,
-    with_abort,
-    without_replaced,
-)
 from kcheck.core.start.meta_properties import names_nothing, outcome_of
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import (
@@ -57,6 +47,16 @@ from kcheck.rules import (
     kc503_metadata_version_too_new,
 )
 from kcheck.startup.inputs import Context, DirectoryLoad, LoadInputs, load_inputs
+from kcheck.startup.log_dir_outcome import (
+    PredictedPartition,
+    Unformatted,
+    broker_abort,
+    duplicates,
+    log_dir_outcome,
+    promoted_futures,
+    with_abort,
+    without_replaced,
+)
 
 Load = Callable[[str, PartitionDirectory, LoadInputs, Context], PartitionPrediction]
 """Predicts one partition directory of a log dir: its name, parsed name, inputs and context."""
@@ -215,7 +215,8 @@ def _failures(log_dir: LogDir, context: Context) -> Iterator[UnreadableOutcome]:
             yield UnreadableOutcome(outcome, kc121_meta_properties_unreadable.message(meta, fault))
     refused = None if detector is None else unsupported(detector.copy.image, release)
     if refused is not None:
-        yield UnreadableOutcome(Outcome.ABORT, f"{refused.words}: {kc503_metadata_version_too_new.effect(release)}")
+        words = kc503_metadata_version_too_new.feature_words(refused)
+        yield UnreadableOutcome(Outcome.ABORT, f"{words}: {kc503_metadata_version_too_new.effect(release)}")
     cache = _refused_cache(log_dir, context)
     if cache is not None and context.settings.remote_storage:
         yield UnreadableOutcome(Outcome.ABORT, cache)

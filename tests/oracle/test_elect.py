@@ -20,8 +20,8 @@ import kcheck
 from kcheck.core.election.early_elections import displaced
 from kcheck.core.election.election import first_leader, leader_of_all
 from kcheck.core.election.plans import Candidate, PartitionElection
-from kcheck.core.election.verification import StepKind
 from kcheck.core.replication.truncation_plans import FollowerPlan
+from kcheck.documents.verification import StepKind
 from kcheck.replicas.elect import ClusterElection
 from tests.oracle import diverged
 from tests.oracle.ask import IS_WHOLE

@@ -24,11 +24,6 @@ class FinalizedFeature(NamedTuple):
     last: str | None = None
     """The last one; None if every later line does."""
 
-    @property
-    def words(self) -> str:
-        """What a finding and a prediction say of it."""
-        return f"{self.name} is {self.level}, of Kafka {self.first}"
-
     def supported_by(self, release: Release) -> bool:
         """Whether a node of the release starts with it: the node or its controller refuses others."""
         line = age(line_of(release.name))

@@ -6,7 +6,10 @@ The expectations are rules 0.1, 0.2 and 1.4 of Kafka's startup, which the record
 import pytest
 
 from kcheck.core.releases.releases import release
-from kcheck.core.start.log_dir_outcome import (
+from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
+from kcheck.core.start.startup import Mode, Outcome, UnreadableOutcome
+from kcheck.model.names import parse_directory
+from kcheck.startup.log_dir_outcome import (
     LogDirOutcome,
     PredictedPartition,
     Unformatted,
@@ -17,9 +20,6 @@ from kcheck.core.start.log_dir_outcome import (
     with_abort,
     without_replaced,
 )
-from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
-from kcheck.core.start.startup import Mode, Outcome, UnreadableOutcome
-from kcheck.model.names import parse_directory
 
 BAD_CHECKPOINT = UnreadableOutcome(Outcome.OFFLINE, "the recovery points cannot be read", fails_later=True)
 OPEN_TRANSACTION = "t-0 has an open transaction"

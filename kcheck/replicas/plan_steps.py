@@ -1,63 +1,17 @@
 """Compares a cluster with what a saved plan expects of it, step by step."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from enum import StrEnum
 from typing import NamedTuple
 
 from kcheck.core.election.recovery_plan import PlannedFollower, PlannedPartition, SavedPlan
 from kcheck.core.replication.truncation_plans import FollowerPlan
+from kcheck.documents.verification import PlanStep, StepKind
 from kcheck.model.cluster import NO_LEADER, BrokerRegistration, PartitionRegistration
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.names import ids_differ
 
 _UNKNOWN_PARTITION = "? (the partition is not in the metadata at hand)"
 _NOT_SAVED = "? (the plan's saved records are not at hand: elect --save-lost keeps them)"
-
-
-class StepKind(StrEnum):
-    """What a step is about. The value is what an answer calls it."""
-
-    BROKER = "broker"
-    """A broker starts."""
-    TOPIC = "topic"
-    """The partition is still of the same topic."""
-    LEADER = "leader"
-    """The recommended broker leads."""
-    EPOCH = "leader-epoch"
-    """An election raised the leader epoch."""
-    LOG_END = "log-end"
-    """The leader's log still has all that it had."""
-    TRUNCATION = "truncation"
-    """A follower truncates what its leader lacks."""
-    RECORDS = "records"
-    """What the saved records say: which of them are in the leader's log."""
-    REPLICAS = "replicas"
-    """The partition has all its replicas."""
-    ISR = "isr"
-    """All its replicas are in sync."""
-    STRAY = "stray"
-    """No stray directory is left."""
-    CONFIG = "config"
-    """Unclean elections are forbidden again."""
-
-
-class PlanStep(NamedTuple):
-    """What was expected, and what the files say now."""
-
-    kind: StepKind
-    """What it is about."""
-    expected: str
-    """What the plan expects."""
-    seen: str
-    """What is there."""
-    ok: bool | None
-    """Whether it is as expected; None if that is not known."""
-    topic: str | None = None
-    """The topic; None for a step of a broker."""
-    partition: int | None = None
-    """The partition; None for a step of a broker."""
-    broker_id: int | None = None
-    """The broker; None for a step that is of no single one."""
 
 
 class SavedEvidence(NamedTuple):

@@ -5,18 +5,11 @@ from typing import Any
 import pytest
 
 from kcheck.core.election.recovery_plan import PlannedFollower, PlannedPartition, SavedPlan
-from kcheck.core.election.verification import (
-    PartitionNow,
-    PlanStep,
-    SavedEvidence,
-    StepKind,
-    broker_steps,
-    partition_steps,
-    verdict,
-)
 from kcheck.core.replication.truncation_plans import FollowerPlan, OffsetRange, TruncatedRecords
+from kcheck.documents.verification import PlanStep, StepKind
 from kcheck.model.cluster import BrokerRegistration, PartitionRegistration
 from kcheck.model.entries import Epoch, Offset
+from kcheck.replicas.plan_steps import PartitionNow, SavedEvidence, broker_steps, partition_steps, verdict
 
 PLANNED = PlannedPartition(
     topic="t", partition=0, topic_id="ID", leader=1, log_end_offset=Offset(9), epoch_floor=Epoch(4),

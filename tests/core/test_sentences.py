@@ -1,0 +1,53 @@
+"""Core decides in values: documents, handouts and rules say them."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+CORE = Path(__file__).parents[2] / "kcheck/core"
+
+SPEAKING = {
+    "cluster/metadata_replay.py": "defects of records, as a parser has them",
+    "cluster/znode_tree.py": "the same, of ZooKeeper's transactions",
+    "start/startup.py": "which file Kafka's exception is about",
+    "start/strays.py": "reasons of a prediction, which startup joins with its own",
+    "start/zookeeper_replicas.py": "the same, of a ZooKeeper cluster",
+}
+"""The modules with sentences, each with a reason."""
+
+
+def sentences(tree: ast.AST) -> Iterator[str]:
+    """Yield the texts of three words or more in functions, but docstrings, errors and messages of assertions."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Raise | ast.Assert | ast.Expr) and not _is_call(node):
+            continue
+        text = _text(node)
+        if text is not None:
+            if len(text.split()) >= 3:
+                yield text
+        else:
+            yield from sentences(node)
+
+
+def _is_call(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant)
+
+
+def _text(node: ast.AST) -> str | None:
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def functions(tree: ast.AST) -> list[ast.FunctionDef]:
+    """Return all functions of a module."""
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+
+
+def test_no_function_of_core_returns_a_sentence() -> None:
+    speaking = {}
+    for path in sorted(CORE.rglob("*.py")):
+        texts = [text for function in functions(ast.parse(path.read_text("utf-8"))) for text in sentences(function)]
+        if texts:
+            speaking[path.relative_to(CORE).as_posix()] = texts
+    assert SPEAKING.keys() == speaking.keys(), speaking
