@@ -36,6 +36,7 @@ where one new module is one new plug:
 - `schemas`: What do the records of internal topics contain?
 - `tables`*: Which columns do the published tables have?
 - `arrow`: How do rows become Arrow columns?
+- `words`: How do texts say counts, names, ranges of offsets, losses and releases?
 - `model`: Which values do all packages share?
 - `errors`: Which exceptions are there, and what is the exit code of each?
 - `registry`: How are the modules of a plug package found?

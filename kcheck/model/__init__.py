@@ -17,6 +17,7 @@ renderers turn them into rows. A value that kcheck has not seen is None.
 - `cluster`: Which topics, partitions, brokers and controllers does a cluster have?
 - `znodes`: Which znodes and transactions are in a ZooKeeper data directory?
 - `zookeeper_metadata`: What does ZooKeeper keep of a cluster that KRaft does not?
+- `loss`: Which records does a start or a repair take from the files?
 - `evidence`: What do the files prove about the release that wrote them?
 - `release`: What does a release of Kafka do?
 - `behaviour`: In which releases does a behavior hold? No other module compares versions.

@@ -22,5 +22,6 @@ In: `BROKER=PATH` arguments. Out: a typed answer, such as `EndOffsets`, `Truncat
 - `lost_transactions`: Which transactions are open at an offset, and which of them lose records?
 - `group_offsets`: Which offsets have consumer groups committed?
 - `saved_records`: Where are copies of the batches that a replica loses?
+- `plan_steps`: Which steps of a saved plan came true?
 - `verification`: Do the directories look as the plan of `elect --out` expects?
 """

@@ -11,6 +11,7 @@ fails to start (abort), or, where `offline` is set, only its log dir fails. `Uns
 broker, could not read a file: the outcome is unknown. After an error the folder has the files that the broker leaves.
 
 - `log_manager`: What happens to the log dirs of one broker?
+- `log_dir_outcome`: Does the broker abort, or does a log dir go offline?
 - `inputs`: Which settings and checkpoints does each step use?
 - `partition`: What happens to one partition directory, and which records are lost?
 - `unchanged`: Which logs are loaded unchanged, as their views prove?

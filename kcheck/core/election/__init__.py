@@ -1,7 +1,7 @@
 """Who leads each partition of a cluster, in which order brokers start, and what each choice costs.
 
 In: the replicas of each partition as their brokers start with them, and the metadata of the cluster. Out: candidates
-with their losses, start orders, a verdict, and the recovery plan.
+with their losses, start orders, and the recovery plan; `documents.election_verdict` says them.
 
 - `election`: Which replica does the controller elect?
 - `plans`: What does each candidate cost?
@@ -9,7 +9,5 @@ with their losses, start orders, a verdict, and the recovery plan.
 - `start_order`: In which order should the brokers start?
 - `early_elections`: Which partitions need an unclean election while the brokers start?
 - `broker_losses`: Which records are lost with a broker that never returns?
-- `verdict`: Which remedy is best?
 - `recovery_plan`: Which steps does `elect` recommend, and how should the cluster look after each step?
-- `verification`: Does the cluster look as the plan expects?
 """

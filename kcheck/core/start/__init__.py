@@ -1,7 +1,7 @@
 """What a broker does when it starts, decided from names, numbers and settings.
 
 In: facts about a log dir and its partition directories, the metadata of the cluster, a `Release`. Out: predictions,
-verdicts, and reasons against the start. `startup` acts the steps out on files.
+verdicts, and reasons against the start. `startup` acts the steps out on files, `documents` says the results.
 
 - `identity`: Which node owns a log dir?
 - `meta_properties`: Does the broker accept meta.properties?
@@ -14,9 +14,8 @@ verdicts, and reasons against the start. `startup` acts the steps out on files.
 - `strays`: Is a replica part of the KRaft metadata?
 - `zookeeper_replicas`: Is a replica part of the metadata in ZooKeeper?
 - `cordoned`: Does a log dir get new replicas?
-- `log_dir_outcome`: Does the broker abort, or does a log dir go offline?
 - `predictions`: Which values describe the next start?
-- `verdicts`: Which line describes a log dir, and how severe is it?
+- `verdicts`: What happens to a log dir, and how severe is it?
 - `claims`: Does the broker do what a finding claims?
 - `preflight`: May the broker start?
 """
