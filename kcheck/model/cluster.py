@@ -4,7 +4,7 @@ The names are those of Kafka's images: PartitionRegistration, BrokerRegistration
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 from typing import Any, NamedTuple, Self
 
 FROM_SNAPSHOT = -1
@@ -169,19 +169,52 @@ class QuorumState(NamedTuple):
     """The directory id of the controller that the node voted for (version 1)."""
 
 
+class StrayCause(Enum):
+    """What a cluster lacks of a replica."""
+
+    TOPIC = auto()
+    """It has no topic with this id, or with this name."""
+    PARTITION = auto()
+    """Its topic has no such partition."""
+    REPLICA = auto()
+    """It has no replica of the partition on the broker."""
+
+
+class StrayDoubt(Enum):
+    """Why a broker may see other metadata when it starts."""
+
+    OLDER = auto()
+    """The copy may be older than the directory."""
+    UNCOMMITTED = auto()
+    """The record may not be committed."""
+
+
+class Stray(NamedTuple):
+    """Why a replica does not belong to the cluster."""
+
+    cause: StrayCause
+    """What the cluster lacks."""
+    about: str | int | None
+    """The topic id, the partition, or the broker; None for a topic by its name."""
+    since: int | None = None
+    """The offset of the metadata record that says so, or FROM_SNAPSHOT; None if no record is known."""
+    doubt: StrayDoubt | None = None
+    """Why the broker may see other metadata; None if it sees these."""
+
+
 class ReplicaInCluster(NamedTuple):
     """What the metadata of its cluster say of a replica that is on the disk of a broker."""
 
     source: str
-    """The copy of the metadata, and how far it goes."""
+    """The copy of the metadata."""
     topic_id: str | None
     """The id of the topic with this name; None if there is none."""
     registration: PartitionRegistration | None
     """The partition by the topic id on disk, by the name where there is no id; None if there is no such partition."""
-    stray: str | None = None
+    end: int | None = None
+    """The offset where the copy ends; None in ZooKeeper."""
+    stray: Stray | None = None
     """Why the cluster has no such replica on this broker; None if it has."""
-    uncertain: str | None = None
-    """Why the broker may see other metadata at its next start; None if it sees these."""
     is_certain: bool = False
     """Whether the metadata are at least those that the broker had when it wrote the replica."""
     directory_id: str | None = None

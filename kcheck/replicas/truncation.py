@@ -6,9 +6,10 @@ from typing import Self
 
 from kcheck.core.replication.truncation_plans import TruncationPlan
 from kcheck.core.start.startup import Settings
-from kcheck.core.start.strays import NOT_SERVED, StrayDetector
+from kcheck.core.start.strays import StrayDetector
 from kcheck.disk.refusals import Refusals
 from kcheck.documents.answer import Answer, Outcomes, compared, name_of, outcomes_of
+from kcheck.documents.strays import NOT_SERVED, stray_outcome
 from kcheck.documents.truncation import plan_row
 from kcheck.errors import UsageError
 from kcheck.model.finding import Finding
@@ -162,7 +163,7 @@ class _InCluster:
             log_dir = self._log_dirs.open(where.log_dir, where.broker_id)
             self._detectors[where.log_dir] = start_context(log_dir, self._options)[1].stray_detector
         detector, release = self._detectors[where.log_dir], self._options.release
-        outcome = detector and detector.outcome(files.view.topic_id, files.view.partition, release)
+        outcome = detector and stray_outcome(detector, files.view.topic_id, files.view.partition, release)
         return None if outcome is None else f"{NOT_SERVED}{outcome[1]}"
 
 

@@ -1,6 +1,7 @@
 """What the rules share that hold files against the metadata of the cluster."""
 
 from kcheck.core.cluster.copies import MetadataCopy
+from kcheck.documents.strays import copy_words
 from kcheck.model.cluster import ReplicaInCluster
 from kcheck.model.finding import Location
 from kcheck.model.views import PartitionView
@@ -18,9 +19,9 @@ def has_other_topic_id(view: PartitionView, replica: ReplicaInCluster) -> bool:
     return None not in (view.topic_id, replica.topic_id) and view.topic_id != replica.topic_id
 
 
-def doubt(replica: ReplicaInCluster) -> str:
-    """Return what a message adds where the metadata may be older than the directory."""
-    return "" if replica.is_certain else MAY_BE_OLDER
+def source_of(replica: ReplicaInCluster) -> str:
+    """Return the copy of the metadata, how far it goes, and whether it may be older than the directory."""
+    return f"{copy_words(replica.source, replica.end)}{'' if replica.is_certain else MAY_BE_OLDER}"
 
 
 def place_of(copy: MetadataCopy) -> Location:

@@ -31,7 +31,7 @@ from kcheck.model.finding import Claimed, Effect, Finding, Severity
 from kcheck.model.names import PARTITION_METADATA
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
-from kcheck.rules._cluster import doubt, has_metadata, has_other_topic_id
+from kcheck.rules._cluster import has_metadata, has_other_topic_id, source_of
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._partition import says
 from kcheck.rules._words import kafka
@@ -46,7 +46,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     yield RULE.finding(
         view.where._replace(file=PARTITION_METADATA),
         f"the topic id is {view.topic_id}, but the cluster gave {view.topic} the id {replica.topic_id}, according to "
-        f"{replica.source}{doubt(replica)}",
+        f"{source_of(replica)}",
         effect=becomes_stray(view, replica, release) if replica.stray else _refused(replica, release),
         advice="Copy the directory out of the log dir if you may need its records. Never change the id to keep records "
         "of a deleted topic.",

@@ -24,6 +24,7 @@ See: operations/stray-replica.md
 
 from collections.abc import Iterable
 
+from kcheck.documents.strays import doubt_words, stray_words
 from kcheck.model.cluster import ReplicaInCluster
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
@@ -38,20 +39,21 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     replica = view.in_cluster
     if replica is None or replica.stray is None or has_other_topic_id(view, replica):
         return
+    doubt = doubt_words(replica.stray, replica.end)
     yield RULE.finding(
         view.where,
-        replica.stray + (f"; {replica.uncertain}" if replica.uncertain else ""),
+        "; ".join((stray_words(replica.stray, replica.source, replica.end), *([doubt] if doubt else []))),
         effect=becomes_stray(view, replica, release),
         advice=_advice(replica),
-        severity=_severity(replica),
+        severity=_severity(replica, doubt),
         data={"topic_id": view.topic_id, "size": view.size},
     )
 
 
-def _severity(replica: ReplicaInCluster) -> Severity:
+def _severity(replica: ReplicaInCluster, doubt: str | None) -> Severity:
     if replica.of_zookeeper:
         return Severity.INFO
-    return Severity.WARNING if replica.uncertain else Severity.ERROR
+    return Severity.WARNING if doubt else Severity.ERROR
 
 
 def _advice(replica: ReplicaInCluster) -> str:

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
-from kcheck.rules._cluster import doubt, has_metadata
+from kcheck.rules._cluster import has_metadata, source_of
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import kafka
 
@@ -31,7 +31,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         yield RULE.finding(
             view.where,
             f"the cluster assigns the replica to log dir {replica.directory_id}, this is log dir "
-            f"{replica.own_directory_id}, according to {replica.source}{doubt(replica)}",
+            f"{replica.own_directory_id}, according to {source_of(replica)}",
             effect=f"{kafka(release)} serves the replica from this log dir, and asks the controller to record that.",
             advice="None is needed if the directory was moved on purpose.",
             data={"directory_id": replica.own_directory_id, "directory_id_of_cluster": replica.directory_id},

@@ -21,7 +21,7 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import LEADER_EPOCHS
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
-from kcheck.rules._cluster import doubt, has_metadata
+from kcheck.rules._cluster import has_metadata, source_of
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import kafka
 
@@ -40,7 +40,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         yield RULE.finding(
             where,
             f"the latest leader epoch is {latest}, but the controller has given only {given}, according to "
-            f"{replica.source}{doubt(replica)}",
+            f"{source_of(replica)}",
             effect=_effect(replica, release),
             advice="Find out which of the two is wrong before you start the broker: compare with the other replicas, "
             "and with a controller's copy of the metadata.",

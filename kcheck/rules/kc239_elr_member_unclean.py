@@ -26,7 +26,7 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import CLEAN_SHUTDOWN
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
-from kcheck.rules._cluster import doubt, has_metadata
+from kcheck.rules._cluster import has_metadata, source_of
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import kafka
 from kcheck.words import listed
@@ -47,7 +47,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         is_last = not registration.isr and registration.elr == (broker_id,)
         yield RULE.finding(
             view.where,
-            f"broker {broker_id} is in the ELR, but {why}, according to {replica.source}{doubt(replica)}",
+            f"broker {broker_id} is in the ELR, but {why}, according to {source_of(replica)}",
             effect=f"{kafka(release)} removes broker {broker_id} from the ELR when it registers. "
             + _left(registration, broker_id, is_last=is_last),
             advice="Compare the replicas with kcheck truncation before the controller elects a leader."

@@ -7,7 +7,7 @@ import numpy as np
 from kcheck.core.start.predictions import LoadedLog, LogCut, PartitionPrediction, total_loss
 from kcheck.core.start.segments import loaded_high_watermark
 from kcheck.core.start.startup import IO_ERROR, Outcome, outcome_without_topic_id
-from kcheck.core.start.strays import SET_ASIDE
+from kcheck.documents.strays import SET_ASIDE, stray_outcome
 from kcheck.formats import partition_metadata
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
 from kcheck.model.loss import LostRecords
@@ -156,9 +156,10 @@ def _outcome(
             why = f"{PARTITION_METADATA} is missing"
             return unnamed, f"{why}{SET_ASIDE}" if unnamed is Outcome.STRAY else why, None
         detector = context.stray_detector
-        stray = detector.outcome(topic_id, directory.partition, context.release) if detector and topic_id else None
-        if stray is not None:
-            return stray
+        if detector is not None and topic_id:
+            stray = stray_outcome(detector, topic_id, directory.partition, context.release)
+            if stray is not None:
+                return stray
     if lost is not None:
         reason = reason or f"the log ends at offset {log.log_end_offset}, but batches follow"
         return Outcome.LOST, reason, None

@@ -10,8 +10,6 @@ SPEAKING = {
     "cluster/metadata_replay.py": "defects of records, as a parser has them",
     "cluster/znode_tree.py": "the same, of ZooKeeper's transactions",
     "start/startup.py": "which file Kafka's exception is about",
-    "start/strays.py": "reasons of a prediction, which startup joins with its own",
-    "start/zookeeper_replicas.py": "the same, of a ZooKeeper cluster",
 }
 """The modules with sentences, each with a reason."""
 

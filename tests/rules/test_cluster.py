@@ -14,6 +14,9 @@ from kcheck.model.cluster import (
     PartitionRegistration,
     QuorumState,
     ReplicaInCluster,
+    Stray,
+    StrayCause,
+    StrayDoubt,
     TopicImage,
 )
 from kcheck.model.finding import Claimed, Finding
@@ -23,7 +26,8 @@ from tests.core.cluster.test_quorum import copy
 from tests.rules.build import batch, epochs, found_by_all, log_dir, partition
 
 REGISTRATION = PartitionRegistration((1, 2), (2,), leader_epoch=3)
-IN_CLUSTER = ReplicaInCluster("m up to offset 9", "T", REGISTRATION, is_certain=True, broker_epoch=5, shutdown_epoch=5)
+IN_CLUSTER = ReplicaInCluster("m", "T", REGISTRATION, end=9, is_certain=True, broker_epoch=5, shutdown_epoch=5)
+AWAY = "the cluster has no replica of it on broker 1, according to m up to offset 9"
 OLDER = "; this copy of the metadata may be older than the directory"
 
 
@@ -58,7 +62,7 @@ def test_a_replica_as_the_cluster_knows_it_is_clean() -> None:
 )
 def test_another_topic_id(fields: dict[str, Any], severity: str, end: str) -> None:
     """It is the one finding of a stray; an id of another topic that has this partition here keeps it from that."""
-    stray = IN_CLUSTER._replace(topic_id="U", registration=None, stray="no topic with id T", **fields)
+    stray = IN_CLUSTER._replace(topic_id="U", registration=None, stray=Stray(StrayCause.TOPIC, "T"), **fields)
     (finding,) = found(replica(stray))
     assert (finding.id, str(finding.severity)) == ("KC235", severity)
     assert finding.message.endswith(end)
@@ -71,13 +75,13 @@ def test_another_topic_id(fields: dict[str, Any], severity: str, end: str) -> No
 @pytest.mark.parametrize(("kafka", "effect"), [("3.6", "DELETE"), ("3.7", "RENAME"), ("4.3", "RENAME")])
 def test_a_stray(kafka: str, effect: str) -> None:
     """Of a topic that is gone, or of which the id is not known."""
-    stray = IN_CLUSTER._replace(stray="not here", registration=None)
+    stray = IN_CLUSTER._replace(stray=Stray(StrayCause.REPLICA, 1), registration=None)
     for of_topic in (stray, stray._replace(topic_id=None)):
         (finding,) = found(replica(of_topic), kafka)
-        assert (finding.id, str(finding.severity), finding.message) == ("KC236", "error", "not here")
+        assert (finding.id, str(finding.severity), finding.message) == ("KC236", "error", AWAY)
         assert effect in finding.effect
-    (finding,) = found(replica(stray._replace(uncertain="may be old")), kafka)
-    assert (str(finding.severity), finding.message) == ("warning", "not here; may be old")
+    (finding,) = found(replica(stray._replace(stray=Stray(StrayCause.REPLICA, 1, doubt=StrayDoubt.OLDER))), kafka)
+    assert (str(finding.severity), finding.message) == ("warning", AWAY + OLDER)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +109,7 @@ def test_an_epoch_that_the_controller_never_gave(view: dict[str, Any], expected:
     assert [(row.data["latest_epoch"], row.where.file) for row in findings] == ([expected] if expected else [])
     older = rows(replica(IN_CLUSTER._replace(is_certain=False), **view))
     assert older == ([("KC238", "info")] if expected else [])
-    assert "KC238" not in dict(rows(replica(IN_CLUSTER._replace(stray="not here"), **view)))
+    assert "KC238" not in dict(rows(replica(IN_CLUSTER._replace(stray=Stray(StrayCause.REPLICA, 1)), **view)))
     assert not rows(replica(with_registration(leader_epoch=None), **view))
 
 

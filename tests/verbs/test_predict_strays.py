@@ -8,6 +8,7 @@ import pytest
 from kcheck.core.releases.releases import release
 from kcheck.core.start.strays import StrayDetector
 from kcheck.disk.read import opened
+from kcheck.model.cluster import StrayDoubt
 from kcheck.model.depth import Depth
 from kcheck.model.entries import Batch
 from kcheck.model.finding import Severity
@@ -158,10 +159,10 @@ def test_what_several_controllers_have_not_committed(log_dir: Path) -> None:
     detector = StrayDetector(copy._replace(voters=frozenset({1, 2, 3})), 1, own=True)
     replica = detector.stray(GONE, 0)
     assert replica is not None
-    assert replica.uncertain == "offset 96 of this copy of the metadata may not be committed"
+    assert (replica.since, replica.doubt) == (96, StrayDoubt.UNCOMMITTED)
     committed = detector._replace(copy=copy._replace(snapshot=97)).stray(GONE, 0)
     assert committed is not None
-    assert committed.uncertain is None
+    assert committed.doubt is None
 
 
 def test_a_log_of_kraft_that_is_cut(log_dir: Path) -> None:

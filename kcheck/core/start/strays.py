@@ -10,34 +10,31 @@ from kcheck.core.cluster.copies import MetadataCopy
 from kcheck.core.cluster.quorum import quorum
 from kcheck.core.start.startup import Outcome
 from kcheck.core.start.topic_settings import is_compacted
-from kcheck.model.cluster import FROM_SNAPSHOT, ClusterImage, PartitionRegistration, ReplicaInCluster, is_reserved
+from kcheck.model.cluster import (
+    FROM_SNAPSHOT,
+    ClusterImage,
+    PartitionRegistration,
+    ReplicaInCluster,
+    Stray,
+    StrayCause,
+    StrayDoubt,
+    is_reserved,
+)
 from kcheck.model.release import Release
 from kcheck.model.views import LogDirView, PartitionView
-
-ACCORDING_TO = ", according to "
-"""Stands before the copy that says so in the reason of a prediction."""
-
-
-class Stray(NamedTuple):
-    """Why a replica does not belong to the cluster."""
-
-    why: str
-    """The reason in words."""
-    since: int | None
-    """The offset of the metadata record that says so, or FROM_SNAPSHOT; None if no record is known."""
 
 
 def stray(image: ClusterImage, topic_id: str, partition: int, broker_id: int | None) -> Stray | None:
     """Return why the cluster has no such replica on the broker; None if it has, or if `broker_id` is None."""
     topic = image.topics_by_id.get(topic_id)
     if topic is None:
-        return Stray(f"the cluster has no topic with id {topic_id}", image.removed.get(topic_id))
+        return Stray(StrayCause.TOPIC, topic_id, image.removed.get(topic_id))
     registration = topic.partitions.get(partition)
     if registration is None:
-        return Stray(f"in the cluster the topic has no partition {partition}", FROM_SNAPSHOT)
+        return Stray(StrayCause.PARTITION, partition, FROM_SNAPSHOT)
     if broker_id is None or broker_id in registration.replicas:
         return None
-    return Stray(f"the cluster has no replica of it on broker {broker_id}", registration.replicas_since)
+    return Stray(StrayCause.REPLICA, broker_id, registration.replicas_since)
 
 
 def directory_of(registration: PartitionRegistration, broker_id: int | None) -> str | None:
@@ -58,20 +55,6 @@ def registers_cleanly(*, clean: bool, shutdown_epoch: int | None, broker_epoch: 
 def becomes_of_strays(release: Release) -> Outcome:
     """Return what a start does with stray replicas: it deletes them up to 3.6 and renames them to -stray from 3.7."""
     return Outcome.STRAY if release.keeps_strays else Outcome.DELETED
-
-
-NOT_SERVED = "nobody serves it: "
-"""Stands before the reason why a replica takes no part in an election."""
-SET_ASIDE = ": the broker renames the directory to -stray and does not serve it"
-
-
-class StrayReplica(NamedTuple):
-    """A replica that the cluster does not place on the broker."""
-
-    why: str
-    """What the metadata say."""
-    uncertain: str | None
-    """Why the broker may see other metadata; None where it sees these."""
 
 
 class StrayDetector(NamedTuple):
@@ -112,31 +95,19 @@ class StrayDetector(NamedTuple):
         directory_id = None if registration is None else directory_of(registration, self.broker_id)
         return self.sees_copy and directory_id is not None and directory_id == self.directory_id
 
-    def stray(self, topic_id: str, partition: int) -> StrayReplica | None:
+    def stray(self, topic_id: str, partition: int) -> Stray | None:
         """Return why a replica is a stray; None where it is none."""
         replica = None if self.keeps_strays else stray(self.copy.image, topic_id, partition, self.broker_id)
-        if replica is None:
-            return None
-        why = f"{replica.why}{ACCORDING_TO}{self.copy.path} up to offset {self.copy.end}"
-        return StrayReplica(why, self._doubt(replica))
+        return None if replica is None else replica._replace(doubt=self._doubt(replica))
 
-    def outcome(self, topic_id: str, partition: int, release: Release) -> tuple[Outcome, str, str | None] | None:
-        """Return what a start does with a stray, why, and what that depends on; None where the replica is none."""
-        replica = self.stray(topic_id, partition)
-        if replica is None:
-            return None
-        outcome = becomes_of_strays(release)
-        effect = SET_ASIDE if outcome is Outcome.STRAY else ": the broker deletes the directory"
-        return outcome, f"{replica.why}{effect}", replica.uncertain
-
-    def _doubt(self, replica: Stray) -> str | None:
+    def _doubt(self, replica: Stray) -> StrayDoubt | None:
         if self.is_complete:
             return None
         if replica.since is None or not self.own:
-            return "this copy of the metadata may be older than the directory"
+            return StrayDoubt.OLDER
         committed = max(self.copy.snapshot, self.committed_to or 0)
-        uncommitted = replica.since >= committed and len(self.copy.voters) != 1
-        return f"offset {replica.since} of this copy of the metadata may not be committed" if uncommitted else None
+        is_committed = replica.since < committed or len(self.copy.voters) == 1
+        return None if is_committed else StrayDoubt.UNCOMMITTED
 
 
 def stray_detector(
@@ -162,15 +133,14 @@ def replica_in_cluster(detector: StrayDetector, view: PartitionView, log_dir: Lo
     named = image.topics.get(view.topic)
     topic = named if view.topic_id is None else image.topics_by_id.get(view.topic_id)
     registration = None if topic is None else topic.partitions.get(view.partition)
-    replica = None if view.topic_id is None else detector.stray(view.topic_id, view.partition)
     assigned = None if registration is None else directory_of(registration, broker_id)
     broker = None if broker_id is None else image.brokers.get(broker_id)
     return ReplicaInCluster(
-        source=f"{detector.copy.path} up to offset {detector.copy.end}",
+        source=detector.copy.path,
+        end=detector.copy.end,
         topic_id=None if named is None else named.topic_id,
         registration=registration,
-        stray=None if replica is None else replica.why,
-        uncertain=None if replica is None else replica.uncertain,
+        stray=None if view.topic_id is None else detector.stray(view.topic_id, view.partition),
         is_certain=detector.sees_copy,
         compacted=is_compacted(image, view.topic),
         directory_id=None if assigned is None or is_reserved(assigned) else assigned,

@@ -5,11 +5,9 @@ a KRaft broker, or one that migrates, looks for strays.
 """
 
 from kcheck.core.start.topic_settings import is_compacted
-from kcheck.model.cluster import ReplicaInCluster
+from kcheck.model.cluster import ReplicaInCluster, Stray, StrayCause, StrayDoubt
 from kcheck.model.views import LogDirView, PartitionView
 from kcheck.model.zookeeper_metadata import ZookeeperCopy
-
-_MAY_BE_OLDER = "the metadata may be older than the directory"
 
 
 def replica_in_zookeeper(copy: ZookeeperCopy, view: PartitionView, log_dir: LogDirView) -> ReplicaInCluster | None:
@@ -24,27 +22,26 @@ def replica_in_zookeeper(copy: ZookeeperCopy, view: PartitionView, log_dir: LogD
     topic = copy.metadata.image.topics.get(view.topic)
     topic_id = None if topic is None else topic.topic_id
     differs = None not in (topic_id, view.topic_id) and topic_id != view.topic_id
-    unplaced = _unplaced(copy, view)
     return ReplicaInCluster(
         source=copy.path,
         topic_id=topic_id,
         registration=None if topic is None or differs else topic.partitions.get(view.partition),
-        stray=None if unplaced is None else f"{unplaced}, according to {copy.path}",
-        uncertain=None if unplaced is None or copy.is_only else _MAY_BE_OLDER,
+        stray=_unplaced(copy, view),
         is_certain=copy.is_only,
         of_zookeeper=True,
         compacted=is_compacted(copy.metadata.image, view.topic),
     )
 
 
-def _unplaced(copy: ZookeeperCopy, view: PartitionView) -> str | None:
+def _unplaced(copy: ZookeeperCopy, view: PartitionView) -> Stray | None:
     """Return why the cluster has no such replica on the broker; None if it has, or if the copy does not tell."""
     topic, broker_id = copy.metadata.image.topics.get(view.topic), view.where.broker_id
+    doubt = None if copy.is_only else StrayDoubt.OLDER
     if topic is None:
-        return "the cluster has no topic of this name" if copy.names_all else None
+        return Stray(StrayCause.TOPIC, None, doubt=doubt) if copy.names_all else None
     registration = topic.partitions.get(view.partition)
     if registration is None:
-        return f"in the cluster the topic has no partition {view.partition}" if copy.names_all else None
+        return Stray(StrayCause.PARTITION, view.partition, doubt=doubt) if copy.names_all else None
     if broker_id is None or topic.deleting or broker_id in registration.replicas:
         return None
-    return f"the cluster has no replica of it on broker {broker_id}"
+    return Stray(StrayCause.REPLICA, broker_id, doubt=doubt)

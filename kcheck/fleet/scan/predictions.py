@@ -10,6 +10,7 @@ from kcheck.core.start.startup import Outcome, segments_from
 from kcheck.disk.read import FilesOf
 from kcheck.documents.next_start import verdict_words
 from kcheck.documents.predict import partition_row
+from kcheck.documents.strays import stray_outcome
 from kcheck.model.loss import LostRecords
 from kcheck.model.names import DirectoryState, PartitionDirectory, log_name, segment_bases
 from kcheck.model.report import Column
@@ -84,7 +85,7 @@ def _unread(
     detector, topic_id = context.stray_detector, None if view is None else view.topic_id
     stray = None
     if detector is not None and topic_id is not None and directory.state is DirectoryState.CURRENT:
-        stray = detector.outcome(topic_id, directory.partition, context.release)
+        stray = stray_outcome(detector, topic_id, directory.partition, context.release)
     if stray is None:
         stray = Outcome.UNKNOWN, "its segments are read through at the start", None
     outcome, reason, uncertain = stray

@@ -14,9 +14,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
 
 from kcheck import __version__
-from kcheck.core.start.strays import ACCORDING_TO
 from kcheck.disk.output import discard, have_directory, have_same, keep_aside, reading, replacing
 from kcheck.disk.walk import exists, is_directory, join, list_directory, states
+from kcheck.documents.strays import ACCORDING_TO
 from kcheck.errors import UsageError
 from kcheck.fleet.run_output import MANIFEST, is_written, unfinished
 from kcheck.fleet.scan.cluster_metadata import CITED, lasting

@@ -11,8 +11,8 @@ from kcheck.arrow import schema_of
 from kcheck.core.replication.lineage import EpochRange, Lineage, lineage_of_cache
 from kcheck.core.replication.truncation_plans import TruncationPlan
 from kcheck.core.start.startup import Outcome
-from kcheck.core.start.strays import NOT_SERVED
 from kcheck.disk.walk import folder_of, join
+from kcheck.documents.strays import NOT_SERVED
 from kcheck.documents.truncation import table_rows
 from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
 from kcheck.model.cluster import PartitionRegistration, ReplicaInCluster

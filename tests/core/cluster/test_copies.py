@@ -9,6 +9,9 @@ from kcheck.model.cluster import (
     ClusterImage,
     MetadataProblem,
     PartitionRegistration,
+    Stray,
+    StrayCause,
+    StrayDoubt,
     TopicImage,
 )
 
@@ -53,23 +56,23 @@ def test_the_newest_copy_decides() -> None:
 @pytest.mark.parametrize(
     ("metadata", "own", "doubt"),
     [
-        (copy(), True, "offset 20 of this copy of the metadata may not be committed"),
+        (copy(), True, StrayDoubt.UNCOMMITTED),
         (copy()._replace(snapshot=21), True, None),
         (copy(voters=(7,)), True, None),
-        (copy(), False, "this copy of the metadata may be older than the directory"),
+        (copy(), False, StrayDoubt.OLDER),
         (copy(voters=(1,)), False, None),
     ],
 )
-def test_a_stray_is_certain_if_its_record_is_committed(metadata: MetadataCopy, own: bool, doubt: str | None) -> None:
+def test_a_stray_is_certain_if_its_record_is_committed(
+    metadata: MetadataCopy, own: bool, doubt: StrayDoubt | None
+) -> None:
     """Records below a snapshot are committed, and so are all records of a single controller."""
-    reason = "the cluster has no replica of it on broker 1, according to log-1 up to offset 50"
-    assert (reason, doubt) == detector(metadata, own=own).stray("T", 1)
+    assert Stray(StrayCause.REPLICA, 1, 20, doubt) == detector(metadata, own=own).stray("T", 1)
     assert detector(metadata, own=own).stray("T", 0) is None
 
 
 def test_a_topic_that_no_record_removed_may_be_younger_than_the_copy() -> None:
-    reason = "the cluster has no topic with id U, according to log-1 up to offset 50"
-    assert (reason, "this copy of the metadata may be older than the directory") == detector(copy()).stray("U", 0)
+    assert Stray(StrayCause.TOPIC, "U", None, StrayDoubt.OLDER) == detector(copy()).stray("U", 0)
 
 
 def test_a_future_log_is_promoted_if_the_metadata_assign_it_here() -> None:

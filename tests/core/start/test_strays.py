@@ -4,12 +4,10 @@ from typing import Any
 
 import pytest
 
-from kcheck.core.cluster.copies import MetadataCopy
 from kcheck.core.cluster.metadata_replay import MetadataReplay
 from kcheck.core.releases.releases import release
-from kcheck.core.start.startup import Outcome
-from kcheck.core.start.strays import Stray, StrayDetector, becomes_of_strays, directory_of, stray
-from kcheck.model.cluster import FROM_SNAPSHOT
+from kcheck.core.start.strays import becomes_of_strays, directory_of, stray
+from kcheck.model.cluster import FROM_SNAPSHOT, Stray, StrayCause
 from tests.core.cluster.cluster_records import (
     ABORT,
     BEGIN,
@@ -36,12 +34,10 @@ def test_the_replicas_of_a_partition_are_none() -> None:
 
 def test_a_replica_that_the_cluster_does_not_know_is_one() -> None:
     """`since` is the offset of the record that says so."""
-    assert stray_after(TOPIC, partition(1), GONE, start=5) == Stray("the cluster has no topic with id T", 7)
-    assert stray_after() == Stray("the cluster has no topic with id T", None)
-    assert stray_after(TOPIC, partition(1), number=3) == Stray(
-        "in the cluster the topic has no partition 3", FROM_SNAPSHOT
-    )
-    moved = Stray("the cluster has no replica of it on broker 1", 2)
+    assert stray_after(TOPIC, partition(1), GONE, start=5) == Stray(StrayCause.TOPIC, "T", 7)
+    assert stray_after() == Stray(StrayCause.TOPIC, "T", None)
+    assert stray_after(TOPIC, partition(1), number=3) == Stray(StrayCause.PARTITION, 3, FROM_SNAPSHOT)
+    moved = Stray(StrayCause.REPLICA, 1, 2)
     assert stray_after(TOPIC, partition(1), change(replicas=[2])) == moved
     replay = MetadataReplay()
     for record in (TOPIC, partition(2)):
@@ -83,18 +79,3 @@ def test_the_log_dir_of_a_replica() -> None:
 )
 def test_up_to_3_6_strays_are_deleted(kafka: str, outcome: str) -> None:
     assert becomes_of_strays(release(kafka)) == outcome
-
-
-def test_what_becomes_of_a_stray_and_why() -> None:
-    """The reason names the copy, as far as it goes; of a replica of the cluster there is none."""
-    image = replayed(TOPIC, partition(2)).image()
-    copy = MetadataCopy("d/__cluster_metadata-0", 1, 0, 2, 0, frozenset({1}), image)
-    of_first, of_second = (StrayDetector(copy, number, own=True) for number in (1, 2))
-    why = "the cluster has no replica of it on broker 1, according to d/__cluster_metadata-0 up to offset 2"
-    assert of_first.outcome("T", 0, release("4.3")) == (
-        Outcome.STRAY, f"{why}: the broker renames the directory to -stray and does not serve it", None,
-    )  # fmt: skip
-    assert of_first.outcome("T", 0, release("3.5")) == (
-        Outcome.DELETED, f"{why}: the broker deletes the directory", None,
-    )  # fmt: skip
-    assert of_second.outcome("T", 0, release("4.3")) is None
