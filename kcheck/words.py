@@ -30,7 +30,7 @@ def counted(count: int, noun: str, many: str | None = None) -> str:
     if count == 1:
         return f"1 {noun}"
     if many is None:
-        many = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}{'es' if noun.endswith('ch') else 's'}"
+        many = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}{'es' if noun.endswith('tch') else 's'}"
     return f"{count} {many}"
 
 

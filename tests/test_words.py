@@ -30,6 +30,7 @@ REASONS = (Reason("topic ids", "data", 1, "2.8", None),)
         (1, "entry", "1 entry"),
         (2, "entry", "2 entries"),
         (2, "batch", "2 batches"),
+        (2, "epoch", "2 epochs"),
         (3, "more partition", "3 more partitions"),
     ],
 )
