@@ -42,7 +42,19 @@ def test_a_verb_goes_with_its_number() -> None:
     assert ["are", "is", "are"] == [agree(count, "is", "are") for count in (0, 1, 2)]
 
 
+def test_a_noun_of_several_words_has_its_own_plural() -> None:
+    assert "2 runs of batches" == counted(2, "run of batches", "runs of batches")
+
+
+def test_of_many_things_ten_are_listed() -> None:
+    """A name that is longer than any on a file system is shortened."""
+    assert "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more" == listed(range(12))
+    assert "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 88 more" == listed(iter(range(98)), 98)
+    assert f"{'x' * 60}... (301 characters)" == listed(["x" * 301])
+
+
 def test_things_are_listed() -> None:
+    assert "" == listed([])
     assert ["1", "1 and 2", "1, 2 and 3"] == [listed(range(1, last)) for last in (2, 3, 4)]
 
 

@@ -16,7 +16,6 @@ from kcheck.rules import SERIES, Rule, Scope
 from kcheck.rules._words import quoted
 from kcheck.rules.kc001_unreadable import GONE, finding
 from kcheck.rules.kc001_unreadable import RULE as KC001
-from kcheck.words import counted, listed
 from tests.rules.build import found_by, rules
 
 RULES = tuple(rule for rule in rules() if rule.id != "KC001")
@@ -115,10 +114,7 @@ def test_what_a_running_broker_removes_is_no_failure() -> None:
     assert not Report(verb="check", kafka="4.3", body={}, collected=[found]).unfinished
 
 
-def test_words() -> None:
-    """One and many, lists, and bytes that would disturb a terminal."""
-    assert (counted(1, "entry", "entries"), counted(2, "entry", "entries")) == ("1 entry", "2 entries")
-    assert (listed([]), listed("a"), listed("abc")) == ("", "a", "a, b and c")
-    assert listed(range(12)) == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"
+def test_bytes_are_quoted() -> None:
+    """With escapes for what would disturb a terminal."""
     assert quoted(bytes(64)) == '"' + 4 * "\\x00" + '..."'
     assert quoted(b"a\x1b\x00\xff\xc3\xa9") == '"a\\x1b\\x00\\xffé"'
