@@ -80,7 +80,7 @@ def _command(command: Any, context: Any) -> Command:
 def _option(part: Any, record: tuple[str, str], context: Any) -> Option:
     return Option(
         names=(*part.opts, *part.secondary_opts),
-        value="" if getattr(part, "is_flag", False) else part.make_metavar(context),
+        value="" if getattr(part, "is_flag", False) else str(part.make_metavar(context)),
         words=record[1],
         shown=record[0],
         is_repeatable=getattr(part, "multiple", False),

@@ -14,7 +14,7 @@ from kcheck.cli import fleet_report
 from kcheck.cli.fleet_report import Metrics, StorageOption, can_be_written, measure, storage_options
 from kcheck.cli.long_commands import Nice, ShowProgress, at_length, parse_jobs
 from kcheck.cli.options import Common, with_common_of_fleet
-from kcheck.cli.report_output import end, write_answer, written_line
+from kcheck.cli.report_output import end, formats, write_answer, written_line
 from kcheck.errors import UsageError
 from kcheck.model.evidence import AUTO
 
@@ -49,8 +49,6 @@ ScanJobs = Annotated[
     typer.Option("--jobs", metavar="N", help="Number of processes (for URLs: of requests).", show_default=False),
 ]
 _ENGINES = ("local", "spark")
-_FORMATS = ("text", "json", "ndjson")
-"""The formats of the summary."""
 _FOR_SPARK = "kcheck.fleet.spark"
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -100,8 +98,9 @@ def scan(
     from kcheck.model.depth import parse_depth
 
     level = parse_depth(depth)
-    if common.output_options.format not in _FORMATS:
-        raise UsageError(f"--format {common.output_options.format}: the tables are Parquet; use {', '.join(_FORMATS)}")
+    style = common.output_options.format
+    if style != "text" and style not in formats(None):
+        raise UsageError(f"--format {style}: the tables are Parquet; use {', '.join(formats(None))}")
     if common.output_options.output is not None:
         raise UsageError(
             f"-o {common.output_options.output}: not for scan; use --out for the tables, stdout has the summary"

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kcheck.cli.options import FindingFilter, with_judging, with_output_options
+from kcheck.cli.options import FindingFilter, format_option, with_judging, with_output_options
 from kcheck.cli.report_output import OutputOptions, end, keep_outside, write, write_answer, written_line
 from kcheck.errors import UsageError
 from kcheck.model.finding import Chosen
@@ -18,7 +18,6 @@ Run = Annotated[
 Metrics = Annotated[
     str | None, typer.Option("--prometheus", metavar="FILE", help="Write metrics to FILE for the textfile collector.")
 ]
-FormatOption = Annotated[str, typer.Option("--format", metavar="text|json|ndjson", help="Format of the summary.")]
 NoColor = Annotated[bool, typer.Option("--no-color", help="No colour, like NO_COLOR in the environment.")]
 StorageOption = Annotated[
     list[str] | None,
@@ -36,7 +35,7 @@ def report(
     ] = "report.html",
     prometheus: Metrics = None,
     storage_option: StorageOption = None,
-    format: FormatOption = "text",
+    format: format_option(None, "Format of the summary.") = "text",  # type: ignore[valid-type]  # typer reads it
     no_color: NoColor = False,
     quiet: Quiet = False,
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from kcheck.api import release
-from kcheck.cli.report_output import OutputOptions, end, renderer_of, write_answer
+from kcheck.cli.report_output import OutputOptions, end, formats, renderer_of, write_answer
 from kcheck.errors import UsageError
 from kcheck.model.evidence import AUTO
 from kcheck.model.finding import Chosen, parse_severity
@@ -97,13 +97,29 @@ class Common(NamedTuple):
         end(report, failed=any(fails(finding.id, finding.severity) for finding in report.collected) or failed())
 
 
-def _format(*more: str) -> Any:
-    names = "|".join(("text", "json", "ndjson", "csv", "parquet", *more))
-    return Annotated[str, typer.Option("--format", metavar=names, help="Output format.")]
+class Formats:
+    """The formats of a verb, as `--help` shows them: only help imports every renderer."""
+
+    def __init__(self, verb: str | None) -> None:
+        """Take the verb of the report; None for a summary, which is no table."""
+        self.verb = verb
+
+    def __str__(self) -> str:
+        """Return the names, with a bar between."""
+        return "|".join(formats(self.verb))
 
 
-MORE_FORMATS = {"dump": ("kafka",), "elect": ("html",), "history": ("html",), "simulate": ("html", "mermaid", "svg")}
-"""The formats that only some commands have, by the command's function."""
+def format_option(verb: str | None, words: str = "Output format.") -> Any:
+    """Return the option `--format` of a command whose report is of this verb."""
+    names: Any = Formats(verb)  # typer formats it when it writes the help
+    return Annotated[str, typer.Option("--format", metavar=names, help=words)]
+
+
+_VERBS = {
+    "apply": "plan", "diff": "fleet-diff", "history": "fleet-history", "overview": "check", "prune": "fleet-prune",
+    "publish": "fleet-publish", "repair": "plan", "scan": None, "undo": "plan",
+}  # fmt: skip
+"""The verbs of reports that differ from the names of the commands; None if the report is only a summary."""
 
 
 def _output_options(
@@ -204,8 +220,8 @@ def _with(
         command(**{name: build(**{option: given.pop(option) for option in added})}, **given)
 
     if "format" in added:
-        formats = _format(*MORE_FORMATS.get(command.__name__, ()))
-        added = {**added, "format": added["format"].replace(annotation=formats)}
+        option = format_option(_VERBS.get(command.__name__, command.__name__.replace("_", "-")))
+        added = {**added, "format": added["format"].replace(annotation=option)}
     own = [part for part in inspect.signature(command).parameters.values() if part.name != name]
     parameters = [part.replace(kind=inspect.Parameter.KEYWORD_ONLY) for part in (*own, *added.values())]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # inspect reads it

@@ -121,6 +121,14 @@ def renderer_of(options: OutputOptions) -> "Renderer":
     return renderer
 
 
+def formats(verb: str | None) -> tuple[str, ...]:
+    """Return the formats of a verb's report, general ones first; None means a summary, which is no table."""
+    renderers = [_renderer(name) for name in plug_names("kcheck.renderers")]
+    fit = [one for one in renderers if (verb in one.verbs if one.verbs else verb is not None or not one.one_table)]
+    fit.sort(key=lambda one: (one.verbs != (), one.one_table, one.name != "text", one.name))
+    return tuple(one.name for one in fit)
+
+
 def _renderer(name: str) -> "Renderer":
     from kcheck.renderers import Renderer
 

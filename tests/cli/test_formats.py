@@ -3,14 +3,15 @@
 import csv
 import io
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kcheck import __version__
-from kcheck.cli.options import MORE_FORMATS
-from kcheck.registry import discover
+from kcheck import __version__, renderers
+from kcheck.cli.command_tree import command_tree
+from kcheck.registry import discover, plug_names
 from kcheck.renderers import Renderer
 from tests.builders import log_dir, partition_dir, run
 from tests.cli.command import kcheck
@@ -234,14 +235,58 @@ def test_a_checkpoint_that_cannot_be_read_is_not_missing(tmp_path: Path) -> None
     )
 
 
-def test_the_help_of_a_command_names_each_format_that_it_has() -> None:
-    more: dict[str, set[str]] = {}
-    for renderer in discover("kcheck.renderers", "RENDERER"):
-        assert isinstance(renderer, Renderer)
-        for verb in renderer.verbs:
-            more.setdefault(verb.removeprefix("fleet-"), set()).add(renderer.name)
-    del more["report"]  # it writes a page anyway, and says so elsewhere
-    assert more == {verb: {*names} for verb, names in MORE_FORMATS.items()}
-    for verb, names in more.items():
-        shown = kcheck(*(("fleet", verb) if verb == "history" else (verb,)), "--help").out
-        assert names <= {*" ".join(shown.split()).partition("--format ")[2].partition(" Output")[0].split("|")}
+def formats_in_help(*command: str) -> set[str]:
+    """Return the names behind `--format` in the help of a command."""
+    return {*" ".join(kcheck(*command, "--help").out.split()).rpartition("--format ")[2].partition(" ")[0].split("|")}
+
+
+VERBS = {
+    "inspect": "inspect", "check": "check", "cluster": "cluster", "dump": "dump", "rules": "rules",
+    "explain": "explain", "predict": "predict", "preflight": "preflight", "end-offset": "end-offset",
+    "truncation": "truncation", "elect": "elect", "verify": "verify", "repair": "plan", "apply": "plan", "undo": "plan",
+    "simulate": "simulate", "overview": "check", "fleet diff": "fleet-diff", "fleet history": "fleet-history",
+    "fleet prune": "fleet-prune", "fleet publish": "fleet-publish",
+}  # fmt: skip
+"""The verb of the report of each command."""
+SUMMARIES = {"fleet scan", "fleet report"}
+"""Commands whose report leaves as files; `--format` is about the summary on stdout."""
+
+
+def test_every_command_that_has_formats_is_known_here() -> None:
+    root, by_path = command_tree()
+    commands = [*root.walk(), by_path]
+    with_formats = [command for command in commands if any("--format" in option.names for option in command.options)]
+    assert {*VERBS, *SUMMARIES} == {" ".join(command.path[1:]) for command in with_formats}
+
+
+@pytest.mark.parametrize(("command", "verb"), VERBS.items())
+def test_the_help_of_a_command_names_each_format_that_its_report_has(command: str, verb: str) -> None:
+    names = {
+        renderer.name
+        for renderer in discover("kcheck.renderers", "RENDERER")
+        if isinstance(renderer, Renderer) and (not renderer.verbs or verb in renderer.verbs)
+    }
+    assert names == formats_in_help(*command.split())
+
+
+@pytest.mark.parametrize("command", sorted(SUMMARIES))
+def test_a_summary_has_the_formats_of_every_report(command: str) -> None:
+    assert {"text", "json", "ndjson"} == formats_in_help(*command.split())
+
+
+def test_a_new_format_is_one_file(tmp_path: Path, damaged: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The help of the verb that it is for names it, and the command writes it."""
+    (tmp_path / "names.py").write_text(
+        "from kcheck.renderers import Renderer\n"
+        "RENDERER = Renderer(name='names', render=lambda report, stream, options: stream.write(report.verb),"
+        " verbs=('inspect',))\n"
+    )
+    monkeypatch.setattr(renderers, "__path__", [*renderers.__path__, str(tmp_path)])
+    plug_names.cache_clear()
+    try:
+        assert "names" in formats_in_help("inspect")
+        assert "names" not in formats_in_help("check")
+        assert "inspect" == kcheck("inspect", damaged, "--format", "names").out
+    finally:
+        sys.modules.pop("kcheck.renderers.names", None)
+        plug_names.cache_clear()
