@@ -48,10 +48,9 @@ def apply(
 def _confirm(report: Report) -> None:
     """Show what the plan does, and raise UsageError unless the operator types the word."""
     from kcheck.renderers import Options
-    from kcheck.renderers._text_plan import summary
-    from kcheck.screen.page import Page
+    from kcheck.renderers.text import brief
 
-    summary(report, Page(sys.stderr, Options(width=width_of(sys.stderr))))
+    brief(report, sys.stderr, Options(width=width_of(sys.stderr)))
     print("Type apply to continue: ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip() != "apply":
         raise UsageError("not confirmed: type apply, or use --yes")

@@ -14,7 +14,7 @@ from kcheck.renderers._text_election import elect
 from kcheck.renderers._text_explain import explain
 from kcheck.renderers._text_fleet import fleet_diff, fleet_history, fleet_prune, fleet_publish, fleet_report
 from kcheck.renderers._text_inspect import inspect
-from kcheck.renderers._text_plan import plan
+from kcheck.renderers._text_plan import plan, summary
 from kcheck.renderers._text_predict import predict, preflight, verdicts, worst_partitions
 from kcheck.renderers._text_simulation import simulate
 from kcheck.renderers._text_truncation import truncation
@@ -45,6 +45,11 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
     page.line() if left else None
     page.findings(left)
     _totals(report, page)
+
+
+def brief(report: Report, stream: TextIO, options: Options) -> None:
+    """Write a plan in brief, for the operator who confirms it."""
+    summary(report, Page(stream, options))
 
 
 def _evidence(report: Report, page: Page) -> None:
