@@ -14,7 +14,9 @@ from kcheck.handouts.group_resets import resets_of
 from kcheck.handouts.saved_plan import serialize
 from kcheck.model.report import Row
 
-PLAN = "plan.json"
+PLAN = "election-plan.json"
+OLD_PLAN = "plan.json"
+"""The earlier name of the same file, written for one more release."""
 ELECTION, REASSIGNMENT, RESTORE, ROLLBACK = "election.json", "reassignment.json", "restore.json", "rollback.json"
 
 
@@ -42,7 +44,7 @@ def files_of(recovery: Recovery) -> Mapping[str, str]:
     resets = resets_of(recovery)
     files |= {reset.file: reset.text for reset in resets}
     files["start-order.txt"] = "".join(f"{number}\n" for number in recovery.live)
-    files[PLAN] = serialize(saved_plan(recovery))
+    files[PLAN] = files[OLD_PLAN] = serialize(saved_plan(recovery))
     files["plan.md"] = guide(recovery, frozenset(files), resets)
     return files
 

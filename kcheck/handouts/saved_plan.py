@@ -1,4 +1,4 @@
-"""plan.json, written by `elect --out`, read by `verify`: anybody may have edited it, so every value is checked."""
+"""election-plan.json, which `verify` reads: anybody may have edited it, so every value is checked."""
 
 import json
 from collections import Counter
@@ -11,20 +11,20 @@ from kcheck.errors import UsageError
 from kcheck.model.entries import UNDEFINED_EPOCH, Epoch, Offset
 from kcheck.model.java import INT_MAX, LONG_MAX
 from kcheck.model.names import is_legal_topic
+from kcheck.model.plan import ELECTION_SCHEMA
 from kcheck.model.report import Row
 from kcheck.records.json_reader import read_json
 from kcheck.words import partition_name
 
-SCHEMA = "kcheck.election-plan/1"
 _TYPES: dict[type[object], str] = {dict: "an object", list: "an array", str: "a string", int: "an integer"}
 _SHOWN_MAX = 60
 T = TypeVar("T")
 
 
 def serialize(plan: SavedPlan) -> str:
-    """Return the text of plan.json, a partition a line."""
+    """Return the text of election-plan.json, a partition a line."""
     head = {
-        "schema": SCHEMA,
+        "schema": ELECTION_SCHEMA,
         "kafka": plan.kafka,
         "start_order": plan.order,
         "dead": plan.dead,
@@ -53,11 +53,11 @@ def _partition_row(partition: PlannedPartition) -> Row:
 
 
 def parse_plan(data: bytes, path: str) -> SavedPlan:
-    """Return the plan in the bytes of a plan.json; UsageError says what is wrong, and where."""
+    """Return the plan in the bytes of an election-plan.json; UsageError says what is wrong, and where."""
     document = _document(data, path)
     schema = document.value("schema", str)
-    if schema != SCHEMA:
-        raise UsageError(f"{path}.schema: {schema[:_SHOWN_MAX]!r}; this kcheck reads {SCHEMA}")
+    if schema != ELECTION_SCHEMA:
+        raise UsageError(f"{path}.schema: {schema[:_SHOWN_MAX]!r}; this kcheck reads {ELECTION_SCHEMA}")
     epochs = document.objects("broker_epochs")
     partitions = tuple(map(_partition, document.objects("partitions")))
     names = Counter((partition.topic, partition.partition) for partition in partitions)

@@ -15,6 +15,8 @@ from kcheck.errors import PlanError
 from kcheck.model.report import Row
 
 SCHEMA = "kcheck.plan/1"
+ELECTION_SCHEMA = "kcheck.election-plan/1"
+"""Of the plan of elect --out, which people carry out."""
 CONTENT_SIZE_MAX = 64 << 20
 """The most bytes that a plan carries for one operation."""
 _TEXT_SIZE = 1 << 20

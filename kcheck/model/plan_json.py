@@ -12,6 +12,7 @@ from kcheck.model.names import CLEAN_SHUTDOWN, FileKind
 from kcheck.model.plan import (
     CONTENT_SIZE_MAX,
     DEPTH_MAX,
+    ELECTION_SCHEMA,
     NAMES,
     SCHEMA,
     Change,
@@ -52,6 +53,8 @@ def parse_plan(data: bytes) -> Plan:
         raise PlanError(f"the plan is not valid JSON: {error}") from error
     document = _typed(value, dict, "the plan")
     schema = document.get("schema")
+    if schema == ELECTION_SCHEMA:
+        raise PlanError("this is a plan of kcheck elect, which apply does not carry out: use kcheck verify")
     if schema != SCHEMA:
         kind = PlanVersionError if isinstance(schema, str) and schema.startswith("kcheck.plan/") else PlanError
         raise kind(f"the plan has schema {schema!r}; this kcheck reads {SCHEMA}")

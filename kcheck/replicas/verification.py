@@ -10,7 +10,7 @@ from kcheck.disk.walk import exists, file_size, is_directory, join, list_directo
 from kcheck.documents.answer import COMPARED_COUNT_MAX, Answer, Outcomes
 from kcheck.documents.verification import COLUMNS, PlanStep, step_row
 from kcheck.errors import UsageError
-from kcheck.handouts.election_files import PLAN, RESTORE
+from kcheck.handouts.election_files import OLD_PLAN, PLAN, RESTORE
 from kcheck.handouts.saved_plan import parse_assignments, parse_plan
 from kcheck.model.cluster import UNCLEAN, ClusterImage
 from kcheck.model.entries import Offset
@@ -139,6 +139,8 @@ def _plan_in(folder: str) -> tuple[SavedPlan, dict[tuple[str, int], tuple[int, .
     """Return the plan in a directory, and the replicas that its restore.json gives partitions."""
     path, restore = join(folder, PLAN), join(folder, RESTORE)
     try:
+        if not exists(path) and exists(join(folder, OLD_PLAN)):
+            path = join(folder, OLD_PLAN)
         plan = parse_plan(read_whole(path, follow=True, size_max=_PLAN_SIZE_MAX), path)
         has_restore = exists(restore)
         data = read_whole(restore, follow=True, size_max=_PLAN_SIZE_MAX) if has_restore else b'{"partitions": []}'

@@ -31,12 +31,12 @@ def document(*arguments: object) -> dict[str, Any]:
 
 def edited(folder: Path, to: Path, **partition: Any) -> Path:
     """Return a directory with another plan of one partition: what the brokers of the fixture have done already."""
-    plan = json.loads((folder / "plan.json").read_bytes())
+    plan = json.loads((folder / "election-plan.json").read_bytes())
     (row,) = (row for row in plan["partitions"] if row["topic"] == "diverged")
     plan |= {"partitions": [row | {"epoch_floor": 2, "allowed_unclean": False, "followers": []} | partition]}
     plan |= {"broker_epochs": [{"broker_id": number, "broker_epoch": 0} for number in (1, 2)]}
     to.mkdir(exist_ok=True)
-    (to / "plan.json").write_text(json.dumps(plan))
+    (to / "election-plan.json").write_text(json.dumps(plan))
     return to
 
 
@@ -61,9 +61,20 @@ def test_before_anybody_started(folder: Path) -> None:
     assert len(kcheck("verify", folder, *HERE, "--format", "csv").out.splitlines()) == 26
 
 
+def test_a_plan_by_its_earlier_name(folder: Path, tmp_path: Path) -> None:
+    shutil.copy(folder / "plan.json", tmp_path)
+    assert kcheck("verify", folder, *HERE).out == kcheck("verify", tmp_path, *HERE).out
+
+
+def test_apply_of_a_plan_of_elect_names_verify(folder: Path, tmp_path: Path) -> None:
+    done = kcheck("apply", folder / "election-plan.json", "--backup", tmp_path / "backup", "--yes")
+    words = "this is a plan of kcheck elect, which apply does not carry out: use kcheck verify"
+    assert (3, f"kcheck: {words}\nNo files were changed.\n") == (done.code, done.err)
+
+
 def test_as_planned(folder: Path, tmp_path: Path) -> None:
     """Every step that is known is as planned: exit code 0."""
-    plan = edited(folder, tmp_path / "p") / "plan.json"
+    plan = edited(folder, tmp_path / "p") / "election-plan.json"
     plan.write_text(plan.read_text().replace(str(folder / "saved"), "/nowhere"))
     done = kcheck("verify", tmp_path / "p", *HERE)
     assert (done.code, done.out.splitlines()[1]) == (0, "Nothing differs from the plan. 1 of 7 steps are not known.")
@@ -89,7 +100,7 @@ def test_evidence_that_is_not_at_hand(folder: Path, tmp_path: Path) -> None:
     assert seen(document("verify", plan, *HERE), "records") == [("17 are lost", True), ("0 are missing", True)]
     alone = document("verify", plan, HERE[0], "--metadata", HERE[1][2:])
     assert seen(alone, "records") == [("? (no readable log of the leader is here)", None)] * 2
-    (plan / "plan.json").write_text((plan / "plan.json").read_text().replace("saved", "gone"))
+    (plan / "election-plan.json").write_text((plan / "election-plan.json").read_text().replace("saved", "gone"))
     assert [ok for _, ok in seen(document("verify", plan, *HERE), "records")] == [None]
     only = document("verify", plan, f"2={next(Path(HERE[1][2:]).rglob('diverged-0'))}")
     assert seen(only, "leader-epoch")[0][1] is not None
@@ -120,8 +131,8 @@ def test_saved_files_with_other_names(folder: Path, tmp_path: Path) -> None:
     shutil.copytree(folder / "saved", tmp_path / "saved")
     (tmp_path / "saved" / "diverged-0" / "broker-1").rename(tmp_path / "saved" / "diverged-0" / "broker-one")
     (tmp_path / "saved" / "diverged-0" / "broker-7").mkdir()
-    text = (plan / "plan.json").read_text().replace(str(folder / "saved"), str(tmp_path / "saved"))
-    (plan / "plan.json").write_text(text)
+    text = (plan / "election-plan.json").read_text().replace(str(folder / "saved"), str(tmp_path / "saved"))
+    (plan / "election-plan.json").write_text(text)
     assert [ok for _, ok in seen(document("verify", plan, *HERE), "records")] == [None]
 
 
@@ -135,8 +146,8 @@ def test_wrong_arguments(folder: Path, tmp_path: Path) -> None:
 
 def test_a_plan_that_is_read_is_the_one_that_was_written(folder: Path) -> None:
     """Byte for byte."""
-    data = (folder / "plan.json").read_bytes()
-    assert serialize(parse_plan(data, "plan.json")).encode() == data
+    data = (folder / "election-plan.json").read_bytes()
+    assert serialize(parse_plan(data, "election-plan.json")).encode() == data
 
 
 @pytest.mark.parametrize(
@@ -154,7 +165,7 @@ def test_a_plan_that_is_read_is_the_one_that_was_written(folder: Path) -> None:
 )
 def test_a_plan_that_somebody_edited(change: dict[str, Any], why: str, folder: Path) -> None:
     """The place and what is wrong."""
-    plan = json.loads((folder / "plan.json").read_bytes()) | change
+    plan = json.loads((folder / "election-plan.json").read_bytes()) | change
     with pytest.raises(UsageError) as error:
         parse_plan(json.dumps(plan).encode(), "p")
     assert str(error.value) == why
@@ -171,7 +182,7 @@ def test_a_plan_that_somebody_edited(change: dict[str, Any], why: str, folder: P
 )
 def test_a_partition_that_somebody_edited(row: dict[str, Any], why: str, folder: Path) -> None:
     """Likewise."""
-    plan = json.loads((folder / "plan.json").read_bytes())
+    plan = json.loads((folder / "election-plan.json").read_bytes())
     plan["partitions"][0] |= row
     with pytest.raises(UsageError) as error:
         parse_plan(json.dumps(plan).encode(), "p")
@@ -190,15 +201,15 @@ def test_a_file_that_is_no_plan(data: bytes) -> None:
 
 def test_a_huge_file(folder: Path, tmp_path: Path) -> None:
     """It is not read."""
-    shutil.copy(folder / "plan.json", tmp_path)
-    with (tmp_path / "plan.json").open("r+b") as file:
+    shutil.copy(folder / "election-plan.json", tmp_path)
+    with (tmp_path / "election-plan.json").open("r+b") as file:
         file.truncate(1 << 40)
     assert kcheck("verify", tmp_path, *HERE).code == 2
 
 
 def test_flipped_bits(folder: Path, tmp_path: Path) -> None:
     """A plan or a UsageError; what still is a plan is answered."""
-    data = (folder / "plan.json").read_bytes()
+    data = (folder / "election-plan.json").read_bytes()
     chance = random.Random(21)
     plans = []
     for _ in range(3000):
@@ -212,7 +223,7 @@ def test_flipped_bits(folder: Path, tmp_path: Path) -> None:
         plans.append(bytes(damaged))
     assert len(plans) > 100
     for plan in chance.sample(plans, 8):
-        (tmp_path / "plan.json").write_bytes(plan)
+        (tmp_path / "election-plan.json").write_bytes(plan)
         assert kcheck("verify", tmp_path, *HERE).code in {0, 1, 2}
 
 
@@ -285,7 +296,9 @@ def test_a_partition_that_was_moved_since(folder: Path, tmp_path: Path) -> None:
 def test_names_that_a_terminal_would_obey(folder: Path, tmp_path: Path) -> None:
     """They are shown, not obeyed: of a plan, of its directory, of what it names."""
     plan = edited(folder, tmp_path / "\x1b[31mp", topic_id="\x1b]0;x\x07", followers=LOSING)
-    (plan / "plan.json").write_text((plan / "plan.json").read_text().replace(str(folder / "saved"), "/\\u001b[2J"))
+    (plan / "election-plan.json").write_text(
+        (plan / "election-plan.json").read_text().replace(str(folder / "saved"), "/\\u001b[2J")
+    )
     for asked in (("verify", plan, *HERE), ("verify", tmp_path / "\x1b[2J", *HERE)):
         done = kcheck(*asked)
         assert "\x1b" not in done.out + done.err
@@ -293,7 +306,7 @@ def test_names_that_a_terminal_would_obey(folder: Path, tmp_path: Path) -> None:
 
 def test_a_partition_that_a_plan_has_twice(folder: Path) -> None:
     """Two lines for one partition contradict each other."""
-    plan = json.loads((folder / "plan.json").read_bytes())
+    plan = json.loads((folder / "election-plan.json").read_bytes())
     plan["partitions"] *= 2
     with pytest.raises(UsageError, match=r"^p\.partitions: behind-0 is there 2 times$"):
         parse_plan(json.dumps(plan).encode(), "p")

@@ -15,7 +15,7 @@ from kcheck.model.entries import Offset
 from tests.core.election.test_plans import candidate, election, plan
 from tests.core.election.test_recovery_plan import recovery
 
-ALWAYS = {"plan.json", "plan.md", "start-order.txt"}
+ALWAYS = {"election-plan.json", "plan.json", "plan.md", "start-order.txt"}
 
 
 def waiting(topic: str, replicas: tuple[int, ...] = (9, 2, 3), **registered: Any) -> PartitionElection:
@@ -35,6 +35,11 @@ def partitions(text: str) -> list[Any]:
 def test_nothing_to_elect() -> None:
     """There is no file for elections: the tools refuse an empty list."""
     assert files_of(recovery(election(candidate(1)))).keys() == ALWAYS
+
+
+def test_the_plan_has_its_old_name_too() -> None:
+    files = files_of(recovery(election(candidate(1))))
+    assert files["election-plan.json"] == files["plan.json"]
 
 
 def test_an_election_alone() -> None:
@@ -90,7 +95,7 @@ def test_replicas_that_cannot_follow() -> None:
     text = files_of(recovery(election(candidate(1, plan=plan(1, *parts)))))["plan.md"]
     section = text.partition("## Replicas that cannot follow\n\n")[2].partition("\n## ")[0]
     assert "\n- broker 2: `t-0`\n" in section
-    assert "- 1 more; plan.json has `follows: false` there\n" in section
+    assert "- 1 more; election-plan.json has `follows: false` there\n" in section
     assert "move the directory out of its log dir" in section
     assert "Restart once more" not in text
     assert "cannot follow" not in files_of(recovery(election(candidate(1, plan=plan(1)))))["plan.md"]
@@ -123,7 +128,7 @@ def test_every_file_that_the_plan_names_is_written() -> None:
         files = files_of(recovery(partition, release=release(kafka)))
         named = set(re.findall(r"[a-z-]+\d*\.(?:json|csv)", files["plan.md"]))
         by_hand = {"election.json"} if kafka == "1.1" else set()
-        assert named | by_hand == files.keys() - {"plan.md", "plan.json", "start-order.txt"}
+        assert named | by_hand == files.keys() - ALWAYS
 
 
 @pytest.mark.parametrize(("count", "words"), [(1, "reassignment for ..."), (2, "reassignments for ...")])

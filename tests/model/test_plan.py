@@ -130,6 +130,7 @@ def test_names_that_are_no_utf_8() -> None:
         (b"[]", "must be an object"),
         (b"{}", "schema None"),
         (b'{"schema": "kcheck.check/1"}', "check/1"),
+        (b'{"schema": "kcheck.election-plan/1"}', "use kcheck verify"),
         (b'{"schema": "kcheck.plan/1"}', "log_dirs: missing"),
     ],
 )

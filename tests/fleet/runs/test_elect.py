@@ -205,9 +205,9 @@ def test_the_plan_of_a_run_is_that_of_the_directories(scene: str, dead: tuple[in
     assert document(done)["written"] == [*done.written]
     theirs, ours = ({Path(name).name: Path(name).read_text() for name in names} for names in (planned, done.written))
     assert theirs.keys() == ours.keys()
-    for name in theirs.keys() - {"plan.json", "plan.md"}:
+    for name in theirs.keys() - {"election-plan.json", "plan.json", "plan.md"}:
         assert theirs[name] == ours[name]
-    mine, other = (json.loads(files["plan.json"]) for files in (ours, theirs))
+    mine, other = (json.loads(files["election-plan.json"]) for files in (ours, theirs))
     assert {**mine, "paths": []} == {**other, "paths": []}
     assert "which consumer groups committed" in ours["plan.md"]
     assert f"kcheck verify {tmp_path}/plan {mine['paths'][0]} " in ours["plan.md"]
