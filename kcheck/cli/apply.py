@@ -29,11 +29,11 @@ def apply(
     from kcheck.disk.plan_here import plan_here
     from kcheck.disk.signals import at_once, at_steps
     from kcheck.model.plan_json import parse_plan
-    from kcheck.plans.plan_report import outcome, plan_file
+    from kcheck.plans.plan_report import PlanOutcome, plan_file
 
     data = plan_here(plan_file(plan), at or (), backup)
     steps = parse_plan(data)
-    report = outcome(steps, None)
+    report = PlanOutcome(plan=steps).report()
     checked_renderer(report, output_options)
     if not yes:
         _confirm(report)
@@ -42,7 +42,8 @@ def apply(
         line = changed_line(len(done.changed), backup)
         remember(line)
         with at_once():
-            write_answer(outcome(steps, done.changed), output_options, last_line=line)
+            answer = PlanOutcome(plan=steps, changed=done.changed)
+            write_answer(answer.report(), output_options, last_line=line)
 
 
 def _confirm(report: Report) -> None:

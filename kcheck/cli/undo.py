@@ -16,11 +16,12 @@ def undo(
     """Restore what apply changed, byte for byte."""
     from kcheck.disk.apply import undo as take_back
     from kcheck.disk.signals import at_once, at_steps
-    from kcheck.plans.plan_report import outcome
+    from kcheck.plans.plan_report import PlanOutcome
 
     with at_steps():
         done = take_back(backup)
         line = restored_line(len(done.changed), 0, backup)
         remember(line)
         with at_once():
-            write_answer(outcome(done.plan, done.changed, reverts=True), output_options, last_line=line)
+            answer = PlanOutcome(plan=done.plan, changed=done.changed, is_undone=True)
+            write_answer(answer.report(), output_options, last_line=line)

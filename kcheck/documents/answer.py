@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
@@ -10,7 +10,7 @@ from kcheck import __version__
 from kcheck.errors import UsageError
 from kcheck.model.finding import Finding
 from kcheck.model.release import Release
-from kcheck.model.report import Report, finding_row
+from kcheck.model.report import Column, Report, finding_row
 from kcheck.words import partition_name
 
 if TYPE_CHECKING:
@@ -71,6 +71,41 @@ class Answer:
             raise UsageError(f"{report.verb} has more than one table; use to_dict()")
         batch = batch_of(list(rows(report, str)), report.columns)
         return pa.Table.from_batches([batch], schema_of(report.columns))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerAnswer(Answer):
+    """An answer about the files of brokers, by a release."""
+
+    release: Release
+    """The Kafka release that is modelled."""
+    collected: list[Finding]
+    """The findings; complete once all values have been read."""
+    checked: tuple[str, ...]
+    """The paths that were read."""
+
+    def document(
+        self,
+        verb: str,
+        *,
+        body: Mapping[str, object],
+        table: str | None = None,
+        columns: tuple[Column, ...] = (),
+        kinds: Mapping[str, str] = {},
+    ) -> Report:
+        """Return the report of these fields."""
+        return Report(
+            verb=verb,
+            kafka=self.release.name,
+            body=body,
+            collected=self.collected,
+            table=table,
+            columns=columns,
+            kinds=kinds,
+            checked=self.checked,
+            evidence=self.release.evidence,
+            answer=self,
+        )
 
 
 def compared(rows: Iterator[Row]) -> tuple[Iterator[Row], tuple[Row, ...] | None]:

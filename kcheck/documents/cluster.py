@@ -2,8 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
-from kcheck.core.cluster.copies import MetadataCopy
 from kcheck.core.cluster.health import Health, health, min_isr
 from kcheck.core.cluster.history import ChangeKind, PartitionChange
 from kcheck.core.cluster.metadata_replay import METADATA_VERSION
@@ -12,10 +12,13 @@ from kcheck.core.releases.release_evidence import registered
 from kcheck.core.replication.replica_fetchers import Fetch
 from kcheck.model.cluster import (
     NO_LEADER,
+    BrokerRegistration,
     ClusterImage,
     ControllerRegistration,
     Levels,
+    MetadataOrigin,
     MetadataProblem,
+    MetadataTail,
     PartitionRegistration,
     TopicImage,
 )
@@ -27,16 +30,22 @@ Placed = tuple[TopicImage, int, PartitionRegistration]
 """A partition with its topic and number."""
 
 
+def leader_of(standing: Quorum) -> tuple[int | None, int]:
+    """Return who leads the controllers, and since which epoch, as far as a node has heard."""
+    newest = standing.newest
+    if newest.elected is not None and newest.elected.leader_epoch >= newest.epoch:
+        return newest.elected.leader_id, newest.elected.leader_epoch
+    return newest.leader, newest.epoch
+
+
 def quorum_row(standing: Quorum) -> Row:
     """Return the row of the controllers: who leads, since which epoch, who elects."""
-    newest = standing.newest
-    elected = newest.elected
-    heard = elected is not None and elected.leader_epoch >= newest.epoch
+    leader, epoch = leader_of(standing)
     return {
-        "leader": elected.leader_id if elected is not None and heard else newest.leader,
-        "epoch": elected.leader_epoch if elected is not None and heard else newest.epoch,
+        "leader": leader,
+        "epoch": epoch,
         "voters": tuple(sorted(standing.voters)),
-        "voter_set": tuple(voter._asdict() for voter in sorted(newest.voter_set)),
+        "voter_set": tuple(voter._asdict() for voter in sorted(standing.newest.voter_set)),
         "committed_to": standing.committed_to,
     }
 
@@ -55,7 +64,7 @@ def copy_row(standing: CopyStanding, quorum: Quorum) -> Row:
         "voter": standing.is_voter,
         "can_win": standing.can_win,
         "kept_to": standing.kept_to,
-        "problems": metadata_row(copy, None)["problems"],
+        "problems": tuple(map(problem_row, copy.defects)),
     }
 
 
@@ -64,38 +73,23 @@ def problem_row(problem: MetadataProblem) -> Row:
     return {"place": problem.place, "why": problem.why}
 
 
-def metadata_row(copy: MetadataCopy, committed_to: int | None) -> Row:
-    """Return where the metadata of a KRaft cluster come from."""
-    problems = (*copy.problems, *((copy.cut,) if copy.cut else ()))
+def source_row(source: MetadataOrigin) -> Row:
+    """Return where the metadata come from."""
     return {
-        "kind": "kraft",
-        "path": copy.path,
-        "end_offset": copy.end,
-        "epoch": copy.epoch,
-        "time": copy.timestamp,
-        "committed_to": committed_to,
-        "complete": not problems,
-        "problems": tuple(map(problem_row, problems)),
+        "kind": source.kind,
+        "path": source.path,
+        "end_offset": source.end_offset,
+        "epoch": source.epoch,
+        "time": source.timestamp,
+        "committed_to": source.committed_to,
+        "complete": not source.problems,
+        "problems": tuple(map(problem_row, source.problems)),
     }
 
 
-def znodes_row(kind: str, path: str, metadata: ZookeeperMetadata) -> Row:
-    """Return where the metadata of a cluster with ZooKeeper come from; `kind`: zookeeper or export."""
-    return {
-        "kind": kind,
-        "path": path,
-        "end_offset": None,
-        "epoch": metadata.controller_epoch,
-        "time": metadata.timestamp,
-        "committed_to": None,
-        "complete": not metadata.problems,
-        "problems": tuple(map(problem_row, metadata.problems)),
-    }
-
-
-def tail_row(start: int, end: int, records: Mapping[str, int]) -> Row:
-    """Return what a copy holds that may not be committed: `records` counts the records by type."""
-    return {"from": start, "to": end, "records": dict(sorted(records.items()))}
+def tail_row(tail: MetadataTail) -> Row:
+    """Return what a copy holds that may not be committed."""
+    return {"from": tail.start, "to": tail.end, "records": dict(sorted(tail.records.items()))}
 
 
 def controller_row(metadata: ZookeeperMetadata) -> Row:
@@ -125,8 +119,21 @@ def pending_row(metadata: ZookeeperMetadata) -> Row:
     }
 
 
-def broker_rows(image: ClusterImage) -> tuple[Row, ...]:
-    """Return the rows of the registered brokers, by id."""
+class BrokerState(NamedTuple):
+    """A registered broker, and how much it has to do."""
+
+    broker: BrokerRegistration
+    """Its registration."""
+    leads: int
+    """The number of partitions that it leads."""
+    led_last: int
+    """The number of partitions without leader that it led last."""
+    replicas: int
+    """The number of its replicas."""
+
+
+def broker_states(image: ClusterImage) -> tuple[BrokerState, ...]:
+    """Return the registered brokers, by id."""
     leads, led_last, replicas = Counter[int](), Counter[int](), Counter[int]()
     for _, _, partition in image.partitions():
         replicas.update(partition.replicas)
@@ -135,24 +142,34 @@ def broker_rows(image: ClusterImage) -> tuple[Row, ...]:
         elif partition.last_leader is not None:
             led_last[partition.last_leader] += 1
     return tuple(
-        {
-            "broker_id": broker_id,
-            "epoch": broker.epoch,
-            "fenced": broker.fenced,
-            "in_controlled_shutdown": broker.in_controlled_shutdown,
-            "log_dirs": broker.log_dirs,
-            "cordoned_log_dirs": broker.cordoned_log_dirs,
-            "software": _software(broker.features),
-            "incarnation_id": broker.incarnation_id,
-            "endpoints": broker.endpoints,
-            "rack": broker.rack,
-            "migrating": broker.migrating,
-            "leads": leads[broker_id],
-            "led_last": led_last[broker_id],
-            "replicas": replicas[broker_id],
-        }
-        for broker_id, broker in sorted(image.brokers.items())
+        BrokerState(broker, leads[number], led_last[number], replicas[number])
+        for number, broker in sorted(image.brokers.items())
     )
+
+
+def broker_rows(image: ClusterImage) -> tuple[Row, ...]:
+    """Return the rows of the registered brokers, by id."""
+    return tuple(map(_broker_row, broker_states(image)))
+
+
+def _broker_row(state: BrokerState) -> Row:
+    broker = state.broker
+    return {
+        "broker_id": broker.broker_id,
+        "epoch": broker.epoch,
+        "fenced": broker.fenced,
+        "in_controlled_shutdown": broker.in_controlled_shutdown,
+        "log_dirs": broker.log_dirs,
+        "cordoned_log_dirs": broker.cordoned_log_dirs,
+        "software": _software(broker.features),
+        "incarnation_id": broker.incarnation_id,
+        "endpoints": broker.endpoints,
+        "rack": broker.rack,
+        "migrating": broker.migrating,
+        "leads": state.leads,
+        "led_last": state.led_last,
+        "replicas": state.replicas,
+    }
 
 
 def controller_rows(controllers: Iterable[ControllerRegistration]) -> tuple[Row, ...]:
@@ -168,12 +185,15 @@ def controller_rows(controllers: Iterable[ControllerRegistration]) -> tuple[Row,
     )
 
 
-def _software(features: Mapping[str, Levels]) -> Row | None:
+def software_line(features: Mapping[str, Levels]) -> str | None:
+    """Return the line of releases of a node's software; None if its registration does not tell."""
     levels = features.get(METADATA_VERSION)
-    if levels is None:
-        return None
-    line = registered(levels.lowest, levels.highest)
-    return {"lowest": line, "highest": line}
+    return None if levels is None else registered(levels.lowest, levels.highest)
+
+
+def _software(features: Mapping[str, Levels]) -> Row | None:
+    line = software_line(features)
+    return None if line is None else {"lowest": line, "highest": line}
 
 
 def partition_row(image: ClusterImage, topic: TopicImage, number: int, partition: PartitionRegistration) -> Row:
@@ -232,16 +252,34 @@ def config_rows(configs: Mapping[tuple[str, str], Mapping[str, str]]) -> tuple[R
     )
 
 
-def fetcher_rows(fetches: Iterable[Fetch]) -> tuple[Row, ...]:
-    """Return the rows of fetcher threads, each with its partitions."""
+class FetcherThread(NamedTuple):
+    """A thread of a broker that fetches from another one."""
+
+    broker_id: int
+    """The broker that fetches."""
+    leader: int
+    """The broker that it fetches from."""
+    fetcher: int
+    """The number of the thread."""
+    names: tuple[str, ...]
+    """The names of the partitions."""
+
+
+def fetcher_threads(fetches: Iterable[Fetch]) -> tuple[FetcherThread, ...]:
+    """Return the threads by broker, leader and number, each with its partitions."""
     threads: dict[tuple[int, int, int], list[str]] = {}
     for fetch in fetches:
         key = fetch.broker_id, fetch.leader, fetch.fetcher
         threads.setdefault(key, []).append(partition_name(fetch.topic, fetch.partition))
+    return tuple(FetcherThread(*key, tuple(names)) for key, names in sorted(threads.items()))
+
+
+def fetcher_rows(fetches: Iterable[Fetch]) -> tuple[Row, ...]:
+    """Return the rows of fetcher threads, each with its partitions."""
     return tuple(
         {
-            "broker_id": broker_id, "leader": leader, "fetcher": fetcher, "partitions": len(names),
-            "names": tuple(names),
+            "broker_id": thread.broker_id, "leader": thread.leader, "fetcher": thread.fetcher,
+            "partitions": len(thread.names), "names": thread.names,
         }
-        for (broker_id, leader, fetcher), names in sorted(threads.items())
+        for thread in fetcher_threads(fetches)
     )  # fmt: skip

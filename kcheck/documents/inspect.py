@@ -1,6 +1,7 @@
 """`kcheck inspect` as JSON: an item per file, partition or log dir."""
 
-from typing import assert_never
+from collections.abc import Sequence
+from typing import NamedTuple, assert_never
 
 from kcheck.documents.inspection import (
     InspectDetail,
@@ -46,7 +47,7 @@ def _log_dir_row(item: InspectedLogDir, detail: InspectDetail) -> Row:
         "locked_by": view.locked_by,
         "cordoned": item.cordoned,
         "checkpoints": {
-            name: _checkpoint_row(view.files.get(name), view.unread.get(name)) for name in OFFSET_CHECKPOINTS
+            name: checkpoint_state(view.files.get(name), view.unread.get(name))._asdict() for name in OFFSET_CHECKPOINTS
         },
         "unparseable": view.unparseable,
         "remote_index_cache": None if view.remote_index_cache is None else _cache_row(view.remote_index_cache, detail),
@@ -60,32 +61,49 @@ def _cache_row(cache: RemoteIndexCache, detail: InspectDetail) -> Row:
     return {**cache._asdict(), "indexed": indexed}
 
 
-def _checkpoint_row(view: FileView | None, unread: Unreadable | None) -> Row:
+class CheckpointState(NamedTuple):
+    """What can be said of an offset checkpoint in a word."""
+
+    status: str
+    """`ok`, `empty`, `damaged`, `unreadable` or `missing`."""
+    entries: int | None = None
+    """The number of its lines; None if it was not read."""
+    defect: str | None = None
+    """What is wrong; None if nothing is."""
+
+
+def checkpoint_state(view: FileView | None, unread: Unreadable | None) -> CheckpointState:
+    """Return the state of a checkpoint that was read, or could not be."""
     if unread is not None and unread.cause is not UnreadableCause.MISSING:
-        return {"status": "unreadable", "entries": None, "defect": unread.words}
+        return CheckpointState("unreadable", defect=unread.words)
     if view is None:
-        return {"status": "missing", "entries": None, "defect": None}
+        return CheckpointState("missing")
     defects = [defect for defect in view.parsed.defects if not defect.accepted]
     entries = len(view.parsed.value)
     if defects or view.refusal is not None:
         first = str(defects[0]) if defects else f"the broker's reader fails: {view.refusal}"
-        return {"status": "damaged", "entries": entries, "defect": first}
+        return CheckpointState("damaged", entries, first)
     empty = view.parsed.value.version is None or view.size <= len(b"0\n")
-    return {"status": "empty" if empty else "ok", "entries": entries, "defect": None}
+    return CheckpointState("empty" if empty else "ok", entries)
 
 
 def _partition_row(item: InspectedPartition, detail: InspectDetail) -> Row:
-    row = _summary_row(item.view)
-    extra: dict[str, object] = {}
+    row, shown = _summary_row(item.view), shown_rows(item, detail)
+    return {**row, "shown": shown} if shown else row
+
+
+def shown_rows(item: InspectedPartition, detail: InspectDetail) -> dict[str, Sequence[Row]]:
+    """Return the tables that the options ask for, by name."""
+    shown: dict[str, Sequence[Row]] = {}
     if detail.segments:
-        extra["segments"] = row["segments"]
+        shown["segments"] = _segment_rows(item.view)
     if detail.epochs:
-        extra["epochs"] = row["leader_epochs"]
+        shown["epochs"] = entry_rows(item.view.leader_epochs)
     if item.files is not None:
-        extra["files"] = [{"file": name, "size": size} for name, size in item.files]
+        shown["files"] = [{"file": name, "size": size} for name, size in item.files]
     if item.batches is not None:
-        extra["batches"] = [batch_row(batch) for batch in item.batches]
-    return {**row, "shown": extra} if extra else row
+        shown["batches"] = [batch_row(batch) for batch in item.batches]
+    return shown
 
 
 def _summary_row(view: PartitionView) -> Row:
@@ -103,17 +121,21 @@ def _summary_row(view: PartitionView) -> Row:
         "log_end_offset": view.log_end_offset,
         "size": view.size,
         "leader_epochs": entry_rows(view.leader_epochs),
-        "segments": [
-            {
-                "base_offset": segment.base_offset,
-                "end_offset": segment.end_offset,
-                "size": segment.size,
-                "batches": segment.batches,
-                "max_timestamp": segment.max_timestamp,
-            }
-            for segment in view.segments
-        ],
+        "segments": _segment_rows(view),
     }
+
+
+def _segment_rows(view: PartitionView) -> list[Row]:
+    return [
+        {
+            "base_offset": segment.base_offset,
+            "end_offset": segment.end_offset,
+            "size": segment.size,
+            "batches": segment.batches,
+            "max_timestamp": segment.max_timestamp,
+        }
+        for segment in view.segments
+    ]
 
 
 def _file_row(item: InspectedFile) -> Row:

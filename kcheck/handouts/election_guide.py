@@ -275,7 +275,8 @@ def _stuck(recovery: Recovery) -> list[str]:
     if not rows:
         return []
     shown = [f"- broker {number}: `{_name(partition)}`" for partition, number in rows[:NAMED_MAX]]
-    more = [f"- {len(rows) - NAMED_MAX} more; election-plan.json has `follows: false` there"] if len(rows) > NAMED_MAX else []
+    rest = len(rows) - NAMED_MAX
+    more = [f"- {rest} more; election-plan.json has `follows: false` there"] if rest > 0 else []
     return [
         "## Replicas that cannot follow",
         "The logs of these replicas differ from the leader's, and no broker truncates them:",

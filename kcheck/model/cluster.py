@@ -245,6 +245,36 @@ class MetadataProblem(NamedTuple):
     """What is wrong."""
 
 
+class MetadataOrigin(NamedTuple):
+    """Where the metadata of a cluster come from."""
+
+    kind: str
+    """`kraft`, `zookeeper`, or `export` for what somebody exported from ZooKeeper."""
+    path: str
+    """The path."""
+    end_offset: int | None
+    """The offset where a copy of the KRaft log ends; None with ZooKeeper."""
+    epoch: int | None
+    """The epoch of the controller at the end."""
+    timestamp: int | None
+    """The time of the last record, in ms since 1970."""
+    committed_to: int | None
+    """Every record below this offset is committed for certain; None if that is not known of any."""
+    problems: tuple[MetadataProblem, ...]
+    """What of it cannot be read, or contradicts what stands before."""
+
+
+class MetadataTail(NamedTuple):
+    """What a copy of the KRaft log holds that may not be committed."""
+
+    start: int
+    """The first offset."""
+    end: int
+    """The offset after the last one."""
+    records: Mapping[str, int]
+    """The number of records of each type."""
+
+
 STATIC = ("static", "")
 """Where an image keeps what a controller's server.properties says."""
 

@@ -93,7 +93,8 @@ class Report(NamedTuple):
 
     `collected` grows while the body is read; `findings()` is complete after that. `elsewhere` are findings that are
     written somewhere else, being too many: how many of each severity. `checked` are the paths looked at. `evidence` is
-    what they say about the release, None for a verb that asks none. `reverts`: the plan in the body was undone.
+    what they say about the release, None for a verb that asks none.
+    `answer` is the typed answer that the rows are made of, for layouts that need no rows.
     """
 
     verb: str
@@ -107,7 +108,7 @@ class Report(NamedTuple):
     checked: tuple[str, ...] = ()
     elsewhere: Mapping[str, int] = {}
     evidence: ReleaseEvidence | None = None
-    reverts: bool = False
+    answer: object = None
 
     def findings(self) -> tuple[Finding, ...]:
         """Return the findings that are wanted, in the order of their places."""

@@ -1,12 +1,39 @@
-"""Plans as reports: what is to be done, and what was."""
+"""Plans as answers: what is to be done, and what was."""
 
-from collections.abc import Collection
+from dataclasses import dataclass
 
 from kcheck.disk.read import read_whole
+from kcheck.documents.answer import Answer
 from kcheck.errors import UsageError
 from kcheck.model.plan import Plan, operation_row, plan_row
 from kcheck.model.report import Report
 from kcheck.model.unreadable import UnreadableError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanOutcome(Answer):
+    """What `kcheck apply` and `kcheck undo` answer."""
+
+    plan: Plan
+    """The plan."""
+    changed: tuple[int, ...] | None = None
+    """The numbers of the operations that were done just now, or undone; None before anything is."""
+    is_undone: bool = False
+    """Whether the plan was undone."""
+
+    def report(self) -> Report:
+        """Return the answer as rows."""
+        rows = [operation_row(operation) for operation in self.plan.operations]
+        if self.changed is not None:
+            rows = [{**row, "changed": number in self.changed} for number, row in enumerate(rows)]
+        return Report(
+            verb="plan",
+            kafka=self.plan.kafka,
+            body={**plan_row(self.plan), "operations": tuple(rows)},
+            kinds={"operations": "operation"},
+            checked=self.plan.log_dirs,
+            answer=self,
+        )
 
 
 def plan_file(path: str) -> bytes:
@@ -15,22 +42,3 @@ def plan_file(path: str) -> bytes:
         return read_whole(path, follow=True)
     except UnreadableError as error:
         raise UsageError(f"{path}: {error}") from error
-
-
-def outcome(plan: Plan, changed: Collection[int] | None, *, reverts: bool = False) -> Report:
-    """Return a plan as a report; `changed` are the operations that were done just now, None before anything is.
-
-    With `reverts` they were undone.
-    """
-    rows = [operation_row(operation) for operation in plan.operations]
-    if changed is not None:
-        rows = [{**row, "changed": number in changed} for number, row in enumerate(rows)]
-    body = {**plan_row(plan), "operations": tuple(rows)}
-    return Report(
-        verb="plan",
-        kafka=plan.kafka,
-        body=body,
-        kinds={"operations": "operation"},
-        checked=plan.log_dirs,
-        reverts=reverts,
-    )

@@ -12,7 +12,7 @@ from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.startup import Outcome
 from kcheck.disk.identity import known_identities
 from kcheck.disk.walk import split
-from kcheck.documents.answer import Answer
+from kcheck.documents.answer import BrokerAnswer
 from kcheck.documents.predict import loss_row
 from kcheck.errors import UsageError
 from kcheck.model.finding import Chosen, Finding, Severity
@@ -79,11 +79,9 @@ class ChosenStep(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RepairPlan(Answer):
+class RepairPlan(BrokerAnswer):
     """What `kcheck repair` answers."""
 
-    release: Release
-    """The Kafka release that is modelled."""
     plan: Plan
     """The operations, as `kcheck apply` takes them."""
     not_planned: tuple[NotPlanned, ...]
@@ -96,10 +94,6 @@ class RepairPlan(Answer):
     """What the partitions lose at the next start without the plan and with it."""
     starts: tuple[LogDirPrediction, ...]
     """What the next start makes of the log dirs once the plan is applied."""
-    collected: list[Finding]
-    """What could not be read, and log dirs that are in use."""
-    checked: tuple[str, ...]
-    """The paths that were read."""
 
     def report(self) -> Report:
         """Return the answer as rows."""
@@ -109,13 +103,9 @@ class RepairPlan(Answer):
         )
         chosen = tuple(row._asdict() for row in self.chosen)
         losses = tuple(map(_loss_row, self.losses))
-        return Report(
-            verb="plan",
-            kafka=self.release.name,
-            evidence=self.release.evidence,
+        return self.document(
+            "plan",
             body={**plan_row(self.plan), "refused": refused, "healed": healed, "chosen": chosen, "losses": losses},
-            collected=self.collected,
-            checked=self.checked,
         )
 
     def plan_bytes(self) -> bytes:

@@ -1,13 +1,23 @@
 """What text and HTML both say of elections: words for gaps, cells of tables, and the logs side by side."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from kcheck.core.election.broker_losses import BrokerLoss
+from kcheck.core.election.election import controllers_otherwise
+from kcheck.core.election.plans import Amounts, BrokerGap, Candidate, CopyState, PartitionElection
+from kcheck.core.election.plans import harm as harm_of
+from kcheck.core.election.scenarios import Scenario
 from kcheck.handouts.aside_copies import AsideCopy, aside_words
-from kcheck.model.report import Row
-from kcheck.renderers._text_truncation import row_name
+from kcheck.model.cluster import ClusterImage
+from kcheck.replicas.elect import ClusterElection
 from kcheck.screen.page import cell, known, size
-from kcheck.words import bare_range, counted, some_of
+from kcheck.words import bare_range, counted, partition_name, some_of
+
+if TYPE_CHECKING:
+    from kcheck.fleet.runs.elect import RunElection
+
+Election: TypeAlias = "ClusterElection | RunElection"
 
 SCENARIO_TITLES = ("", "lost", "committed", "bytes", "offline")
 PARTITION_TITLES = ("partition", "isr", "elr", "elected now", "best", "lost", "committed", "worst leader loses")
@@ -18,158 +28,148 @@ _WAYS = {"start-all": "start all that is here", "best": "best leaders", "kafka-u
 """The scenarios in words. In the others, `broker-N-first`, a broker leads even where that needs an unclean election."""
 
 
-def warnings(body: Any, rows: Sequence[Any]) -> Iterator[str]:
+def warnings(election: Election) -> Iterator[str]:
     """Yield what the answer does not know: it comes before the verdict."""
-    yield from map(gap_words, body["gaps"])
-    yield from aside_words(_aside(rows))
-    if any(row["replicas"] is None for row in rows):
+    yield from map(gap_words, election.gaps)
+    yield from aside_words(_aside(election.partitions))
+    if any(partition.registration is None for partition in election.partitions):
         text = "No metadata for all of these partitions: kcheck does not know their ISR, nor all of their replicas."
         yield f"{text} Name a controller's log dir with --metadata."
-    if "run" in body:
+    if isinstance(election, ClusterElection):
+        yield from _group_words(election.partitions)
+    else:
         text = "A run has no batches: it does not say which transactions a leader cuts or leaves open, nor which groups"
         yield f"{text} have read further than its log goes. kcheck elect on the log dirs does."
-    else:
-        yield from _group_words(rows)
-    if body.get("unread_replicas"):
-        replicas = counted(body["unread_replicas"], "replica")
-        text = f"The run does not know what {replicas} will hold: a start reads the logs through."
-        yield f"{text} Scan with --depth crc."
-    otherwise, assumed = body["controllers_otherwise"], body["controller_id"]
+        if election.unread:
+            text = f"The run does not know what {counted(election.unread, 'replica')} will hold: a start reads the logs"
+            yield f"{text} through. Scan with --depth crc."
+    if election.image is not None:
+        yield from _controller_words(election.image, kraft=election.kraft)
+    if len(election.fenced) > 1:
+        text = f"By the metadata brokers {brokers_of(election.fenced)} still run: whom the controller keeps in sync"
+        yield f"{text} depends on the order in which it fences them; kcheck assumes this one."
+
+
+def _controller_words(image: ClusterImage, *, kraft: bool) -> Iterator[str]:
+    """Yield which controllers decide otherwise than the one that is assumed."""
+    otherwise = controllers_otherwise(image, kraft=kraft)
     if otherwise:
-        whose = "the cluster's default" if assumed is None else f"node {assumed}"
+        whose = "the cluster's default" if image.controller is None else f"node {image.controller}"
         text = f"Whether unclean elections are on depends on the active controller: nodes {brokers_of(otherwise)} are"
         yield f"{text} configured otherwise than {whose}, which kcheck assumes."
-    running = body["running_in_metadata"]
-    if len(running) > 1:
-        text = (
-            f"By the metadata brokers {brokers_of(running)} still run: whom the controller keeps in sync depends on the"
-        )
-        yield f"{text} order in which it fences them; kcheck assumes this one."
 
 
-def _group_words(rows: Sequence[Any]) -> Iterator[str]:
+def _group_words(partitions: Sequence[PartitionElection]) -> Iterator[str]:
     """Yield where consumer groups have read further than the log of the best leader goes."""
-    ahead = [row for row in rows if (leader := best_of(row)) is not None and leader["groups_beyond"]]
+    ahead = [part for part in partitions if part.recommended is not None and part.recommended.groups_beyond]
     if ahead:
-        names = some_of([row_name(row) for row in ahead])
-        text = f"Consumer groups have committed offsets beyond the log end of the best leader of {names}:"
-        yield f"{text} they skip or repeat records. plan.md of --out has the command that resets them."
+        text = "Consumer groups have committed offsets beyond the log end of the best leader of"
+        yield (
+            f"{text} {some_of([*map(name_of, ahead)])}: they skip or repeat records. plan.md of --out has the command"
+            " that resets them."
+        )
 
 
-def _aside(rows: Sequence[Any]) -> Iterator[AsideCopy]:
+def _aside(partitions: Sequence[PartitionElection]) -> Iterator[AsideCopy]:
     """Yield the copies that no broker serves, and that have what no replica has."""
-    for row in rows:
-        for copy in row["candidates"]:
-            only = copy["only_here"]
-            if only is not None and only["records"] != 0:
-                yield AsideCopy(only["records"], copy["broker_id"], row_name(row), cell(copy["dir"]), copy["state"])
+    for partition in partitions:
+        for copy in partition.candidates:
+            only = copy.only_here
+            if only is not None and only.records != 0:
+                yield AsideCopy(only.records, copy.broker_id, name_of(partition), cell(copy.dir), copy.state)
 
 
-def gap_words(gap: Row) -> str:
+def name_of(partition: PartitionElection) -> str:
+    """Return the partition as TOPIC-N."""
+    return partition_name(partition.topic, partition.partition)
+
+
+def gap_words(gap: BrokerGap) -> str:
     """Return in words what is not part of the picture, and why."""
-    replicas = f"broker {gap['broker_id']} holds {counted(int(str(gap['replicas'])), 'replica')}"
-    if gap["why"] is None:
+    replicas = f"broker {gap.broker_id} holds {counted(gap.replicas, 'replica')}"
+    if gap.why is None:
         return f"{replicas} and is not here: their loss is not known"
-    if gap["why"] == "given up":
+    if gap.why == "given up":
         return f"{replicas} and is given up: what only it holds is lost"
-    return f"{replicas} and does not start: {gap['why']}"
+    return f"{replicas} and does not start: {gap.why}"
 
 
-def loss_cells(row: Any) -> tuple[object, ...]:
+def loss_cells(loss: BrokerLoss) -> tuple[object, ...]:
     """Return what goes with a broker."""
-    survived = {True: "yes", False: "no", None: "?"}[row["survived"]]
-    counts = (row["partitions"], known(row["offline_partitions"]), row["only_copies"])
-    return (row["broker_id"], survived, *counts, *(known(row["lost"][name]) for name in ("records", "committed")))
+    survived = {True: "yes", False: "no", None: "?"}[loss.is_survived]
+    counts = (loss.partitions, known(loss.offline), loss.only_copy)
+    return (loss.broker_id, survived, *counts, known(loss.lost.records), known(loss.lost.committed))
 
 
-def cluster_cells(row: Any) -> tuple[object, ...]:
+def cluster_cells(election: "RunElection") -> tuple[object, ...]:
     """Return what one cluster costs, and the brokers whose loss it does not survive."""
-    costs = {scenario["name"]: scenario for scenario in row["scenarios"]}
+    costs = {scenario.name: scenario for scenario in election.scenarios}
     together, best = costs["start-all"], costs["best"]
-    fatal = [loss["broker_id"] for loss in row["broker_losses"] if loss["survived"] is False]
+    fatal = [loss.broker_id for loss in election.broker_losses if loss.is_survived is False]
     return (
-        cell(row["cluster"]), brokers_of(row["start_order"]), known(together["lost"]["records"]),
-        known(together["lost"]["committed"]), known(together["offline_partitions"]), known(best["lost"]["records"]),
-        brokers_of(fatal) if fatal else "-",
+        cell(election.cluster.name), brokers_of(election.order.brokers), known(together.lost.records),
+        known(together.lost.committed), known(together.offline_partitions), known(best.lost.records),
+        brokers_of(fatal),
     )  # fmt: skip
 
 
-def leaders(row: Row) -> list[Any]:
-    """Return the candidates that can lead."""
-    candidates: Any = row["candidates"]
-    return [candidate for candidate in candidates if candidate["lost"] is not None]
+def _leaders(partition: PartitionElection) -> Iterator[tuple[Candidate, Amounts]]:
+    """Yield the candidates that can lead, and what is lost then."""
+    return ((candidate, candidate.lost) for candidate in partition.candidates if candidate.lost is not None)
 
 
-def is_at_stake(row: Any) -> bool:
-    """Whether a leader of it loses records, or nobody is recommended."""
-    return row["best"] is None or any(candidate["lost"]["records"] != 0 for candidate in leaders(row))
-
-
-def harm(row: Any) -> tuple[object, ...]:
+def harm(partition: PartitionElection) -> tuple[object, ...]:
     """Return what orders partitions, the worst first."""
-    best = best_of(row)
-    lost = {"committed": 0, "records": 0} if best is None else best["lost"]
-    return best is not None, -(lost["committed"] or 0), -(lost["records"] or 0), -worst_loss(row), row_name(row)
+    *costs, _, _ = harm_of(partition)
+    return (*costs, name_of(partition))
 
 
-def worst_loss(row: Row) -> int:
-    """Return how many records the worst leader loses."""
-    return max((candidate["lost"]["records"] or 0 for candidate in leaders(row)), default=0)
-
-
-def best_of(row: Row) -> Any:
-    """Return the recommended candidate; None if there is none."""
-    return next((candidate for candidate in leaders(row) if candidate["broker_id"] == row["best"]), None)
-
-
-def brokers_of(numbers: Any) -> str:
+def brokers_of(numbers: Sequence[int] | None) -> str:
     """Return ids with commas; `-` if there are none."""
     return "?" if numbers is None else ",".join(map(str, numbers)) or "-"
 
 
-def scenario_cells(row: Row) -> tuple[object, ...]:
+def scenario_cells(scenario: Scenario) -> tuple[object, ...]:
     """Return the cells of a way to go on."""
-    lost: Any = row["lost"]
-    name = str(row["name"])
+    lost, name = scenario.lost, scenario.name
     words = _WAYS.get(name) or f"broker {name.split('-')[1]} leads all it has"
-    return words, cell(lost["records"]), cell(lost["committed"]), size(lost["bytes"]), cell(row["offline_partitions"])
+    return words, cell(lost.records), cell(lost.committed), size(lost.bytes), cell(scenario.offline_partitions)
 
 
 _KINDS = {True: "clean", False: "unclean", None: "?"}
+_SERVED = (CopyState.CURRENT, CopyState.MISSING)
 
 
-def candidate_cells(candidate: Any, best: object) -> tuple[object, ...]:
+def candidate_cells(candidate: Candidate, best: int | None) -> tuple[object, ...]:
     """Return the cells of a candidate; the best one has a star."""
-    lost, refetch = candidate["lost"] or {}, candidate["refetch"] or {}
-    is_best = candidate["broker_id"] == best and candidate["state"] in {"current", "missing"}
-    name = f"{candidate['broker_id']}{' *' if is_best else ''}"
-    state = candidate["state"]
-    kind = _KINDS[candidate["clean"]] if state in {"current", "missing"} else f"{state} copy"
+    state, lost = candidate.state, candidate.lost or Amounts(None, None, None)
+    is_best = candidate.broker_id == best and state in _SERVED
+    kind = _KINDS[candidate.clean] if state in _SERVED else f"{state} copy"
     return (
-        name,
-        f"{kind}, empty log" if state == "missing" else kind,
-        cell(candidate["log_end_offset"]),
-        cell(lost.get("records")),
-        cell(lost.get("committed")),
-        size(refetch.get("bytes")),
-        cell(candidate["open_transactions"]),
-        cell(candidate["groups_beyond"]),
+        f"{candidate.broker_id}{' *' if is_best else ''}",
+        f"{kind}, empty log" if state is CopyState.MISSING else kind,
+        cell(candidate.log_end_offset),
+        cell(lost.records),
+        cell(lost.committed),
+        size(None if candidate.refetch is None else candidate.refetch.bytes),
+        cell(candidate.open_transactions),
+        cell(candidate.groups_beyond),
     )
 
 
-def partition_cells(row: Any) -> tuple[object, ...]:
+def partition_cells(partition: PartitionElection) -> tuple[object, ...]:
     """Return the cells of a partition."""
-    best = best_of(row)
-    lost = {"records": None, "committed": None} if best is None else best["lost"]
+    best, registration = partition.recommended, partition.registration
+    lost = Amounts(None, None, None) if best is None or best.lost is None else best.lost
     return (
-        row_name(row),
-        brokers_of(row["isr"]),
-        brokers_of(row["elr"]),
-        "?" if row["isr"] is None else known(row["kafka_elects"]["clean"]),
-        cell(row["best"]),
-        cell(lost["records"]),
-        cell(lost["committed"]),
-        str(worst_loss(row)),
+        name_of(partition),
+        brokers_of(None if registration is None else registration.isr),
+        brokers_of(None if registration is None else registration.elr),
+        "?" if registration is None else known(partition.kafka_clean),
+        cell(partition.best),
+        cell(lost.records),
+        cell(lost.committed),
+        str(max((amounts.records or 0 for _, amounts in _leaders(partition)), default=0)),
     )
 
 
@@ -196,20 +196,20 @@ class LogLine(NamedTuple):
     """What is lost comes first: it hides what is kept."""
 
 
-def log_lines(row: Any, best: Any) -> list[LogLine]:
+def log_lines(partition: PartitionElection, best: Candidate) -> list[LogLine]:
     """Return the logs side by side as they are when the best candidate leads."""
-    followers = {part["broker_id"]: part for part in best["followers"]}
+    followers = {} if best.plan is None else {part.broker_id: part for part in best.plan.followers}
     lines = []
-    for candidate in leaders(row):
-        if candidate["state"] not in {"current", "missing"}:
+    for candidate, _ in _leaders(partition):
+        start, end = candidate.log_start_offset, candidate.log_end_offset
+        if candidate.state not in _SERVED or start is None or end is None:
             continue
-        part = followers.get(candidate["broker_id"])
-        lost = None if part is None else part["lost"]
-        start, end = candidate["log_start_offset"], candidate["log_end_offset"]
-        parts = [] if lost is None else [LogPart("lost", lost["from"], lost["to"])]
-        parts += [LogPart("kept", start, end), LogPart("fetched", end, best["log_end_offset"])]
+        part = followers.get(candidate.broker_id)
+        lost = None if part is None else part.lost
+        parts = [] if lost is None else [LogPart("lost", lost.start, lost.end)]
+        parts += [LogPart("kept", start, end), LogPart("fetched", end, best.log_end_offset or end)]
         shown = tuple(part for part in parts if part.end > part.start)
-        lines.append(LogLine(candidate["broker_id"], start, end, shown))
+        lines.append(LogLine(candidate.broker_id, start, end, shown))
     return lines
 
 

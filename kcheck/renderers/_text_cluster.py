@@ -1,241 +1,273 @@
 """The layout of `kcheck cluster`: health first, then the partitions that need a look, brokers, controllers, topics."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import NamedTuple
 
-from kcheck.model.cluster import NO_LEADER
-from kcheck.model.report import Report, Row
+from kcheck.core.cluster.health import Health, health, min_isr
+from kcheck.core.cluster.history import ChangeKind, PartitionChange
+from kcheck.core.cluster.quorum import CopyStanding, Quorum
+from kcheck.documents.cluster import (
+    BrokerState,
+    broker_states,
+    fetcher_threads,
+    leader_of,
+    software_line,
+)
+from kcheck.model.cluster import (
+    NO_LEADER,
+    BrokerRegistration,
+    ClusterImage,
+    MetadataOrigin,
+    MetadataProblem,
+    MetadataTail,
+    PartitionRegistration,
+)
+from kcheck.model.report import Report
+from kcheck.model.zookeeper_metadata import ZookeeperMetadata
 from kcheck.screen.page import Page, cell, known, moment
+from kcheck.verbs.cluster import ClusterReport
 from kcheck.words import counted, offset_range, partition_name, some_of
 
 _SHOWN = 20
 """How many partitions that need a look are listed without `--all`."""
 _WORDS = {
-    "offline": "offline: no leader, and no replica that may be elected cleanly",
-    "leaderless": "without leader until a replica in sync, or in the ELR, is back",
-    "elr-only": "with an empty ISR: only an ELR member may lead",
-    "under-min-isr": "under min.insync.replicas: acks=all fails",
-    "recovering": "recovering from an unclean election",
-    "log-dir-offline": "with a replica in a log dir that is offline",
-    "under-replicated": "with a replica that is not in sync",
-    "reassigning": "being reassigned",
+    Health.OFFLINE: "offline: no leader, and no replica that may be elected cleanly",
+    Health.LEADERLESS: "without leader until a replica in sync, or in the ELR, is back",
+    Health.ELR_ONLY: "with an empty ISR: only an ELR member may lead",
+    Health.UNDER_MIN_ISR: "under min.insync.replicas: acks=all fails",
+    Health.RECOVERING: "recovering from an unclean election",
+    Health.LOG_DIR_OFFLINE: "with a replica in a log dir that is offline",
+    Health.UNDER_REPLICATED: "with a replica that is not in sync",
+    Health.REASSIGNING: "being reassigned",
 }
-_AFTER_A_STOP = ("elr-only", "under-replicated")
+_AFTER_A_STOP = (Health.ELR_ONLY, Health.UNDER_REPLICATED)
 """What is normal for a partition whose brokers were stopped one after the other."""
-_BAD = ("offline", "elr-only", "under-min-isr", "log-dir-offline")
+_BAD = (Health.OFFLINE, Health.ELR_ONLY, Health.UNDER_MIN_ISR, Health.LOG_DIR_OFFLINE)
+
+
+class _PartitionHealth(NamedTuple):
+    """A partition that is shown, with what is wrong."""
+
+    topic: str
+    number: int
+    state: PartitionRegistration
+    ills: tuple[Health, ...]
+    """What keeps it from being healthy, the worst first."""
+    min_isr: int
+
+    @property
+    def name(self) -> str:
+        """Return `orders-0`."""
+        return partition_name(self.topic, self.number)
 
 
 def cluster(report: Report, page: Page) -> None:
     """Write the state of the cluster, or the history of one partition, or the load of the fetcher threads."""
-    body: Any = report.body
-    _source(body, page)
-    if "history" in body:
-        _history(body["history"], page, of_zookeeper=body["metadata"]["kind"] == "zookeeper")
+    answer = report.answer
+    assert isinstance(answer, ClusterReport)
+    image = answer.image
+    _source(answer, page)
+    if answer.question.history is not None:
+        _history(answer, answer.question.history, page)
         return
-    _health(body, page)
-    if "fetchers" in body:
-        _fetchers(body["fetchers"], body["num_replica_fetchers"], page)
+    partitions = [
+        _PartitionHealth(topic.name, number, state, health(image, topic, state), min_isr(image, topic, state))
+        for topic, number, state in answer.partitions()
+    ]
+    _health(partitions, page, is_stopped=answer.is_stopped)
+    if answer.question.fetchers is not None:
+        _fetchers(answer, answer.question.fetchers, page)
         return
-    _partitions(body, page)
-    _brokers(body["brokers"], page)
-    _controllers(body, page)
-    _topics(body, page)
-    _others(body, page)
-
-
-def _source(body: Any, page: Page) -> None:
-    metadata = body["metadata"]
-    page.wrapped(f"cluster {known(body['cluster_id'])}, metadata of {metadata['path']}", hanging="    ", style="bold")
-    if metadata["kind"] == "kraft":
-        until = f"up to offset {metadata['end_offset'] - 1}" if metadata["end_offset"] else "without a record"
-        time = "" if metadata["time"] is None else f", {moment(metadata['time'])}"
-        page.wrapped(f"{until}{time}, {_committed(metadata)}", indent="  ", hanging="    ")
-    elif metadata["kind"] == "zookeeper":
-        time = "" if metadata["time"] is None else f", {moment(metadata['time'])}"
-        text = (
-            f"as a ZooKeeper server restores it from its files, up to transaction {body['zookeeper']['zxid']:#x}{time}"
-        )
-        page.wrapped(text, indent="  ", hanging="    ")
-    for source in body["copies"] or (metadata,):
-        for problem in source["problems"]:
-            text = f"incomplete: {source['path']}, {problem['place']}: {problem['why']}"
-            page.wrapped(text, indent="  ", hanging="    ", style="red")
-
-
-def _committed(metadata: Any) -> str:
-    end, committed = metadata["end_offset"], metadata["committed_to"]
-    if committed is None:
-        return "not known to be committed: that takes the logs of most controllers"
-    if committed >= end:
-        return "all of it committed"
-    return f"committed up to offset {committed - 1} for certain: the rest may be taken back"
-
-
-def _health(body: Any, page: Page) -> None:
+    _partitions(partitions, page)
+    _brokers(broker_states(image), page)
     page.line()
-    counts, total = body["health"], len(body["partitions"])
-    stopped = body["stopped"] and counts["leaderless"]
-    ill = {kind: count for kind, count in counts.items() if count and not (stopped and kind in _AFTER_A_STOP)}
+    if answer.quorum is not None:
+        _controllers(answer.quorum, answer.known.uncommitted, page)
+    else:
+        assert answer.known.zookeeper is not None
+        _zookeeper(answer.known.zookeeper, page)
+    _topics(partitions, page)
+    _others(image, page)
+
+
+def _source(answer: ClusterReport, page: Page) -> None:
+    source = answer.known.source
+    page.wrapped(f"cluster {known(answer.known.cluster_id)}, metadata of {source.path}", hanging="    ", style="bold")
+    time = "" if source.timestamp is None else f", {moment(source.timestamp)}"
+    if source.kind == "kraft":
+        until = f"up to offset {source.end_offset - 1}" if source.end_offset else "without a record"
+        page.wrapped(f"{until}{time}, {_committed(source)}", indent="  ", hanging="    ")
+    elif answer.known.zookeeper is not None and source.kind == "zookeeper":
+        text = f"as a ZooKeeper server restores it from its files, up to transaction {answer.known.zookeeper.zxid:#x}"
+        page.wrapped(f"{text}{time}", indent="  ", hanging="    ")
+    problems: Sequence[tuple[str, MetadataProblem]] = [(source.path, problem) for problem in source.problems]
+    if answer.quorum is not None:
+        copies = [standing.copy for standing in answer.quorum.copies]
+        problems = [(copy.path, problem) for copy in copies for problem in copy.defects]
+    for path, problem in problems:
+        text = f"incomplete: {path}, {problem.place}: {problem.why}"
+        page.wrapped(text, indent="  ", hanging="    ", style="red")
+
+
+def _committed(source: MetadataOrigin) -> str:
+    if source.committed_to is None:
+        return "not known to be committed: that takes the logs of most controllers"
+    if source.committed_to >= (source.end_offset or 0):
+        return "all of it committed"
+    return f"committed up to offset {source.committed_to - 1} for certain: the rest may be taken back"
+
+
+def _health(partitions: Sequence[_PartitionHealth], page: Page, *, is_stopped: bool) -> None:
+    page.line()
+    total = counted(len(partitions), "partition")
+    counts = {kind: sum(kind in partition.ills for partition in partitions) for kind in Health}
+    stopped = is_stopped and counts[Health.LEADERLESS] > 0
+    ills = {kind: count for kind, count in counts.items() if count and not (stopped and kind in _AFTER_A_STOP)}
     if stopped:
         page.wrapped("every broker is stopped: after that no partition has a leader, and the last one in sync is left")
-    elif not ill:
-        page.wrapped(f"healthy: {counted(total, 'partition')}, each with a leader and all replicas in sync")
-    for kind, count in ill.items():
+    elif not ills:
+        page.wrapped(f"healthy: {total}, each with a leader and all replicas in sync")
+    for kind, count in ills.items():
         style = "red" if kind in _BAD else None if stopped else "yellow"
-        page.wrapped(
-            f"{count} of {counted(total, 'partition')} {_WORDS[kind]}", indent="  ", hanging="    ", style=style
-        )
+        page.wrapped(f"{count} of {total} {_WORDS[kind]}", indent="  ", hanging="    ", style=style)
 
 
-def _partitions(body: Any, page: Page) -> None:
-    ill = [row for row in body["partitions"] if row["health"] or page.every]
+def _partitions(partitions: Sequence[_PartitionHealth], page: Page) -> None:
+    ill = [partition for partition in partitions if partition.ills or page.every]
     if not ill:
         return
-    ranks = {kind: rank for rank, kind in enumerate(_WORDS)}
-    ill.sort(key=lambda row: (ranks[row["health"][0]] if row["health"] else len(ranks), row["topic"], row["partition"]))
+    ranks = {kind: rank for rank, kind in enumerate(Health)}
+    ill.sort(key=lambda part: (ranks[part.ills[0]] if part.ills else len(ranks), part.topic, part.number))
     shown = ill if page.every else ill[:_SHOWN]
     page.line()
     page.table(
         ("partition", "leader", "epoch", "replicas", "isr", "elr", "health"),
         [
             (
-                partition_name(row["topic"], row["partition"]), _leader(row), row["leader_epoch"],
-                _ids(row["replicas"]), _ids(row["isr"]), _ids(row["elr"]), row["health"][0] if row["health"] else "ok",
+                part.name, _leader(part.state), part.state.leader_epoch, _ids(part.state.replicas),
+                _ids(part.state.isr), _ids(part.state.elr), part.ills[0] if part.ills else "ok",
             )
-            for row in shown
+            for part in shown
         ],
     )  # fmt: skip
     if len(shown) < len(ill):
         page.wrapped(f"{counted(len(ill) - len(shown), 'other partition')}: --all shows them")
 
 
-def _leader(row: Row) -> str:
-    if row["leader"] != NO_LEADER:
-        return cell(row["leader"])
-    return "none" if row["last_leader"] is None else f"none, last {row['last_leader']}"
+def _leader(state: PartitionRegistration) -> str:
+    if state.leader != NO_LEADER:
+        return cell(state.leader)
+    return "none" if state.last_leader is None else f"none, last {state.last_leader}"
 
 
 def _ids(ids: Sequence[int]) -> str:
     return ",".join(map(str, ids)) if ids else "-"
 
 
-def _brokers(brokers: Sequence[Any], page: Page) -> None:
-    if not brokers:
+def _brokers(states: Sequence[BrokerState], page: Page) -> None:
+    if not states:
         return
-    columns = [name for name, field in _BROKER_COLUMNS.items() if field is None or any(row[field] for row in brokers)]
+    lines = [software_line(state.broker.features) for state in states]
+    of_column: Mapping[str, Sequence[object]] = {
+        "broker": [state.broker.broker_id for state in states],
+        "state": [_state(state.broker) for state in states],
+        "epoch": [state.broker.epoch for state in states],
+        "Kafka": lines,
+        "log dirs": [len(state.broker.log_dirs) for state in states],
+        "leads": [state.leads for state in states],
+        "led last": [state.led_last for state in states],
+        "replicas": [state.replicas for state in states],
+        "rack": [state.broker.rack for state in states],
+    }
+    columns = [name for name, values in of_column.items() if name not in _NOT_ALWAYS or any(values)]
     page.line()
-    page.table(columns, [[cells[name] for name in columns] for cells in map(_broker_cells, brokers)])
+    page.table(columns, [tuple(map(known, row)) for row in zip(*(of_column[name] for name in columns), strict=True)])
 
 
-_BROKER_COLUMNS = {
-    "broker": None, "state": None, "epoch": "epoch", "Kafka": "software", "log dirs": "log_dirs", "leads": None,
-    "led last": "led_last", "replicas": None, "rack": "rack",
-}  # fmt: skip
-"""The columns, and the field of which a broker must have something for a column to be shown."""
+_NOT_ALWAYS = ("epoch", "Kafka", "log dirs", "led last", "rack")
+"""The columns that are shown only if a broker has something for them."""
 
 
-def _broker_cells(row: Any) -> dict[str, object]:
-    return {
-        "broker": row["broker_id"], "state": _state(row), "epoch": known(row["epoch"]), "Kafka": _software(row),
-        "log dirs": len(row["log_dirs"]), "leads": row["leads"], "led last": row["led_last"],
-        "replicas": row["replicas"], "rack": known(row["rack"]),
-    }  # fmt: skip
-
-
-def _state(row: Any) -> str:
-    if row["fenced"]:
-        state = "stopped" if row["in_controlled_shutdown"] else "fenced"
+def _state(broker: BrokerRegistration) -> str:
+    if broker.fenced:
+        state = "stopped" if broker.in_controlled_shutdown else "fenced"
     else:
-        state = "stopping" if row["in_controlled_shutdown"] else "active"
-    more = [word for word, holds in (("cordoned", row["cordoned_log_dirs"]), ("migrating", row["migrating"])) if holds]
+        state = "stopping" if broker.in_controlled_shutdown else "active"
+    more = ["cordoned"] * bool(broker.cordoned_log_dirs) + ["migrating"] * broker.migrating
     return ", ".join([state, *more])
 
 
-def _software(row: Any) -> str:
-    software = row["software"]
-    if software is None:
-        return "-"
-    lowest, highest = software["lowest"], software["highest"]
-    return str(highest) if lowest == highest else f"{lowest} to {highest}"
-
-
-def _controllers(body: Any, page: Page) -> None:
-    quorum, copies = body["quorum"], body["copies"]
-    page.line()
-    if body["metadata"]["kind"] != "kraft":
-        page.line(f"controller: {known(quorum['leader'])}, epoch {known(quorum['epoch'])}")
-        _pending(body["zookeeper"], page)
-        return
-    leader = "no leader known" if quorum["leader"] in (None, -1) else f"leader {quorum['leader']}"
-    page.wrapped(f"controllers: voters {_ids(quorum['voters'])}, {leader}, epoch {quorum['epoch']}", hanging="    ")
-    for voter in quorum["voter_set"]:
-        where = f"{', '.join(voter['endpoints'])} · directory {voter['directory_id']}"
-        page.wrapped(f"voter {voter['voter_id']}: {where}", indent="  ", hanging="    ")
-    if body["uncommitted"]:
-        _uncommitted(body["uncommitted"], page)
-    if len(copies) == 1 and not copies[0]["problems"]:
+def _controllers(quorum: Quorum, tail: MetadataTail | None, page: Page) -> None:
+    leader, epoch = leader_of(quorum)
+    who = "no leader known" if leader in (None, -1) else f"leader {leader}"
+    page.wrapped(f"controllers: voters {_ids(sorted(quorum.voters))}, {who}, epoch {epoch}", hanging="    ")
+    for voter in sorted(quorum.newest.voter_set):
+        where = f"{', '.join(voter.endpoints)} · directory {voter.directory_id}"
+        page.wrapped(f"voter {voter.voter_id}: {where}", indent="  ", hanging="    ")
+    if tail is not None:
+        _uncommitted(tail, page)
+    copies = quorum.copies
+    if len(copies) == 1 and not copies[0].copy.defects:
         return
     page.table(
         ("copy", "node", "epoch", "end", "snapshot", "next election"),
         [
             (
-                row["path"],
-                known(row["node_id"]),
-                row["epoch"],
-                row["end_offset"],
-                known(row["snapshot"]),
-                _election(row),
+                standing.copy.path,
+                known(standing.copy.node_id),
+                standing.copy.epoch,
+                standing.copy.end,
+                standing.copy.snapshot or "-",
+                _election(standing),
             )
-            for row in copies
+            for standing in copies
         ],
         indent="  ",
     )
-    for row in copies:
-        lost = row["end_offset"] - row["kept_to"]
+    for standing in copies:
+        lost = standing.copy.end - standing.kept_to
         if lost:
-            text = f"{row['path']}: under the newest copy, {counted(lost, 'record')} from offset {row['kept_to']} on go"
+            records = f"{counted(lost, 'record')} from offset {standing.kept_to} on go"
+            text = f"{standing.copy.path}: under the newest copy, {records}"
             page.wrapped(text, indent="  ", hanging="    ", style="yellow")
 
 
-def _uncommitted(tail: Any, page: Page) -> None:
+def _uncommitted(tail: MetadataTail, page: Page) -> None:
     """Write what is lost if a controller without the tail leads."""
-    records = ", ".join(f"{count} {name.removesuffix('Record')}" for name, count in tail["records"].items())
-    tail_offsets = offset_range(tail["from"], tail["to"])
-    text = f"if a controller without {tail_offsets} wins the next election, they are gone"
+    records = ", ".join(f"{count} {name.removesuffix('Record')}" for name, count in sorted(tail.records.items()))
+    text = f"if a controller without {offset_range(tail.start, tail.end)} wins the next election, they are gone"
     page.wrapped(f"{text}: {records or 'nothing of weight'}", indent="  ", hanging="    ")
 
 
-_PENDING = {
-    "isr_changes": "the controller has not seen the new ISR of",
-    "reassigning": "to be reassigned:",
-    "electing": "to elect the preferred leader of",
-}
+def _zookeeper(metadata: ZookeeperMetadata, page: Page) -> None:
+    """Write who the controller is, and what it has not done or seen yet."""
+    page.line(f"controller: {known(metadata.image.controller)}, epoch {known(metadata.controller_epoch)}")
+    for words, partitions in (
+        ("the controller has not seen the new ISR of", metadata.isr_changes),
+        ("to be reassigned:", metadata.reassigning),
+        ("to elect the preferred leader of", metadata.electing),
+    ):
+        if partitions:
+            page.wrapped(f"{words} {some_of([partition_name(*key) for key in partitions])}", hanging="    ")
+    if metadata.log_dir_changes:
+        page.wrapped(f"a log dir failed on broker {_ids(metadata.log_dir_changes)}", hanging="    ")
 
 
-def _pending(zookeeper: Any, page: Page) -> None:
-    for kind, words in _PENDING.items():
-        names = [partition_name(row["topic"], row["partition"]) for row in zookeeper[kind]]
-        if names:
-            page.wrapped(f"{words} {some_of(names)}", hanging="    ")
-    if zookeeper["log_dir_changes"]:
-        page.wrapped(f"a log dir failed on broker {_ids(zookeeper['log_dir_changes'])}", hanging="    ")
-
-
-def _election(row: Any) -> str:
-    if not row["voter"]:
-        return "-" if row["voter"] is None else "no voter"
-    can_win = row["can_win"]
+def _election(standing: CopyStanding) -> str:
+    if not standing.is_voter:
+        return "-" if standing.is_voter is None else "no voter"
+    can_win = standing.can_win
     return "depends on the others" if can_win is None else "can win" if can_win else "cannot win"
 
 
-def _topics(body: Any, page: Page) -> None:
-    rows = []
-    for topic, partitions in groupby(body["partitions"], key=lambda row: row["topic"]):
-        every = [*partitions]
-        ill = sum(bool(row["health"]) for row in every)
-        least, replicas = [row["min_isr"] for row in every], [len(row["replicas"]) for row in every]
-        rows.append((topic, len(every), _range(replicas), _range(least), ill or "-"))
+def _topics(partitions: Sequence[_PartitionHealth], page: Page) -> None:
+    rows: list[tuple[object, ...]] = []
+    for topic, of_topic in groupby(partitions, key=lambda partition: partition.topic):
+        every = [*of_topic]
+        ill = sum(bool(part.ills) for part in every)
+        replicas = [len(part.state.replicas) for part in every]
+        rows.append((topic, len(every), _range(replicas), _range([part.min_isr for part in every]), ill or "-"))
     if not rows:
         return
     page.line()
@@ -250,66 +282,64 @@ def _range(numbers: Sequence[int]) -> str:
     return str(least) if least == most else f"{least} to {most}"
 
 
-def _others(body: Any, page: Page) -> None:
+def _others(image: ClusterImage, page: Page) -> None:
     page.line()
-    features = ", ".join(f"{name} {level}" for name, level in body["features"].items())
+    features = ", ".join(f"{name} {level}" for name, level in sorted(image.features.items()))
     page.wrapped(f"features: {features or 'none'}", hanging="    ")
     owners: dict[str, list[str]] = {}
-    for row in body["configs"]:
-        for name, value in row["config"].items():
-            owners.setdefault(f"{name}={value}", []).append(
-                row["name"] if row["kind"] == "topic" else f"broker {row['name']}" if row["name"] else "all by default"
-            )
+    for (kind, name), config in sorted(image.configs.items()):
+        owner = name if kind == "topic" else f"broker {name}" if name else "all by default"
+        for setting, value in sorted(config.items()):
+            owners.setdefault(f"{setting}={value}", []).append(owner)
     for setting, names in sorted(owners.items()):
         page.wrapped(f"{setting}: {', '.join(names) if page.every else some_of(names)}", hanging="    ")
-    if body["deleting"]:
-        page.wrapped(f"to be deleted: {some_of(body['deleting'])}", hanging="    ")
-    if body["scram_users"]:
-        page.wrapped(f"SCRAM users: {some_of(body['scram_users'])}", hanging="    ")
-    if body["delegation_tokens"]:
-        page.wrapped(f"delegation tokens: {some_of(body['delegation_tokens'])}", hanging="    ")
-    if body["next_producer_id"] is not None:
-        page.line(f"next producer id: {body['next_producer_id']}")
-    if body["migration"] not in (None, "none"):
-        page.wrapped(f"migration from ZooKeeper: {body['migration']}")
+    deleting = [topic.name for topic in image.topics.values() if topic.deleting]
+    for words, things in (
+        ("to be deleted", deleting),
+        ("SCRAM users", image.scram_users),
+        ("delegation tokens", image.delegation_tokens),
+    ):
+        if things:
+            page.wrapped(f"{words}: {some_of(things)}", hanging="    ")
+    if image.next_producer_id is not None:
+        page.line(f"next producer id: {image.next_producer_id}")
+    if image.migration not in (None, "none"):
+        page.wrapped(f"migration from ZooKeeper: {image.migration}")
 
 
-def _history(changes: Sequence[Any], page: Page, *, of_zookeeper: bool) -> None:
+def _history(answer: ClusterReport, partition: tuple[str, int], page: Page) -> None:
+    of_zookeeper = answer.known.source.kind == "zookeeper"
     page.line()
-    page.wrapped(f"history of {partition_name(changes[0]['topic'], changes[0]['partition'])}", style="bold")
+    page.wrapped(f"history of {partition_name(*partition)}", style="bold")
     page.table(
         ("zxid" if of_zookeeper else "offset", "time (UTC)", "event", "leader", "epoch", "isr", "elr", "replicas"),
-        [
-            (
-                _zxid(row["offset"]) if of_zookeeper else known(row["offset"]), _time(row), row["event"],
-                _leader_of_change(row), row["leader_epoch"], _ids(row["isr"]), _ids(row["elr"]),
-                _ids(row["replicas"]) + (" recovering" if row["recovering"] else ""),
-            )
-            for row in changes
-        ],
-    )  # fmt: skip
+        [_change(change, of_zookeeper=of_zookeeper) for change in answer.changes],
+    )
 
 
-def _zxid(zxid: int | None) -> str:
-    return "-" if zxid is None else f"{zxid:#x}"
+def _change(change: PartitionChange, *, of_zookeeper: bool) -> tuple[object, ...]:
+    state, offset = change.after, None if change.kind is ChangeKind.SNAPSHOT else change.offset
+    return (
+        known(offset) if not of_zookeeper or offset is None else f"{offset:#x}",
+        "-" if change.timestamp is None else moment(change.timestamp).removesuffix(" UTC"),
+        change.kind,
+        "none" if state.leader == NO_LEADER else cell(state.leader),
+        state.leader_epoch,
+        _ids(state.isr),
+        _ids(state.elr),
+        _ids(state.replicas) + (" recovering" if state.recovering else ""),
+    )
 
 
-def _time(row: Row) -> str:
-    return "-" if row["time"] is None else moment(row["time"]).removesuffix(" UTC")
-
-
-def _leader_of_change(row: Row) -> str:
-    return "none" if row["leader"] == NO_LEADER else cell(row["leader"])
-
-
-def _fetchers(threads: Sequence[Any], count: int, page: Page) -> None:
+def _fetchers(answer: ClusterReport, count: int, page: Page) -> None:
     page.line()
+    threads = fetcher_threads(answer.fetches)
     if not threads:
         page.wrapped("no broker fetches anything: no partition has another replica")
-    for broker_id, of_broker in groupby(threads, key=lambda row: row["broker_id"]):
+    for broker_id, of_broker in groupby(threads, key=lambda thread: thread.broker_id):
         rows = [*of_broker]
-        fetched = [row["partitions"] for row in rows]
-        started = count * len({row["leader"] for row in rows})
+        fetched = [len(thread.names) for thread in rows]
+        started = count * len({thread.leader for thread in rows})
         times = max(fetched) * started / sum(fetched)
         text = f"broker {broker_id} fetches {counted(sum(fetched), 'partition')} with {counted(started, 'thread')}"
         text += f", {started - len(rows)} of them idle; the busiest has {max(fetched)}, {times:.1f} times the mean"
@@ -317,9 +347,9 @@ def _fetchers(threads: Sequence[Any], count: int, page: Page) -> None:
         page.table(
             ("thread", "partitions", "which"),
             [
-                (f"ReplicaFetcherThread-{row['fetcher']}-{row['leader']}", row["partitions"],
-                 ", ".join(row["names"]) if page.every else some_of(row["names"]))
-                for row in rows
+                (f"ReplicaFetcherThread-{thread.fetcher}-{thread.leader}", len(thread.names),
+                 ", ".join(thread.names) if page.every else some_of(thread.names))
+                for thread in rows
             ],
             indent="  ",
         )  # fmt: skip

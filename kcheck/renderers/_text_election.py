@@ -1,7 +1,8 @@
 """The layout of `kcheck elect`: the verdict, the ways to go on, the worst partitions; one partition in full."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
+from kcheck.core.election.plans import Candidate, PartitionElection, is_at_stake
 from kcheck.model.report import Report
 from kcheck.renderers._election_rows import (
     CANDIDATE_TITLES,
@@ -9,142 +10,164 @@ from kcheck.renderers._election_rows import (
     LOSS_TITLES,
     PARTITION_TITLES,
     SCENARIO_TITLES,
-    best_of,
+    Election,
     brokers_of,
     candidate_cells,
     cluster_cells,
     extent,
     gap_words,
     harm,
-    is_at_stake,
     log_lines,
     loss_cells,
+    name_of,
     offsets,
     partition_cells,
     scenario_cells,
     warnings,
 )
-from kcheck.renderers._text_truncation import follower, row_name
+from kcheck.renderers._text_truncation import follower
+from kcheck.replicas.elect import ClusterElection
 from kcheck.screen.page import Page, cell
-from kcheck.words import counted
+from kcheck.words import counted, partition_name
+
+if TYPE_CHECKING:
+    from kcheck.fleet.runs.elect import RunElection
+    from kcheck.fleet.runs.elect_clusters import RunElections
 
 _WORST_COUNT = 5
-_CONTROLLERS = {"kraft": "KRaft", "zookeeper": "ZooKeeper"}
-_SEATS = {"replicas": "replicas", "ISR": "isr", "ELR": "elr"}
 _PICTURE_WIDTH = 44
 _MARKS = {"lost": "x", "kept": "=", "fetched": "."}
 
 
 def elect(report: Report, page: Page) -> None:
     """Write who should lead; a single partition in full."""
-    body: Any = report.body
-    if "clusters" in body:
-        _clusters(report, page)
+    answer = report.answer
+    if isinstance(answer, ClusterElection):
+        _election(report, answer, page)
         return
-    rows: list[Any] = list(body["partitions"])
-    page.line(f"elections of Kafka {report.kafka} ({_CONTROLLERS[body['controller']]})", "bold")
-    for words in warnings(body, rows):
+    from kcheck.fleet.runs.elect import RunElection  # only for a run
+    from kcheck.fleet.runs.elect_clusters import RunElections
+
+    if isinstance(answer, RunElections):
+        _clusters(answer, page)
+    else:
+        assert isinstance(answer, RunElection)
+        _election(report, answer, page)
+
+
+def _election(report: Report, answer: Election, page: Page) -> None:
+    partitions, left_out = answer.partitions, 0 if isinstance(answer, ClusterElection) else answer.left_out
+    page.line(f"elections of Kafka {report.kafka} ({_controller(kraft=answer.kraft)})", "bold")
+    for words in warnings(answer):
         page.wrapped(words, hanging="  ", style="yellow")
     page.line()
-    page.wrapped(body["verdict"], style="bold")
+    page.wrapped(answer.verdict, style="bold")
     page.line()
-    page.table(SCENARIO_TITLES, [scenario_cells(row) for row in body["scenarios"]])
-    _losses(body, page)
-    saved = body["saved"]
-    if saved:
-        records = sum(row["records"] or 0 for row in saved)
+    page.table(SCENARIO_TITLES, [scenario_cells(scenario) for scenario in answer.scenarios])
+    _losses(answer, page) if not isinstance(answer, ClusterElection) else _saved(answer, page)
+    if answer.written:
         page.line()
-        page.wrapped(
-            f"Saved {counted(records, 'record')} of {counted(len(saved), 'replica')} that elections would cut."
-        )
-    if body["written"]:
+        page.wrapped(f"Written: {', '.join(map(cell, answer.written))}. Read plan.md first.", hanging="  ")
+    if len(partitions) == 1 and not left_out:
         page.line()
-        page.wrapped(f"Written: {', '.join(map(cell, body['written']))}. Read plan.md first.", hanging="  ")
-    if len(rows) == 1 and not body.get("left_out"):
-        page.line()
-        _whole(rows[0], page)
-        if not body["written"]:
+        _whole(partitions[0], page)
+        if not answer.written:
             page.line()
             page.wrapped("--out DIR writes a plan: the commands to type, and files for Kafka's tools.")
         return
-    at_stake = sorted(filter(is_at_stake, rows), key=harm)
+    at_stake = sorted(filter(is_at_stake, partitions), key=harm)
     if not at_stake:
         page.line()
         page.line("No partition loses a record, whoever leads it.")
         return
     shown = at_stake if page.every else at_stake[:_WORST_COUNT]
     page.line()
-    page.table(PARTITION_TITLES, [partition_cells(row) for row in shown])
-    rest = len(at_stake) - len(shown)
-    rest += body.get("left_out", 0)
+    page.table(PARTITION_TITLES, [partition_cells(partition) for partition in shown])
+    rest = len(at_stake) - len(shown) + left_out
     more = f"{counted(rest, 'more partition')} can lose records; --all lists them. " if rest else ""
     page.line()
-    plan = "" if body["written"] else " --out DIR writes a plan: the commands to type."
-    page.wrapped(f"{more}kcheck elect ... --partition {row_name(shown[0])} shows one in full.{plan}")
+    plan = "" if answer.written else " --out DIR writes a plan: the commands to type."
+    page.wrapped(f"{more}kcheck elect ... --partition {name_of(shown[0])} shows one in full.{plan}")
 
 
-def _clusters(report: Report, page: Page) -> None:
+def _clusters(answer: "RunElections", page: Page) -> None:
     """Write a row for each cluster, the worst first, then what to do in each."""
-    body: Any = report.body
-    page.line(f"elections of {counted(len(body['clusters']), 'cluster')}, the worst first", "bold")
+    page.line(f"elections of {counted(len(answer.clusters), 'cluster')}, the worst first", "bold")
     page.line()
-    page.table(CLUSTER_TITLES, [cluster_cells(row) for row in body["clusters"]])
-    for row in body["clusters"]:
+    page.table(CLUSTER_TITLES, [cluster_cells(election) for election in answer.clusters])
+    for election in answer.clusters:
+        cluster = election.cluster
         page.line()
-        page.line(f"cluster {cell(row['cluster'])}, Kafka {row['kafka']} ({_CONTROLLERS[row['controller']]})", "bold")
-        for words in map(gap_words, row["gaps"]):
+        page.line(
+            f"cluster {cell(cluster.name)}, Kafka {cluster.release.name} ({_controller(kraft=cluster.kraft)})", "bold"
+        )
+        for words in map(gap_words, election.gaps):
             page.wrapped(words, indent="  ", hanging="    ", style="yellow")
-        page.wrapped(row["verdict"], indent="  ")
+        page.wrapped(election.verdict, indent="  ")
     page.line()
     page.wrapped("kcheck elect --from RUN --cluster NAME shows the partitions of one; its clusters start side by side.")
 
 
-def _losses(body: Any, page: Page) -> None:
-    """Write what goes with each broker, and the replicas in sync that lack committed records; only a run has them."""
-    if body.get("broker_losses"):
+def _controller(*, kraft: bool) -> str:
+    return "KRaft" if kraft else "ZooKeeper"
+
+
+def _saved(answer: ClusterElection, page: Page) -> None:
+    if answer.saved:
+        records = sum(saved.records.records or 0 for saved in answer.saved)
+        replicas = counted(len(answer.saved), "replica")
         page.line()
-        page.table(LOSS_TITLES, [loss_cells(row) for row in body["broker_losses"]])
-    if body.get("lacking"):
+        page.wrapped(f"Saved {counted(records, 'record')} of {replicas} that elections would cut.")
+
+
+def _losses(answer: "RunElection", page: Page) -> None:
+    """Write what goes with each broker, and the replicas in sync that lack committed records."""
+    if answer.broker_losses:
         page.line()
-        count = counted(body["lacking_count"], "replica")
+        page.table(LOSS_TITLES, [loss_cells(loss) for loss in answer.broker_losses])
+    if answer.lacking:
+        page.line()
+        count = counted(answer.lacking_count, "replica")
         page.line(f"{count} in sync by the metadata without all committed records", "bold")
-        shown = body["lacking"] if page.every else body["lacking"][:_WORST_COUNT]
+        shown = answer.lacking if page.every else answer.lacking[:_WORST_COUNT]
         page.table(
             ("partition", "broker", "log end", "high watermark"),
-            [(row_name(row), row["broker_id"], row["log_end_offset"], row["high_watermark"]) for row in shown],
+            [(partition_name(topic, number), *rest) for topic, number, *rest in shown],
         )
 
 
-def _whole(row: Any, page: Page) -> None:
+def _whole(partition: PartitionElection, page: Page) -> None:
     """Write one partition: what the controllers know, every candidate, the logs side by side, the followers."""
-    page.line(row_name(row), "bold")
-    if row["isr"] is not None:
-        seats = ", ".join(f"{name} {brokers_of(row[field])}" for name, field in _SEATS.items())
-        epoch, mark = cell(row["leader_epoch"]), cell(row["high_watermark"])
+    page.line(name_of(partition), "bold")
+    registered = partition.registration
+    if registered is not None:
+        places = {"replicas": registered.replicas, "ISR": registered.isr, "ELR": registered.elr}
+        seats = ", ".join(f"{name} {brokers_of(ids)}" for name, ids in places.items())
+        epoch, mark = cell(registered.leader_epoch), cell(partition.high_watermark)
         page.wrapped(f"{seats}, leader epoch {epoch}; highest high watermark {mark}", indent="  ")
-        elects = row["kafka_elects"]
         page.wrapped(
-            f"Kafka elects {_elected(elects['clean'])} by itself,"
-            f" {_elected(elects['unclean'])} with unclean elections on.",
+            f"Kafka elects {_elected(partition.kafka_clean)} by itself,"
+            f" {_elected(partition.kafka_unclean)} with unclean elections on.",
             indent="  ",
         )
     page.line()
-    page.table(CANDIDATE_TITLES, [candidate_cells(candidate, row["best"]) for candidate in row["candidates"]])
-    for candidate in row["candidates"]:
-        if candidate["problem"]:
-            page.wrapped(f"broker {candidate['broker_id']}: {candidate['problem']}", hanging="  ", style="yellow")
-    best = best_of(row)
+    page.table(CANDIDATE_TITLES, [candidate_cells(candidate, partition.best) for candidate in partition.candidates])
+    for candidate in partition.candidates:
+        if candidate.problem:
+            page.wrapped(f"broker {candidate.broker_id}: {candidate.problem}", hanging="  ", style="yellow")
+    best = partition.recommended
     if best is not None:
         page.line()
-        page.line(f"under broker {best['broker_id']}: = kept, x lost, . fetched")
-        _picture(row, best, page)
-        for part in best["followers"]:
-            follower(part, page)
+        page.line(f"under broker {best.broker_id}: = kept, x lost, . fetched")
+        _picture(partition, best, page)
+        assert best.plan is not None
+        for part in best.plan.followers:
+            follower(part, best.plan, page)
 
 
-def _picture(row: Any, best: Any, page: Page) -> None:
+def _picture(partition: PartitionElection, best: Candidate, page: Page) -> None:
     """Draw the logs side by side, each from the lowest log start to the highest log end."""
-    logs = log_lines(row, best)
+    logs = log_lines(partition, best)
     start, end = extent(logs)
     for log in logs:
         marks = ""
@@ -155,5 +178,5 @@ def _picture(row: Any, best: Any, page: Page) -> None:
         page.line(f"  {f'broker {log.broker_id}':<10} |{marks}| {offsets(log.start, log.end)}")
 
 
-def _elected(broker: object) -> str:
+def _elected(broker: int | None) -> str:
     return "nobody" if broker is None else f"broker {broker}"

@@ -1,12 +1,19 @@
-"""The layout of `kcheck explain`: the pages of rules, pasted lines, and the timeline of a log."""
+"""The layout of `kcheck explain` and `kcheck rules`: pages of rules, pasted lines, and the timeline of a log."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import Any
 
-from kcheck.model.report import Report, Row
+from kcheck.disk.package_data import log_catalogue
+from kcheck.documents.explain import look
+from kcheck.messages.catalogue import LogRule, Wording
+from kcheck.messages.comparison import LogComparison
+from kcheck.messages.lines import LogEvent
+from kcheck.messages.timeline import Cause, PlaceTimeline, Step, severity_of
+from kcheck.model.report import Report
+from kcheck.rules import Rule
 from kcheck.screen.page import STYLES, Page, moment
+from kcheck.verbs.explain import RulePages
 from kcheck.words import counted, partition_name, some_of
 
 _CAUSES_SHOWN = 5
@@ -16,191 +23,211 @@ _VALUE_SIZE_MAX = 120
 _HARMLESS = "info"
 
 
+def rules(report: Report, page: Page) -> None:
+    """Write a table of rules."""
+    assert isinstance(report.answer, RulePages)
+    rows = [(rule.id, rule.name, rule.severity, rule.scope) for rule in report.answer.rules]
+    page.table(("id", "name", "severity", "scope"), rows)
+
+
 def explain(report: Report, page: Page) -> None:
     """Write the pages of rules, or what the messages say."""
-    body: Any = report.body
-    _rules(body.get("rules", ()), page)
-    _messages(body.get("log_rules", ()), page)
-    if "timeline" not in body:
+    answer = report.answer
+    if isinstance(answer, RulePages):
+        _pages(answer.rules, page)
+        _messages(answer.log_rules, page)
         return
+    from kcheck.verbs.explain_log import LogExplanation  # only for messages
+
+    assert isinstance(answer, LogExplanation)
     if report.checked:
-        _log(body, page)
-        return
-    for number, row in enumerate(body["lines"]):
-        page.line() if number else None
-        _line(row, page)
-    _compared([*body["compared"]], page)
+        answer.read_all()
+        timeline, software = answer.reading.timeline, answer.software
+        brokers = ", ".join(f"broker {number}" for number in answer.broker_ids)
+        _log([*timeline.causes()], [*timeline.places()], [brokers, f"Kafka {software.version or '?'}"], page)
+    else:
+        for number, (_, event) in enumerate(answer.messages):
+            page.line() if number else None
+            _line(event, page)
+    _compared([*answer.compared()], page)
 
 
-def _rules(rules: Iterable[Row], page: Page) -> None:
+def _pages(rules: Iterable[Rule], page: Page) -> None:
     for number, rule in enumerate(rules):
         page.line() if number else None
-        page.line(f"{rule['id']} {rule['name']} ({rule['severity']}, {rule['scope']})", "bold")
+        page.line(f"{rule.id} {rule.name} ({rule.severity}, {rule.scope})", "bold")
         page.line()
-        for at, paragraph in enumerate(str(rule["page"]).split("\n\n")):
+        for at, paragraph in enumerate(rule.page.strip().split("\n\n")):
             page.line() if at else None
             for item in re.split(r"\n(?=- )", paragraph):
                 page.wrapped(" ".join(item.split()), hanging="  " if item.startswith("- ") else "")
 
 
-def _messages(rules: Iterable[Any], page: Page) -> None:
+def _messages(rules: Iterable[LogRule], page: Page) -> None:
     """Write what messages of brokers mean, with their wordings."""
     for number, rule in enumerate(rules):
         page.line() if number else None
-        page.line(f"{rule['id']} ({rule['severity']}, a message of a broker: {rule['group']})", "bold")
-        _meaning(rule, page)
+        page.line(f"{rule.id} ({rule.severity}, a message of a broker: {rule.group})", "bold")
+        _meaning(rule, rule.look, page)
         page.line("  Wordings:")
-        for wording in rule["wordings"]:
-            page.wrapped(
-                f"{wording['level']} {wording['releases']}: {wording['pattern']}", indent="    ", hanging="      "
-            )
+        for wording in log_catalogue().of_rule(rule):
+            text = f"{','.join(wording.levels)} {wording.releases}: {wording.pattern}"
+            page.wrapped(text, indent="    ", hanging="      ")
 
 
-def _line(row: Row, page: Page) -> None:
+def _line(event: LogEvent, page: Page) -> None:
     """Write all that is known of one message."""
-    if row["rule"] is None:
-        page.wrapped(f"? {row['message']}", hanging="  ", style="bold")
-        _unknown(row, page)
+    rule = event.rule
+    if rule is None:
+        page.wrapped(f"? {event.message}", hanging="  ", style="bold")
+        _unknown(event.candidates, page)
         return
-    severity = str(row["severity"])
-    page.wrapped(f"{row['rule']} {severity} {row['message']}", hanging="  ", style=STYLES[severity])
-    _meaning(row, page)
-    values = [f"{name} {_short(value)}" for name, value in _dict(row["values"]).items()]
+    page.wrapped(f"{rule.id} {rule.severity} {event.message}", hanging="  ", style=STYLES[rule.severity])
+    _meaning(rule, look(rule, event.place, event.values), page)
+    values = [f"{name} {_short(value)}" for name, value in event.values.items()]
     if values:
         page.wrapped(f"Values: {' · '.join(values)}", indent="  ", hanging="    ")
-    if row["since"] is not None:
-        wording = f"; this wording: {row['releases']}" if row["releases"] else ""
-        page.wrapped(f"Since: Kafka {row['since']}{wording}", indent="  ", hanging="    ")
+    since = log_catalogue().since.get(rule.id)
+    if since is not None:
+        releases = None if event.wording is None else event.wording.releases
+        wording = f"; this wording: {releases}" if releases else ""
+        page.wrapped(f"Since: Kafka {since}{wording}", indent="  ", hanging="    ")
 
 
-def _unknown(row: Row, page: Page) -> None:
+def _unknown(candidates: Sequence[Wording], page: Page) -> None:
     """Write what a message without a rule can be."""
-    candidates: Any = row["candidates"]
     if not candidates:
         page.wrapped("kcheck does not know this message: no wording of its catalogue matches.", indent="  ")
         return
     page.wrapped(f"The line was cut too early to say which of these {len(candidates)} messages it is:", indent="  ")
     for one in candidates:
-        page.wrapped(f"{one['rule']} {one['severity']} {one['pattern']}", indent="    ", hanging="      ")
-    page.wrapped(f"kcheck explain {' '.join(one['rule'] for one in candidates)} says what each means.", indent="  ")
+        page.wrapped(f"{one.rule.id} {one.rule.severity} {one.pattern}", indent="    ", hanging="      ")
+    page.wrapped(f"kcheck explain {' '.join(one.rule.id for one in candidates)} says what each means.", indent="  ")
 
 
-def _meaning(row: Row, page: Page) -> None:
-    page.wrapped(str(row["means"]), indent="  ")
-    for title, value in (("Kafka next", row["next"]), ("Look", row["look"])):
-        if value:
-            page.wrapped(f"{title}: {value}", indent="  ", hanging="    ")
-    findings: Any = row["findings"]
-    if findings:
-        page.wrapped(f"On disk: {', '.join(findings)}", indent="  ", hanging="    ")
-
-
-def _dict(value: Any) -> dict[str, object]:
-    return dict(value)
+def _meaning(rule: LogRule, command: str | None, page: Page) -> None:
+    page.wrapped(rule.means, indent="  ")
+    for title, words in (("Kafka next", rule.next), ("Look", command), ("On disk", ", ".join(rule.findings))):
+        if words:
+            page.wrapped(f"{title}: {words}", indent="  ", hanging="    ")
 
 
 def _short(value: object) -> str:
-    text = ",".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
+    text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
     return text if len(text) <= _VALUE_SIZE_MAX else f"{text[: _VALUE_SIZE_MAX - 3]}..."
 
 
-def _log(body: Any, page: Page) -> None:
+def _log(causes: Sequence[Cause], places: Sequence[PlaceTimeline], facts: Iterable[str], page: Page) -> None:
     """Write the causes, then what happened at each place, the worst one first."""
-    causes, places = [*body["causes"]], [*body["timeline"]]
-    release = body["release"]
-    brokers = ", ".join(f"broker {number}" for number in release["broker_ids"])
-    count = sum(step["count"] for place in places for step in place["steps"])
-    words = [counted(count, "message"), *([brokers] if brokers else []), f"Kafka {release['version'] or '?'}"]
-    page.line(" · ".join(words), "bold")
-    for row in causes if page.every else causes[:_CAUSES_SHOWN]:
-        began = f"line {row['line']}{_at(row['time'])}, {_place(row)}{row['rule']}: {row['means']}"
-        page.wrapped(f"{began} It began {counted(row['consequences'], 'more message')} up to line {row['last_line']}.",
-                     hanging="  ", style=STYLES[row["severity"]])  # fmt: skip
+    count = sum(step.count for place in places for step in place.steps)
+    page.line(" · ".join(filter(None, [counted(count, "message"), *facts])), "bold")
+    for cause in causes if page.every else causes[:_CAUSES_SHOWN]:
+        _cause(cause, page)
     if len(causes) > _CAUSES_SHOWN and not page.every:
         page.line(f"{len(causes) - _CAUSES_SHOWN} more causes: --all shows them")
-    groups = [*_alike(places, lambda place: place["severity"] == _HARMLESS and not page.every)]
+    groups = _alike(place for place in places if page.every or place.severity != _HARMLESS)
     explained: set[str] = set()
     for alike in groups if page.every else groups[:_PLACES_SHOWN]:
         page.line()
         _places(alike, page, explained)
     hidden = [] if page.every else groups[_PLACES_SHOWN:]
-    harmless = 0 if page.every else sum(place["severity"] == _HARMLESS for place in places)
+    harmless = 0 if page.every else sum(place.severity == _HARMLESS for place in places)
     if hidden:
         page.wrapped(f"{counted(sum(map(len, hidden)), 'more place')} with warnings or errors: --all shows each")
     if harmless:
         page.line()
         page.wrapped(f"{counted(harmless, 'place')} with information only: --all shows each")
-    _compared([*body["compared"]], page)
 
 
-def _alike(places: Iterable[Any], is_hidden: Callable[[Any], bool]) -> Iterator[list[Any]]:
-    """Yield the places to show, those with the same dangerous messages together."""
-    groups: dict[tuple[object, ...], list[Any]] = {}
+def _cause(cause: Cause, page: Page) -> None:
+    event, rule = cause.event, cause.event.rule
+    assert rule is not None
+    name = _name(event.place.topic, event.place.partition, event.place.log_dir)
+    place = "" if name == _BROKER else f"{name}, "
+    more = f"It began {counted(cause.followers, 'more message')} up to line {cause.last_line}."
+    text = f"line {event.line}{_at(event.time)}, {place}{rule.id}: {rule.means} {more}"
+    page.wrapped(text, hanging="  ", style=STYLES[rule.severity])
+
+
+def _alike(places: Iterable[PlaceTimeline]) -> list[list[PlaceTimeline]]:
+    """Return the places to show, those with the same dangerous messages together."""
+    groups: dict[tuple[object, ...], list[PlaceTimeline]] = {}
     for place in places:
-        if not is_hidden(place):
-            steps = (step for step in place["steps"] if step["severity"] != _HARMLESS)
-            key = tuple(step["rule"] or step["message"] for step in steps)
-            kind = "partition" if place["topic"] is not None else place["log_dir"]
-            groups.setdefault((kind, *key), []).append(place)
-    yield from groups.values()
+        firsts = (step.first for step in place.steps if step.severity != _HARMLESS)
+        key = tuple(event.message if event.rule is None else event.rule.id for event in firsts)
+        kind = "partition" if place.key[0] is not None else _log_dir(place)
+        groups.setdefault((kind, *key), []).append(place)
+    return [*groups.values()]
 
 
-def _places(alike: list[Any], page: Page, explained: set[str]) -> None:
+def _log_dir(place: PlaceTimeline) -> str | None:
+    """Return the log dir of a place; that of a partition stands in some of its messages."""
+    named = (step.first.place.log_dir for step in place.steps)
+    return place.key[2] or next((log_dir for log_dir in named if log_dir is not None), None)
+
+
+def _places(alike: Sequence[PlaceTimeline], page: Page, explained: set[str]) -> None:
     """Write the first of places with the same messages, and the names of the others; explain each rule once."""
     first = alike[0]
-    page.wrapped(f"{first['severity']} {_name(first)}", hanging="  ", style=STYLES[first["severity"]])
-    steps = [step for step in first["steps"] if page.every or step["severity"] != _HARMLESS]
+    page.wrapped(f"{first.severity} {_place_name(first)}", hanging="  ", style=STYLES[first.severity])
+    steps = [step for step in first.steps if page.every or step.severity != _HARMLESS]
     for step in islice(steps, None if page.every else _STEPS_SHOWN):
         _step(step, page, explained)
     if len(steps) > _STEPS_SHOWN and not page.every:
         page.line(f"  {len(steps) - _STEPS_SHOWN} more: --all shows them")
     if len(alike) > 1:
-        page.wrapped(f"The same at {some_of([_name(place) for place in alike[1:]])}", indent="  ", hanging="    ")
+        names = some_of([_place_name(place) for place in alike[1:]])
+        page.wrapped(f"The same at {names}", indent="  ", hanging="    ")
 
 
-def _step(step: Any, page: Page, explained: set[str]) -> None:
-    times = "" if step["count"] == 1 else f", {step['count']} times up to line {step['last_line']}"
-    after = "" if step["caused_by"] is None else f", after line {step['caused_by']}"
-    rule = "?" if step["rule"] is None else step["rule"]
-    text = f"line {step['line']}{_at(step['time'])} {step['severity']} {rule}{times}{after}"
-    page.wrapped(text, indent="  ", hanging="    ", style=STYLES[step["severity"]])
-    page.wrapped(str(step["message"]), indent="    ")
-    if step["candidates"]:
-        names = ", ".join(one["rule"] for one in step["candidates"])
+def _step(step: Step, page: Page, explained: set[str]) -> None:
+    event, rule = step.first, step.first.rule
+    times = "" if step.count == 1 else f", {step.count} times up to line {step.last_line}"
+    after = "" if step.cause is None else f", after line {step.cause.event.line}"
+    name = "?" if rule is None else rule.id
+    text = f"line {event.line}{_at(event.time)} {severity_of(event)} {name}{times}{after}"
+    page.wrapped(text, indent="  ", hanging="    ", style=STYLES[severity_of(event)])
+    page.wrapped(event.message, indent="    ")
+    if event.candidates:
+        names = ", ".join(one.rule.id for one in event.candidates)
         page.wrapped(f"The line was cut too early: it can be {names}.", indent="    ")
-    if step["rule"] is not None and (step["rule"] not in explained or page.every):
-        explained.add(step["rule"])
-        for words in (step["means"], step["next"]):
-            page.wrapped(str(words or ""), indent="    ")
-        if step["look"]:
-            page.wrapped(f"Look: {step['look']}", indent="    ", hanging="      ")
+    if rule is not None and (rule.id not in explained or page.every):
+        explained.add(rule.id)
+        for words in (rule.means, rule.next):
+            page.wrapped(words, indent="    ")
+        command = look(rule, event.place, event.values)
+        if command:
+            page.wrapped(f"Look: {command}", indent="    ", hanging="      ")
 
 
-def _compared(rows: list[Any], page: Page) -> None:
+def _compared(comparisons: Sequence[LogComparison], page: Page) -> None:
     """Write where the log and the directories differ, and how often they agree."""
-    if not rows:
+    if not comparisons:
         return
     page.line()
-    agree = sum(row["agrees"] is True for row in rows)
-    page.line(f"The log and the directories agree {counted(agree, 'time')} of {len(rows)}", "bold")
-    for row in rows:
-        if row["agrees"] is not True or page.every:
-            name = partition_name(row["topic"], row["partition"])
-            text = f"{name}: line {row['line']} says: {row['says']}; now: {row['now']}"
-            page.wrapped(text, indent="  ", hanging="    ", style=None if row["agrees"] is not False else "yellow")
+    agree = sum(comparison.agrees is True for comparison in comparisons)
+    page.line(f"The log and the directories agree {counted(agree, 'time')} of {len(comparisons)}", "bold")
+    for comparison in comparisons:
+        if comparison.agrees is not True or page.every:
+            event, now = comparison.event, f"says: {comparison.says}; now: {comparison.now}"
+            text = f"{partition_name(event.place.topic, event.place.partition)}: line {event.line} {now}"
+            style = "yellow" if comparison.agrees is False else None
+            page.wrapped(text, indent="  ", hanging="    ", style=style)
 
 
-def _name(place: Any) -> str:
-    if place["topic"] is not None:
-        inside = "" if place["log_dir"] is None else f" in {place['log_dir']}"
-        return f"{partition_name(place['topic'], place['partition'])}{inside}"
-    return "the broker" if place["log_dir"] is None else str(place["log_dir"])
+_BROKER = "the broker"
 
 
-def _place(row: Row) -> str:
-    name = _name(row)
-    return "" if name == "the broker" else f"{name}, "
+def _place_name(place: PlaceTimeline) -> str:
+    topic, partition, _ = place.key
+    return _name(topic, partition, _log_dir(place))
 
 
-def _at(time: object) -> str:
+def _name(topic: str | None, partition: int | None, log_dir: str | None) -> str:
+    if topic is not None:
+        return partition_name(topic, partition) + ("" if log_dir is None else f" in {log_dir}")
+    return _BROKER if log_dir is None else log_dir
+
+
+def _at(time: int | None) -> str:
     return "" if time is None else f" {moment(time)}"

@@ -1,9 +1,10 @@
 """The layouts of `fleet report` and `fleet diff`."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from kcheck.documents.next_start import NEXT_STARTS
-from kcheck.model.evidence import rules_of
+from kcheck.model.evidence import AUTO, rules_of
 from kcheck.model.report import Report, Row
 from kcheck.screen.page import Page, cell, moment, size
 from kcheck.words import counted
@@ -149,5 +150,34 @@ def fleet_publish(report: Report, page: Page) -> None:
     page.line(f"run {body['run']}: {counted(rows, 'row')} in {counted(len(tables), 'table')} of {body['target']}")
 
 
+def fleet_scan(report: Report, page: Page) -> None:
+    """Write how much the scan has written."""
+    body: Any = report.body
+    page.line(f"fleet scan, depth {body['depth']}, {rules_of(report.kafka)}", "bold")
+    page.wrapped(f"run {body['run']} in {body['path']}", hanging="    ")
+    if report.kafka == AUTO:
+        brokers = (f"{name} ({counted(count, 'broker')})" for name, count in body["releases"].items())
+        page.wrapped(f"Kafka {', '.join(brokers)}; why: kafka_from in log_dirs", hanging="    ")
+    if body["log_dirs_reached"] < body["log_dirs_expected"]:
+        page.wrapped(f"reached {body['log_dirs_reached']} of {counted(body['log_dirs_expected'], 'log dir')}")
+    page.line()
+    page.table(("table", "rows"), list(body["rows"].items()))
+    if "carried_over" in body:
+        page.wrapped(f"{body['carried_over']} unchanged partition directories were not read again.")
+    if not body["finished"]:
+        page.wrapped("Incomplete: findings KC000 and KC001 list what could not be read.")
+
+
 def _said(row: Row) -> str:
     return f"{row['severity']} {row['id']} {row['message']}"
+
+
+LAYOUTS: Mapping[str, Callable[[Report, Page], None]] = {
+    "fleet-diff": fleet_diff,
+    "fleet-history": fleet_history,
+    "fleet-prune": fleet_prune,
+    "fleet-publish": fleet_publish,
+    "fleet-report": fleet_report,
+    "fleet-scan": fleet_scan,
+}
+"""The layouts by the verb of the report."""

@@ -1,56 +1,81 @@
 """The layout of `kcheck inspect`: log dirs with a table of their partitions, and single files."""
 
-from typing import Any
+from collections import defaultdict
+from collections.abc import Sequence, Sized
+from typing import TypeAlias, TypeGuard
 
+from kcheck.documents.inspect import CheckpointState, checkpoint_state, item_row, shown_rows
+from kcheck.documents.inspection import (
+    InspectDetail,
+    InspectedFile,
+    InspectedLogDir,
+    InspectedPartition,
+    InspectedSegment,
+)
+from kcheck.model.finding import Finding
 from kcheck.model.mapped import Mapped
+from kcheck.model.names import OFFSET_CHECKPOINTS
+from kcheck.model.remote_index_cache import RemoteIndexCache
 from kcheck.model.report import Report, Row
-from kcheck.screen.page import Cells, Findings, Page, cell, known, size
+from kcheck.screen.page import Cells, Page, cell, known, size
+from kcheck.verbs.inspect import Inspection
 from kcheck.words import counted, partition_name
 
+_Findings: TypeAlias = dict[tuple[str | None, str | None, str | None], list[Finding]]
+"""Findings by log dir and directory; by file if they have no directory."""
 
-def inspect(report: Report, page: Page, findings: Findings) -> None:
-    """Write each file, partition or log dir with its findings below; remove what is written from `findings`."""
-    items: Any = report.body["items"]
+
+def inspect(report: Report, page: Page) -> Sequence[Finding]:
+    """Write each file, partition or log dir with its findings below; return the other findings."""
+    answer = report.answer
+    assert isinstance(answer, Inspection)
+    items = [
+        item._replace(partitions=iter([*item.partitions])) if isinstance(item, InspectedLogDir) else item
+        for item in answer.items
+    ]
+    findings: _Findings = defaultdict(list)
+    for finding in report.findings():
+        where = finding.where
+        findings[where.log_dir, where.dir, where.file if where.dir is None else None].append(finding)
     for number, item in enumerate(items):
         if number:
             page.line()
-        if item["kind"] == "log-dir":
-            _log_dir(item, report, page, findings)
-        elif item["kind"] == "partition":
-            _partition_item(item, report, page, findings)
-        else:
-            _file(item, report, page, findings)
+        match item:
+            case InspectedLogDir():
+                _log_dir(item, answer, page, findings)
+            case InspectedPartition():
+                _partition_item(item, answer, page, findings)
+            case InspectedFile() | InspectedSegment():
+                _file(item_row(item, answer.detail), answer, page, findings)
+    return [finding for left in findings.values() for finding in left]
 
 
-def _log_dir(item: Row, report: Report, page: Page, findings: Findings) -> None:
-    facts = [f"{item['path']}   broker {cell(item['broker_id'])}", f"cluster {cell(item['cluster_id'])}"]
-    facts += [f"directory {item['directory_id']}"] if item["directory_id"] else []
-    facts += ["cordoned: no new replicas"] if item["cordoned"] else []
-    facts += [f"clean shutdown: {_yes(item['clean_shutdown'])}", f"Kafka {report.kafka} rules"]
+def _log_dir(item: InspectedLogDir, answer: Inspection, page: Page, findings: _Findings) -> None:
+    view, path = item.view, item.view.where.log_dir
+    facts = [f"{path}   broker {cell(view.where.broker_id)}", f"cluster {cell(view.cluster_id)}"]
+    facts += [f"directory {view.directory_id}"] if view.directory_id else []
+    facts += ["cordoned: no new replicas"] if item.cordoned else []
+    facts += [f"clean shutdown: {_yes(view.clean_shutdown)}", f"Kafka {answer.release.name} rules"]
     page.wrapped(" · ".join(facts), hanging="    ", style="bold")
-    checkpoints: Any = item["checkpoints"]
-    states = " · ".join(f"{_short_name(name)} {_state(state)}" for name, state in checkpoints.items())
-    page.wrapped("checkpoints  " + states, hanging="             ")
-    if item["remote_index_cache"] is not None:
-        _index_cache(item["remote_index_cache"], page)
-    for row in findings.pop((item["path"], None, None), []):
-        page.finding(row, indent="  ")
-    for key in [key for key in findings if key[0] == item["path"] and key[1] is None]:
-        for row in findings.pop(key):
-            page.finding(row, indent="  ")
-    _partitions(item["partitions"], page, findings)
+    states = {name: checkpoint_state(view.files.get(name), view.unread.get(name)) for name in OFFSET_CHECKPOINTS}
+    words = " · ".join(f"{_short_name(name)} {_state(state)}" for name, state in states.items())
+    page.wrapped("checkpoints  " + words, hanging="             ")
+    if view.remote_index_cache is not None:
+        _index_cache(view.remote_index_cache, answer.detail, page)
+    own = [key for key in findings if key[:2] == (path, None)]
+    for key in sorted(own, key=lambda key: key[2] is not None):
+        for finding in findings.pop(key):
+            page.finding(finding, indent="  ")
+    _partitions([*item.partitions], answer.detail, page, findings)
 
 
-def _index_cache(cache: Any, page: Page) -> None:
-    facts = [
-        f"{size(cache['size'])} in {counted(cache['files'], 'file')}",
-        counted(cache["segments"], "remote segment"),
-    ]
-    facts += [f"{cache['incomplete']} incomplete"] if cache["incomplete"] else []
-    facts += [f"{cache['leftovers']} .tmp or .deleted"] if cache["leftovers"] else []
+def _index_cache(cache: RemoteIndexCache, detail: InspectDetail, page: Page) -> None:
+    facts = [f"{size(cache.size)} in {counted(cache.files, 'file')}", counted(cache.segments, "remote segment")]
+    facts += [f"{cache.incomplete} incomplete"] if cache.incomplete else []
+    facts += [f"{cache.leftovers} .tmp or .deleted"] if cache.leftovers else []
     page.wrapped(f"index cache  {' · '.join(facts)}", hanging="             ")
-    if cache["indexed"]:
-        rows = [(known(offset), *rest) for offset, *rest in map(dict.values, cache["indexed"])]
+    if cache.indexed and detail.files:
+        rows = [(known(offset), *rest) for offset, *rest in cache.indexed]
         page.table(("start offset", "remote segment", "index", "timeindex", "txnindex"), rows, indent="  ")
 
 
@@ -62,11 +87,10 @@ def _yes(value: object) -> str:
     return "?" if value is None else "yes" if value else "no"
 
 
-def _state(state: Row) -> str:
-    status = state["status"]
-    if status == "ok":
-        return counted(int(str(state["entries"])), "entry")
-    return f"{status}: {state['defect']}" if state["defect"] else str(status)
+def _state(state: CheckpointState) -> str:
+    if state.status == "ok":
+        return counted(state.entries or 0, "entry")
+    return f"{state.status}: {state.defect}" if state.defect else state.status
 
 
 _PARTITION_HEADER = (
@@ -74,64 +98,63 @@ _PARTITION_HEADER = (
 )  # fmt: skip
 
 
-def _partitions(rows: Any, page: Page, findings: Findings) -> None:
+def _partitions(items: Sequence[InspectedPartition], detail: InspectDetail, page: Page, findings: _Findings) -> None:
     """Write the table, then the findings of each partition."""
-    page.table(_PARTITION_HEADER, [_partition_cells(row) for row in rows]) if rows else page.line("no partitions")
-    for row in rows:
-        own_findings = findings.pop((row["log_dir"], row["dir"], None), [])
+    page.table(_PARTITION_HEADER, [_partition_cells(item) for item in items]) if items else page.line("no partitions")
+    for item in items:
+        where = item.view.where
+        own_findings = findings.pop((where.log_dir, where.dir, None), [])
         if own_findings:
-            page.line(f"{row['dir']}:")
+            page.line(f"{where.dir}:")
         for finding in own_findings:
             page.finding(finding, indent="  ")
-        _widened(row, page)
+        _widened(item, detail, page)
 
 
-def _partition_cells(row: Row) -> tuple[object, ...]:
-    epochs: Any = row["leader_epochs"]
-    segments: Any = row["segments"]
-    last = f"{epochs[-1]['epoch']} @ {epochs[-1]['start_offset']}" if epochs else "-"
-    offsets = (row["log_start_offset"], known(row["recovery_point"]), known(row["high_watermark"]))
-    return (row["dir"], len(segments), size(row["size"]), *offsets, row["log_end_offset"], len(epochs), last)
+def _partition_cells(item: InspectedPartition) -> tuple[object, ...]:
+    view, epochs = item.view, item.view.leader_epochs
+    last = f"{epochs[-1].epoch} @ {epochs[-1].start_offset}" if epochs else "-"
+    offsets = (view.log_start_offset, known(view.recovery_point), known(view.high_watermark), view.log_end_offset)
+    return (view.where.dir, len(view.segments), size(view.size), *offsets, len(epochs), last)
 
 
-def _widened(row: Row, page: Page) -> None:
+def _widened(item: InspectedPartition, detail: InspectDetail, page: Page) -> None:
     """Write the additional tables of --segments, --epochs, --batches and --files."""
-    shown: Any = row.get("shown") or {}
+    shown = shown_rows(item, detail)
     if not shown:
         return
-    page.line(f"{row['dir']}:")
+    page.line(f"{item.view.where.dir}:")
     for name, rows in shown.items():
         page.line(f"  {name}", "bold")
         if rows:
             page.table(tuple(rows[0]), [tuple(part.values()) for part in rows], indent="  ")
 
 
-def _partition_item(item: Row, report: Report, page: Page, findings: Findings) -> None:
-    facts = [
-        f"{item['path']}   {partition_name(item['topic'], item['partition'])}",
-        f"broker {cell(item['broker_id'])}",
-    ]
-    facts += [f"topic id {cell(item['topic_id'])}", f"state {item['state']}", f"Kafka {report.kafka} rules"]
+def _partition_item(item: InspectedPartition, answer: Inspection, page: Page, findings: _Findings) -> None:
+    view = item.view
+    facts = [f"{item.path}   {partition_name(view.topic, view.partition)}", f"broker {cell(view.where.broker_id)}"]
+    facts += [f"topic id {cell(view.topic_id)}", f"state {view.state}", f"Kafka {answer.release.name} rules"]
     page.wrapped(" · ".join(facts), hanging="    ", style="bold")
-    _partitions([item], page, findings)
+    _partitions([item], answer.detail, page, findings)
 
 
-def _file(item: Row, report: Report, page: Page, findings: Findings) -> None:
-    fields = {name: value for name, value in item.items() if name not in ("kind", "path", "broker_reads")}
-    page.wrapped(f"{item['path']}   {item['kind']} · Kafka {report.kafka} rules", hanging="    ", style="bold")
-    tables: dict[str, Any] = {name: value for name, value in fields.items() if _is_table(value)}
+def _file(row: Row, answer: Inspection, page: Page, findings: _Findings) -> None:
+    fields = {name: value for name, value in row.items() if name not in ("kind", "path", "broker_reads")}
+    kafka, path = answer.release.name, str(row["path"])
+    page.wrapped(f"{path}   {row['kind']} · Kafka {kafka} rules", hanging="    ", style="bold")
+    tables = {name: value for name, value in fields.items() if _is_table(value)}
     single = [f"{name} {_short(value)}" for name, value in fields.items() if name not in tables]
     page.wrapped(" · ".join(single), hanging="    ")
     for value in tables.values():
         page.table(tuple(value[0]), Mapped(_cells, value))
-    reads: Any = item.get("broker_reads")
-    if reads is not None:
-        page.wrapped(f"The broker of Kafka {report.kafka} {_reads(reads)}.")
-    for row in findings.pop((None, None, item["path"]), []):
-        page.finding(row)
+    reads = row.get("broker_reads")
+    if isinstance(reads, dict):
+        page.wrapped(f"The broker of Kafka {kafka} {_reads(reads)}.")
+    for finding in findings.pop((None, None, path), []):
+        page.finding(finding)
 
 
-def _is_table(value: object) -> bool:
+def _is_table(value: object) -> TypeGuard[Sequence[Row]]:
     return isinstance(value, (list, tuple, Mapped)) and len(value) > 0 and not isinstance(value[0], int)
 
 
@@ -144,8 +167,8 @@ def _reads(reads: Row) -> str:
         return f"cannot read it: {reads['error']}"
     if reads.get("removed_because") is not None:
         return f"removes it and forgets the last election: {reads['removed_because']}"
-    entries: Any = reads.get("entries")
-    return "reads the same" if entries is None else f"reads {counted(len(entries), 'entry')}"
+    entries = reads.get("entries")
+    return f"reads {counted(len(entries), 'entry')}" if isinstance(entries, Sized) else "reads the same"
 
 
 def _short(value: object) -> str:

@@ -1,159 +1,202 @@
 """The layout of a plan: each step with its files, proof and result, then the findings without a repair."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from kcheck.model.loss import LostRecords
+from kcheck.model.plan import FileOp, Patch, Plan, Rename, SetAside, Truncate, Why, Write
 from kcheck.model.report import Report, Row
-from kcheck.screen.page import Page, cell, loss_of, loss_text, size
+from kcheck.plans.losses import PartitionLoss
+from kcheck.plans.plan_report import PlanOutcome
+from kcheck.plans.repair import NotPlanned, RepairPlan
+from kcheck.screen.page import Page, cell, loss_text, size
 from kcheck.words import counted, lost_words, some_of
 
-_VERBS = {"write": "write", "patch": "patch", "truncate": "cut", "rename": "rename", "set-aside": "move aside"}
+_VERBS: Mapping[type[FileOp], str] = {
+    Write: "write", Patch: "patch", Truncate: "cut", Rename: "rename", SetAside: "move aside",
+}  # fmt: skip
 _PLACE_COUNT = 3
 """At most this many places are named for one rule."""
 _SHOWN_COUNT = 3
 """The most operations and losses of one reason in the summary."""
-_STEP = ("finding", "reason", "evidence", "broker_now", "broker_after")
-"""The fields that the operations of a step share; only some of these operations have `loses`."""
 
 
 def plan(report: Report, page: Page) -> None:
     """Write the steps in order; operations with the same reason, proof and effect are one step."""
-    body: Any = report.body
-    if report.reverts:
-        _reverted(body, page)
+    answer = report.answer
+    if isinstance(answer, RepairPlan):
+        _repair(answer, page, nothing_read=not report.collected)
         return
-    refused, healed = body.get("refused", ()), body.get("healed", ())
-    nothing = not (body["operations"] or refused or body.get("losses") or report.collected)
-    words = "nothing to do" if nothing else counted(len(body["operations"]), "operation")
-    page.wrapped(f"plan for Kafka {report.kafka}: {words}", style="bold")
-    least = {(row["finding"], row["reason"]): row["least"] for row in body.get("chosen", ())}
-    for _, rows in groupby(body["operations"], key=lambda row: [row[part] for part in _STEP]):
-        page.line()
-        _step(list(rows), page, body["log_dirs"], least)
-    _losses(body.get("losses", ()), page)
-    if healed:
+    assert isinstance(answer, PlanOutcome)
+    done = {number: number in answer.changed for number in _numbers(answer.plan)} if answer.changed is not None else {}
+    if answer.is_undone:
+        _undone(answer.plan, done, page)
+        return
+    count = len(answer.plan.operations)
+    _head(answer.plan, counted(count, "operation") if count else "nothing to do", page)
+    _steps(answer.plan, done, {}, page)
+
+
+def _numbers(plan: Plan) -> range:
+    return range(len(plan.operations))
+
+
+def _head(plan: Plan, words: str, page: Page) -> None:
+    page.wrapped(f"plan for Kafka {plan.kafka}: {words}", style="bold")
+
+
+def _repair(answer: RepairPlan, page: Page, *, nothing_read: bool) -> None:
+    count, refused = len(answer.plan.operations), answer.not_planned
+    is_empty = nothing_read and not (count or refused or answer.losses)
+    _head(answer.plan, "nothing to do" if is_empty else counted(count, "operation"), page)
+    _steps(answer.plan, {}, {(step.finding, step.reason): step.least for step in answer.chosen}, page)
+    _losses(answer.losses, page)
+    if answer.healed:
         page.line()
         page.line("the next start heals this itself; --tidy plans it too", "bold")
-    for rule, places in groupby(sorted(healed, key=_by_rule), key=_by_rule):
-        page.wrapped(f"{rule}: {_places(list(places))}", indent="  ", hanging="    ")
+    for rule, places in groupby(sorted(answer.healed, key=_by_rule), key=_by_rule):
+        page.wrapped(f"{rule}: {_places(places)}", indent="  ", hanging="    ")
     if refused:
         page.line()
         page.line("not repaired by this plan", "bold")
-    rows_by_words: dict[tuple[str, str], list[Row]] = {}
+    by_words: dict[tuple[str, str], list[NotPlanned]] = {}
     for row in refused:
-        rows_by_words.setdefault((f"{row['severity']} {row['finding']}", str(row["why"])), []).append(row)
-    for (rule, why), same in rows_by_words.items():
+        by_words.setdefault((f"{row.severity} {row.finding}", row.why), []).append(row)
+    for (rule, why), same in by_words.items():
         page.wrapped(f"{rule} {_places(same)}: {why}", indent="  ", hanging="    ")
 
 
-def _reverted(body: Any, page: Page) -> None:
-    """Write a plan that was undone: what each step was for, and what became of its files."""
-    page.wrapped(f"undo: {counted(len(body['operations']), 'operation')}", style="bold")
-    for _, rows in groupby(body["operations"], key=lambda row: [row[part] for part in _STEP]):
+def _steps(plan: Plan, done: Mapping[int, bool], least: Mapping[tuple[str | None, str], str], page: Page) -> None:
+    for numbers in _of_steps(plan):
         page.line()
-        for number, row in enumerate(rows):
-            if not number:
-                page.wrapped(_title(row), hanging="  ", style="bold")
-            done = ("removed" if row["before"] is None else "restored") if row["changed"] else "already as before"
-            page.wrapped(f"{cell(_short(str(row['path']), body['log_dirs']))}: {done}", indent="  ", hanging="    ")
+        _step([(plan.operations[number], done.get(number)) for number in numbers], page, plan.log_dirs, least)
 
 
-def _title(row: Row) -> str:
+def _of_steps(plan: Plan) -> Iterator[list[int]]:
+    """Yield the numbers of the operations of each step: they share all but what they lose."""
+    for _, numbers in groupby(_numbers(plan), key=lambda number: plan.operations[number].why._replace(loses=None)):
+        yield [*numbers]
+
+
+def _undone(plan: Plan, done: Mapping[int, bool], page: Page) -> None:
+    """Write a plan that was undone: what each step was for, and what became of its files."""
+    page.wrapped(f"undo: {counted(len(plan.operations), 'operation')}", style="bold")
+    for numbers in _of_steps(plan):
+        page.line()
+        page.wrapped(_title(plan.operations[numbers[0]].why), hanging="  ", style="bold")
+        for number in numbers:
+            operation = plan.operations[number]
+            words = "removed" if operation.before is None else "restored"
+            state = words if done[number] else "already as before"
+            page.wrapped(f"{cell(_short(operation.path, plan.log_dirs))}: {state}", indent="  ", hanging="    ")
+
+
+def _title(why: Why) -> str:
     """Return which finding a step is about, and what it does."""
-    return f"{row['finding']}: {row['reason']}" if row["finding"] else str(row["reason"])
+    return f"{why.finding}: {why.reason}" if why.finding else why.reason
 
 
-def _losses(losses: Any, page: Page) -> None:
+def _losses(losses: Sequence[PartitionLoss], page: Page) -> None:
     """Write what partitions lose without the plan and with it; those of which it saves most come first."""
     if not losses:
         return
     page.line()
     page.line("lost at the next start", "bold")
-    rows = sorted(losses, key=lambda row: -row["saved"])
+    rows = sorted(losses, key=lambda row: -row.saved)
     for row in rows[:_PLACE_COUNT]:
-        without, with_plan = row["start_loses"], row["plan_loses"]
+        without, with_plan = row.start_loses, row.plan_loses
         if without == with_plan:
             words = f"{_lost(without)} with or without this plan"
         else:
             words = f"{_lost(without)} without this plan, {_lost(with_plan)} with it"
-        saved = f": it saves {counted(row['saved'], 'record')}" if row["saved"] else ""
-        page.wrapped(f"{cell(row['dir'])}: {words}{saved}", indent="  ", hanging="    ", style="bold red")
+        saved = f": it saves {counted(row.saved, 'record')}" if row.saved else ""
+        page.wrapped(f"{cell(row.dir)}: {words}{saved}", indent="  ", hanging="    ", style="bold red")
     if rows[_PLACE_COUNT:]:
         page.line(f"  and {counted(len(rows) - _PLACE_COUNT, 'more partition')}")
 
 
-def _lost(lost: Row | None) -> str:
-    if lost is None:
-        return "no record"
-    return lost_words(loss_of(lost))
+def _lost(lost: LostRecords | None) -> str:
+    return "no record" if lost is None else lost_words(lost)
 
 
-def _places(rows: Sequence[Row]) -> str:
+def _places(rows: Iterable[NotPlanned]) -> str:
     """Return the first places in words, and how many more there are."""
-    return some_of([*map(_place, rows[:_PLACE_COUNT])], count=len(rows))
+    places = (filter(None, (row.log_dir, row.dir, row.file)) for row in rows)
+    return some_of(["/".join(parts) for parts in places], _PLACE_COUNT)
 
 
-def _place(row: Row) -> str:
-    return "/".join(str(row[part]) for part in ("log_dir", "dir", "file") if row[part] is not None)
-
-
-def _by_rule(row: Row) -> str:
-    return str(row["finding"])
+def _by_rule(row: NotPlanned) -> str:
+    return row.finding
 
 
 def summary(report: Report, page: Page) -> None:
     """Write the plan in brief, for somebody who decides: its reasons, each with some of its files and losses."""
-    body: Any = report.body
-    rows_by_reason: dict[tuple[object, object], list[Row]] = {}
-    for row in body["operations"]:
-        rows_by_reason.setdefault((row["finding"], row["reason"]), []).append(row)
-    for rows in rows_by_reason.values():
-        page.wrapped(_title(rows[0]), hanging="  ")
-        _some([_words(row, body["log_dirs"]) for row in rows], page, "operations")
-        _some([f"loses {loss_text(row['loses'])}" for row in rows if row["loses"]], page, "losses")  # type: ignore[arg-type]  # a row of a plan
-    page.wrapped(f"{counted(len(body['operations']), 'operation')} in {', '.join(body['log_dirs'])}.")
+    assert isinstance(report.answer, PlanOutcome)
+    plan = report.answer.plan
+    by_reason: dict[tuple[str | None, str], list[FileOp]] = {}
+    for operation in plan.operations:
+        by_reason.setdefault((operation.why.finding, operation.why.reason), []).append(operation)
+    for operations in by_reason.values():
+        page.wrapped(_title(operations[0].why), hanging="  ")
+        _some([_words(operation, plan.log_dirs) for operation in operations], page, "operations")
+        lost = [operation.why.loses for operation in operations if operation.why.loses]
+        _some([f"loses {_loss_text(row)}" for row in lost], page, "losses")
+    page.wrapped(f"{counted(len(plan.operations), 'operation')} in {', '.join(plan.log_dirs)}.")
 
 
-def _some(lines: list[str], page: Page, what: str) -> None:
+def _some(lines: Sequence[str], page: Page, what: str) -> None:
     for line in lines[:_SHOWN_COUNT]:
         page.wrapped(line, indent="  ", hanging="    ")
     if lines[_SHOWN_COUNT:]:
         page.line(f"  and {len(lines) - _SHOWN_COUNT} more {what}")
 
 
-def _words(row: Row, log_dirs: tuple[str, ...]) -> str:
+def _words(operation: FileOp, log_dirs: tuple[str, ...]) -> str:
     """Return an operation in a line."""
-    to = f" to {cell(row['to'])}" if "to" in row else ""
-    return f"{_VERBS[str(row['op'])]} {cell(_short(str(row['path']), log_dirs))}{to} ({_sizes(row)})"
+    to = f" to {cell(operation.to)}" if isinstance(operation, Rename) else ""
+    path = cell(_short(operation.path, log_dirs))
+    return f"{_VERBS[type(operation)]} {path}{to} ({_sizes(operation)})"
 
 
-def _step(rows: list[Row], page: Page, log_dirs: tuple[str, ...], least: dict[tuple[str, str], str]) -> None:
-    first = rows[0]
-    page.wrapped(_title(first), hanging="  ", style="bold")
-    for row in rows:
-        done = "" if "changed" not in row else ": changed" if row["changed"] else ": already applied"
-        page.wrapped(_words(row, log_dirs) + done, indent="  ", hanging="    ")
-    facts = [("proof", words) for words in _proofs(first["evidence"])]
-    facts += [("now", str(first["broker_now"]))] if first["broker_now"] else []
-    why = least.get((str(first["finding"]), str(first["reason"])))
-    facts += [("least", f"without this step: {why}")] if why else []
-    facts += [("then", str(first["broker_after"]))] if first["broker_after"] else []
+def _step(
+    operations: Sequence[tuple[FileOp, bool | None]],
+    page: Page,
+    log_dirs: tuple[str, ...],
+    least: Mapping[tuple[str | None, str], str],
+) -> None:
+    why = operations[0][0].why
+    page.wrapped(_title(why), hanging="  ", style="bold")
+    for operation, is_changed in operations:
+        done = "" if is_changed is None else ": changed" if is_changed else ": already applied"
+        page.wrapped(_words(operation, log_dirs) + done, indent="  ", hanging="    ")
+    facts = [("proof", words) for words in _proofs(why.evidence)]
+    facts += [("now", why.broker_now)] if why.broker_now else []
+    only = least.get((why.finding, why.reason))
+    facts += [("least", f"without this step: {only}")] if only else []
+    facts += [("then", why.broker_after)] if why.broker_after else []
     for name, words in facts:
         page.wrapped(f"{name:<5}  {words}", indent="    ", hanging="           ")
-    lost: Any = next((row["loses"] for row in rows if row["loses"]), None)
+    lost = next((operation.why.loses for operation, _ in operations if operation.why.loses), None)
     if lost is not None:
         name, words = ("moves", _for_the_cluster(lost)) if lost.get("held") else ("loses", _on_this_disk(lost))
         page.wrapped(f"{name}  {words}", indent="    ", hanging="           ", style="bold red")
 
 
 def _for_the_cluster(lost: Row) -> str:
-    return f"{loss_text(lost)}, out of this disk; the cluster loses no committed record: {lost['held']}"
+    return f"{_loss_text(lost)}, out of this disk; the cluster loses no committed record: {lost['held']}"
 
 
 def _on_this_disk(lost: Row) -> str:
-    return f"{loss_text(lost)}, on this disk; other replicas were not compared"
+    return f"{_loss_text(lost)}, on this disk; other replicas were not compared"
+
+
+def _loss_text(row: Row) -> str:
+    """Return what an operation loses in words; a plan written by hand may leave fields out."""
+    numbers: dict[str, Any] = {name: value for name, value in row.items() if isinstance(value, int)}
+    values = [numbers.get(name) for name in ("from", "to", "records", "bytes", "below_high_watermark")]
+    return loss_text(LostRecords._make([*values, numbers.get("at_least", 0)]))
 
 
 def _short(path: str, log_dirs: tuple[str, ...]) -> str:
@@ -162,14 +205,14 @@ def _short(path: str, log_dirs: tuple[str, ...]) -> str:
     return path[len(log_dir) + 1 :] if len(log_dirs) == 1 else path[len(log_dir.rpartition("/")[0]) + 1 :]
 
 
-def _sizes(row: Row) -> str:
-    before, after = (None if row[name] is None else row[name]["size"] for name in ("before", "after"))  # type: ignore[index]  # a row of a plan
+def _sizes(operation: FileOp) -> str:
+    before, after = operation.before, operation.after
     if before is None:
-        return f"new, {size(after)}"
-    return size(before) if after is None else f"{size(before)} to {size(after)}"
+        return f"new, {size(None if after is None else after.size)}"
+    return size(before.size) if after is None else f"{size(before.size)} to {size(after.size)}"
 
 
-def _proofs(evidence: Any) -> Iterator[str]:
+def _proofs(evidence: Row | None) -> Iterator[str]:
     """Yield the proofs of a step; evidence in an unknown form (a plan written by hand) is written as JSON."""
     more = None if evidence is None else evidence.get("more")
     for proof in () if evidence is None else (evidence, *(more if isinstance(more, list) else ())):

@@ -1,94 +1,80 @@
 """The layout of `kcheck predict`: the verdict on each log dir, then the partitions that the start changes."""
 
-from typing import Any
+from collections.abc import Iterable, Sequence
 
-from kcheck.model.report import Report, Row
+from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
+from kcheck.core.start.startup import Mode, Outcome
+from kcheck.core.start.verdicts import shutdown_after_abort
+from kcheck.documents.next_start import NEXT_STARTS, verdict_words
+from kcheck.model.report import Report
 from kcheck.screen.page import Page, cell, loss_text, size
+from kcheck.verbs.predict import Prediction
 from kcheck.words import agree, counted, some_of
 
-_STYLES = {"ok": None, "repaired": "yellow", "lost": "bold red", "stray": "red", "offline": "bold red"}
+_STYLES = {Outcome.REPAIRED: "yellow", Outcome.STRAY: "red"}
+"""The colours of outcomes; all others are the worst."""
 _FILE_COUNT = 12
 """Number of file names shown of each kind."""
 _NAME_COUNT = 3
 """Number of partitions named of those with the same reason."""
+_MODES = {Mode.KRAFT: "KRaft", Mode.ZOOKEEPER: "ZooKeeper"}
 
 
 def predict(report: Report, page: Page) -> None:
     """Write the prediction for each log dir."""
-    body: Any = report.body
+    answer = report.answer
+    assert isinstance(answer, Prediction)
     page.line(f"next start of Kafka {report.kafka}", "bold")
-    for row in body["log_dirs"]:
+    for start in answer.log_dirs:
         page.line()
-        verdicts([row], page)
-        _log_dir(row, page)
+        verdict_on(start, page)
+        _log_dir(start, page)
 
 
-def preflight(report: Report, page: Page) -> None:
-    """Write whether the broker may start, then a line for each reason against it."""
-    body: Any = report.body
-    good = body["may_start"]
-    page.line("may start" if good else "should not start", "bold" if good else "bold red")
-    for row in body["reasons"]:
-        place = "/".join(row[part] for part in ("log_dir", "dir") if row[part] is not None)
-        allowed = " (allowed)" if row["allowed"] else ""
-        page.wrapped(f"{row['kind']}{allowed} {place}{': ' if place else ''}{row['why']}", indent="  ", hanging="    ")
-    if body["unresolved"]:
-        page.wrapped(f"from config providers, not resolved: {', '.join(body['unresolved'])}", hanging="    ")
+def verdict_on(start: LogDirPrediction, page: Page) -> None:
+    """Write the verdict on a log dir, and its reasons."""
+    broker = "" if start.broker_id is None else f"   broker {start.broker_id}"
+    words = verdict_words(start)
+    style = "bold" if words == NEXT_STARTS[Outcome.OK] else "bold red"
+    page.wrapped(f"{cell(start.path)}{broker}: {words}", hanging="    ", style=style)
+    for reason in start.reasons:
+        page.wrapped(reason, indent="  ", hanging="    ", style="red")
 
 
-_MODES = {"kraft": "KRaft", "zk": "ZooKeeper"}
-
-
-def verdicts(rows: Any, page: Page) -> None:
-    """Write the verdict on each log dir, and its reasons."""
-    for row in rows:
-        broker = "" if row["broker_id"] is None else f"   broker {row['broker_id']}"
-        good = row["verdict"] == "will boot"
-        page.wrapped(
-            f"{cell(row['path'])}{broker}: {row['verdict']}", hanging="    ", style="bold" if good else "bold red"
-        )
-        for reason in row["reasons"]:
-            page.wrapped(str(reason), indent="  ", hanging="    ", style="red")
-
-
-def worst_partitions(row: Row, page: Page) -> None:
+def worst_partitions(partitions: Iterable[PartitionPrediction], reasons: Sequence[str], page: Page) -> None:
     """Write why the verdict on a log dir is not a good one: each partition that loses, others by what they share."""
-    rows: Any = row["partitions"]
-    reasons: Any = row["reasons"]
-    same: dict[tuple[str, str], list[str]] = {}
-    for partition in rows:
-        reason = str(partition["reason"] or "").split("; ")[0]
-        if partition["lost"]:
-            page.wrapped(
-                f"{cell(partition['dir'])} loses {loss_text(partition['lost'])}: {reason}", indent="  ", hanging="    "
-            )
-        elif f"{partition['dir']}: {partition['reason']}" not in reasons:
-            same.setdefault((str(partition["outcome"]), reason), []).append(str(partition["dir"]))
+    same: dict[tuple[Outcome, str], list[str]] = {}
+    for partition in partitions:
+        reason = (partition.reason or "").split("; ")[0]
+        if partition.lost is not None:
+            text = f"{cell(partition.dir)} loses {loss_text(partition.lost)}: {reason}"
+            page.wrapped(text, indent="  ", hanging="    ")
+        elif f"{partition.dir}: {partition.reason}" not in reasons:
+            same.setdefault((partition.outcome, reason), []).append(partition.dir)
     for (outcome, reason), names in same.items():
         page.wrapped(f"{_first(names)}: {outcome}, {reason}", indent="  ", hanging="    ")
 
 
-def _first(names: list[str]) -> str:
+def _first(names: Sequence[str]) -> str:
     return some_of([*map(cell, names[:_NAME_COUNT])], _NAME_COUNT, len(names))
 
 
-def _log_dir(row: Row, page: Page) -> None:
-    partitions: Any = row["partitions"]
-    start = "after a clean shutdown" if row["clean_start"] else "after an unclean shutdown"
+def _log_dir(start: LogDirPrediction, page: Page) -> None:
+    partitions = start.partitions
     facts = [
-        start,
-        _MODES[str(row["mode"])],
+        "after a clean shutdown" if start.clean else "after an unclean shutdown",
+        _MODES[start.mode],
         counted(len(partitions), "partition"),
-        f"{size(row['scan_bytes'])} of segments to scan",
+        f"{size(sum(partition.scan_bytes for partition in partitions))} of segments to scan",
     ]
     page.wrapped(" · ".join(facts), indent="  ", hanging="    ")
-    if row["uncertain"]:
-        page.wrapped(f"Uncertain: {row['uncertain']}.", indent="  ", hanging="    ", style="yellow")
-    if row["outcome"] == "offline":
+    if start.uncertain:
+        page.wrapped(f"Uncertain: {start.uncertain}.", indent="  ", hanging="    ", style="yellow")
+    if start.outcome is Outcome.OFFLINE:
         page.wrapped("The broker halts if it has no other log dir.", indent="  ")
-    if row["next_start"] == "unclean":
+    if shutdown_after_abort(start) == "unclean":
         page.wrapped("The failed start removes .kafka_cleanshutdown, so the next start runs log recovery.", indent="  ")
-    changed = [partition for partition in partitions if partition["outcome"] != "ok"]
+    changed = [partition for partition in partitions if partition.outcome is not Outcome.OK]
     for partition in changed:
         _partition(partition, page)
     rest = len(partitions) - len(changed)
@@ -98,32 +84,33 @@ def _log_dir(row: Row, page: Page) -> None:
         )
 
 
-def _partition(row: Row, page: Page) -> None:
-    page.line(f"  {row['dir']}: {row['outcome']}", _STYLES.get(str(row["outcome"]), "bold red"))
-    if row["reason"]:
-        for reason in str(row["reason"]).split("; "):
+def _partition(partition: PartitionPrediction, page: Page) -> None:
+    page.line(f"  {partition.dir}: {partition.outcome}", _STYLES.get(partition.outcome, "bold red"))
+    if partition.reason:
+        for reason in partition.reason.split("; "):
             page.wrapped(reason, indent="    ", hanging="      ")
-    if row["uncertain"]:
-        page.wrapped(f"Uncertain: {row['uncertain']}.", indent="    ", hanging="      ", style="yellow")
-    lost: Any = row["lost"]
-    if lost:
-        page.wrapped(f"LOST {loss_text(lost)}", indent="    ", hanging="      ", style="bold red")
-    if row["log_end_offset"] is not None:
+    if partition.uncertain:
+        page.wrapped(f"Uncertain: {partition.uncertain}.", indent="    ", hanging="      ", style="yellow")
+    if partition.lost is not None:
+        page.wrapped(f"LOST {loss_text(partition.lost)}", indent="    ", hanging="      ", style="bold red")
+    log, changes = partition.log, partition.changes
+    if log is not None:
         offsets = (
-            f"log start {row['log_start_offset']}, high watermark {row['high_watermark']}, log end"
-            f" {row['log_end_offset']}, recovery point {row['recovery_point']}"
+            f"log start {log.log_start_offset}, high watermark {partition.high_watermark}, log end"
+            f" {log.log_end_offset}, recovery point {log.recovery_point}"
         )
-        epochs: Any = row["leader_epochs"]
-        entries = ", ".join(f"{entry['epoch']} @ {entry['start_offset']}" for entry in epochs) or "none"
+        entries = ", ".join(f"{entry.epoch} @ {entry.start_offset}" for entry in log.leader_epochs) or "none"
         page.wrapped(f"{offsets}; epochs {entries}", indent="    ", hanging="      ")
-    files: Any = row["files"]
-    for word in ("created", "changed", "removed", "unknown"):
-        if files[word]:
-            page.wrapped(f"{word}: {_names(files[word])}", indent="    ", hanging="      ")
-    if files["renamed"]:
-        pairs = [f"{entry['from']} to {entry['to']}" for entry in files["renamed"]]
-        page.wrapped(f"renamed: {_names(pairs)}", indent="    ", hanging="      ")
+    for word, names in (
+        ("created", changes.created),
+        ("changed", changes.changed),
+        ("removed", changes.removed),
+        ("unknown", changes.unknown),
+        ("renamed", [f"{old} to {new}" for old, new in changes.renamed]),
+    ):
+        if names:
+            page.wrapped(f"{word}: {_names(names)}", indent="    ", hanging="      ")
 
 
-def _names(names: Any) -> str:
+def _names(names: Sequence[str]) -> str:
     return some_of([*map(cell, names[:_FILE_COUNT])], _FILE_COUNT, len(names))

@@ -18,7 +18,7 @@ from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.scenarios import Scenario, scenarios
 from kcheck.core.election.start_order import StartOrder
 from kcheck.disk.new_files import NewFiles
-from kcheck.documents.answer import COMPARED_COUNT_MAX, Answer, Outcomes, name_of
+from kcheck.documents.answer import COMPARED_COUNT_MAX, BrokerAnswer, Outcomes, name_of
 from kcheck.documents.election import controller_row, election_body
 from kcheck.documents.election_verdict import verdict
 from kcheck.errors import UsageError
@@ -65,11 +65,9 @@ class SavedReplica(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterElection(Answer):
+class ClusterElection(BrokerAnswer):
     """What `kcheck elect` answers."""
 
-    release: Release
-    """The Kafka release that is modelled."""
     kraft: bool
     """Whether KRaft controllers elect."""
     image: ClusterImage | None
@@ -94,10 +92,6 @@ class ClusterElection(Answer):
     """Every partition, by topic and number."""
     copies: Callable[[str, int], tuple[ReplicaCopy, ...]]
     """Returns the directories of a partition, as the next starts leave them."""
-    collected: list[Finding]
-    """Findings about unreadable files."""
-    checked: tuple[str, ...]
-    """The paths that were read."""
     arguments: tuple[str, ...]
     """The arguments that name the brokers."""
     saved: tuple[SavedReplica, ...] = ()
@@ -163,10 +157,8 @@ class ClusterElection(Answer):
 
     def report(self) -> Report:
         """Return the answer as rows."""
-        return Report(
-            verb="elect",
-            kafka=self.release.name,
-            evidence=self.release.evidence,
+        return self.document(
+            "elect",
             body={
                 **election_body(
                     self.order, self.scenarios, self.partitions, self.gaps, kraft=self.kraft, verdict=self.verdict
@@ -176,9 +168,7 @@ class ClusterElection(Answer):
                 "saved": tuple(map(_saved_row, self.saved)),
                 "written": self.written,
             },
-            collected=self.collected,
             kinds={"scenarios": "scenario", "partitions": "partition", "gaps": "gap"},
-            checked=self.checked,
         )
 
 

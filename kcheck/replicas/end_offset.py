@@ -6,10 +6,9 @@ from typing import NamedTuple, Self
 
 from kcheck.core.replication.leader_epochs import around, latest_epoch, rise
 from kcheck.core.replication.offsets_for_leader_epoch import EpochAnswer, Error, answer, epochs_to_ask
-from kcheck.documents.answer import Answer, Outcomes, compared, name_of, outcomes_of
+from kcheck.documents.answer import BrokerAnswer, Outcomes, compared, name_of, outcomes_of
 from kcheck.errors import UsageError
 from kcheck.model.entries import UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET, Epoch, EpochEntries, Offset
-from kcheck.model.finding import Finding
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.replicas.loading import ReplicaFiles, replicas_of, started
@@ -58,17 +57,11 @@ class EndOffset(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EndOffsets(Answer):
+class EndOffsets(BrokerAnswer):
     """What `kcheck end-offset` answers."""
 
-    release: Release
-    """The Kafka release that is modelled."""
     answers: Iterator[EndOffset]
     """In the order of partitions, brokers and epochs; read once."""
-    collected: list[Finding]
-    """The findings in the replicas' files."""
-    checked: tuple[str, ...]
-    """The paths that were read."""
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
         """Return what the findings say, and every answer."""
@@ -84,16 +77,12 @@ class EndOffsets(Answer):
 
     def report(self) -> Report:
         """Return the answer as rows."""
-        return Report(
-            verb="end-offset",
-            kafka=self.release.name,
-            evidence=self.release.evidence,
+        return self.document(
+            "end-offset",
             body={"profile": str(self.release.profile), "answers": map(end_offset_row, self.answers)},
-            collected=self.collected,
             table="answers",
             columns=end_offsets_table.TABLE.columns,
             kinds={"answers": "answer"},
-            checked=self.checked,
         )
 
 

@@ -8,7 +8,7 @@ from kcheck.core.replication.truncation_plans import TruncationPlan
 from kcheck.core.start.startup import Settings
 from kcheck.core.start.strays import StrayDetector
 from kcheck.disk.refusals import Refusals
-from kcheck.documents.answer import Answer, Outcomes, compared, name_of, outcomes_of
+from kcheck.documents.answer import BrokerAnswer, Outcomes, compared, name_of, outcomes_of
 from kcheck.documents.strays import NOT_SERVED, stray_outcome
 from kcheck.documents.truncation import plan_row
 from kcheck.errors import UsageError
@@ -32,19 +32,13 @@ _REPLICAS_MIN = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Truncation(Answer):
+class Truncation(BrokerAnswer):
     """What `kcheck truncation` answers."""
 
     election: Election
     """The election."""
-    release: Release
-    """The Kafka release that is modelled."""
     plans: Iterator[TruncationPlan]
     """A plan per partition, or per candidate of each partition; read once."""
-    collected: list[Finding]
-    """The findings in the replicas' files."""
-    checked: tuple[str, ...]
-    """The paths that were read."""
     losing: list[tuple[str | None, int | None]] = field(default_factory=list)
     """The partitions that lose records below a high watermark, under the best leader where every one is tried.
 
@@ -78,17 +72,13 @@ class Truncation(Answer):
             "leader": leader if broker_id is None else broker_id,
             "live": self.election.live,
         }
-        return Report(
-            verb="truncation",
-            kafka=self.release.name,
-            evidence=self.release.evidence,
-            body={**query, "partitions": map(plan_row, self._watched())},
-            collected=self.collected,
+        return self.document(
+            "truncation",
+            body={**query, "partitions": map(plan_row, self.watched())},
             kinds={"partitions": "partition"},
-            checked=self.checked,
         )
 
-    def _watched(self) -> Iterator[TruncationPlan]:
+    def watched(self) -> Iterator[TruncationPlan]:
         """Yield the plans, and note those that lose committed records."""
         for plan in self.plans:
             if plan.loses_committed and plan.is_best is not False:

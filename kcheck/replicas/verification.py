@@ -7,14 +7,13 @@ from typing import NamedTuple
 from kcheck.core.election.recovery_plan import PlannedPartition, SavedPlan
 from kcheck.disk.read import read_whole
 from kcheck.disk.walk import exists, file_size, is_directory, join, list_directory, split
-from kcheck.documents.answer import COMPARED_COUNT_MAX, Answer, Outcomes
+from kcheck.documents.answer import COMPARED_COUNT_MAX, BrokerAnswer, Outcomes
 from kcheck.documents.verification import COLUMNS, PlanStep, step_row
 from kcheck.errors import UsageError
 from kcheck.handouts.election_files import OLD_PLAN, PLAN, RESTORE
 from kcheck.handouts.saved_plan import parse_assignments, parse_plan
 from kcheck.model.cluster import UNCLEAN, ClusterImage
 from kcheck.model.entries import Offset
-from kcheck.model.finding import Finding
 from kcheck.model.java import LONG_MAX
 from kcheck.model.names import DirectoryState, log_name, parse_directory, segment_bases
 from kcheck.model.release import Release
@@ -35,19 +34,13 @@ _UNKNOWN = Distinct(None, None, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verification(Answer):
+class Verification(BrokerAnswer):
     """What `kcheck verify` answers."""
 
-    release: Release
-    """The Kafka release that is modelled."""
     plan: SavedPlan
     """The plan."""
     steps: tuple[PlanStep, ...]
     """What was expected and what is there: of brokers, then of each partition."""
-    collected: list[Finding]
-    """Findings about the replicas' files."""
-    checked: tuple[str, ...]
-    """The paths that were read."""
 
     @property
     def is_as_planned(self) -> bool:
@@ -65,16 +58,12 @@ class Verification(Answer):
 
     def report(self) -> Report:
         """Return the answer as rows."""
-        return Report(
-            verb="verify",
-            kafka=self.release.name,
-            evidence=self.release.evidence,
+        return self.document(
+            "verify",
             body={"verdict": verdict(self.steps), "steps": tuple(map(step_row, self.steps))},
-            collected=self.collected,
             table="steps",
             columns=COLUMNS,
             kinds={"steps": "step"},
-            checked=self.checked,
         )
 
 

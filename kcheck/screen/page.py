@@ -4,12 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import islice
-from typing import Any, NamedTuple, TextIO, TypeAlias
+from typing import NamedTuple, TextIO, TypeAlias
 
-from kcheck.model.finding import Severity
+from kcheck.model.finding import Finding, Severity
 from kcheck.model.loss import LostRecords
 from kcheck.model.mapped import Mapped
-from kcheck.model.report import Row
 from kcheck.screen.options import Options
 from kcheck.screen.printable import printable
 from kcheck.words import lost_words, some_of
@@ -24,8 +23,6 @@ _FEW_COUNT = 8
 """It is faster to go through fewer rows one by one than by columns."""
 
 Cells: TypeAlias = tuple[str, ...]
-Findings: TypeAlias = dict[tuple[object, ...], list[Row]]
-"""Rows of findings by log dir and directory; by file if they have no directory."""
 
 
 def cell(value: object) -> str:
@@ -62,24 +59,16 @@ def moment(value: object) -> str:
         return "?"
 
 
-def _place(row: Row) -> str:
+def _place(finding: Finding) -> str:
     """Return the place of a finding below its log dir."""
-    return "/".join(str(row[part]) for part in ("dir", "file") if row[part] is not None)
+    return "/".join(part for part in (finding.where.dir, finding.where.file) if part is not None)
 
 
-def loss_of(row: Row) -> LostRecords:
-    """Return lost records from their row; a plan written by hand may leave fields out."""
-    numbers: dict[str, Any] = {name: value for name, value in row.items() if isinstance(value, int)}
-    start, end, records, below = (numbers.get(name) for name in ("from", "to", "records", "below_high_watermark"))
-    return LostRecords(start, end, records, numbers.get("bytes", 0), below, numbers.get("at_least", 0))
-
-
-def loss_text(row: Row) -> str:
+def loss_text(lost: LostRecords) -> str:
     """Return which records are lost, their size, and how many of them are committed."""
-    lost = loss_of(row)
     below = lost.below_high_watermark
     committed = "" if below is None else f", {below} of them below the high watermark"
-    return f"{lost_words(lost)}, {size(row.get('bytes'))}{committed}"
+    return f"{lost_words(lost)}, {size(lost.bytes)}{committed}"
 
 
 def _styled(text: str, style: str) -> str:
@@ -139,16 +128,29 @@ class Page:
         self.width, self.every = options.width, options.every
         self._stream = stream
         self._color = options.color
+        self._title = ""
+
+    def begin(self, title: str) -> None:
+        """Write a text above the first line; an answer that fails before its first line shows nothing."""
+        self._title = title
+
+    def write_title(self) -> None:
+        """Write the title if nothing is written yet."""
+        title, self._title = self._title, ""
+        if title:
+            self.wrapped(title, hanging="    ")
 
     def line(self, text: str = "", style: str | None = None) -> None:
         """Write one line of any length."""
         self._write(printable(text), style)
 
     def _write(self, shown: str, style: str | None = None) -> None:
+        self.write_title()
         self._stream.write((_styled(shown, style) if style and self._color else shown) + "\n")
 
     def write(self, lines: str) -> None:
         """Write lines that are printable and no wider than the page."""
+        self.write_title()
         self._stream.write(lines)
 
     @property
@@ -209,31 +211,29 @@ class Page:
             pairs = " · ".join(f"{name} {value}" for name, value in zip(header[1:], row[1:], strict=True) if value)
             self.wrapped(pairs, indent=indent + "    ")
 
-    def findings(self, rows: Sequence[Row], *, indent: str = "") -> None:
+    def findings(self, findings: Iterable[Finding], *, indent: str = "") -> None:
         """Write the findings, worst first; many of one rule are one block, with the first of them as an example."""
-        by_rule: dict[tuple[int, str], list[Row]] = {}
-        for row in rows:
-            by_rule.setdefault((-Severity(str(row["severity"])).rank, str(row["id"])), []).append(row)
+        by_rule: dict[tuple[int, str], list[Finding]] = {}
+        for finding in findings:
+            by_rule.setdefault((-finding.severity.rank, finding.id), []).append(finding)
         for _, alike in sorted(by_rule.items(), key=lambda item: item[0][0]):
             if self.every or len(alike) <= _ALIKE_MAX:
-                for row in alike:
-                    self.finding(row, indent=indent)
+                for finding in alike:
+                    self.finding(finding, indent=indent)
                 continue
-            first = alike[0]
-            severity, places = str(first["severity"]), [*dict.fromkeys(map(_place, alike))]
-            text = f"{severity} {first['id']} {first['name']}, {len(alike)} times: {some_of(places)}; --all shows each"
-            self.wrapped(text, indent=indent, hanging=indent + "  ", style=STYLES[severity])
+            first, places = alike[0], [*dict.fromkeys(map(_place, alike))]
+            text = f"{first.severity} {first.id} {first.name}, {len(alike)} times: {some_of(places)}; --all shows each"
+            self.wrapped(text, indent=indent, hanging=indent + "  ", style=STYLES[first.severity])
             self.finding(first, indent=indent + "  ")
 
-    def finding(self, row: Row, *, indent: str = "") -> None:
+    def finding(self, finding: Finding, *, indent: str = "") -> None:
         """Write a finding: the message in the colour of its severity, then the effect and the advice."""
-        severity = str(row["severity"])
-        message, place = str(row["message"]), _place(row)
+        where, place = finding.where, _place(finding)
         named = f"{place}: " if place else ""
-        if message.startswith(str(row["file"])):  # The message names the file.
-            named = "" if row["dir"] is None else f"{row['dir']}/"
-        text = f"{severity} {row['id']} {named}{message}"
-        self.wrapped(text, indent=indent, hanging=indent + "  ", style=STYLES[severity])
-        for word in ("effect",) if severity == "info" else ("effect", "advice"):
-            if row[word]:
-                self.wrapped(str(row[word]), indent=indent + "  ")
+        if finding.message.startswith(str(where.file)):  # The message names the file.
+            named = "" if where.dir is None else f"{where.dir}/"
+        text = f"{finding.severity} {finding.id} {named}{finding.message}"
+        self.wrapped(text, indent=indent, hanging=indent + "  ", style=STYLES[finding.severity])
+        for words in (finding.effect, "" if finding.severity is Severity.INFO else finding.advice):
+            if words:
+                self.wrapped(words, indent=indent + "  ")

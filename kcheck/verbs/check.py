@@ -6,7 +6,7 @@ from functools import partial
 from typing import NamedTuple, Self
 
 from kcheck.disk.walk import split
-from kcheck.documents.answer import COMPARED_COUNT_MAX, COMPARED_SIZE_MAX, Answer, Outcomes, outcomes_of
+from kcheck.documents.answer import COMPARED_COUNT_MAX, COMPARED_SIZE_MAX, BrokerAnswer, Outcomes, outcomes_of
 from kcheck.formats import Format
 from kcheck.jobs.workers import Task, Workers
 from kcheck.model.depth import Depth
@@ -47,21 +47,15 @@ class ReadOptions(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckReport(Answer):
+class CheckReport(BrokerAnswer):
     """What `kcheck check` answers."""
 
-    release: Release
-    """The Kafka release that is modelled."""
     depth: Depth
     """How much of each file was read."""
     counts: CheckedCounts
     """How much was read in total."""
-    collected: list[Finding]
-    """The findings, in the order in which they were made."""
     interrupted: tuple[Progress, Progress] | None
     """Done and planned amounts when the user interrupted the check; None if it was not interrupted."""
-    checked: tuple[str, ...]
-    """The paths that were read."""
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
         """Return the findings, unless the check was interrupted or large."""
@@ -78,15 +72,11 @@ class CheckReport(Answer):
         counts = self.counts._asdict()
         if self.counts.segments_skipped is None:
             del counts["segments_skipped"]
-        return Report(
-            verb="check",
-            kafka=self.release.name,
-            evidence=self.release.evidence,
+        return self.document(
+            "check",
             body={**body, "checked": counts},
-            collected=self.collected,
             table=FINDINGS,
             columns=findings.TABLE.columns,
-            checked=self.checked,
         )
 
 

@@ -10,7 +10,7 @@ from kcheck.core.cluster.history import PartitionChange, PartitionHistory
 from kcheck.core.cluster.metadata_replay import Fields, MetadataReplay
 from kcheck.core.cluster.quorum import Quorum, quorum
 from kcheck.core.replication.replica_fetchers import Fetch, fetches
-from kcheck.documents.answer import Answer
+from kcheck.documents.answer import BrokerAnswer
 from kcheck.documents.cluster import (
     Placed,
     broker_rows,
@@ -21,19 +21,17 @@ from kcheck.documents.cluster import (
     copy_row,
     fetcher_rows,
     health_row,
-    metadata_row,
     partition_row,
     pending_row,
     quorum_row,
+    source_row,
     tail_row,
-    znodes_row,
 )
 from kcheck.errors import UsageError
-from kcheck.model.cluster import ClusterImage
-from kcheck.model.finding import Finding
+from kcheck.model.cluster import ClusterImage, MetadataOrigin, MetadataTail
 from kcheck.model.names import parse_directory
 from kcheck.model.release import Release
-from kcheck.model.report import PartitionFilter, Report, Row
+from kcheck.model.report import PartitionFilter, Report
 from kcheck.model.zookeeper_metadata import ZookeeperMetadata
 from kcheck.survey.rule_runner import check_cluster
 from kcheck.tables import cluster_brokers, cluster_history, cluster_partitions
@@ -63,24 +61,22 @@ class Known(NamedTuple):
 
     image: ClusterImage
     """The metadata."""
-    source: Row
+    source: MetadataOrigin
     """Where they come from."""
     cluster_id: str | None
     """The cluster's id; None if it is not known."""
     quorum: Quorum | None = None
     """What the copies of a KRaft log prove together; None with ZooKeeper."""
-    uncommitted: Row | None = None
+    uncommitted: MetadataTail | None = None
     """The records that an election can take back, as far as the copies prove; None if there are none."""
     zookeeper: ZookeeperMetadata | None = None
     """What the znodes say; None with KRaft."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterReport(Answer):
+class ClusterReport(BrokerAnswer):
     """What `kcheck cluster` answers."""
 
-    release: Release
-    """The Kafka release that the files are of."""
     known: Known
     """The metadata, and where they come from."""
     wanted: PartitionFilter
@@ -91,10 +87,6 @@ class ClusterReport(Answer):
     """The changes of the wanted partition."""
     fetches: tuple[Fetch, ...]
     """Which thread fetches what."""
-    collected: list[Finding]
-    """The findings about the copies."""
-    checked: tuple[str, ...]
-    """The paths that were read."""
 
     @property
     def image(self) -> ClusterImage:
@@ -106,18 +98,23 @@ class ClusterReport(Answer):
         """What the copies of a KRaft log prove together; None with ZooKeeper."""
         return self.known.quorum
 
+    @property
+    def is_stopped(self) -> bool:
+        """Whether every broker is stopped: partitions without leader are then what a stop leaves."""
+        return is_stopped(self.image) and (bool(self.image.brokers) or self.known.source.kind != "export")
+
     def report(self) -> Report:
         """Return the answer as rows."""
         known, image, asked = self.known, self.image, self.question
         body: dict[str, object] = {
             "cluster_id": known.cluster_id,
-            "metadata": known.source,
-            "stopped": is_stopped(image) and (bool(image.brokers) or known.source["kind"] != "export"),
-            "health": health_row(image, self._partitions()),
+            "metadata": source_row(known.source),
+            "stopped": self.is_stopped,
+            "health": health_row(image, self.partitions()),
             "features": dict(sorted(image.features.items())),
             "brokers": broker_rows(image),
             "controllers": controller_rows(image.controllers.values()),
-            "partitions": (partition_row(image, *placed) for placed in self._partitions()),
+            "partitions": (partition_row(image, *placed) for placed in self.partitions()),
             **_quorum_rows(known),
             "configs": config_rows(image.configs),
             "deleting": tuple(topic.name for topic in image.topics.values() if topic.deleting),
@@ -136,19 +133,15 @@ class ClusterReport(Answer):
         if asked.fetchers is not None:
             body["num_replica_fetchers"] = asked.fetchers
             body["fetchers"] = fetcher_rows(self.fetches)
-        return Report(
-            verb="cluster",
-            kafka=self.release.name,
-            evidence=self.release.evidence,
+        return self.document(
+            "cluster",
             body=body,
-            collected=self.collected,
             table=table,
             columns=columns,
             kinds=_KINDS,
-            checked=self.checked,
         )
 
-    def _partitions(self) -> Iterator[Placed]:
+    def partitions(self) -> Iterator[Placed]:
         """Yield the partitions that are shown."""
         return (placed for placed in self.image.partitions() if self.wanted.has(placed[0].name, placed[1]))
 
@@ -162,7 +155,8 @@ _KINDS = {
 def _quorum_rows(known: Known) -> dict[str, object]:
     if known.quorum is not None:
         copies = tuple(copy_row(copy, known.quorum) for copy in known.quorum.copies)
-        return {"quorum": quorum_row(known.quorum), "uncommitted": known.uncommitted, "copies": copies}
+        tail = None if known.uncommitted is None else tail_row(known.uncommitted)
+        return {"quorum": quorum_row(known.quorum), "uncommitted": tail, "copies": copies}
     assert known.zookeeper is not None
     return {"quorum": controller_row(known.zookeeper), "copies": (), "zookeeper": pending_row(known.zookeeper)}
 
@@ -221,7 +215,15 @@ def _of_zookeeper(
         metadata = metadata._replace(problems=(*metadata.problems, *problems))
     known = Known(
         image=metadata.image,
-        source=znodes_row(str(kinds[path]), path, metadata),
+        source=MetadataOrigin(
+            kind=str(kinds[path]),
+            path=path,
+            end_offset=None,
+            epoch=metadata.controller_epoch,
+            timestamp=metadata.timestamp,
+            committed_to=None,
+            problems=metadata.problems,
+        ),
         cluster_id=metadata.cluster_id,
         zookeeper=metadata,
     )
@@ -247,7 +249,15 @@ def _of_kraft(paths: tuple[MetadataPath, ...], question: ClusterQuestion) -> tup
             raise UsageError(f"--at {question.at}: {shown.problems[0].place}: {shown.problems[0].why}")
     known = Known(
         image=shown.image,
-        source=metadata_row(shown, standing.committed_to),
+        source=MetadataOrigin(
+            kind="kraft",
+            path=shown.path,
+            end_offset=shown.end,
+            epoch=shown.epoch,
+            timestamp=shown.timestamp,
+            committed_to=standing.committed_to,
+            problems=shown.defects,
+        ),
         cluster_id=next((path.cluster_id for path in paths if path.cluster_id), None),
         quorum=standing,
         uncommitted=_uncommitted(newest, standing),
@@ -255,7 +265,7 @@ def _of_kraft(paths: tuple[MetadataPath, ...], question: ClusterQuestion) -> tup
     return known, changes
 
 
-def _uncommitted(path: MetadataPath, standing: Quorum) -> Row | None:
+def _uncommitted(path: MetadataPath, standing: Quorum) -> MetadataTail | None:
     """Return what the newest copy holds that is not committed for certain, if one controller of several can lose it."""
     start, end = standing.committed_to or 0, standing.newest.end
     if start >= end or len(standing.voters) == 1:
@@ -267,7 +277,7 @@ def _uncommitted(path: MetadataPath, standing: Quorum) -> Row | None:
         names.update((name,) if offset >= start else ())
 
     read_copy(path.path, path.node_id, EVERYTHING, observe, only=path.only)
-    return tail_row(start, end, names)
+    return MetadataTail(start, end, names)
 
 
 def _history(path: MetadataPath, wanted: tuple[str, int], extent: Extent) -> tuple[PartitionChange, ...]:

@@ -43,6 +43,7 @@ class RulePages(Answer):
             table="rules",
             columns=rules_table.TABLE.columns,
             kinds={"rules": "rule", "log_rules": "log-rule"},
+            answer=self,
         )
 
 

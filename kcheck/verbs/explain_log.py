@@ -124,6 +124,21 @@ class LogExplanation(Answer):
     directories: tuple[str, ...]
     """The directories to hold against the logs."""
 
+    @property
+    def software(self) -> BrokerLogFacts:
+        """What the last log that names its version says of it."""
+        return next((log.facts for log in reversed(self.logs) if log.facts.version is not None), BrokerLogFacts())
+
+    @property
+    def broker_ids(self) -> tuple[int, ...]:
+        """The brokers whose logs these are."""
+        return tuple(sorted({log.facts.broker_id for log in self.logs if log.facts.broker_id is not None}, key=str))
+
+    def read_all(self) -> None:
+        """Read the messages that nobody has read: then `reading` is complete."""
+        for _ in self.messages:
+            pass
+
     def compared(self) -> Iterator[LogComparison]:
         """Yield what the logs say and the directories have; after all messages have been read."""
         if self.directories:
@@ -135,21 +150,16 @@ class LogExplanation(Answer):
         paths = tuple(None if log.path == STDIN else log.path for log in self.logs)
         catalogue, timeline = log_catalogue(), self.reading.timeline
 
-        def rest() -> None:
-            """Read what nobody asked for."""
-            for _ in self.messages:
-                pass
-
         def places() -> Iterator[Row]:
-            rest()
+            self.read_all()
             yield from (place_row(place, paths, catalogue) for place in timeline.places())
 
         def causes() -> Iterator[Row]:
-            rest()
+            self.read_all()
             yield from (cause_row(cause, paths[cause.file]) for cause in timeline.causes())
 
         def compared() -> Iterator[Row]:
-            rest()
+            self.read_all()
             yield from map(comparison_row, self.compared())
 
         return Report(
@@ -158,7 +168,11 @@ class LogExplanation(Answer):
             evidence=self.release.evidence,
             body={
                 "lines": Rows(self._blocks(paths)),
-                "release": self._release_row(),
+                "release": {
+                    "version": self.software.version,
+                    "kafka": self.software.line,
+                    "broker_ids": self.broker_ids,
+                },
                 "causes": causes(),
                 "timeline": places(),
                 "compared": compared(),
@@ -168,17 +182,13 @@ class LogExplanation(Answer):
             columns=log_events.TABLE.columns,
             kinds={"lines": "line", "causes": "cause", "timeline": "place", "compared": "comparison"},
             checked=tuple(log.path for log in self.logs if log.path is not None),
+            answer=self,
         )
 
     def _blocks(self, paths: Sequence[str | None]) -> Iterator[Block]:
         """Yield the messages as rows, many at once."""
         while some := [*islice(self.messages, _BLOCK_COUNT)]:
             yield line_block(some, paths, log_catalogue())
-
-    def _release_row(self) -> Row:
-        last = next((log.facts for log in reversed(self.logs) if log.facts.version is not None), BrokerLogFacts())
-        brokers = sorted({log.facts.broker_id for log in self.logs} - {None}, key=str)
-        return {"version": last.version, "kafka": last.line, "broker_ids": tuple(brokers)}
 
 
 def explain_log(

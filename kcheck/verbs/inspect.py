@@ -8,7 +8,7 @@ from kcheck.core.start.cordoned import is_cordoned
 from kcheck.disk.read import opened
 from kcheck.disk.refusals import Refusals
 from kcheck.disk.walk import file_size, folder_of, join, list_directory, split
-from kcheck.documents.answer import Answer
+from kcheck.documents.answer import BrokerAnswer
 from kcheck.documents.inspect import item_row
 from kcheck.documents.inspection import (
     InspectDetail,
@@ -21,7 +21,6 @@ from kcheck.documents.inspection import (
 from kcheck.formats import Format
 from kcheck.model.cluster import CORDONED
 from kcheck.model.entries import Batch, Offset
-from kcheck.model.finding import Finding
 from kcheck.model.names import parse_file
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
@@ -42,30 +41,20 @@ Cordons = Callable[[Target, LogDirView], bool | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Inspection(Answer):
+class Inspection(BrokerAnswer):
     """What `kcheck inspect` answers."""
 
-    release: Release
-    """The Kafka release that is modelled."""
     detail: InspectDetail
     """What to show in addition to the summaries."""
     items: Iterator[InspectedItem]
     """An item per path, several for a folder of log dirs; read once, in order."""
-    collected: list[Finding]
-    """The findings; complete after all items have been read."""
-    checked: tuple[str, ...]
-    """The paths that were read."""
 
     def report(self) -> Report:
         """Return the answer as rows."""
-        return Report(
-            verb="inspect",
-            kafka=self.release.name,
-            evidence=self.release.evidence,
+        return self.document(
+            "inspect",
             body={"items": (item_row(item, self.detail) for item in self.items)},
-            collected=self.collected,
             kinds={"items": "item", "partitions": "partition"},
-            checked=self.checked,
         )
 
 

@@ -55,7 +55,7 @@ class Overview(Answer):
             for log_dir in self.prediction.log_dirs
         )
         more = {"predictions": verdicts, "next": f"kcheck predict {shlex.join(self.paths)}"}
-        return report._replace(body={**more, **report.body})
+        return report._replace(body={**more, **report.body}, answer=self)
 
 
 def overview(arguments: list[str], options: StartOptions) -> Overview:

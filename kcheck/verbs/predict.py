@@ -9,11 +9,10 @@ from kcheck.core.start.startup import Mode, Outcome
 from kcheck.core.start.verdicts import log_dir_severity
 from kcheck.disk.read import FilesOf
 from kcheck.disk.walk import exists, join, split
-from kcheck.documents.answer import COMPARED_COUNT_MAX, COMPARED_SIZE_MAX, Answer, Outcomes
+from kcheck.documents.answer import COMPARED_COUNT_MAX, COMPARED_SIZE_MAX, BrokerAnswer, Outcomes
 from kcheck.documents.predict import log_dir_row, partition_row
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import PARTITION_METADATA, PartitionDirectory
-from kcheck.model.release import Release
 from kcheck.model.report import Report
 from kcheck.model.views import LogDir
 from kcheck.startup.inputs import Context, LoadInputs
@@ -32,17 +31,11 @@ _OUTCOME = ("outcome", "log_start_offset", "log_end_offset", "leader_epochs", "l
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prediction(Answer):
+class Prediction(BrokerAnswer):
     """What `kcheck predict` answers."""
 
-    release: Release
-    """The Kafka release that is modelled."""
     log_dirs: tuple[LogDirPrediction, ...]
     """The prediction for each log dir, in the order of the arguments."""
-    collected: list[Finding]
-    """Findings about unreadable files."""
-    checked: tuple[str, ...]
-    """The paths that were read."""
 
     @property
     def severity(self) -> Severity:
@@ -63,16 +56,12 @@ class Prediction(Answer):
 
     def report(self) -> Report:
         """Return the answer as rows."""
-        return Report(
-            verb="predict",
-            kafka=self.release.name,
-            evidence=self.release.evidence,
+        return self.document(
+            "predict",
             body={"log_dirs": map(log_dir_row, self.log_dirs)},
-            collected=self.collected,
             table="log_dirs.partitions",
             columns=predictions_table.TABLE.columns,
             kinds={"log_dirs": "log-dir", "partitions": "partition"},
-            checked=self.checked,
         )
 
 

@@ -8,11 +8,9 @@ from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.preflight import ReasonKind
 from kcheck.core.start.startup import SETTINGS
 from kcheck.disk.walk import is_bundle
-from kcheck.documents.answer import Answer, Outcomes
+from kcheck.documents.answer import BrokerAnswer, Outcomes
 from kcheck.documents.preflight import PreflightReason, cluster_reasons, start_reasons
-from kcheck.model.finding import Finding
 from kcheck.model.names import META_PROPERTIES
-from kcheck.model.release import Release
 from kcheck.model.report import Report, Row
 from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs.predict import prediction_of, with_copies
@@ -26,11 +24,9 @@ _NEEDED = ("log.dirs", "log.dir", "metadata.log.dir", "node.id", "broker.id", "p
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Preflight(Answer):
+class Preflight(BrokerAnswer):
     """What `kcheck preflight` answers."""
 
-    release: Release
-    """The Kafka release that is modelled."""
     reasons: tuple[PreflightReason, ...]
     """What speaks against the start."""
     allowed: frozenset[ReasonKind]
@@ -39,10 +35,6 @@ class Preflight(Answer):
     """The predicted start of each log dir."""
     unresolved: tuple[str, ...]
     """The settings whose values a config provider would give."""
-    collected: list[Finding]
-    """Findings about unreadable files."""
-    checked: tuple[str, ...]
-    """The paths that were read."""
 
     @property
     def may_start(self) -> bool:
@@ -60,19 +52,15 @@ class Preflight(Answer):
 
     def report(self) -> Report:
         """Return the answer as rows."""
-        return Report(
-            verb="preflight",
-            kafka=self.release.name,
-            evidence=self.release.evidence,
+        return self.document(
+            "preflight",
             body={
                 "may_start": self.may_start,
                 "reasons": tuple(map(self._row, self.reasons)),
                 "log_dirs": tuple({"path": start.path, "outcome": str(start.outcome)} for start in self.starts),
                 "unresolved": self.unresolved,
             },
-            collected=self.collected,
             kinds={"reasons": "reason", "log_dirs": "log-dir"},
-            checked=self.checked,
         )
 
     def _row(self, reason: PreflightReason) -> Row:

@@ -51,6 +51,7 @@ class Simulation(Answer):
             body=replay_body(self.replay),
             table="steps",
             kinds={"steps": "step", "failed_expectations": "failed-expectation"},
+            answer=self,
         )
 
 
@@ -68,6 +69,7 @@ class ReleasesCompared(Answer):
             body=releases_body(self.replays, _changes(self.replays)),
             table="releases",
             kinds={"releases": "release"},
+            answer=self,
         )
 
 
@@ -101,6 +103,7 @@ class HistoryList(Answer):
             body={"histories": tuple(map(_history_row, self.histories))},
             table="histories",
             kinds={"histories": "history"},
+            answer=self,
         )
 
 
@@ -147,7 +150,7 @@ class Searched(Answer):
 
     def report(self) -> Report:
         """Return the answer as rows."""
-        return Report(verb="simulate", kafka=self.kafka, body=search_body(self.found, self.scenario))
+        return Report(verb="simulate", kafka=self.kafka, body=search_body(self.found, self.scenario), answer=self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,6 +173,7 @@ class SearchesCompared(Answer):
             body=searches_body(rows),
             table="searches",
             kinds={"searches": "search"},
+            answer=self,
         )
 
 

@@ -16,7 +16,7 @@ from kcheck.disk.apply import apply, undo
 from kcheck.errors import KcheckError, UndoError
 from kcheck.model.plan import digest
 from kcheck.model.plan_json import parse_plan
-from kcheck.plans.plan_report import outcome
+from kcheck.plans.plan_report import PlanOutcome
 from kcheck.renderers import Options, text
 from kcheck.renderers import json as json_renderer
 from tests.disk.plans import bytes_of, make, plan_of, state
@@ -71,7 +71,7 @@ def test_plans(tmp_path: Path, fast: None) -> None:
     for _ in range(COUNT // 2):
         data = json.dumps(mutated(plan, rng)).encode()
         with contextlib.suppress(KcheckError):
-            report = outcome(parse_plan(data), ())
+            report = PlanOutcome(plan=parse_plan(data), changed=()).report()
             with (tmp_path / "out").open("w", errors="backslashreplace") as stream:
                 text.RENDERER.render(report, stream, Options())
                 json_renderer.RENDERER.render(report, stream, Options())

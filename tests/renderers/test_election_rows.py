@@ -1,25 +1,46 @@
 """What comes before the verdict of `kcheck elect`."""
 
-from typing import Any
+from dataclasses import replace
 
 import pytest
 
+from kcheck.core.election.start_order import StartOrder
+from kcheck.core.releases.releases import release
+from kcheck.model.cluster import UNCLEAN, BrokerRegistration, ClusterImage
 from kcheck.renderers._election_rows import warnings
+from kcheck.replicas.elect import ClusterElection, ElectionQuestion
+
+IMAGE = ClusterImage(
+    topics={},
+    brokers={number: BrokerRegistration(number, None, fenced=False) for number in (1, 2, 3)},
+    configs={("broker", str(number)): {UNCLEAN: "true"} for number in (2, 3)},
+)
+"""The metadata of a cluster with ZooKeeper: two brokers elect otherwise than the first."""
+ELECTION = ClusterElection(
+    release=release("3.4"),
+    kraft=False,
+    image=IMAGE,
+    brokers=(1, 2, 3),
+    question=ElectionQuestion(),
+    starts={},
+    fenced=(),
+    verdict="",
+    gaps=(),
+    order=StartOrder((), is_proven=True),
+    scenarios=(),
+    partitions=(),
+    copies=lambda *_: (),
+    collected=[],
+    checked=(),
+    arguments=(),
+)
 
 
 @pytest.mark.parametrize(("assumed", "whose"), [(1, "node 1"), (None, "the cluster's default")])
 def test_controllers_that_are_configured_otherwise_are_named(assumed: int | None, whose: str) -> None:
     """An operator then looks which one is active."""
-    body: dict[str, Any] = {
-        "gaps": (), "controller_id": assumed, "controllers_otherwise": (2, 3), "running_in_metadata": ()
-    }  # fmt: skip
+    election = replace(ELECTION, image=IMAGE._replace(controller=assumed))
     text = f"nodes 2,3 are configured otherwise than {whose}, which kcheck assumes."
-    assert [*warnings(body, [])] == [f"Whether unclean elections are on depends on the active controller: {text}"]
-    assert [*warnings({**body, "controllers_otherwise": ()}, [])] == []
-
-
-def test_a_run_says_what_it_cannot_know() -> None:
-    """Its tables hold no batches."""
-    body: dict[str, Any] = {"run": "r", "gaps": (), "controllers_otherwise": (), "controller_id": None}
-    (text,) = warnings({**body, "running_in_metadata": ()}, [])
-    assert text.startswith("A run has no batches: it does not say which transactions")
+    assert [*warnings(election)] == [f"Whether unclean elections are on depends on the active controller: {text}"]
+    assert [*warnings(replace(election, image=IMAGE._replace(configs={})))] == []
+    assert [*warnings(replace(election, image=None))] == []

@@ -1,5 +1,6 @@
 """Lines of text as wide as the page."""
 
+import io
 import textwrap
 import tracemalloc
 
@@ -8,7 +9,8 @@ from hypothesis import strategies as st
 
 from kcheck.core.replication.truncation_plans import Advantage
 from kcheck.renderers._text_truncation import _ADVANTAGES
-from kcheck.screen.page import wrap
+from kcheck.screen.options import Options
+from kcheck.screen.page import Page, wrap
 
 TEXTS = st.text(st.sampled_from("a-· "), max_size=200)
 INDENTS = st.integers(0, 8).map(" ".__mul__)
@@ -35,6 +37,15 @@ def test_a_long_text_is_not_copied_for_each_of_its_lines() -> None:
         tracemalloc.stop()
 
 
+def test_a_title_stands_above_the_first_line_if_there_is_one() -> None:
+    stream = io.StringIO()
+    page = Page(stream, Options())
+    page.begin("title")
+    assert "" == stream.getvalue()
+    page.line("line")
+    page.write_title()
+    assert "title\nline\n" == stream.getvalue()
+
+
 def test_every_advantage_of_a_leader_has_words() -> None:
-    """Text does not import the plans, for the sake of its start-up time."""
     assert [*Advantage] == [*_ADVANTAGES]

@@ -55,6 +55,11 @@ class MetadataCopy(NamedTuple):
         return not self.problems and (self.cut is None or self.is_only_voter)
 
     @property
+    def defects(self) -> tuple[MetadataProblem, ...]:
+        """What of it cannot be read, then where its log is corrupt."""
+        return (*self.problems, *(() if self.cut is None else (self.cut,)))
+
+    @property
     def is_only_voter(self) -> bool:
         """Whether the copy is that of the only controller: it holds all that is committed."""
         return self.voters == {self.node_id}

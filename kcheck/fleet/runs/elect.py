@@ -36,6 +36,7 @@ from kcheck.fleet.runs.cluster import RunCluster, registration_of, run_cluster, 
 from kcheck.fleet.runs.election_plan import require_metadata, write_plan_of_run
 from kcheck.fleet.runs.election_rows import PartitionRows, partition_rows
 from kcheck.fleet.runs.replicas import copies_of
+from kcheck.model.cluster import ClusterImage
 from kcheck.model.report import PartitionFilter, Report
 from kcheck.replicas.candidates import ClusterHere, election_of
 from kcheck.replicas.elect import ElectionQuestion, gaps_of
@@ -81,6 +82,16 @@ class RunElection(Answer):
     written: tuple[str, ...] = ()
     """The files of the plan."""
 
+    @property
+    def image(self) -> ClusterImage | None:
+        """The metadata of the cluster, without topics; None without any."""
+        return self.cluster.image
+
+    @property
+    def kraft(self) -> bool:
+        """Whether KRaft controllers elect."""
+        return self.cluster.kraft
+
     def report(self) -> Report:
         """Return the answer as rows."""
         return Report(
@@ -90,10 +101,10 @@ class RunElection(Answer):
                 "run": self.run.path,
                 "cluster": self.cluster.name,
                 **election_body(
-                    self.order, self.scenarios, self.partitions, self.gaps, kraft=self.cluster.kraft,
+                    self.order, self.scenarios, self.partitions, self.gaps, kraft=self.kraft,
                     verdict=self.verdict,
                 ),
-                **controller_row(self.cluster.image, kraft=self.cluster.kraft),
+                **controller_row(self.image, kraft=self.kraft),
                 "running_in_metadata": self.fenced,
                 "partition_count": self.partition_count,
                 "left_out": self.left_out,
@@ -109,6 +120,7 @@ class RunElection(Answer):
                 "lacking": "lacking",
             },
             checked=(self.run.path,),
+            answer=self,
         )  # fmt: skip
 
 

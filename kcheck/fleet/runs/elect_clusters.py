@@ -38,6 +38,7 @@ class RunElections(Answer):
             body={"run": self.run.path, "clusters": tuple(map(_row, self.clusters))},
             kinds={"clusters": "cluster"},
             checked=(self.run.path,),
+            answer=self,
         )
 
 

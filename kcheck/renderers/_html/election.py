@@ -1,20 +1,21 @@
 """The page of `elect`: the verdict, the ways to go on, and the logs of the worst partitions side by side."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
+from kcheck.core.election.plans import PartitionElection, is_at_stake
+from kcheck.errors import UsageError
 from kcheck.model.report import Report, Row
 from kcheck.renderers._election_rows import (
     CANDIDATE_TITLES,
     PARTITION_TITLES,
     SCENARIO_TITLES,
+    Election,
     LogLine,
-    best_of,
     candidate_cells,
     extent,
     harm,
-    is_at_stake,
     log_lines,
+    name_of,
     offsets,
     partition_cells,
     scenario_cells,
@@ -24,7 +25,7 @@ from kcheck.renderers._html.head import foot, head
 from kcheck.renderers._html.parts import Html, caption, plain, table, text
 from kcheck.renderers._html.script import SCRIPT
 from kcheck.renderers._html.style import STYLE
-from kcheck.renderers._text_truncation import row_name
+from kcheck.replicas.elect import ClusterElection
 from kcheck.screen.page import cell
 
 _ROW_COUNT, _PICTURE_COUNT = 1000, 20
@@ -36,18 +37,18 @@ _VERDICTS = {"kept": "clean", "lost": "error", "fetched": "fetched"}
 
 def election_page(report: Report) -> Iterator[Html]:
     """Yield the page, section by section."""
-    body: Any = report.body
-    rows: list[Any] = list(body["partitions"])
+    answer = _one_cluster(report.answer)
     yield head("Who should lead", STYLE, SCRIPT)
-    notes = "".join(f'<p class="note">{text(words)}</p>\n' for words in warnings(body, rows))
+    notes = "".join(f'<p class="note">{text(words)}</p>\n' for words in warnings(answer))
     yield (
         f'<header><h1>Who should lead</h1>\n<p class="facts">Elections of Kafka {text(report.kafka)}</p>\n'
-        f"{notes}<p><strong>{text(body['verdict'])}</strong></p></header>\n<main>\n"
+        f"{notes}<p><strong>{text(answer.verdict)}</strong></p></header>\n<main>\n"
     )
-    ways = _table("ways", "What each way to go on loses", SCENARIO_TITLES, map(scenario_cells, body["scenarios"]))
+    ways = _table("ways", "What each way to go on loses", SCENARIO_TITLES, map(scenario_cells, answer.scenarios))
     yield _section("ways", "Ways to go on", ways)
-    at_stake = rows if len(rows) == 1 else sorted(filter(is_at_stake, rows), key=harm)
-    count = len(at_stake) + body.get("left_out", 0)
+    rows = answer.partitions
+    at_stake = [*rows] if len(rows) == 1 else sorted(filter(is_at_stake, rows), key=harm)
+    count = len(at_stake) + (0 if isinstance(answer, ClusterElection) else answer.left_out)
     if not at_stake:
         yield "<p>No partition loses a record, whoever leads it.</p>\n"
     else:
@@ -56,6 +57,17 @@ def election_page(report: Report) -> Iterator[Html]:
         yield _section("stake", "At stake", _table("at-stake", said, PARTITION_TITLES, map(partition_cells, shown)))
         yield _section("logs", "Logs side by side", *map(_partition, range(_PICTURE_COUNT), at_stake))
     yield foot("", SCRIPT)
+
+
+def _one_cluster(answer: object) -> Election:
+    """Return the election of a cluster; UsageError for those of several."""
+    if isinstance(answer, ClusterElection):
+        return answer
+    from kcheck.fleet.runs.elect import RunElection  # only for a run
+
+    if not isinstance(answer, RunElection):
+        raise UsageError("--format html is for one cluster: name it with --cluster")
+    return answer
 
 
 def _section(name: str, title: str, *parts: Html) -> Html:
@@ -68,16 +80,16 @@ def _table(name: str, said: str, titles: Sequence[str], rows: Iterable[Sequence[
     return table(name, said, [plain(title, title) for title in titles], cells)
 
 
-def _partition(at: int, row: Any) -> Html:
+def _partition(at: int, partition: PartitionElection) -> Html:
     """Return one partition: its candidates, and the logs if there is a leader to recommend."""
-    name, best = row_name(row), best_of(row)
-    cells = (candidate_cells(candidate, row["best"]) for candidate in row["candidates"])
+    name, best = name_of(partition), partition.recommended
+    cells = (candidate_cells(candidate, partition.best) for candidate in partition.candidates)
     parts = [f"<h3>{text(name)}</h3>\n", _table(f"candidates-{at}", f"Candidates of {name}", CANDIDATE_TITLES, cells)]
     parts += [
-        f'<p class="note">{text(candidate["problem"])}</p>\n' for candidate in row["candidates"] if candidate["problem"]
+        f'<p class="note">{text(candidate.problem)}</p>\n' for candidate in partition.candidates if candidate.problem
     ]
     if best is not None:
-        parts.append(_picture(f"{name} if broker {best['broker_id']} leads", log_lines(row, best)))
+        parts.append(_picture(f"{name} if broker {best.broker_id} leads", log_lines(partition, best)))
     return "".join(parts)
 
 

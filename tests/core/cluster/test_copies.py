@@ -36,6 +36,12 @@ def copy(node_id: int = 1, *, end: int = 50, epoch: int = 3, voters: tuple[int, 
     )  # fmt: skip
 
 
+def test_a_log_that_is_cut_is_a_defect_beside_what_cannot_be_read() -> None:
+    unread, cut = MetadataProblem("s", "unreadable"), MetadataProblem("l", "corrupt")
+    assert () == copy().defects
+    assert (unread, cut) == copy()._replace(problems=(unread,), cut=cut).defects
+
+
 def detector(metadata: MetadataCopy, *, own: bool = True) -> StrayDetector:
     """Return the detector of a log dir of broker 1."""
     return StrayDetector(copy=metadata, broker_id=1, own=own, directory_id=HERE)

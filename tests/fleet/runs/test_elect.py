@@ -137,7 +137,9 @@ def test_a_log_that_a_start_reads_through_cannot_lead(tmp_path: Path) -> None:
     assert answer.unread > 0
     assert not answer.is_safe
     done = kcheck("elect", "--from", tmp_path / "out")
-    assert (1, True) == (done.code, "Scan with --depth crc" in " ".join(done.out.split()))
+    said = " ".join(done.out.split())
+    assert (1, True) == (done.code, "Scan with --depth crc" in said)
+    assert "A run has no batches: it does not say which transactions" in said
 
 
 def test_brokers_that_are_dead_or_not_there(tmp_path: Path) -> None:
@@ -282,6 +284,8 @@ def test_all_clusters_are_decided_in_order(tmp_path: Path) -> None:
     said = " ".join(kcheck("elect", "--from", tmp_path / "out").out.split())
     assert "elections of 7 clusters, the worst first" in said
     assert "cluster diverged, Kafka 4.3 (KRaft) Start broker 2 first" in said
+    page = kcheck("elect", "--from", tmp_path / "out", "--format", "html")
+    assert (2, "kcheck: --format html is for one cluster: name it with --cluster\n") == (page.code, page.err)
     for option in (("--dead", "9"), ("--out", tmp_path / "plan")):
         refused = kcheck("elect", "--from", tmp_path / "out", *option)
         assert (2, True) == (refused.code, "has 7 clusters: name one with --cluster" in " ".join(refused.err.split()))

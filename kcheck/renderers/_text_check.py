@@ -1,0 +1,72 @@
+"""The layout of `kcheck check` and `kcheck PATH`: verdicts if a start was predicted, findings, what was read."""
+
+import shlex
+from collections.abc import Sequence
+
+from kcheck.core.start.verdicts import worst_first
+from kcheck.model.finding import Finding
+from kcheck.model.report import Report
+from kcheck.renderers._text_predict import verdict_on, worst_partitions
+from kcheck.screen.page import Page, cell, size
+from kcheck.survey.coverage import Progress
+from kcheck.verbs.check import CheckReport
+from kcheck.verbs.overview import Overview
+from kcheck.words import counted
+
+
+def check(report: Report, page: Page) -> Sequence[Finding]:
+    """Write the findings below their log dirs, then how much was read; none is left."""
+    answer = report.answer
+    if isinstance(answer, Overview):
+        _predictions(answer, page)
+        answer = answer.check
+    assert isinstance(answer, CheckReport)
+    page.line(f"check, depth {answer.depth}, Kafka {report.kafka} rules", "bold")
+    by_log_dir: dict[str | None, list[Finding]] = {}
+    for finding in report.findings():
+        by_log_dir.setdefault(finding.where.log_dir, []).append(finding)
+    for log_dir, findings in by_log_dir.items():
+        if log_dir is not None:
+            page.line()
+            broker = cell(findings[0].where.broker_id)
+            page.wrapped(f"{cell(log_dir)}   broker {broker}", hanging="    ", style="bold")
+        page.findings(findings, indent="" if log_dir is None else "  ")
+    page.line()
+    counts = answer.counts
+    words = [
+        counted(count, noun)
+        for count, noun in (
+            (counts.log_dirs, "log dir"),
+            (counts.partitions, "partition"),
+            (counts.segments, "segment"),
+            (counts.files, "file"),
+        )
+        if count
+    ]
+    page.wrapped(f"checked {', '.join([*words, size(counts.bytes)])}")
+    if counts.segments_skipped:
+        page.wrapped(f"skipped {counted(counts.segments_skipped, 'segment')} outside --since and --until")
+    if answer.interrupted is not None:
+        page.wrapped(f"interrupted after {_covered(*answer.interrupted)}", style="bold")
+    return ()
+
+
+def _predictions(answer: Overview, page: Page) -> None:
+    for start in answer.prediction.log_dirs:
+        verdict_on(start, page)
+        worst_partitions(worst_first(start.partitions), start.reasons, page)
+    if answer.prediction.log_dirs:
+        page.wrapped(f"details of the next start: kcheck predict {shlex.join(answer.paths)}")
+        page.line()
+
+
+def _covered(done: Progress, planned: Progress) -> str:
+    counts = [
+        f"{part} of {counted(whole, noun)}"
+        for part, whole, noun in (
+            (done.log_dirs, planned.log_dirs, "log dir"),
+            (done.partitions, planned.partitions, "partition"),
+        )
+        if whole
+    ]
+    return " / ".join([*counts, *([f"{size(done.bytes)} of {size(planned.bytes)}"] if planned.bytes else [])])
