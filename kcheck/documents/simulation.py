@@ -26,7 +26,7 @@ from kcheck.simulation.state import (
 )
 from kcheck.simulation.verdict import Verdict
 
-_ROLES = {
+ROLES = {
     ReplicaMode.NONE: "none",
     ReplicaMode.LEADER: "leader",
     ReplicaMode.TRUNCATING: "truncating",
@@ -34,6 +34,7 @@ _ROLES = {
     ReplicaMode.FAILED: "failed",
     ReplicaMode.STARTING: "starting",
 }
+"""What a replica does, as an answer calls it."""
 
 
 def replay_body(replay: Replay) -> dict[str, object]:
@@ -132,7 +133,7 @@ def _replica_row(node: Node) -> Row:
         "high_watermark": node.high_watermark,
         "log_start_offset": node.log_start_offset,
         "leader_epochs": _epoch_rows(node.epochs),
-        "role": _ROLES[node.mode],
+        "role": ROLES[node.mode],
         "running": node.running,
         "log": _log_rows(node),
     }
@@ -151,7 +152,7 @@ def _log_rows(node: Node) -> tuple[Row, ...]:
 
 
 def _message_row(source: int, target: int, message: NetworkMessage, names: Sequence[str]) -> Row:
-    kind, text = _in_words(message, names)
+    kind, text = message_words(message, names)
     return {
         "from": names_of([source], names)[0],
         "to": names_of([target], names)[0],
@@ -160,7 +161,8 @@ def _message_row(source: int, target: int, message: NetworkMessage, names: Seque
     }
 
 
-def _in_words(message: NetworkMessage, names: Sequence[str]) -> tuple[str, str]:
+def message_words(message: NetworkMessage, names: Sequence[str]) -> tuple[str, str]:
+    """Return the kind of a message, and what it says."""
     match message:
         case PartitionState():
             leader = "none" if message.leader < 0 else names[message.leader]

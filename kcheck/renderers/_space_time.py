@@ -1,11 +1,16 @@
 """What the drawings of a history show: for each step the messages, and what changes on the replicas."""
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
+from kcheck.documents.simulation import message_words
 from kcheck.errors import UsageError
 from kcheck.model.report import Report
 from kcheck.renderers._text_simulation import UNCHANGED, cell
+from kcheck.simulation.event_text import names_of
+from kcheck.simulation.replay import HistoryStep, Replay
+from kcheck.simulation.state import Node
+from kcheck.verbs.simulate import Simulation
 from kcheck.words import bare_range
 
 CONTROLLER = "controller"
@@ -21,49 +26,56 @@ class Moment(NamedTuple):
     """By replica, those that change only."""
     cut: dict[str, tuple[int, int, bool]]
     """By replica: from which offset to which it drops records, and whether the history ends with the loss of some."""
-    step: Any
+    step: HistoryStep
 
 
-def history(report: Report, form: str) -> Any:
-    """Return the body of the answer; UsageError if it is not one history under one release."""
-    body: Any = report.body
-    if "steps" not in body:
+def history(report: Report, form: str) -> Replay:
+    """Return the replay of the answer; UsageError if it is not one history under one release."""
+    if not isinstance(report.answer, Simulation):
         raise UsageError(f"--format {form} draws a history under one release; use text or json")
-    return body
+    return report.answer.replay
 
 
-def moments(body: Any) -> Iterator[Moment]:
+def moments(replay: Replay) -> Iterator[Moment]:
     """Yield the steps of a history."""
-    before: dict[str, Any] = {}
-    for step in body["steps"]:
-        replicas = step["replicas"]
-        cells = {name: cell(replica, before.get(name)) for name, replica in replicas.items()}
+    names = replay.script.names
+    before: tuple[Node, ...] | None = None
+    for step in replay.steps:
+        nodes = step.state.nodes
+        former = (None,) * len(nodes) if before is None else before
+        cells = dict(zip(names, map(cell, nodes, former), strict=True))
         cut = {}
-        for name, replica in replicas.items():
-            start = _cut_from(before.get(name, replica), replica)
-            if start is not None:
-                end = before[name]["log_end_offset"]
-                lost = any(gone["from"] < end and start < gone["to"] for gone in body["verdict"]["lost"])
+        for name, was, node in zip(names, former, nodes, strict=True):
+            start = None if was is None else _cut_from(was, node)
+            if was is not None and start is not None:
+                end = was.log_end_offset
+                lost = any(first < end and start < after for first, after in replay.verdict.lost)
                 cut[name] = (start, end, lost)
         yield Moment(
-            title=f"{step['line']}: {step['event']}" if step["line"] else step["event"],
-            messages=tuple(
-                (sent["from"], sent["to"], sent["text"]) for sent in step["messages"] if sent["from"] != sent["to"]
-            ),
+            title=f"{step.line}: {step.event}" if step.line else step.event,
+            messages=tuple(_sent(step, names)),
             changes={name: text for name, text in cells.items() if text != UNCHANGED},
             cut=cut,
             step=step,
         )
-        before = replicas
+        before = nodes
 
 
-def _cut_from(before: Any, now: Any) -> int | None:
+def _sent(step: HistoryStep, names: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield what a node sends to another one."""
+    for source, target, message in step.messages:
+        if source != target:
+            sender, receiver = names_of((source, target), names)
+            yield sender, receiver, message_words(message, names)[1]
+
+
+def _cut_from(before: Node, now: Node) -> int | None:
     """Return the first offset whose record a replica has no longer at its tail; None if it keeps all."""
-    known = {(batch["from"], batch["epoch"], batch["append"]): batch["to"] for batch in now["log"]}
-    for batch in before["log"]:
-        end = known.get((batch["from"], batch["epoch"], batch["append"]), batch["from"])
-        if end < batch["to"] and batch["to"] > now["log_start_offset"]:
-            return int(max(end, now["log_start_offset"]))
+    known = {(batch.base_offset, batch.epoch, batch.append): batch.end_offset for batch in now.batches}
+    for batch in before.batches:
+        end = known.get((batch.base_offset, batch.epoch, batch.append), batch.base_offset)
+        if end < batch.end_offset and batch.end_offset > now.log_start_offset:
+            return max(end, now.log_start_offset)
     return None
 
 
@@ -73,7 +85,8 @@ def cut_in_words(cut: tuple[int, int, bool]) -> str:
     return f"✗ {bare_range(start, end)} dropped{', lost' if lost else ''}"
 
 
-def lanes(body: Any) -> tuple[str, ...]:
+def lanes(replay: Replay) -> tuple[str, ...]:
     """Return the columns: the controller if it sends or is sent anything, and the replicas."""
-    ends = {sent[end] for step in body["steps"] for sent in step["messages"] for end in ("from", "to")}
-    return (*([CONTROLLER] if CONTROLLER in ends else []), *body["brokers"])
+    names = replay.script.names
+    ends = {name for step in replay.steps for *pair, _ in step.messages for name in names_of(pair, names)}
+    return (*([CONTROLLER] if CONTROLLER in ends else []), *names)

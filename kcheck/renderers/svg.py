@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator
 from html import escape
-from typing import Any, TextIO
+from typing import TextIO
 
 from kcheck.model.report import Report
 from kcheck.renderers._contract import Renderer
 from kcheck.renderers._space_time import Moment, cut_in_words, history, lanes, moments
-from kcheck.renderers._text_simulation import outcome
+from kcheck.renderers._text_simulation import outcome_of
 from kcheck.screen.options import Options
 from kcheck.screen.printable import printable
+from kcheck.simulation.replay import Replay
 
 _LINE = 18
 _LEFT = 16
@@ -38,15 +39,15 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
     stream.writelines(_drawing(report, history(report, "svg")))
 
 
-def _drawing(report: Report, body: Any) -> Iterator[str]:
-    columns = lanes(body)
+def _drawing(report: Report, replay: Replay) -> Iterator[str]:
+    columns = lanes(replay)
     at = {name: _LEFT + _COLUMN // 2 + _COLUMN * number for number, name in enumerate(columns)}
     parts: list[str] = []
     bottom = 3 * _LINE
-    for moment in moments(body):
+    for moment in moments(replay):
         bottom = _moment(moment, at, bottom, parts)
-    result = [f"Kafka {report.kafka}", *outcome(body["verdict"]).split("; ")]
-    longest = max([*result, *(step["event"] for step in body["steps"])], key=len)
+    result = [f"Kafka {report.kafka}", *outcome_of(replay).split("; ")]
+    longest = max([*result, *(step.event for step in replay.steps)], key=len)
     width = max(2 * _LEFT + _COLUMN * len(columns), int(2 * _LEFT + _LETTER * (len(longest) + 8)))
     height = bottom + _LINE * (len(result) + 2)
     yield (

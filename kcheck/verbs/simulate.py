@@ -61,28 +61,27 @@ class ReleasesCompared(Answer):
 
     replays: tuple[Replay, ...]
 
+    def changes(self) -> Iterable[tuple[str, ...]]:
+        """Yield for each release by which rules its outcome differs from the release before: none if it does not."""
+        yield ()
+        for before, now in pairwise(self.replays):
+            if before.verdict == now.verdict:
+                yield ()
+                continue
+            old, new = _decisions(before), _decisions(now)
+            gone = (f"not {rule}" for rule in old if rule not in new)
+            yield (*(rule for rule in new if rule not in old), *gone)
+
     def report(self) -> Report:
         """Return the answer as rows."""
         return Report(
             verb="simulate",
             kafka=self.replays[-1].rules.release.name,
-            body=releases_body(self.replays, _changes(self.replays)),
+            body=releases_body(self.replays, self.changes()),
             table="releases",
             kinds={"releases": "release"},
             answer=self,
         )
-
-
-def _changes(replays: tuple[Replay, ...]) -> Iterable[tuple[str, ...]]:
-    """Yield for each release by which rules its outcome differs from the release before: none if it does not."""
-    yield ()
-    for before, now in pairwise(replays):
-        if before.verdict == now.verdict:
-            yield ()
-            continue
-        old, new = _decisions(before), _decisions(now)
-        gone = (f"not {rule}" for rule in old if rule not in new)
-        yield (*(rule for rule in new if rule not in old), *gone)
 
 
 def _decisions(run: Replay) -> dict[str, None]:

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from io import StringIO
 from itertools import groupby
 
-from kcheck.documents.simulation import verdict_row
 from kcheck.renderers import Options, text
-from kcheck.renderers._text_simulation import outcome
+from kcheck.renderers._text_simulation import outcome_of
 from kcheck.simulation.history import ShippedHistory
 from kcheck.simulation.replay import Replay
 from kcheck.verbs.simulate import ReleasesCompared, histories, simulate
@@ -45,7 +44,7 @@ def _page(history: ShippedHistory) -> str:
 def _outcomes(replays: Sequence[Replay]) -> str:
     """Return a row for each range of releases with the same outcome."""
     rows = ""
-    for words, group in groupby(replays, lambda run: outcome(verdict_row(run.verdict, run.script.names))):
+    for words, group in groupby(replays, outcome_of):
         names = [run.rules.release.name for run in group]
         rows += f"| {names[0]}{f' to {names[-1]}' if len(names) > 1 else ''} | {words} |\n"
     return rows

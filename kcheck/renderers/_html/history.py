@@ -1,14 +1,17 @@
 """The page of a history: one step at a time with the keyboard; all of them on paper and without JavaScript."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
+from kcheck.documents.simulation import ROLES
 from kcheck.model.report import Report
 from kcheck.renderers._html.head import foot, head
 from kcheck.renderers._html.parts import Html, text
 from kcheck.renderers._html.style import STYLE
 from kcheck.renderers._space_time import Moment, cut_in_words, history, moments
-from kcheck.renderers._text_simulation import outcome
+from kcheck.renderers._text_simulation import epochs_of, leader_of, outcome_of
+from kcheck.simulation.decisions import Decision, rule_of
+from kcheck.simulation.event_text import names_of
+from kcheck.simulation.state import Node
 
 _STYLE = f"""{STYLE}
 .steps {{ list-style: none; padding: 0; margin: 0; }}
@@ -62,14 +65,15 @@ _SCRIPT = """
 
 def history_page(report: Report) -> Iterator[Html]:
     """Yield the page, step by step."""
-    body = history(report, "html")
-    result = text(outcome(body["verdict"]))
+    replay = history(report, "html")
+    result, names = text(outcome_of(replay)), replay.script.names
     title = f"A history under Kafka {text(report.kafka)}"
     yield head(title, _STYLE, _SCRIPT)
-    yield f'<header><h1>{title}</h1>\n<p class="facts">{text(body["controller"])} controller.</p>\n'
+    controller = "kraft" if replay.rules.election.kraft else "zookeeper"
+    yield f'<header><h1>{title}</h1>\n<p class="facts">{controller} controller.</p>\n'
     yield f'<p class="note"><strong>How it ends:</strong> {result}.</p>\n'
-    for failed in body["failed_expectations"]:
-        yield f'<p class="note">Line {text(failed["line"])}: {text(failed["message"])}.</p>\n'
+    for failed in replay.failed:
+        yield f'<p class="note">Line {failed.line}: {text(failed.message)}.</p>\n'
     yield (
         '<div id="control" role="group" aria-label="Steps" hidden><button type="button">First</button>'
         '<button type="button">Previous</button><button type="button">Next</button>'
@@ -77,36 +81,35 @@ def history_page(report: Report) -> Iterator[Html]:
         "<span>Arrow keys, Home and End move too.</span></div></header>\n"
         '<main><ol class="steps">\n'
     )
-    for moment in moments(body):
-        yield _step(moment)
+    for moment in moments(replay):
+        yield _step(moment, names)
     yield f"</ol>{foot('', _SCRIPT)}"
 
 
-def _step(moment: Moment) -> Html:
-    step = moment.step
-    rows = "".join(_replica(name, replica, moment) for name, replica in step["replicas"].items())
+def _step(moment: Moment, names: Sequence[str]) -> Html:
+    step, controller = moment.step, moment.step.state.controller
+    rows = "".join(_replica(name, node, moment) for name, node in zip(names, step.state.nodes, strict=True))
+    isr, elr = (", ".join(names_of(ids, names)) for ids in (controller.seats.isr, controller.seats.elr))
     sent = [f"{text(source)} → {text(target)}: {text(said)}" for source, target, said in moment.messages]
     return (
         f"<li><h2>{text(moment.title)}</h2>\n"
-        f"<p>Leader {text(step['leader'] or 'none')}, epoch {text(step['leader_epoch'])},"
-        f" in sync {text(', '.join(step['isr']) or 'none')}"
-        f"{text(', eligible ' + ', '.join(step['elr']) if step['elr'] else '')}.</p>\n"
+        f"<p>Leader {text(leader_of(step, names) or 'none')}, epoch {text(controller.leader_epoch)},"
+        f" in sync {text(isr or 'none')}{text(', eligible ' + elr if elr else '')}.</p>\n"
         '<table class="data static"><thead><tr><th>Replica</th><th>Role</th><th>Log</th><th>High watermark</th>'
         f"<th>Epochs</th></tr></thead><tbody>{rows}</tbody></table>\n"
-        f"{_list('Messages', sent)}{_list('Decided by', map(_rule, step['rules']))}"
-        f"{_list('Notes', map(text, step['notes']))}</li>\n"
+        f"{_list('Messages', sent)}{_list('Decided by', map(_rule, step.decided_by))}"
+        f"{_list('Notes', map(text, step.notes))}</li>\n"
     )
 
 
-def _replica(name: str, replica: Any, moment: Moment) -> Html:
+def _replica(name: str, node: Node, moment: Moment) -> Html:
     changed = name in moment.changes
     cut = f' <span class="cut">{text(cut_in_words(moment.cut[name]))}</span>' if name in moment.cut else ""
-    epochs = ", ".join(f"{entry['epoch']}@{entry['start_offset']}" for entry in replica["leader_epochs"])
     cells = {
-        "Role": text(replica["role"] if replica["running"] else "down"),
-        "Log": f"{text(replica['log_start_offset'])} to {text(replica['log_end_offset'])}{cut}",
-        "High watermark": text(replica["high_watermark"]),
-        "Epochs": text(epochs or "none"),
+        "Role": text(ROLES[node.mode] if node.running else "down"),
+        "Log": f"{node.log_start_offset} to {node.log_end_offset}{cut}",
+        "High watermark": text(node.high_watermark),
+        "Epochs": text(", ".join(epochs_of(node)) or "none"),
     }
     said = "".join(f'<td data-label="{label}"><div>{cell}</div></td>' for label, cell in cells.items())
     name_cell = f'<th scope="row">{text(name)}{" (changed)" if changed else ""}</th>'
@@ -114,11 +117,12 @@ def _replica(name: str, replica: Any, moment: Moment) -> Html:
     return f"{row}{name_cell}{said}</tr>"
 
 
-def _rule(rule: Any) -> Html:
+def _rule(decision: Decision) -> Html:
     """Return a rule with a link to Kafka's page about it; the page itself loads nothing."""
-    return f'{text(rule["rule"])} (<a href="{text(rule["link"])}">{text(rule["reference"] or "documentation")}</a>)'
+    rule = rule_of(decision)
+    return f'{text(str(decision))} (<a href="{text(rule.link)}">{text(rule.reference or "documentation")}</a>)'
 
 
-def _list(title: str, items: Any) -> Html:
+def _list(title: str, items: Iterable[Html]) -> Html:
     lines = "".join(f"<li>{item}</li>" for item in items)
     return f"<h3>{title}</h3><ul>{lines}</ul>\n" if lines else ""
