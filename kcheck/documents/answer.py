@@ -1,13 +1,14 @@
 """The base class of answers: conversion to the JSON document of the command, or to an Arrow table."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Required, Self, TypeAlias, TypedDict, TypeVar, Unpack
 
 from kcheck import __version__
 from kcheck.errors import UsageError
+from kcheck.model.evidence import ReleaseEvidence
 from kcheck.model.finding import Finding
 from kcheck.model.release import Release
 from kcheck.model.report import Column, Report, finding_row
@@ -27,6 +28,18 @@ Outcomes: TypeAlias = Mapping[tuple[object, ...], object]
 """What an answer says, by its name (the first part of a key) and place."""
 
 
+class ReportFields(TypedDict, total=False):
+    """The fields of a `Report` that an answer fills in."""
+
+    body: Required[Mapping[str, object]]
+    collected: Sequence[Finding]
+    table: str | None
+    columns: tuple[Column, ...]
+    kinds: Mapping[str, str]
+    checked: tuple[str, ...]
+    evidence: ReleaseEvidence | None
+
+
 class Answer:
     """The typed result of one verb.
 
@@ -38,6 +51,10 @@ class Answer:
     @abstractmethod
     def report(self) -> Report:
         """Return the answer as rows, for a renderer."""
+
+    def as_report(self, verb: str, kafka: str, **fields: Unpack[ReportFields]) -> Report:
+        """Return the answer as a report, by the release that it holds for."""
+        return Report(verb=verb, kafka=kafka, answer=self, **fields)
 
     def outcomes(self) -> "tuple[Self, Outcomes | None]":
         """Return the answer, not yet read, and what in it can differ between releases; None if that is too much."""
@@ -84,28 +101,10 @@ class BrokerAnswer(Answer):
     checked: tuple[str, ...]
     """The paths that were read."""
 
-    def document(
-        self,
-        verb: str,
-        *,
-        body: Mapping[str, object],
-        table: str | None = None,
-        columns: tuple[Column, ...] = (),
-        kinds: Mapping[str, str] = {},
-    ) -> Report:
-        """Return the report of these fields."""
-        return Report(
-            verb=verb,
-            kafka=self.release.name,
-            body=body,
-            collected=self.collected,
-            table=table,
-            columns=columns,
-            kinds=kinds,
-            checked=self.checked,
-            evidence=self.release.evidence,
-            answer=self,
-        )
+    def document(self, verb: str, **fields: Unpack[ReportFields]) -> Report:
+        """Return the answer as a report, with its findings and paths."""
+        fields |= {"collected": self.collected, "checked": self.checked, "evidence": self.release.evidence}
+        return self.as_report(verb, self.release.name, **fields)
 
 
 def compared(rows: Iterator[Row]) -> tuple[Iterator[Row], tuple[Row, ...] | None]:

@@ -26,13 +26,12 @@ class PlanOutcome(Answer):
         rows = [operation_row(operation) for operation in self.plan.operations]
         if self.changed is not None:
             rows = [{**row, "changed": number in self.changed} for number, row in enumerate(rows)]
-        return Report(
-            verb="plan",
-            kafka=self.plan.kafka,
+        return self.as_report(
+            "plan",
+            self.plan.kafka,
             body={**plan_row(self.plan), "operations": tuple(rows)},
             kinds={"operations": "operation"},
             checked=self.plan.log_dirs,
-            answer=self,
         )
 
 

@@ -1,7 +1,8 @@
 """Output formats: each writes a report to a stream, and none decides anything.
 
-In: a `Report` (rows, findings, counts) from `documents`. Out: text, bytes or a file. A public module is one format of
-`--format` and sets `RENDERER`; `registry` finds it, so a new format is a new module and nothing else.
+In: a `Report` with rows, findings and the typed answer. Text, drawings and the page of an election take the answer, all
+others the rows. Out: text, bytes or a file. A public module is one format of `--format` and sets `RENDERER`; `registry`
+finds it, so a new format is a new module and nothing else.
 
 - `text`: layouts for people
 - `json`, `ndjson`: the document, as one or row by row
@@ -13,9 +14,11 @@ In: a `Report` (rows, findings, counts) from `documents`. Out: text, bytes or a 
 Modules that they share:
 
 - `_contract`: What must a renderer provide?
-- `_text_inspect`, `_text_predict`, `_text_plan`, `_text_explain`: How do answers about one broker look as text?
+- `_text_check`, `_text_inspect`, `_text_predict`, `_text_preflight`, `_text_plan`, `_text_explain`: How do answers
+  about one broker look as text?
 - `_text_dump`, `_text_records`: How do the rows of a file look, and how are thousands of records written fast?
-- `_text_truncation`, `_text_election`, `_text_verification`, `_text_cluster`: How do answers about several look?
+- `_text_truncation`, `_text_election`, `_text_verification`, `_text_cluster`, `_text_end_offset`: How do answers
+  about several look?
 - `_text_simulation`, `_text_fleet`: How do a history and the reports of a fleet look as text?
 - `_election_rows`: Which words and cells do text and HTML share for elections?
 - `_space_time`: Which messages and changes do drawings of a history show?

@@ -124,7 +124,7 @@ def _tables(layout: TableLayout, rows: Iterator[tuple[object, ...]], page: Page)
 
 def _shown_records(block: Block) -> Iterator[Any]:
     """Return records as texts with their data, or as rows of sizes (`null` for a null key or value)."""
-    columns: Any = block.columns
+    columns = block.columns
     if {"key", "decoded_key"} & columns.keys() or columns["control"][0] is not None:
         return _record_texts(block)
     return zip(
@@ -148,7 +148,7 @@ def _names(names: Any) -> str:
 
 def _record_texts(block: Block) -> Iterator[str]:
     """Return the text of each record with its data; the records are of one kind of batch."""
-    columns: Any = block.columns
+    columns = block.columns
     template, parts = "%s   %s", [columns["offset"], map(known, columns["timestamp"])]
     if False in columns["valid"] or columns["control"][0] is not None:
         template += "%s"
@@ -177,7 +177,7 @@ def _header_text(headers: Any) -> str:
     return "   headers: " + ", ".join(f"{one['key']}={_shown(one['value'])}" for one in headers) if headers else ""
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     """Return a field of a control record; for a list of voters, their number."""
     return f"{len(value)}" if isinstance(value, tuple) else cell(value)
 
@@ -207,14 +207,14 @@ def _batch_facts(block: Block) -> Iterator[tuple[str, ...]]:
     return zip(*facts, flags, strict=True)
 
 
-def _facts(name: str, column: Iterable[Any]) -> list[str]:
+def _facts(name: str, column: Iterable[object]) -> list[str]:
     """Return the values of a column, which are numbers and what this module makes of them, with their name."""
     return ["" if value == "-" else f"{name} {'?' if value is None else value}" for value in column]
 
 
-def _batch_columns(block: Block) -> tuple[Iterable[Any], ...]:
+def _batch_columns(block: Block) -> tuple[Iterable[object], ...]:
     """Return the columns of the table of batches."""
-    columns: Any = block.columns
+    columns = block.columns
     producers = columns["producer_id"]
     return (
         columns["position"],
@@ -230,7 +230,7 @@ def _batch_columns(block: Block) -> tuple[Iterable[Any], ...]:
 
 
 def _batch_flags(block: Block) -> list[str]:
-    columns: Any = [block.columns[name] for name in _FLAGS]
+    columns = [block.columns[name] for name in _FLAGS]
     if all(map(is_constant, columns)):
         return [_flags(*(column[0] for column in columns))] * block.length
     return list(map(_flags, *columns))

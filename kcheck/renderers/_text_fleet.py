@@ -1,6 +1,5 @@
 """The layouts of `fleet report` and `fleet diff`."""
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 from kcheck.documents.next_start import NEXT_STARTS
@@ -170,14 +169,3 @@ def fleet_scan(report: Report, page: Page) -> None:
 
 def _said(row: Row) -> str:
     return f"{row['severity']} {row['id']} {row['message']}"
-
-
-LAYOUTS: Mapping[str, Callable[[Report, Page], None]] = {
-    "fleet-diff": fleet_diff,
-    "fleet-history": fleet_history,
-    "fleet-prune": fleet_prune,
-    "fleet-publish": fleet_publish,
-    "fleet-report": fleet_report,
-    "fleet-scan": fleet_scan,
-}
-"""The layouts by the verb of the report."""

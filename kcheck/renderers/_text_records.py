@@ -31,7 +31,7 @@ _NAMES_LENGTH_MAX = 60
 
 def batch_lines(block: Block, flags: list[str], page: Page, hanging: str) -> list[str] | None:
     """Return the lines of each batch; None for messages of magic 0 and 1."""
-    columns: Any = block.columns
+    columns = block.columns
     if columns["producer_id"][0] is None:
         return None
     values = {name: np.array(columns[name], np.int64) for name in _NUMBERS}

@@ -5,7 +5,7 @@ docs/dump.md lists the differences.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from typing import Any, TextIO
 
@@ -62,8 +62,8 @@ def _batches(file: Row, path: str, stream: TextIO) -> None:
 
 def _batch_lines(block: Block) -> Iterator[str]:
     """Return the lines of batches: all of magic 0 and 1, or none."""
-    rows: Any = block.columns
-    head: dict[str, Any] = {"offset": rows["last_offset"]}
+    rows = block.columns
+    head: dict[str, Iterable[object]] = {"offset": rows["last_offset"]}
     if rows["producer_id"][0] is not None:
         head = {
             "baseOffset": rows["base_offset"],
@@ -155,7 +155,7 @@ def _control(control: Any) -> str:
     return f" {_CONTROLS[name]} {json.dumps(_camel(fields), ensure_ascii=False, separators=(',', ':'))}"
 
 
-def _camel(value: Any) -> Any:
+def _camel(value: object) -> object:
     """Return the value with its field names in camel case, as Kafka writes them."""
     if isinstance(value, Mapping):
         return {re.sub("_(.)", lambda match: match[1].upper(), name): _camel(part) for name, part in value.items()}

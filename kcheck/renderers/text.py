@@ -1,5 +1,6 @@
 """Human-readable text: as wide as the terminal, 80 columns and no colour on a pipe."""
 
+import importlib
 from collections.abc import Callable, Sequence
 from typing import TextIO, TypeAlias
 
@@ -54,69 +55,16 @@ def _count(name: str, count: int) -> str:
     return f"{count} {name}" if name in ("info", "fatal") else counted(count, name)
 
 
-def _layout(verb: str) -> Layout:  # noqa: PLR0912 - one for each verb
-    """Return the layout of a verb; imports no other."""
-    match verb:
-        case "check":
-            from kcheck.renderers._text_check import check
+_MODULES = {"elect": "election", "rules": "explain", "simulate": "simulation", "verify": "verification"}
+"""The modules of layouts that are not named like their verbs."""
 
-            return check
-        case "cluster":
-            from kcheck.renderers._text_cluster import cluster
 
-            return cluster
-        case "dump":
-            from kcheck.renderers._text_dump import dump
-
-            return dump
-        case "elect":
-            from kcheck.renderers._text_election import elect
-
-            return elect
-        case "end-offset":
-            from kcheck.renderers._text_end_offset import end_offset
-
-            return end_offset
-        case "explain":
-            from kcheck.renderers._text_explain import explain
-
-            return explain
-        case "inspect":
-            from kcheck.renderers._text_inspect import inspect
-
-            return inspect
-        case "plan":
-            from kcheck.renderers._text_plan import plan
-
-            return plan
-        case "predict":
-            from kcheck.renderers._text_predict import predict
-
-            return predict
-        case "preflight":
-            from kcheck.renderers._text_preflight import preflight
-
-            return preflight
-        case "rules":
-            from kcheck.renderers._text_explain import rules
-
-            return rules
-        case "simulate":
-            from kcheck.renderers._text_simulation import simulate
-
-            return simulate
-        case "truncation":
-            from kcheck.renderers._text_truncation import truncation
-
-            return truncation
-        case "verify":
-            from kcheck.renderers._text_verification import verify
-
-            return verify
-        case _:
-            from kcheck.renderers._text_fleet import LAYOUTS
-
-            return LAYOUTS[verb]
+def _layout(verb: str) -> Layout:
+    """Return the layout of a verb, a function with its name; imports no other."""
+    name = verb.replace("-", "_")
+    module = "fleet" if verb.startswith("fleet-") else _MODULES.get(verb, name)
+    layout: Layout = getattr(importlib.import_module(f"kcheck.renderers._text_{module}"), name)
+    return layout
 
 
 RENDERER = Renderer(name="text", render=render)

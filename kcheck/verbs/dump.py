@@ -44,9 +44,9 @@ class Dump(Answer):
 
     def report(self) -> Report:
         """Return the answer as rows."""
-        return Report(
-            verb="dump",
-            kafka=NEWEST_TESTED,
+        return self.as_report(
+            "dump",
+            NEWEST_TESTED,
             body={"files": self.files},
             collected=self.collected,
             table=self.table,

@@ -36,14 +36,13 @@ class RulePages(Answer):
             from kcheck.documents.explain import rule_row  # only for messages
 
             messages = {"log_rules": tuple(rule_row(rule, log_catalogue()) for rule in self.log_rules)}
-        return Report(
-            verb=self.verb,
-            kafka=NEWEST_TESTED,
+        return self.as_report(
+            self.verb,
+            NEWEST_TESTED,
             body={"rules": tuple(map(_row, self.rules)), **messages},
             table="rules",
             columns=rules_table.TABLE.columns,
             kinds={"rules": "rule", "log_rules": "log-rule"},
-            answer=self,
         )
 
 

@@ -162,9 +162,9 @@ class LogExplanation(Answer):
             self.read_all()
             yield from map(comparison_row, self.compared())
 
-        return Report(
-            verb="explain",
-            kafka=self.release.name,
+        return self.as_report(
+            "explain",
+            self.release.name,
             evidence=self.release.evidence,
             body={
                 "lines": Rows(self._blocks(paths)),
@@ -182,7 +182,6 @@ class LogExplanation(Answer):
             columns=log_events.TABLE.columns,
             kinds={"lines": "line", "causes": "cause", "timeline": "place", "compared": "comparison"},
             checked=tuple(log.path for log in self.logs if log.path is not None),
-            answer=self,
         )
 
     def _blocks(self, paths: Sequence[str | None]) -> Iterator[Block]:

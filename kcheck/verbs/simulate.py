@@ -45,13 +45,12 @@ class Simulation(Answer):
 
     def report(self) -> Report:
         """Return the answer as rows."""
-        return Report(
-            verb="simulate",
-            kafka=self.replay.rules.release.name,
+        return self.as_report(
+            "simulate",
+            self.replay.rules.release.name,
             body=replay_body(self.replay),
             table="steps",
             kinds={"steps": "step", "failed_expectations": "failed-expectation"},
-            answer=self,
         )
 
 
@@ -74,13 +73,12 @@ class ReleasesCompared(Answer):
 
     def report(self) -> Report:
         """Return the answer as rows."""
-        return Report(
-            verb="simulate",
-            kafka=self.replays[-1].rules.release.name,
+        return self.as_report(
+            "simulate",
+            self.replays[-1].rules.release.name,
             body=releases_body(self.replays, self.changes()),
             table="releases",
             kinds={"releases": "release"},
-            answer=self,
         )
 
 
@@ -96,13 +94,12 @@ class HistoryList(Answer):
 
     def report(self) -> Report:
         """Return the answer as rows."""
-        return Report(
-            verb="simulate",
-            kafka=NEWEST_TESTED,
+        return self.as_report(
+            "simulate",
+            NEWEST_TESTED,
             body={"histories": tuple(map(_history_row, self.histories))},
             table="histories",
             kinds={"histories": "history"},
-            answer=self,
         )
 
 
@@ -149,7 +146,7 @@ class Searched(Answer):
 
     def report(self) -> Report:
         """Return the answer as rows."""
-        return Report(verb="simulate", kafka=self.kafka, body=search_body(self.found, self.scenario), answer=self)
+        return self.as_report("simulate", self.kafka, body=search_body(self.found, self.scenario))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,13 +163,12 @@ class SearchesCompared(Answer):
     def report(self) -> Report:
         """Return the answer as rows."""
         rows = ((searched.kafka, searched.kraft, searched.found, searched.scenario) for searched in self.searches)
-        return Report(
-            verb="simulate",
-            kafka=self.searches[-1].kafka,
+        return self.as_report(
+            "simulate",
+            self.searches[-1].kafka,
             body=searches_body(rows),
             table="searches",
             kinds={"searches": "search"},
-            answer=self,
         )
 
 

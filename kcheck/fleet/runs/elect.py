@@ -94,9 +94,9 @@ class RunElection(Answer):
 
     def report(self) -> Report:
         """Return the answer as rows."""
-        return Report(
-            verb="elect",
-            kafka=self.cluster.release.name,
+        return self.as_report(
+            "elect",
+            self.cluster.release.name,
             body={
                 "run": self.run.path,
                 "cluster": self.cluster.name,
@@ -120,7 +120,6 @@ class RunElection(Answer):
                 "lacking": "lacking",
             },
             checked=(self.run.path,),
-            answer=self,
         )  # fmt: skip
 
 

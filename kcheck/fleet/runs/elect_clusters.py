@@ -32,13 +32,12 @@ class RunElections(Answer):
 
     def report(self) -> Report:
         """Return the answer as rows."""
-        return Report(
-            verb="elect",
-            kafka=self.run.kafka,
+        return self.as_report(
+            "elect",
+            self.run.kafka,
             body={"run": self.run.path, "clusters": tuple(map(_row, self.clusters))},
             kinds={"clusters": "cluster"},
             checked=(self.run.path,),
-            answer=self,
         )
 
 

@@ -35,7 +35,7 @@ _VERDICTS = {"kept": "clean", "lost": "error", "fetched": "fetched"}
 """The parts of a log as classes of the style."""
 
 
-def election_page(report: Report) -> Iterator[Html]:
+def page(report: Report) -> Iterator[Html]:
     """Yield the page, section by section."""
     answer = _one_cluster(report.answer)
     yield head("Who should lead", STYLE, SCRIPT)

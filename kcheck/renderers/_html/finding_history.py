@@ -24,7 +24,7 @@ _STATES = {
 }
 
 
-def finding_history_page(report: Report) -> Iterator[Html]:
+def page(report: Report) -> Iterator[Html]:
     """Yield the page: a section for each state, the worst findings first."""
     body: Any = report.body
     runs: Sequence[Row] = body["runs"]

@@ -63,7 +63,7 @@ _SCRIPT = """
 """
 
 
-def history_page(report: Report) -> Iterator[Html]:
+def page(report: Report) -> Iterator[Html]:
     """Yield the page, step by step."""
     replay = history(report, "html")
     result, names = text(outcome_of(replay)), replay.script.names
