@@ -188,10 +188,10 @@ def break_partition(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Exception
     def breaks(name: str, error: Exception) -> None:
         read = partition.read_partition
 
-        def fails(path: str, *arguments: Any, **more: Any) -> Any:
-            if path.endswith(name):
+        def fails(disk: Any, *arguments: Any, **more: Any) -> Any:
+            if disk.path.endswith(name):
                 raise error
-            return read(path, *arguments, **more)
+            return read(disk, *arguments, **more)
 
         monkeypatch.setattr(partition, "read_partition", fails)
 

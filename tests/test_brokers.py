@@ -8,6 +8,7 @@ import pytest
 
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Settings
+from kcheck.disk.local import LOCAL
 from kcheck.model.depth import Depth
 from kcheck.model.names import DirectoryState
 from kcheck.model.report import PartitionFilter
@@ -94,7 +95,9 @@ def test_log_starts_are_those_that_the_broker_then_loaded(kafka: str, scene: str
         if row["topic"] != "__cluster_metadata"
     }
     assert _answers(kafka)[scene]["log_starts"] == found
-    replicas = partitions(open_log_dir(path, 1, wish.release), wanted=EVERY, walk_all=False, release=wish.release)
+    replicas = partitions(
+        LOCAL, open_log_dir(LOCAL, path, 1, wish.release), wanted=EVERY, walk_all=False, release=wish.release
+    )
     assert {name: start for name, (start, _) in found.items() if "." not in name} == {
         each.where.dir: each.log_start_offset for each in replicas if each.where.dir in found and each.state is CURRENT
     }

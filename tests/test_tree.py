@@ -23,8 +23,11 @@ from pathlib import Path
 import pytest
 
 import kcheck
+from kcheck.disk.local import LOCAL
+from kcheck.disk.tree import Tree
 from kcheck.formats import Format
 from kcheck.model import java
+from kcheck.model.source import Files
 from kcheck.registry import discover, plug_names
 from kcheck.renderers import Renderer
 from kcheck.repairs import Repair
@@ -258,6 +261,8 @@ def sample_of_class(cls: type) -> object:
         return next(iter(cls))
     if is_value(cls):
         return filled(cls)
+    if cls in (Tree, Files):
+        return LOCAL if cls is Tree else LOCAL.directory("seven")
     return {bool: True, int: 7, float: 0.5, str: "seven", bytes: b"7", tuple: (), dict: {}, types.NoneType: None}[cls]
 
 

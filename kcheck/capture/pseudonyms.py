@@ -9,7 +9,8 @@ import json
 import os
 import re
 
-from kcheck.disk.read import read_whole, word_for
+from kcheck.disk.local import LOCAL
+from kcheck.disk.refusals import word_for
 from kcheck.errors import UsageError
 from kcheck.model.names import is_legal_topic, parse_directory
 from kcheck.model.unreadable import UnreadableError
@@ -111,7 +112,7 @@ def load(path: str, *, create: bool) -> Pseudonyms:
         save(path, made)
         return made
     try:
-        document = json.loads(read_whole(path, follow=True, size_max=_SIZE_MAX))
+        document = json.loads(LOCAL.read_whole(path, follow=True, size_max=_SIZE_MAX))
         key, names = bytes.fromhex(document["key"]), document["names"]
         if document["format"] != _FORMAT or len(key) != _KEY_SIZE or not isinstance(names, dict):
             raise ValueError("it has another format")  # noqa: TRY301 - one answer for all that it can lack

@@ -7,8 +7,10 @@ from itertools import chain
 from typing import NamedTuple
 
 from kcheck.capture.contents import COMMITS_LOG, CONFIGURATION, METADATA_LOG, How, Taken, content_of
-from kcheck.disk.read import word_for
-from kcheck.disk.walk import is_bundle, is_directory, real, split
+from kcheck.disk.local import LOCAL
+from kcheck.disk.paths import split
+from kcheck.disk.refusals import word_for
+from kcheck.disk.tree import tree_of
 from kcheck.errors import UsageError
 from kcheck.model.names import CLUSTER_METADATA, CONSUMER_OFFSETS, FileKind, parse_directory, parse_file
 from kcheck.views.targets import TargetKind, is_configuration, targets
@@ -59,8 +61,9 @@ def items(paths: Sequence[str], *, offsets: bool = False) -> Iterator[CapturedPa
     logs = {CLUSTER_METADATA: METADATA_LOG, **({CONSUMER_OFFSETS: COMMITS_LOG} if offsets else {})}
     if not paths:
         raise UsageError("capture needs at least one path")
-    for path in filter(is_bundle, paths):
-        raise UsageError(f"{path} is a bundle already")
+    for path in paths:
+        if tree_of(path).is_bundle:
+            raise UsageError(f"{path} is a bundle already")
     configurations = [path for path in paths if is_configuration(path)]
     wanted = captured_paths(paths)
     alone = len(wanted) == 1 and not configurations
@@ -74,17 +77,17 @@ def items(paths: Sequence[str], *, offsets: bool = False) -> Iterator[CapturedPa
     for path, name in sorted(roots, key=lambda root: root[1]):
         if name:
             yield _item(path, name, _status(path), None)
-        if is_directory(path):
+        if LOCAL.is_directory(path):
             yield from _below(path, name, logs, depth=0)
 
 
 def _root_name(path: str, *, alone: bool) -> str:
     """Return the name of a path in the bundle; an empty one if it is the bundle itself."""
     chosen = targets([path])
-    if not is_directory(path) and not os.path.isfile(path):
+    if not LOCAL.is_directory(path) and not os.path.isfile(path):
         raise UsageError(f"{path}: no such file or directory")
     is_partition = any(target.kind is TargetKind.PARTITION for target in chosen)
-    return "" if alone and is_directory(path) and not is_partition else split(real(path))[1]
+    return "" if alone and LOCAL.is_directory(path) and not is_partition else split(LOCAL.real(path))[1]
 
 
 def _below(path: str, name: str, logs: Mapping[str, Taken], *, depth: int) -> Iterator[CapturedPath]:

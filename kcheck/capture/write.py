@@ -24,7 +24,8 @@ from kcheck.capture.metadata import rewritten
 from kcheck.capture.pseudonyms import Pseudonyms
 from kcheck.capture.settings import kept_settings
 from kcheck.capture.tree import CapturedPath
-from kcheck.disk.read import FilesOf, opened, word_for
+from kcheck.disk.local import LOCAL
+from kcheck.disk.refusals import word_for
 from kcheck.errors import UsageError
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding
@@ -203,7 +204,7 @@ class _CaptureReader:
         member = "files/" + quote(row["path"].encode("utf-8", "surrogatepass"), safe="/._-")
         folder, name = os.path.split(path.path)
         try:
-            with FilesOf(folder or ".").open(name) as file:
+            with LOCAL.directory(folder or ".").open(name) as file:
                 source = HashedSource(file)
                 row["size"] = source.size
                 if content.how in (How.BATCHES, How.COMMITS):
@@ -225,7 +226,7 @@ class _CaptureReader:
 
     def _digest_alone(self, path: CapturedPath) -> dict[str, str]:
         """Return the digest of a file of which nothing else goes in; nothing if it cannot be read."""
-        with suppress(UnreadableError), opened(path.path) as source:
+        with suppress(UnreadableError), LOCAL.open(path.path) as source:
             return self._digest(path, HashedSource(source))
         return {}
 

@@ -145,7 +145,7 @@ def _print_end(captured: "Captured", output: str, key_file: str | None) -> None:
 
 def _check_output(output: str, paths: list[str]) -> None:
     """Raise UsageError for a bundle that no command would take, or that would be in a captured directory."""
-    from kcheck.disk.remote import BUNDLE_SUFFIX
+    from kcheck.model.names import BUNDLE_SUFFIX
 
     if not output.endswith(BUNDLE_SUFFIX):
         raise UsageError(f"-o {output}: the name of a bundle ends in {BUNDLE_SUFFIX}")

@@ -91,7 +91,7 @@ def scan(
     progress: ShowProgress = None,
 ) -> None:
     """Scan all log dirs of a fleet, and write Parquet tables."""
-    from kcheck.disk.remote import mounted
+    from kcheck.disk.store import mounted
     from kcheck.fleet.scan.identify import ScanOptions
     from kcheck.fleet.scan.local_engine import ScanRun
     from kcheck.fleet.scan.releases import ReleaseOptions
@@ -175,7 +175,7 @@ def submit(
 
 def _check_engine(engine: str, master: str | None, jobs: int | None, roots: Sequence[str]) -> None:
     """Raise UsageError for an engine that is not known, or options of another one."""
-    from kcheck.disk.remote import is_url
+    from kcheck.disk.paths import is_url
     from kcheck.fleet.scan.inventory import is_inventory
 
     if engine not in _ENGINES:

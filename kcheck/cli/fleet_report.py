@@ -40,7 +40,7 @@ def report(
     quiet: Quiet = False,
 ) -> None:
     """Summarize a run, worst first, and write an HTML page."""
-    from kcheck.disk.remote import mounted
+    from kcheck.disk.store import mounted
     from kcheck.fleet.run import newest, open_runs
     from kcheck.fleet.runs.report import report as summarize
 
@@ -70,7 +70,7 @@ def diff(
     storage_option: StorageOption = None,
 ) -> None:
     """Show what is new, gone and changed between two runs."""
-    from kcheck.disk.remote import mounted
+    from kcheck.disk.store import mounted
     from kcheck.fleet.run import open_run
     from kcheck.fleet.runs.diff import diff as compare
 
@@ -90,7 +90,7 @@ def history(
     storage_option: StorageOption = None,
 ) -> None:
     """Show when findings appeared, and which are gone."""
-    from kcheck.disk.remote import mounted
+    from kcheck.disk.store import mounted
     from kcheck.fleet.run import open_runs
     from kcheck.fleet.runs.history import history as over_runs
 
@@ -113,7 +113,7 @@ def prune(
     storage_option: StorageOption = None,
 ) -> None:
     """Remove old runs, and what scans that were killed have left."""
-    from kcheck.disk.remote import mounted
+    from kcheck.disk.store import mounted
     from kcheck.fleet.runs.prune import prune as remove
 
     with mounted([out], storage_options(storage_option)):
@@ -136,7 +136,7 @@ def publish(
     storage_option: StorageOption = None,
 ) -> None:
     """Append a run to Iceberg tables."""
-    from kcheck.disk.remote import mounted
+    from kcheck.disk.store import mounted
     from kcheck.fleet.run import open_run
     from kcheck.fleet.runs.iceberg import publish as append
 
@@ -158,7 +158,7 @@ def sql(
     storage_option: StorageOption = None,
 ) -> None:
     """Print the tables of complete runs as SQL views."""
-    from kcheck.disk.remote import mounted
+    from kcheck.disk.store import mounted
     from kcheck.fleet.run import open_runs
     from kcheck.fleet.runs.sql import views
 

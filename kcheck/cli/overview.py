@@ -5,7 +5,7 @@ import re
 
 from kcheck import api
 from kcheck.cli.options import Common, Metadata, Paths, with_common
-from kcheck.disk.remote import BUNDLE_SUFFIX
+from kcheck.model.names import BUNDLE_SUFFIX
 
 
 def names_path(argument: str) -> bool:

@@ -1,12 +1,15 @@
-"""Every access to log dirs, on disk or in a store: paths in, bytes and names out.
+"""Every access to log dirs, on disk, in a store or in a bundle: paths in, bytes and names out.
 
 Reading:
 
-- `walk`: Which names are in a directory?
-- `read`: How is a file opened without following links or changing access times?
-- `remote`: How are log dirs in S3 and other stores read?
+- `tree`: Is a path on disk, in a store or in a bundle? What can be asked of each of these trees?
+- `directory`: How are the files of one directory read by name?
+- `local`: How is a file on disk opened without following links or changing access times?
+- `store`: How are log dirs in S3 and other stores read?
 - `bundle`: How are the files of a bundle read, as if they were on disk?
-- `remote_content`: What does a directory in a store or a bundle contain?
+- `contents`: What do stores and bundles have in common?
+- `listing`: Which names are in a directory?
+- `paths`: How are paths joined and split?
 - `quota`: How much may a thread read from stores?
 - `log_text`: Which lines does the log of a broker have?
 - `package_data`: Where are the tables that kcheck ships?

@@ -18,14 +18,15 @@ from typing import Any, NamedTuple
 
 from kcheck.bundles.manifest import BATCHES, FORMAT, LOGS, MANIFEST, NAME_SIZE_MAX, TYPES, BundleEntry, entries_of
 from kcheck.bundles.small_files import BadBundleError, BadMemberError, ZeroEndedSource
-from kcheck.disk.remote import BUNDLE_SUFFIX
-from kcheck.disk.remote_content import RemoteContent
+from kcheck.disk.contents import ContentTree
+from kcheck.disk.listing import DirectoryContent
+from kcheck.disk.refusals import readable
 from kcheck.errors import UsageError
-from kcheck.model.plan import Digest
+from kcheck.model.names import BUNDLE_SUFFIX
+from kcheck.model.plan import Digest, listed
 from kcheck.model.source import Source, small_size_max
 from kcheck.model.unreadable import UnreadableCause, UnreadableError
 
-SUFFIX = BUNDLE_SUFFIX
 _MANIFEST_SIZE_MAX = 256 << 20
 _MEMBERS_MAX = 2_000_000
 _DIRECTORY_SIZE_MAX = 512 << 20
@@ -55,8 +56,10 @@ class ZipMember(NamedTuple):
     """Whether it is compressed."""
 
 
-class Bundle:
-    """An open bundle: the answers that a store of log dirs gives."""
+class BundleTree(ContentTree):
+    """An open bundle."""
+
+    is_bundle = True
 
     def __init__(self, path: str) -> None:
         """Open a bundle; UsageError if it is none, or none that is safe to read."""
@@ -70,6 +73,9 @@ class Bundle:
         except BaseException:
             os.close(self._descriptor)
             raise
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return bundle_of, (self.path,)
 
     def _read(self) -> None:
         """Read the list of members and the manifest."""
@@ -165,18 +171,7 @@ class Bundle:
             raise BadMemberError(f"{name} is not {member.size} bytes long")
         return data
 
-    def hold(self, path: str) -> None:
-        """Do nothing: the manifest is a listing."""
-
-    def drop(self, path: str) -> None:
-        """Do nothing, as `hold`."""
-
-    def is_held(self, path: str) -> bool:
-        """Return True: every size is known."""
-        del path
-        return True
-
-    def list_directory(self, path: str) -> RemoteContent:
+    def content(self, path: str) -> DirectoryContent:
         """Return the content of a directory; an OSError if it could not be listed, or is none."""
         name = self._name(path)
         entry = self._entries.get(name)
@@ -190,25 +185,9 @@ class Bundle:
             )
         return content
 
-    def find(self, path: str) -> RemoteContent:
-        """Return the content of a directory, an empty one if it is missing."""
-        try:
-            return self.list_directory(path)
-        except (FileNotFoundError, NotADirectoryError):
-            return RemoteContent({}, ())
-
     def logs(self) -> tuple[str, ...]:
         """Return the paths of the logs of brokers, in the order of the capture."""
         return tuple(f"{self.path}/{name}" for name in self._entries if name.startswith(f"{LOGS}/"))
-
-    def is_directory(self, path: str) -> bool:
-        """Whether a directory of this path was captured."""
-        entry = self._entries.get(self._name(path))
-        return entry is not None and entry.kind == "directory"
-
-    def exists(self, path: str) -> bool:
-        """Whether something of this path was captured."""
-        return self._name(path) in self._entries
 
     def is_empty(self, path: str) -> bool:
         """Whether a directory is known to be empty."""
@@ -221,19 +200,24 @@ class Bundle:
         return any(entry.sha256 is not None for entry in self._entries.values())
 
     def file_type(self, path: str) -> int | None:
-        """Return the type bits of the mode of a path; None if nothing of it was captured."""
+        """Return the type of a path as `Tree.file_type`; None if nothing of it was captured."""
         entry = self._entries.get(self._name(path))
         return None if entry is None else TYPES[entry.kind]
 
-    def digest(self, path: str) -> Digest:
-        """Return the digest of a file at home; UnreadableError if the bundle does not have it."""
+    @readable
+    def digest(self, path: str, *, directory: bool = False) -> Digest | None:
+        """Return the digest of a file or directory at home; UnreadableError if the bundle does not have it."""
+        if directory:
+            content = self.content(path)
+            return listed([*content.sizes.items(), *((name, None) for name in (*content.directories, *content.others))])
         entry = self._file(path)
         if entry.sha256 is None:
             raise UnreadableError("its digest is not in the bundle")
         return Digest(entry.sha256, entry.size)
 
+    @readable
     def size(self, path: str) -> int:
-        """Return the size of a file in bytes."""
+        """Return the size of a file as `Tree.size`."""
         return self._file(path).size
 
     def source(self, path: str) -> Source:
@@ -254,15 +238,11 @@ class Bundle:
             return BatchSource(data, entry.size, verdicts)
         return ZeroEndedSource(self._content(entry.member, small_size_max(path)), entry.size)
 
-    def read(self, path: str, start: int, end: int) -> bytes:
-        """Return a range of bytes of a file."""
-        return self.source(path).pread(end - start, start)
-
     def refuse(self, *_: object) -> Any:
         """Refuse to write into a bundle."""
         raise OSError(errno.EROFS, "a bundle is never written to")
 
-    open = create = write = try_to_write = remove = move = rename = refuse
+    stream = create = write = try_to_write = remove = move = rename = refuse
 
     def _file(self, path: str) -> BundleEntry:
         entry = self._entries.get(self._name(path))
@@ -288,7 +268,7 @@ def _check_name(name: str) -> None:
         raise BadBundleError(f"a member has the name {name[:100]!r}")
 
 
-def _children(entries: Mapping[str, BundleEntry]) -> Mapping[str, RemoteContent]:
+def _children(entries: Mapping[str, BundleEntry]) -> Mapping[str, DirectoryContent]:
     """Return the content of every directory."""
     listed: dict[str, tuple[dict[str, int], list[str], list[str]]] = {
         name: ({}, [], []) for name, entry in entries.items() if entry.kind == "directory" and entry.error is None
@@ -306,26 +286,26 @@ def _children(entries: Mapping[str, BundleEntry]) -> Mapping[str, RemoteContent]
             else:
                 (directories if entry.kind == "directory" else others).append(name)
     return {
-        name: RemoteContent(sizes, tuple(sorted(directories)), {}, tuple(sorted(others)))
+        name: DirectoryContent(sizes, tuple(sorted(directories)), {}, tuple(sorted(others)))
         for name, (sizes, directories, others) in listed.items()
     }
 
 
-_OPEN: dict[str, Bundle | None] = {}
+_OPEN: dict[str, BundleTree | None] = {}
 
 
-def bundle_of(path: str) -> Bundle | None:
+def bundle_of(path: str) -> BundleTree | None:
     """Return the bundle that a path names or leads into; None if there is none."""
-    at = path.find(SUFFIX)
+    at = path.find(BUNDLE_SUFFIX)
     while at >= 0:
-        end = at + len(SUFFIX)
+        end = at + len(BUNDLE_SUFFIX)
         if end == len(path) or path[end] == "/":
             prefix = path[:end]
             if _OPEN.get(prefix) is None:
-                _OPEN[prefix] = Bundle(prefix) if _begins_as_bundle(prefix) else None
+                _OPEN[prefix] = BundleTree(prefix) if _begins_as_bundle(prefix) else None
             if _OPEN[prefix] is not None:
                 return _OPEN[prefix]
-        at = path.find(SUFFIX, end)
+        at = path.find(BUNDLE_SUFFIX, end)
     return None
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
+from kcheck.disk.paths import join
 from kcheck.disk.places import digest_of_file
-from kcheck.disk.read import read_whole
-from kcheck.disk.walk import is_bundle, join, list_directory
+from kcheck.disk.tree import Tree, tree_of
 from kcheck.errors import PlanError, StalePlanError
 from kcheck.formats import meta_properties
 from kcheck.model.names import META_PROPERTIES, OFFSET_CHECKPOINTS, ids_differ, is_stranger_in_log_dir, parse_directory
@@ -12,11 +12,11 @@ from kcheck.model.plan import LogDirIdentity, Plan, digest, touched
 from kcheck.model.unreadable import UnreadableCause, UnreadableError
 
 
-def identity_of(log_dir: str) -> LogDirIdentity:
+def identity_of(tree: Tree, log_dir: str) -> LogDirIdentity:
     """Return the identity of a log dir, from its meta.properties; UnreadableError if that cannot be read."""
     path = join(log_dir, META_PROPERTIES)
     try:
-        data = read_whole(path)
+        data = tree.read_whole(path)
     except UnreadableError as error:
         if error.cause is not UnreadableCause.MISSING:
             raise
@@ -24,19 +24,19 @@ def identity_of(log_dir: str) -> LogDirIdentity:
     value = meta_properties.parse(data).value
     return LogDirIdentity(
         log_dir=log_dir,
-        meta_properties=digest_of_file(path) if is_bundle(path) else digest(data),
+        meta_properties=digest_of_file(tree, path) if tree.is_bundle else digest(data),
         broker_id=value.broker_id,
         cluster_id=value.properties.get("cluster.id"),
         directory_id=value.properties.get("directory.id"),
     )
 
 
-def known_identities(log_dirs: Iterable[str]) -> tuple[LogDirIdentity, ...]:
+def known_identities(log_dirs: Iterable[tuple[Tree, str]]) -> tuple[LogDirIdentity, ...]:
     """Return the identities of log dirs for a plan; one whose meta.properties cannot be read has none to compare."""
     identities = []
-    for log_dir in log_dirs:
+    for tree, log_dir in log_dirs:
         try:
-            identities.append(identity_of(log_dir))
+            identities.append(identity_of(tree, log_dir))
         except UnreadableError:
             identities.append(LogDirIdentity(log_dir, None))
     return tuple(identities)
@@ -70,7 +70,7 @@ def _untouched(plan: Plan) -> Iterator[tuple[LogDirIdentity, LogDirIdentity]]:
         if path in changed:
             continue
         try:
-            now = identity_of(planned.log_dir)
+            now = identity_of(tree_of(path), planned.log_dir)
         except UnreadableError as error:
             raise PlanError(f"{path}: {error}") from error
         for name in ("broker_id", "cluster_id", "directory_id"):
@@ -84,7 +84,7 @@ def _untouched(plan: Plan) -> Iterator[tuple[LogDirIdentity, LogDirIdentity]]:
 def _has_kafka_names(log_dir: str) -> bool:
     """Whether a directory holds a checkpoint or a partition directory."""
     try:
-        listing = list_directory(log_dir, is_stranger_in_log_dir)
+        listing = tree_of(log_dir).listing(log_dir, is_stranger_in_log_dir)
     except UnreadableError as error:
         raise PlanError(f"{log_dir}: {error}") from error
     checkpoints = not set(OFFSET_CHECKPOINTS).isdisjoint(listing.files)

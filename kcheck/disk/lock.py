@@ -7,8 +7,7 @@ import struct
 import sys
 from collections.abc import Iterable, Iterator
 
-from kcheck.disk.read import LocalFile, opened
-from kcheck.disk.remote import store_of
+from kcheck.disk.local import LOCAL, LocalFile
 from kcheck.errors import LogDirInUseError
 from kcheck.model.names import FileKind
 from kcheck.model.unreadable import UnreadableError
@@ -27,12 +26,12 @@ def locked_by(log_dir: str) -> int | None:
 
     The id is 0 for a process in another container.
     """
-    if store_of(log_dir) is not None or not sys.platform.startswith("linux"):
+    if not sys.platform.startswith("linux"):
         return None
     import fcntl  # not on every system
 
     try:
-        with opened(os.path.join(log_dir, FileKind.LOCK)) as file:
+        with LOCAL.open(os.path.join(log_dir, FileKind.LOCK)) as file:
             assert isinstance(file, LocalFile)
             write_lock = _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
             kind, _, _, _, process = _FLOCK.unpack(fcntl.fcntl(file, fcntl.F_GETLK, write_lock))

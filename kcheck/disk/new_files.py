@@ -7,8 +7,8 @@ from types import TracebackType
 from typing import Self
 
 from kcheck.disk.backup import make_directories
-from kcheck.disk.read import word_for
-from kcheck.disk.remote import is_url
+from kcheck.disk.paths import is_url
+from kcheck.disk.refusals import word_for
 from kcheck.errors import UsageError
 from kcheck.model.names import META_PROPERTIES, OFFSET_CHECKPOINTS
 

@@ -10,18 +10,25 @@ import stat
 from collections.abc import Iterator
 from typing import BinaryIO, cast
 
-from kcheck.disk.read import LocalFile, opened, word_for
-from kcheck.disk.remote import Upload, store_of
-from kcheck.disk.walk import is_directory
+from kcheck.disk.local import LOCAL, LocalFile
+from kcheck.disk.refusals import word_for
+from kcheck.disk.store import StoreTree, Upload
+from kcheck.disk.tree import tree_of
 from kcheck.errors import UsageError
+
+
+def _store(path: str) -> StoreTree | None:
+    """Return the tree of a path that is not on a disk; a bundle refuses to be written to."""
+    tree = tree_of(path)
+    return cast("StoreTree", tree) if tree.is_remote else None
 
 
 def make_directory(path: str) -> None:
     """Create a directory and its parents; UsageError if it exists or cannot be created."""
-    store = store_of(path)
+    store = _store(path)
     try:
         if store is not None:
-            if is_directory(path):
+            if store.is_directory(path):
                 raise UsageError(f"{path} already exists")
             store.try_to_write(path)
             return
@@ -66,7 +73,7 @@ def put_in_place(path: str, to: str) -> None:
 
 def have_directory(path: str) -> None:
     """Create a directory if it does not exist; its parent exists."""
-    if store_of(path) is not None:
+    if _store(path) is not None:
         return
     with contextlib.suppress(FileExistsError):
         os.mkdir(path)
@@ -79,7 +86,7 @@ def size_below(path: str) -> int:
 
 def create(path: str) -> BinaryIO:
     """Create a file and open it; a file in a store exists once it is settled."""
-    store = store_of(path)
+    store = _store(path)
     return open(path, "xb") if store is None else cast("BinaryIO", store.create(path))
 
 
@@ -91,13 +98,13 @@ def read_again(path: str) -> BinaryIO:
 @contextlib.contextmanager
 def reading(path: str) -> Iterator[tuple[BinaryIO, int]]:
     """Open a file of a run, on disk or in a store; gives it and its size in bytes. UnreadableError if it is no file."""
-    store = store_of(path)
+    store = _store(path)
     if store is not None:
-        remote, size = store.open(path)
+        remote, size = store.stream(path)
         with remote:
             yield remote, size
         return
-    with opened(path) as file:
+    with LOCAL.open(path) as file:
         assert isinstance(file, LocalFile)
         with open(file.fileno(), "rb", closefd=False) as stream:
             yield stream, file.size
@@ -122,7 +129,7 @@ def give_up(stream: BinaryIO) -> None:
 
 def publish(path: str, data: bytes) -> None:
     """Write a file that is either complete or missing, and sync its directory."""
-    store = store_of(path)
+    store = _store(path)
     if store is not None:
         store.write(path, data)
         return
@@ -139,7 +146,7 @@ def replacing(path: str) -> Iterator[BinaryIO]:
 
     What is no regular file is written into: root could put a file in the place of /dev/null, or of a link.
     """
-    if store_of(path) is not None:
+    if _store(path) is not None:
         with create(path) as stream:
             yield stream
             settle(stream)
@@ -164,7 +171,7 @@ def replacing(path: str) -> Iterator[BinaryIO]:
 @contextlib.contextmanager
 def beside(path: str) -> Iterator[str]:
     """Give a directory for files that are read again: this one, or a temporary local one if this one is in a store."""
-    if store_of(path) is None:
+    if _store(path) is None:
         yield path
         return
     with scratch() as folder:
@@ -182,7 +189,7 @@ def scratch() -> Iterator[str]:
 
 def move(path: str, to: str) -> None:
     """Move a file that another process has written and synced."""
-    store = store_of(path)
+    store = _store(path)
     if store is not None:
         store.rename(path, to)
         return
@@ -191,7 +198,7 @@ def move(path: str, to: str) -> None:
 
 def discard(path: str) -> None:
     """Remove a file, or a directory that `make_directory` has created; errors are ignored."""
-    store = store_of(path)
+    store = _store(path)
     if store is not None:
         with contextlib.suppress(OSError):
             store.remove(path)
@@ -208,7 +215,7 @@ def have_same(path: str, to: str) -> None:
 
     UnreadableError if it cannot be read.
     """
-    if store_of(path) is None and store_of(to) is None:
+    if _store(path) is None and _store(to) is None:
         with contextlib.suppress(OSError):  # Another disk, one without links, or there is a file: it is replaced.
             os.link(path, to)
             return
@@ -218,7 +225,7 @@ def have_same(path: str, to: str) -> None:
 
 def keep_aside(folder: str, aside: str) -> None:
     """Move the files below one directory to another, over files of the same names; errors are ignored."""
-    store = store_of(folder)
+    store = _store(folder)
     with contextlib.suppress(OSError):
         if store is not None:
             store.move(folder, aside)

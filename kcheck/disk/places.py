@@ -8,8 +8,7 @@ from typing import NamedTuple, Self
 
 from kcheck.disk import signals
 from kcheck.disk.attributes import Attributes, attributes_of, set_attributes
-from kcheck.disk.read import opened
-from kcheck.disk.walk import bundle_at
+from kcheck.disk.tree import Tree
 from kcheck.errors import PlanError, StalePlanError
 from kcheck.model.plan import Digest, listed, place_of
 
@@ -134,12 +133,11 @@ def digest_of(chunks: Iterable[bytes]) -> Digest:
     return Digest(sha256.hexdigest(), size)
 
 
-def digest_of_directory(path: str) -> Digest:
+def digest_of_directory(tree: Tree, path: str) -> Digest:
     """Return the digest of a directory for a plan that moves it."""
-    bundle = bundle_at(path)
-    if bundle is not None:
-        content = bundle.list_directory(path)
-        return listed([*content.sizes.items(), *((name, None) for name in (*content.directories, *content.others))])
+    known = tree.digest(path, directory=True)
+    if known is not None:
+        return known
     descriptor = os.open(os.path.dirname(path) or ".", _DIRECTORY)
     try:
         return _listed(PathAt(descriptor, os.path.basename(path)))
@@ -147,17 +145,14 @@ def digest_of_directory(path: str) -> Digest:
         os.close(descriptor)
 
 
-def digest_of_file(path: str) -> Digest:
+def digest_of_file(tree: Tree, path: str) -> Digest:
     """Return the digest of a file for a plan, of one in a bundle as it is at home; UnreadableError if none is known."""
-    bundle = bundle_at(path)
-    if bundle is not None:
-        return bundle.digest(path)
-    return digest_of(chunks_of(path))
+    return tree.digest(path) or digest_of(chunks_of(tree, path))
 
 
-def chunks_of(path: str) -> Iterator[bytes]:
-    """Yield the bytes of a file, which may be in a bundle; UnreadableError if it cannot be read."""
-    with opened(path) as source:
+def chunks_of(tree: Tree, path: str) -> Iterator[bytes]:
+    """Yield the bytes of a file; UnreadableError if it cannot be read."""
+    with tree.open(path) as source:
         for position in range(0, source.size, CHUNK_SIZE):
             yield source.pread(min(CHUNK_SIZE, source.size - position), position)
 

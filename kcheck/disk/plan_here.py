@@ -8,8 +8,8 @@ from kcheck import __version__
 from kcheck.disk.backup import PLAN, Backup
 from kcheck.disk.identity import check_same
 from kcheck.disk.places import Places, chunks_at, digest_of
-from kcheck.disk.remote import BUNDLE_SUFFIX
 from kcheck.errors import StalePlanError, UsageError
+from kcheck.model.names import BUNDLE_SUFFIX
 from kcheck.model.plan import Digest, FileOp, Patch, Plan, Truncate, edited, lacks_digest, placed, serialize_plan
 from kcheck.model.plan_json import parse_plan
 

@@ -4,12 +4,19 @@ import errno
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from threading import local
-from typing import Self, TypeVar
+from typing import Concatenate, ParamSpec, Self, TypeVar
 
+from kcheck.model.unreadable import UnreadableCause, UnreadableError
+
+P = ParamSpec("P")
 T = TypeVar("T")
+TreeT = TypeVar("TreeT")
 
 MISSING = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 """The errors that say that a path leads to nothing: kcheck asks for files that need not exist."""
+
+
+_NUL = "embedded null byte"
 
 
 class _Collecting(local):
@@ -58,6 +65,35 @@ def note_again(refusals: Iterable[tuple[str, str]]) -> None:
     for refused in _COLLECTING.open:
         for path, words in refusals:
             refused.setdefault(path, words)
+
+
+def unreadable(error: OSError | ValueError, path: str) -> UnreadableError:
+    """Return the UnreadableError for an error of the operating system about a path; the command remembers it."""
+    note_refusal(path, error)
+    missing = isinstance(error, OSError) and error.errno == errno.ENOENT
+    return UnreadableError(word_for(error), UnreadableCause.MISSING if missing else UnreadableCause.REFUSED)
+
+
+def word_for(error: OSError | ValueError) -> str:
+    """Return the operating system's message for an error.
+
+    For a name with a NUL it is kcheck's own: Python refuses such a name itself, each release in other words.
+    """
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return _NUL if "embedded null" in str(error) else str(error)
+
+
+def readable(ask: Callable[Concatenate[TreeT, str, P], T]) -> Callable[Concatenate[TreeT, str, P], T]:
+    """Make a tree's method raise UnreadableError where the system, or a store, refuses the path."""
+
+    def asked(tree: TreeT, path: str, /, *more: P.args, **options: P.kwargs) -> T:
+        try:
+            return ask(tree, path, *more, **options)
+        except (OSError, ValueError) as error:
+            raise unreadable(error, path) from error
+
+    return asked
 
 
 def asked_twice(ask: Callable[[], T]) -> T:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kcheck.disk.walk import split
+from kcheck.disk.paths import split
 from kcheck.model.names import FileKind, parse_file
 from kcheck.model.report import Row
 from kcheck.model.source import Source

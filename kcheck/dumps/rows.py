@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from kcheck.disk.walk import split
+from kcheck.disk.paths import split
 from kcheck.dumps.entries import crc32c_of, entries, used_size
 from kcheck.dumps.filter import BATCH_SPAN
 from kcheck.dumps.open_file import File

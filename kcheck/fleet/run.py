@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kcheck.arrow import schema_of
 from kcheck.disk.output import reading
-from kcheck.disk.read import read_whole
-from kcheck.disk.walk import is_directory, join, list_directory
+from kcheck.disk.paths import join
+from kcheck.disk.tree import tree_of
 from kcheck.errors import KcheckError, UsageError
 from kcheck.fleet.run_output import MANIFEST, run_tables
 from kcheck.model.unreadable import UnreadableError
@@ -93,13 +93,13 @@ def open_runs(paths: Sequence[str]) -> list[FleetRun]:
 
 def _runs_of(path: str) -> list[FleetRun]:
     """Return the run in a directory, or those below it."""
-    if not is_directory(path):
+    if not tree_of(path).is_directory(path):
         raise UsageError(f"{path} is not a directory: name a run, or the --out directory of its scan")
     whole_run = _manifest(path)
     if whole_run is not None:
         return [whole_run]
     try:
-        names = [name for name in list_directory(path).directories if name.startswith("run=")]
+        names = [name for name in tree_of(path).listing(path).directories if name.startswith("run=")]
     except UnreadableError as error:
         raise UsageError(f"{path}: {error}") from error
     runs = [run for run in (_manifest(join(path, name)) for name in names) if run is not None]
@@ -110,11 +110,11 @@ def _runs_of(path: str) -> list[FleetRun]:
 
 def _manifest(path: str) -> FleetRun | None:
     """Return the run in a directory; None where none is."""
-    if MANIFEST not in list_directory(path).files:
+    if MANIFEST not in tree_of(path).listing(path).files:
         return None
     where = join(path, MANIFEST)
     try:
-        manifest = json.loads(read_whole(where, size_max=_MANIFEST_SIZE_MAX))
+        manifest = json.loads(tree_of(where).read_whole(where, size_max=_MANIFEST_SIZE_MAX))
         schema = manifest["schema"]
     except (UnreadableError, ValueError, RecursionError, TypeError, KeyError) as error:
         raise KcheckError(f"{where} is damaged: {error if str(error) else type(error).__name__}") from error

@@ -25,8 +25,8 @@ from kcheck.disk.output import (
     put_in_place,
     settle,
 )
-from kcheck.disk.remote import is_url
-from kcheck.disk.walk import exists, is_directory, join
+from kcheck.disk.paths import is_url, join
+from kcheck.disk.tree import tree_of
 from kcheck.errors import KcheckError, UsageError
 from kcheck.registry import discover
 from kcheck.tables import Table
@@ -87,13 +87,15 @@ class RunOutput:
         self.path, self.working = join(folder, f"run={run}"), unfinished(folder, run)
         self._held: int | None = None
         if self.working != self.path:
-            if exists(self.path):
+            if tree_of(self.path).exists(self.path):
                 raise UsageError(f"{self.path} already exists")
-            if exists(self.working):
+            if tree_of(self.working).exists(self.working):
                 if is_written(self.working):
                     raise UsageError(f"{self.path} is being written by another process")
                 discard(self.working)
-        elif is_directory(self.path) and not exists(join(self.path, MANIFEST)):
+        elif tree_of(self.path).is_directory(self.path) and not tree_of(join(self.path, MANIFEST)).exists(
+            join(self.path, MANIFEST)
+        ):
             raise UsageError(
                 f"{self.path} is incomplete: a scan writes it, or was killed; see fleet prune --unfinished"
             )

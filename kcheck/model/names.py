@@ -255,6 +255,8 @@ def parse_file(name: str) -> KafkaFile:
     return KafkaFile(FileKind.OTHER, None, suffix, canonical=False)
 
 
+BUNDLE_SUFFIX = ".kcheck"
+"""The names of bundles of `kcheck capture` end so."""
 STRANGERS_MAX = 1000
 """kcheck keeps the names of at most this many strangers in a directory, and counts the others."""
 _ENDINGS = (*(f".{extension}" for extension in _OF_A_SEGMENT), CLEANED, SWAP, DELETED, *SNAPSHOT_ENDINGS)

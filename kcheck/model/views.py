@@ -22,6 +22,7 @@ from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.producers import ProducersView
 from kcheck.model.remote_index_cache import RemoteIndexCache
 from kcheck.model.segments import SegmentView
+from kcheck.model.source import Files
 from kcheck.model.unreadable import Unreadable
 
 
@@ -122,6 +123,8 @@ class PartitionView(NamedTuple):
     """The `.log.swap` files that kcheck read from their start."""
     in_cluster: ReplicaInCluster | None = None
     """What the metadata of its cluster say of it; None if none are at hand, or if it is no replica."""
+    disk: Files | None = None
+    """What opens its files; None if nothing was read."""
 
     @property
     def leader_epochs(self) -> EpochEntries:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from kcheck.core.cluster.copies import newest_copy
-from kcheck.disk.walk import bundle_at, join, real
+from kcheck.disk.paths import join
 from kcheck.errors import UsageError
 from kcheck.jobs.workers import Workers
 from kcheck.model.depth import Depth
@@ -51,16 +51,19 @@ def diagnose(
     return edited_log_dirs
 
 
-def require_evidence(log_dir: str) -> None:
+def require_evidence(target: Target) -> None:
     """Raise UsageError for a log dir in a bundle that lacks what a plan needs."""
-    bundle = bundle_at(log_dir)
-    if bundle is None:
+    if not target.tree.is_bundle:
         return
+    from kcheck.disk.bundle import BundleTree  # only for a bundle
+
+    bundle = target.tree
+    assert isinstance(bundle, BundleTree)
     if not bundle.has_digests:
         raise UsageError(
             f"{bundle.path} has no digests, which a plan needs: capture without --no-digests and pseudonyms"
         )
-    if not any(bundle.exists(join(log_dir, name)) for name in (META_PROPERTIES, *OFFSET_CHECKPOINTS)):
+    if not any(bundle.exists(join(target.path, name)) for name in (META_PROPERTIES, *OFFSET_CHECKPOINTS)):
         raise UsageError(f"{bundle.path} has partition directories without their log dir: capture the log dir")
 
 
@@ -74,8 +77,8 @@ def _edited(
     others: list[Finding] = []
     for finding in own:
         by_dir.get(finding.where.dir, others).append(finding)
-    edited = EditedLogDir(log_dir, log_dir_view, broker_of(target, log_dir_view), options, tuple(others))
-    edited.real = real(edited.path)
+    edited = EditedLogDir(target.tree, log_dir, log_dir_view, broker_of(target, log_dir_view), options, tuple(others))
+    edited.real = target.tree.real(edited.path)
     edited.partitions = tuple(EditedPartition(edited, view, tuple(by_dir[view.where.dir])) for view in views)
     return edited
 

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
-from kcheck.disk.read import FilesOf
+from kcheck.disk.tree import Tree
 from kcheck.formats import Format, offset_checkpoint
 from kcheck.model.entries import Offset, OffsetEntry
 from kcheck.model.finding import Finding
@@ -29,11 +29,17 @@ class EditedLogDir:
     """One log dir."""
 
     def __init__(
-        self, log_dir: LogDir, view: LogDirView, broker: object, options: StartOptions, findings: tuple[Finding, ...]
+        self,
+        tree: Tree,
+        log_dir: LogDir,
+        view: LogDirView,
+        broker: object,
+        options: StartOptions,
+        findings: tuple[Finding, ...],
     ) -> None:
         """Take it as it lies; `view` is whole, `findings` are those about no partition, `broker` is that of others."""
         self.path = view.where.log_dir or ""
-        self._disk = FilesOf(self.path)
+        self.tree, self._disk = tree, tree.directory(self.path)
         self.broker = broker
         self.view, self.findings, self.release = view, findings, options.release
         self._opened, self._wish = log_dir, options

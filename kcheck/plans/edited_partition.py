@@ -11,8 +11,6 @@ import numpy as np
 
 from kcheck.core.start.predictions import Content, LogCut, PartitionPrediction, new_content, total_loss
 from kcheck.core.start.startup import Settings
-from kcheck.disk.read import FilesOf
-from kcheck.disk.walk import join
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.finding import Chosen, Finding
 from kcheck.model.loss import LostRecords
@@ -93,7 +91,8 @@ class EditedPartition:
         """Take it as it lies."""
         self.log_dir, self.view, self.findings, self.release = log_dir, view, findings, log_dir.release
         self.dir = view.where.dir or ""
-        self.disk = FilesOf(join(log_dir.path, self.dir))
+        assert view.disk is not None
+        self.disk = view.disk
         directory = parse_directory(self.dir)
         assert directory is not None
         self.directory = directory

@@ -5,9 +5,9 @@ import stat
 from collections.abc import Iterator
 
 from kcheck.capture.contents import may_be_masked
+from kcheck.disk.paths import join
 from kcheck.disk.places import chunks_of, digest_of, digest_of_directory, digest_of_file
-from kcheck.disk.read import opened, read_whole
-from kcheck.disk.walk import file_size, file_type, is_bundle, is_directory, join, real
+from kcheck.disk.tree import Tree
 from kcheck.errors import PlanError
 from kcheck.model.java import INT_MAX
 from kcheck.model.plan import (
@@ -48,37 +48,37 @@ class Operations:
             return f"a file of it cannot be read: {error}"
 
     def _refuses(self, log_dir: EditedLogDir, edit: Edit) -> str | None:
-        path = join(log_dir.real, edit.path)
-        kind = file_type(path)
+        tree, path = log_dir.tree, join(log_dir.real, edit.path)
+        kind = tree.file_type(path)
         if kind == stat.S_IFLNK:
             return f"{edit.path} is a symbolic link: it may be moved by hand"
-        if isinstance(edit, WriteEdit) and self._sets_aside(path):
+        if isinstance(edit, WriteEdit) and self._sets_aside(tree, path):
             return f"{edit.path} is a directory, which is moved first: apply this plan, then plan again"
         if kind not in (None, stat.S_IFREG) and not isinstance(edit, AsideEdit):
             return f"{edit.path} is not a regular file: move it by hand"
-        if kind == stat.S_IFREG and (size := file_size(path)) > INT_MAX:
+        if kind == stat.S_IFREG and (size := tree.size(path)) > INT_MAX:
             return f"{edit.path} has {size} bytes, more than a file of a broker can have"
         if isinstance(edit, WriteEdit) and len(edit.data) > CONTENT_SIZE_MAX:
             return f"{edit.path} would have {len(edit.data)} bytes, too many for a plan"
-        return self._refuses_in_bundle(path, edit) if kind == stat.S_IFREG and is_bundle(path) else None
+        return self._refuses_in_bundle(tree, path, edit) if kind == stat.S_IFREG and tree.is_bundle else None
 
-    def _refuses_in_bundle(self, path: str, edit: Edit) -> str | None:
+    def _refuses_in_bundle(self, tree: Tree, path: str, edit: Edit) -> str | None:
         """Return why the edit of a file in a bundle cannot be planned; UnreadableError: its digest is not there.
 
         What a plan writes must not be made of masked lines.
         """
-        before, top = digest_of_file(path), "/" not in edit.path
+        before, top = digest_of_file(tree, path), "/" not in edit.path
         if isinstance(edit, EntryEdit) or (top and isinstance(edit, WriteEdit) and may_be_masked(edit.data)):
             if path not in self._masked:
-                self._masked[path] = digest(read_whole(path)) != before
+                self._masked[path] = digest(tree.read_whole(path)) != before
             if self._masked[path]:
                 return f"a line of {edit.path} is masked in the bundle"
         return None
 
-    def _sets_aside(self, path: str) -> bool:
+    def _sets_aside(self, tree: Tree, path: str) -> bool:
         """Whether a directory of this path is moved aside."""
         edits = self._found[path][1] if path in self._found else []
-        return bool(edits) and isinstance(edits[-1], AsideEdit) and is_directory(path)
+        return bool(edits) and isinstance(edits[-1], AsideEdit) and tree.is_directory(path)
 
     def add(self, log_dir: EditedLogDir, step: RepairStep, loses: Row | None, now: str, after: str) -> None:
         """Take the edits of a step. The operations that cut or move a `.log` say what is lost."""
@@ -108,7 +108,8 @@ class Operations:
         operations: list[FileOp] = []
         for path, (log_dir, edits, why) in left.items():
             try:
-                operations.extend(_operation(path, _written(log_dir, edits), why._replace(reason=self._reason(path))))
+                whole = _written(log_dir, edits)
+                operations.extend(_operation(log_dir.tree, path, whole, why._replace(reason=self._reason(path))))
             except (UnreadableError, OSError) as error:
                 raise PlanError(f"{path}: {error.strerror if isinstance(error, OSError) else error}") from error
         return tuple(operations)
@@ -126,40 +127,42 @@ def _written(log_dir: EditedLogDir, edits: list[Edit]) -> list[Edit]:
     return [WriteEdit(last.path, log_dir.read(last.path) or b"")] if isinstance(last, EntryEdit) else edits
 
 
-def _operation(path: str, edits: list[Edit], why: Why) -> Iterator[FileOp]:
+def _operation(tree: Tree, path: str, edits: list[Edit], why: Why) -> Iterator[FileOp]:
     match edits[-1]:
-        case AsideEdit() if is_directory(path):
-            yield SetAside(path, digest_of_directory(real(path)), None, why, directory=True)
-        case AsideEdit() if file_type(path) is not None:
-            yield SetAside(path, digest_of_file(path), None, why, directory=False)
+        case AsideEdit() if tree.is_directory(path):
+            yield SetAside(path, digest_of_directory(tree, tree.real(path)), None, why, directory=True)
+        case AsideEdit() if tree.file_type(path) is not None:
+            yield SetAside(path, digest_of_file(tree, path), None, why, directory=False)
         case WriteEdit(_, data):
-            before = None if file_type(path) is None else digest_of_file(path)
+            before = None if tree.file_type(path) is None else digest_of_file(tree, path)
             if before != digest(data):
                 yield Write(path, before, digest(data), why, data)
         case CutEdit() | PatchEdit():
-            before = digest_of_file(path)
+            before = digest_of_file(tree, path)
             after = before._replace(
                 size=min((edit.size for edit in edits if isinstance(edit, CutEdit)), default=before.size)
             )
             patches = [edit for edit in edits if isinstance(edit, PatchEdit) and edit.position < after.size]
-            changes = tuple(Change(edit.position, _bytes(path, edit), edit.data) for edit in sorted(patches, key=_at))
+            changes = tuple(
+                Change(edit.position, _bytes(tree, path, edit), edit.data) for edit in sorted(patches, key=_at)
+            )
             if changes:
-                yield _with_after(Patch(path, before, after, why, changes))
+                yield _with_after(tree, Patch(path, before, after, why, changes))
             else:
-                yield _with_after(Truncate(path, before, after, why))
+                yield _with_after(tree, Truncate(path, before, after, why))
 
 
 def _at(edit: PatchEdit) -> int:
     return edit.position
 
 
-def _with_after(operation: Truncate | Patch) -> FileOp:
-    if is_bundle(operation.path):  # It does not have the bytes: `apply` computes the digest at home.
+def _with_after(tree: Tree, operation: Truncate | Patch) -> FileOp:
+    if tree.is_bundle:  # It does not have the bytes: `apply` computes the digest at home.
         return operation._replace(after=operation.after._replace(sha256=None))
-    after = digest_of(edited(operation, chunks_of(operation.path)))
+    after = digest_of(edited(operation, chunks_of(tree, operation.path)))
     return operation._replace(after=operation.after._replace(sha256=after.sha256))
 
 
-def _bytes(path: str, edit: PatchEdit) -> bytes:
-    with opened(path) as source:
+def _bytes(tree: Tree, path: str, edit: PatchEdit) -> bytes:
+    with tree.open(path) as source:
         return source.pread(len(edit.data), edit.position)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from kcheck.disk.read import read_whole
+from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer
 from kcheck.errors import UsageError
 from kcheck.model.plan import Plan, operation_row, plan_row
@@ -38,6 +38,6 @@ class PlanOutcome(Answer):
 def plan_file(path: str) -> bytes:
     """Return the bytes of a plan file; UsageError if it cannot be read."""
     try:
-        return read_whole(path, follow=True)
+        return tree_of(path).read_whole(path, follow=True)
     except UnreadableError as error:
         raise UsageError(f"{path}: {error}") from error

@@ -11,7 +11,7 @@ from kcheck import __version__
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.startup import Outcome
 from kcheck.disk.identity import known_identities
-from kcheck.disk.walk import split
+from kcheck.disk.paths import split
 from kcheck.documents.answer import BrokerAnswer
 from kcheck.documents.predict import loss_row
 from kcheck.errors import UsageError
@@ -130,7 +130,7 @@ def repair(
     targets, wanted = _log_dirs(replica_targets(arguments), options.wanted)
     require_match(targets, options.wanted)
     for target in targets:
-        require_evidence(target.path)
+        require_evidence(target)
     log_dirs = LogDirs(options.release)
     options = with_copies(targets, options._replace(wanted=wanted), log_dirs)
     collected: list[Finding] = []
@@ -141,8 +141,9 @@ def repair(
     for rule_repair in all_repairs():
         planner.ask(rule_repair)
     planner.choose(tidy=tidy)
-    real = tuple(dict.fromkeys(log_dir.real for log_dir in edited))
-    plan = Plan(options.release.name, real, planner.operations.build(), known_identities(real))
+    real = {log_dir.real: log_dir.tree for log_dir in edited}
+    identities = known_identities((tree, path) for path, tree in real.items())
+    plan = Plan(options.release.name, tuple(real), planner.operations.build(), identities)
     plan = placed(plan, {log_dir: os.path.abspath(log_dir) for log_dir in real})
     return RepairPlan(
         release=options.release,
@@ -164,7 +165,7 @@ def _log_dirs(targets: Iterable[Target], wanted: PartitionFilter) -> tuple[tuple
     names_log_dir = False
     for target in targets:
         if target.kind is TargetKind.FILE:
-            raise directory_wanted(target.path, "a plan")
+            raise directory_wanted(target, "a plan")
         if target.kind is TargetKind.PARTITION:
             parent, name = split(target.path)
             names.append(name.partition(".")[0] if name.endswith(("-future", "-stray", "-delete")) else name)

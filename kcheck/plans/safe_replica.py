@@ -3,6 +3,7 @@
 from functools import partial
 
 from kcheck.core.replication.truncation_plans import best
+from kcheck.disk.paths import folder_of
 from kcheck.model.names import DirectoryState, ids_differ
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.edited_partition import EditedPartition, Holders
@@ -41,7 +42,9 @@ def _best_leader(
 ) -> int | None:
     """Return the broker that `kcheck truncation --leader best` names among the others; None if it names none."""
     states = tuple(
-        started(ReplicaFiles(path=replica.disk.path, view=replica.view, log_dir=log_dir.view), log_dir.release)
+        started(
+            ReplicaFiles(path=folder_of(replica.view.where), view=replica.view, log_dir=log_dir.view), log_dir.release
+        )
         for log_dir, replica in (own, *replicas)
     )
     plans = plans_of(states, Election(), own[0].release)

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from kcheck.disk.backup import PLAN
-from kcheck.disk.read import read_whole
+from kcheck.disk.local import LOCAL
+from kcheck.disk.paths import absolute, join, split
 from kcheck.disk.refusals import unnoticed
-from kcheck.disk.walk import absolute, is_remote, join, list_directory, real, split
+from kcheck.disk.tree import Tree, tree_of
 from kcheck.errors import PlanError, UsageError
 from kcheck.formats import partition_metadata
 from kcheck.model.finding import Location
@@ -56,13 +57,14 @@ def aside_below(argument: str, search: AsideSearch) -> tuple[ReplicaFiles, ...]:
     broker_id, path = replica_argument(argument)
     if broker_id is None:
         raise UsageError(f"--aside {argument}: write BROKER=PATH")
+    tree = tree_of(path)
     try:
-        names = list_directory(path, is_stranger_in_log_dir).directories
+        names = tree.listing(path, is_stranger_in_log_dir).directories
     except UnreadableError as error:
         raise UsageError(f"--aside {path}: {error}") from error
     named = {path: split(path)[1], **{join(path, name): name for name in names}}
-    planned = _planned(path) if any(map(_BACKUP.fullmatch, names)) else {}
-    return tuple(_found(broker_id, {place: planned.get(name, name) for place, name in named.items()}, search))
+    planned = _planned(tree, path) if any(map(_BACKUP.fullmatch, names)) else {}
+    return tuple(_found(tree, broker_id, {place: planned.get(name, name) for place, name in named.items()}, search))
 
 
 def aside_near(targets: Iterable[Target], log_dirs: LogDirs, search: AsideSearch) -> Iterator[ReplicaFiles]:
@@ -70,33 +72,33 @@ def aside_near(targets: Iterable[Target], log_dirs: LogDirs, search: AsideSearch
     around: dict[str, set[int]] = {}
     known = set()
     for target in targets:
-        if target.kind is not TargetKind.LOG_DIR or is_remote(target.path):
+        if target.kind is not TargetKind.LOG_DIR or target.tree.is_remote:
             continue
-        view = log_dirs.open(target.path, target.broker_id).view
+        view = log_dirs.open(target).view
         number = view.where.broker_id
-        known.add(real(target.path))
+        known.add(LOCAL.real(target.path))
         if number is not None:
             around.setdefault(split(absolute(target.path))[0], set()).add(number)
-            yield from _found(number, {join(target.path, name): name for name in view.unparseable}, search)
+            yield from _found(target.tree, number, {join(target.path, name): name for name in view.unparseable}, search)
     with unnoticed():
         for folder, (number, *others) in around.items():
             if not others:
-                yield from _found(number, _beside(folder, known), search)
+                yield from _found(LOCAL, number, _beside(folder, known), search)
 
 
 def _beside(folder: str, known: set[str]) -> dict[str, str]:
     """Return the directories in a folder that are no log dirs of the command."""
     try:
-        names = list_directory(folder, is_stranger_in_log_dir).directories
+        names = LOCAL.listing(folder, is_stranger_in_log_dir).directories
     except UnreadableError:
         return {}
-    return {join(folder, name): name for name in names if real(join(folder, name)) not in known}
+    return {join(folder, name): name for name in names if LOCAL.real(join(folder, name)) not in known}
 
 
-def _found(broker_id: int, named: Mapping[str, str], search: AsideSearch) -> Iterator[ReplicaFiles]:
+def _found(tree: Tree, broker_id: int, named: Mapping[str, str], search: AsideSearch) -> Iterator[ReplicaFiles]:
     """Yield the directories of wanted partitions; `named`: paths, each with the name that says the number."""
     for path, name in named.items():
-        topic = search.topics.get(_topic_id(path) or "")
+        topic = search.topics.get(_topic_id(tree, path) or "")
         number = None if topic is None else _number(name, topic)
         if topic is None or number is None or not search.wanted.has(topic.name, number):
             continue
@@ -104,16 +106,22 @@ def _found(broker_id: int, named: Mapping[str, str], search: AsideSearch) -> Ite
         where = Location(broker_id=broker_id, dir=path)
         offsets = CheckpointOffsets()
         view, _ = try_partition(
-            path, directory, where, log_dir=None, offsets=offsets, walk_all=False, release=search.release
+            tree.directory(path),
+            directory,
+            where,
+            log_dir=None,
+            offsets=offsets,
+            walk_all=False,
+            release=search.release,
         )
         if view is not None and view.segments:
-            yield ReplicaFiles(path, view, None)
+            yield ReplicaFiles(path, view, None, tree)
 
 
-def _topic_id(path: str) -> str | None:
+def _topic_id(tree: Tree, path: str) -> str | None:
     """Return the topic id in a directory; None without a readable one."""
     try:
-        data = read_whole(join(path, PARTITION_METADATA), size_max=_METADATA_SIZE_MAX)
+        data = tree.read_whole(join(path, PARTITION_METADATA), size_max=_METADATA_SIZE_MAX)
     except UnreadableError:
         return None
     return partition_metadata.parse(data).value.topic_id
@@ -128,10 +136,10 @@ def _number(name: str, topic: TopicName) -> int | None:
     return number if number <= INT_MAX else None
 
 
-def _planned(backup: str) -> dict[str, str]:
+def _planned(tree: Tree, backup: str) -> dict[str, str]:
     """Return what a backup of kcheck calls the directories that it moved, with their names before."""
     try:
-        plan = parse_plan(read_whole(join(backup, PLAN), size_max=_PLAN_SIZE_MAX))
+        plan = parse_plan(tree.read_whole(join(backup, PLAN), size_max=_PLAN_SIZE_MAX))
     except (UnreadableError, PlanError):
         return {}
     return {f"{number}.before": split(operation.path)[1] for number, operation in enumerate(plan.operations)}

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from kcheck.core.replication.distinct_records import below, lost_pieces
 from kcheck.core.replication.truncation_plans import OffsetRange
-from kcheck.disk.read import opened, unreadable
+from kcheck.disk.refusals import unreadable
 from kcheck.model.entries import Batch, Offset
 from kcheck.model.source import Source
 from kcheck.model.unreadable import UnreadableError
@@ -143,7 +143,7 @@ def _heads(lost_range: LostRange) -> Generator[_Head, None, None]:
     for log in logs_from(lost_range.logs, lost_range.start):
         if log.base_offset >= lost_range.end:
             return
-        with opened(log.path) as source:
+        with log.open() as source:
             walk = Walk(source, log.size)
             for batch in walk:
                 if batch.last_offset < lost_range.start:

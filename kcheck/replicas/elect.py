@@ -33,6 +33,7 @@ from kcheck.replicas.saved_records import SavedRecords, save_lost
 from kcheck.startup.log_manager import StartOptions
 from kcheck.survey.selection import require_match
 from kcheck.views.broker_settings import settings_of, static_configs
+from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_at_hand import image_at_hand
 from kcheck.views.targets import TargetKind, directory_wanted, paths_of, replica_targets
 from kcheck.words import partition_name
@@ -198,16 +199,17 @@ def elect(
     targets = replica_targets(arguments)
     for target in targets:
         if target.kind is TargetKind.FILE:
-            raise directory_wanted(target.path, "an election")
+            raise directory_wanted(target, "an election")
     require_match(targets, wanted)
-    image = image_at_hand(targets, question.metadata, release)
+    log_dirs = LogDirs(release)
+    image = image_at_hand(targets, question.metadata, log_dirs)
     static = static_configs(arguments, question.config)
     image = image and image._replace(configs={**image.configs, STATIC: static})
     collected: list[Finding] = []
     options = StartOptions(
         None, settings_of(arguments, question.config, (), release), release, wanted, metadata=question.metadata
     )
-    directories = PartitionDirectories(targets, options, image, collected, aside=question.aside)
+    directories = PartitionDirectories(targets, options, image, collected, log_dirs, aside=question.aside)
     both = sorted(directories.brokers.keys() & set(question.dead))
     if both:
         raise UsageError(f"--dead {both[0]}: broker {both[0]} is among the paths")

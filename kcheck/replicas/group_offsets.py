@@ -14,8 +14,7 @@ from kcheck.core.replication.group_offsets import (
     ReplayedReplica,
     last_commits,
 )
-from kcheck.disk.read import opened
-from kcheck.disk.walk import split
+from kcheck.disk.paths import split
 from kcheck.model.entries import Offset
 from kcheck.model.source import Source
 from kcheck.model.unreadable import UnreadableError
@@ -85,7 +84,7 @@ def _replayed(log: tuple[LogFile, ...], count_max: int) -> ReplayedReplica:
     end, is_whole = log[0].base_offset, True
     for file in log:
         try:
-            with opened(file.path) as source:
+            with file.open() as source:
                 reader = HeaderReader(source, file.size, verify=True)
                 for columns in reader:
                     is_whole &= _take_window(source, columns, reader.window, replay, decode)

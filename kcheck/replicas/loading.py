@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.core.start.startup import Mode, Settings
-from kcheck.disk.read import FilesOf, read_whole
-from kcheck.disk.walk import exists, folder_of, split
+from kcheck.disk.local import LOCAL
+from kcheck.disk.paths import folder_of, split
+from kcheck.disk.tree import Tree
 from kcheck.documents.next_start import StartEffects
 from kcheck.errors import UsageError
 from kcheck.formats import leader_epoch_checkpoint
@@ -38,6 +39,7 @@ class ReplicaFiles(NamedTuple):
     path: str
     view: PartitionView
     log_dir: LogDirView | None
+    tree: Tree = LOCAL
     bare: bool = False
 
     @property
@@ -123,37 +125,37 @@ def _start_of(view: PartitionView, release: Release, name: str | None = None) ->
     """Return the next start of a partition directory, under its own name or another one."""
     from kcheck.startup.partition import start_partition  # imports numpy: only to simulate a start
 
-    path = folder_of(view.where)
+    assert view.disk is not None
     directory = PartitionDirectory(view.topic, view.partition, view.state, canonical=True)
     checkpoints = CheckpointOffsets(view.recovery_point, view.log_start_checkpoint, view.high_watermark)
     inputs = load_inputs(checkpoints, release, clean=view.clean_shutdown is not False)
     context = Context(Settings(), _MODE, release)
-    return start_partition(FilesOf(path), name or split(path)[1], directory, inputs, context)
+    return start_partition(view.disk, name or split(folder_of(view.where))[1], directory, inputs, context)
 
 
 def _views(target: Target, wanted: PartitionFilter, log_dirs: LogDirs) -> tuple[list[PartitionView], LogDir]:
     if target.kind is TargetKind.PARTITION:
-        view, log_dir = open_single_partition(target.path, target.broker_id, walk_all=False, log_dirs=log_dirs)
+        view, log_dir = open_single_partition(target, walk_all=False, log_dirs=log_dirs)
         return ([] if view is None else [view]), log_dir
-    log_dir = log_dirs.open(target.path, target.broker_id)
-    views = partitions(log_dir, wanted=wanted, walk_all=False, release=log_dirs.release)
+    log_dir = log_dirs.open(target)
+    views = partitions(target.tree, log_dir, wanted=wanted, walk_all=False, release=log_dirs.release)
     return [view for view in views if view.is_replica], log_dir
 
 
 def _bare(target: Target, release: Release) -> ReplicaFiles:
     """Read a bare file; `,leo=N`, `,hw=N` and `,start=N` may follow its path."""
-    path, said = target.path, dict[str, Offset]()
-    while not exists(path) and (match := _BARE_OPTION.search(path)):
+    path, tree, said = target.path, target.tree, dict[str, Offset]()
+    while not tree.exists(path) and (match := _BARE_OPTION.search(path)):
         value = java_long(match[2])
         if value is None or value < 0:
             raise UsageError(f"{target.path}: {match[1]}={match[2]} is not an offset")
         said[match[1]] = Offset(value)
         path = path[: match.start()]
-    if not exists(path):
+    if not tree.exists(path):
         raise UsageError(f"{path}: no such file or directory")
     where = Location(broker_id=target.broker_id, file=path)
     try:
-        data = read_whole(path, follow=True)
+        data = tree.read_whole(path, follow=True)
     except UnreadableError as error:
         raise UnreadableError(f"{path}: {error}", error.cause) from error
     epochs = view_of(data, leader_epoch_checkpoint.FORMAT, where, release)
@@ -161,6 +163,7 @@ def _bare(target: Target, release: Release) -> ReplicaFiles:
         where=where, topic="", partition=-1, state=DirectoryState.CURRENT, epochs=epochs,
         log_end_offset=said.get("leo"), high_watermark=said.get("hw"), log_start_checkpoint=said.get("start"),
         log_start_offset=said.get("start", Offset(0)),
+        disk=tree.directory(""),  # It has no other files.
     )  # fmt: skip
     return ReplicaFiles(path=path, view=view, log_dir=None, bare=True)
 

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from kcheck.core.replication.lineage import Lineage, lineage_of_batches
 from kcheck.core.replication.truncation_plans import CutPosition
-from kcheck.disk.read import opened
 from kcheck.model.entries import Batch, Offset
 from kcheck.model.source import Source
 from kcheck.records.record import BODY_SIZE_MAX, Record, read_records
@@ -29,7 +28,7 @@ class Amount(NamedTuple):
 def batches_of(logs: tuple[LogFile, ...]) -> Iterator[Batch]:
     """Yield every batch of a log in order; UnreadableError if a segment cannot be read."""
     for log in logs:
-        with opened(log.path) as source:
+        with log.open() as source:
             yield from Walk(source, log.size)
 
 
@@ -68,7 +67,7 @@ def amount(logs: tuple[LogFile, ...], start: Offset, end: Offset) -> Amount:
     records: int | None = 0
     size = wrapped = 0
     for log in logs_from(logs, start):
-        with opened(log.path) as source:
+        with log.open() as source:
             for batch in Walk(source, log.size):
                 if batch.last_offset < start:
                     continue
@@ -101,7 +100,7 @@ def cut_at(logs: tuple[LogFile, ...], offset: Offset) -> CutPosition | None:
     searched = logs_from(logs, offset)
     end = searched[0].base_offset if searched else Offset(0)
     for log in searched:
-        with opened(log.path) as source:
+        with log.open() as source:
             for batch in Walk(source, log.size):
                 if batch.last_offset >= offset:
                     inner = wrapped_offsets(source, batch) if batch.record_count is None else []
@@ -119,7 +118,7 @@ def fetched(logs: tuple[LogFile, ...], offset: Offset) -> Iterator[Lineage]:
     for log in logs_from(logs, offset):
         batches: list[Batch] = []
         size = 0
-        with opened(log.path) as source:
+        with log.open() as source:
             for batch in Walk(source, log.size):
                 if batch.last_offset < offset:
                     continue

@@ -13,8 +13,6 @@ from kcheck.core.replication.lost_transactions import (
     OpenTransaction,
     TransactionReplay,
 )
-from kcheck.disk.read import FilesOf, opened
-from kcheck.disk.walk import split
 from kcheck.formats import producer_snapshot
 from kcheck.model.entries import Offset
 from kcheck.model.names import FileKind, segment_prefix
@@ -52,7 +50,7 @@ def _replayed(logs: tuple[LogFile, ...], start: Offset, end: Offset) -> Transact
         for log in logs_from(logs, begin):
             if log.base_offset >= end:
                 break
-            with opened(log.path) as source:
+            with log.open() as source:
                 reader = HeaderReader(source, log.size, verify=False)
                 for columns in reader:
                     _take(columns, replay, begin, end)
@@ -91,7 +89,7 @@ def _snapshot(logs: tuple[LogFile, ...], offset: Offset) -> tuple[Offset, tuple[
     """
     if not logs:
         return offset, ()
-    files, first = FilesOf(split(logs[0].path)[0]), logs[0].base_offset
+    files, first = logs[0].disk, logs[0].base_offset
     try:
         offsets = snapshot_offsets(files.entries().sizes)
     except UnreadableError:

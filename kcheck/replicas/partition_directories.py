@@ -9,7 +9,6 @@ from kcheck.core.election.plans import CopyState
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.startup import Mode, Outcome
 from kcheck.core.start.strays import registers_cleanly
-from kcheck.disk.walk import real, split
 from kcheck.errors import UsageError
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.finding import Finding
@@ -36,6 +35,7 @@ class PartitionDirectories:
         options: StartOptions,
         image: ClusterImage | None,
         collected: list[Finding],
+        log_dirs: LogDirs,
         *,
         aside: Iterable[str] = (),
     ) -> None:
@@ -43,7 +43,7 @@ class PartitionDirectories:
 
         `aside`: what the user names as moved aside.
         """
-        self._log_dirs = LogDirs(options.release)
+        self._log_dirs = log_dirs
         apart = [target for target in targets if self._is_aside(target, targets)]
         targets = tuple(target for target in targets if target not in apart)
         self._targets, self._release = targets, options.release
@@ -69,7 +69,7 @@ class PartitionDirectories:
             chain.from_iterable(aside_below(argument, search) for argument in aside),
             aside_near(targets, self._log_dirs, search),
         ):
-            self._aside.setdefault(files.key, {}).setdefault(real(files.path), files)
+            self._aside.setdefault(files.key, {}).setdefault(files.tree.real(files.path), files)
 
     @property
     def partitions(self) -> Iterable[tuple[str, int]]:
@@ -103,13 +103,13 @@ class PartitionDirectories:
 
     def _is_aside(self, target: Target, targets: Iterable[Target]) -> bool:
         """Whether a partition directory is in no log dir, although log dirs of its broker are named too."""
-        if target.kind is not TargetKind.PARTITION or self._log_dirs.open(_log_dir_of(target), None).view.files:
+        if target.kind is not TargetKind.PARTITION or self._log_dirs.open(target._replace(broker_id=None)).view.files:
             return False
         others = (other for other in targets if other.kind is TargetKind.LOG_DIR)
         return any(self._broker_of(other) == target.broker_id for other in others)
 
     def _broker_of(self, target: Target) -> int | None:
-        return self._log_dirs.open(_log_dir_of(target), target.broker_id).view.where.broker_id
+        return self._log_dirs.open(target).view.where.broker_id
 
     def _topics(self, image: ClusterImage | None) -> dict[str, TopicName]:
         """Return the topics by id: those of the cluster, without metadata those of the directories here."""
@@ -121,18 +121,16 @@ class PartitionDirectories:
     def _read(self, target: Target, wanted: PartitionFilter) -> Iterator[ReplicaFiles]:
         """Yield the directories of a target; UsageError if its broker is not known, or not the one that is named."""
         if target.kind is TargetKind.PARTITION:
-            view, log_dir = open_single_partition(
-                target.path, target.broker_id, walk_all=False, log_dirs=self._log_dirs
-            )
+            view, log_dir = open_single_partition(target, walk_all=False, log_dirs=self._log_dirs)
             views = [] if view is None or not wanted.has(view.topic, view.partition) else [view]
         else:
-            log_dir = self._log_dirs.open(target.path, target.broker_id)
-            views = [*partitions(log_dir, wanted=wanted, walk_all=False, release=self._release)]
+            log_dir = self._log_dirs.open(target)
+            views = [*partitions(target.tree, log_dir, wanted=wanted, walk_all=False, release=self._release)]
         require_same_broker(target, log_dir.view)
         if log_dir.view.where.broker_id is None:
             raise UsageError(f"{target.path}: no broker id; write BROKER={target.path}")
         files = log_dir.view if log_dir.view.files else None
-        yield from (ReplicaFiles(target.path, view, files) for view in views if not view.is_metadata_log)
+        yield from (ReplicaFiles(target.path, view, files, target.tree) for view in views if not view.is_metadata_log)
 
     def _brokers(self, starts: list[LogDirPrediction], image: ClusterImage | None) -> dict[int, BrokerHere]:
         """Return what becomes of the brokers; a controller alone is none."""
@@ -148,10 +146,6 @@ class PartitionDirectories:
             number: broker_here(number, log_dirs, image, is_complete=number not in partial)
             for number, log_dirs in sorted(by_broker.items())
         }
-
-
-def _log_dir_of(target: Target) -> str:
-    return split(target.path)[0] if target.kind is TargetKind.PARTITION else target.path
 
 
 def broker_here(

@@ -1,5 +1,7 @@
 """The state of a replica for the truncation rules: as it is on disk, or after its broker's next start."""
 
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 from kcheck.core.replication.leader_epochs import assign, latest_epoch, load, read_lines
@@ -7,11 +9,12 @@ from kcheck.core.replication.lineage import Lineage
 from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.core.start.segments import loaded_high_watermark, log_start_offset
 from kcheck.core.start.startup import Outcome, refusal_of, unreadable_checkpoint
-from kcheck.disk.walk import folder_of, join
+from kcheck.disk.paths import folder_of, join
 from kcheck.model.entries import UNDEFINED_EPOCH, Epoch, EpochEntries, Offset
 from kcheck.model.loss import LostRecords
 from kcheck.model.names import OFFSET_CHECKPOINTS, REPLICATION_OFFSET, log_name, metadata_snapshots
 from kcheck.model.release import Release
+from kcheck.model.source import Files, Source
 from kcheck.model.views import LogDirView, PartitionView
 
 NEEDS_READ = "; --depth crc finds its start offset"
@@ -26,6 +29,11 @@ class LogFile(NamedTuple):
     path: str
     base_offset: Offset
     size: int
+    disk: Files
+
+    def open(self) -> AbstractContextManager[Source]:
+        """Open it for a `with` block; UnreadableError if it cannot be read."""
+        return self.disk.open(self.path.rpartition("/")[2])
 
 
 class ReplicaState(NamedTuple):
@@ -160,19 +168,20 @@ def _left_logs(view: PartitionView, start: PartitionPrediction) -> tuple[LogFile
     left = [(base, start.after[log_name(base)]) for base in map(Offset, start.log.bases)]
     if any(content.begin for _, content in left):
         return ()
-    path = folder_of(view.where)
-    return tuple(
-        LogFile(join(path, content.file), base, content.filled) for base, content in left if content.file is not None
-    )
+    return _log_files(view, ((content.file, base, content.filled) for base, content in left if content.file))
 
 
 def logs_of(view: PartitionView) -> tuple[LogFile, ...]:
     """Return the segments of a partition directory."""
-    path = folder_of(view.where)
-    return tuple(
-        LogFile(path=join(path, log_name(segment.base_offset)), base_offset=segment.base_offset, size=segment.size)
-        for segment in view.segments
-    )
+    segments = ((segment.base_offset, segment.size) for segment in view.segments)
+    return _log_files(view, ((log_name(base), base, size) for base, size in segments))
+
+
+def _log_files(view: PartitionView, files: Iterable[tuple[str, Offset, int]]) -> tuple[LogFile, ...]:
+    """Return the files with these names, base offsets and sizes in a partition directory."""
+    path, disk = folder_of(view.where), view.disk
+    assert disk is not None
+    return tuple(LogFile(join(path, name), base, size, disk) for name, base, size in files)
 
 
 def _facts(

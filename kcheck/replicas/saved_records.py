@@ -9,8 +9,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from kcheck.disk.new_files import NewFiles
-from kcheck.disk.read import opened
-from kcheck.disk.walk import split
+from kcheck.disk.paths import split
 from kcheck.errors import UsageError
 from kcheck.model.entries import Batch, Offset
 from kcheck.model.java import INT_MAX
@@ -65,7 +64,7 @@ def save_lost(
         for log in logs_from(logs, start):
             if log.base_offset >= end:
                 break
-            with opened(log.path) as source:
+            with log.open() as source:
                 copy.take(source, log.size, start, end)
     return copy.saved()
 

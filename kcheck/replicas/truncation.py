@@ -103,7 +103,7 @@ def truncation(
     require_match(targets, wanted)
     log_dirs = LogDirs(release)
     loaded = replicas_of(targets, wanted=wanted, log_dirs=log_dirs)
-    image = image_at_hand(targets, metadata, release)
+    image = image_at_hand(targets, metadata, log_dirs)
     in_cluster = None if image is None or election.live else _InCluster(targets, log_dirs, metadata)
     by_partition: dict[tuple[str, int], list[ReplicaState]] = {}
     for files in loaded.replicas:
@@ -141,6 +141,7 @@ class _InCluster:
         self._log_dirs = log_dirs
         options = StartOptions(None, Settings(), log_dirs.release, metadata=metadata)
         directories = [target for target in targets if target.kind is not TargetKind.FILE]
+        self._targets = {target.log_dir: target for target in directories}
         self._options = with_copies(directories, options, self._log_dirs)
         self._detectors: dict[str, StrayDetector | None] = {}
 
@@ -150,7 +151,7 @@ class _InCluster:
         if files.log_dir is None or where.log_dir is None or files.view.topic_id is None:
             return None
         if where.log_dir not in self._detectors:
-            log_dir = self._log_dirs.open(where.log_dir, where.broker_id)
+            log_dir = self._log_dirs.open(self._targets[where.log_dir])
             self._detectors[where.log_dir] = start_context(log_dir, self._options)[1].stray_detector
         detector, release = self._detectors[where.log_dir], self._options.release
         outcome = detector and stray_outcome(detector, files.view.topic_id, files.view.partition, release)

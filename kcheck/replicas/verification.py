@@ -1,12 +1,12 @@
 """`kcheck verify`: compares directories with the plan that `kcheck elect --out` wrote before the brokers started."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from kcheck.core.election.recovery_plan import PlannedPartition, SavedPlan
-from kcheck.disk.read import read_whole
-from kcheck.disk.walk import exists, file_size, is_directory, join, list_directory, split
+from kcheck.disk.paths import join, split
+from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import COMPARED_COUNT_MAX, BrokerAnswer, Outcomes
 from kcheck.documents.verification import COLUMNS, PlanStep, step_row
 from kcheck.errors import UsageError
@@ -99,7 +99,7 @@ def verify(
     targets = replica_targets(arguments)
     for target in targets:
         if target.kind is TargetKind.FILE:
-            raise directory_wanted(target.path, "a comparison with a plan")
+            raise directory_wanted(target, "a comparison with a plan")
     partitions = [part for part in plan.partitions if wanted.has(part.topic, part.partition)]
     if plan.partitions and not partitions:
         raise UsageError(f"{folder}: no partition of the plan is among those that --topic and --partition select")
@@ -109,7 +109,7 @@ def verify(
     read = _Read(
         plan=plan,
         release=release,
-        image=image_at_hand(targets, metadata, release),
+        image=image_at_hand(targets, metadata, log_dirs),
         states=_states(loaded, release),
         strays=strays,
         cleaned=cleaned,
@@ -126,13 +126,13 @@ def verify(
 
 def _plan_in(folder: str) -> tuple[SavedPlan, dict[tuple[str, int], tuple[int, ...]]]:
     """Return the plan in a directory, and the replicas that its restore.json gives partitions."""
-    path, restore = join(folder, PLAN), join(folder, RESTORE)
+    tree, path, restore = tree_of(folder), join(folder, PLAN), join(folder, RESTORE)
     try:
-        if not exists(path) and exists(join(folder, OLD_PLAN)):
+        if not tree.exists(path) and tree.exists(join(folder, OLD_PLAN)):
             path = join(folder, OLD_PLAN)
-        plan = parse_plan(read_whole(path, follow=True, size_max=_PLAN_SIZE_MAX), path)
-        has_restore = exists(restore)
-        data = read_whole(restore, follow=True, size_max=_PLAN_SIZE_MAX) if has_restore else b'{"partitions": []}'
+        plan = parse_plan(tree.read_whole(path, follow=True, size_max=_PLAN_SIZE_MAX), path)
+        has_restore = tree.exists(restore)
+        data = tree.read_whole(restore, follow=True, size_max=_PLAN_SIZE_MAX) if has_restore else b'{"partitions": []}'
     except UnreadableError as error:
         raise UsageError(f"{folder}: no plan of kcheck elect --out that can be read: {error}") from error
     return plan, parse_assignments(data, restore)
@@ -157,11 +157,8 @@ def _besides(
     strays: dict[tuple[str, int], tuple[tuple[int, str], ...]] = {}
     cleaned: dict[tuple[str, int, int], Offset] = {}
     for target in targets:
-        path, own = target.path, None
-        if target.kind is TargetKind.PARTITION:
-            path, alone = split(target.path)
-            own = parse_directory(alone)
-        log_dir = log_dirs.open(path, target.broker_id)
+        own = parse_directory(split(target.path)[1]) if target.kind is TargetKind.PARTITION else None
+        log_dir = log_dirs.open(target)
         number = log_dir.view.where.broker_id
         if number is None or (own is not None and not log_dir.view.files):
             continue
@@ -169,7 +166,7 @@ def _besides(
             key = (directory.topic, directory.partition)
             is_asked = wanted.has(*key) and (own is None or key == (own.topic, own.partition))
             if directory.state is DirectoryState.STRAY and is_asked:
-                strays[key] = (*strays.get(key, ()), (number, join(path, name)))
+                strays[key] = (*strays.get(key, ()), (number, join(target.log_dir, name)))
         for topic, offsets in (log_dir.checkpoints.cleaned or {}).items():
             cleaned.update({(topic, partition, number): offset for partition, offset in offsets.items()})
     return strays, cleaned
@@ -209,7 +206,7 @@ def _evidence(
 ) -> SavedEvidence | None:
     """Return which of the saved records the leader's log has; None if what the plan gives up is not at hand."""
     place = None if saved is None else join(saved, partition_name(planned.topic, planned.partition))
-    logs = {} if place is None or not is_directory(place) else dict(_saved_logs(place))
+    logs = {} if place is None else _saved_logs(place)
     given_up = [follower for follower in planned.followers if follower.lost is not None]
     if not logs or any(follower.broker_id not in logs for follower in given_up):
         return None
@@ -237,16 +234,20 @@ def _evidence(
     return SavedEvidence(*counts, start if any(files[0].base_offset < start for files in logs.values()) else Offset(0))
 
 
-def _saved_logs(place: str) -> Iterator[tuple[int, tuple[LogFile, ...]]]:
-    """Yield the saved files of each broker below the directory of a partition."""
+def _saved_logs(place: str) -> dict[int, tuple[LogFile, ...]]:
+    """Return the saved files of each broker below the directory of a partition; none if it does not exist."""
+    tree, logs = tree_of(place), dict[int, tuple[LogFile, ...]]()
+    if not tree.is_directory(place):
+        return logs
     try:
-        for name in list_directory(place).directories:
+        for name in tree.listing(place).directories:
             number = name.removeprefix("broker-")
             if not number.isascii() or not number.isdigit() or name == number:
                 continue
-            folder = join(place, name)
-            paths = [(join(folder, log_name(base)), base) for base in segment_bases(list_directory(folder).files)]
+            folder, disk = join(place, name), tree.directory(join(place, name))
+            paths = [(join(folder, log_name(base)), base) for base in segment_bases(tree.listing(folder).files)]
             if paths:
-                yield int(number), tuple(LogFile(path, base, file_size(path)) for path, base in paths)
+                logs[int(number)] = tuple(LogFile(path, base, tree.size(path), disk) for path, base in paths)
     except UnreadableError as error:
         raise UsageError(f"{place}: the saved records cannot be read: {error}") from error
+    return logs

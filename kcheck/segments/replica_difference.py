@@ -1,27 +1,24 @@
 """Whether two replicas have the same records at the same offsets, by the CRCs of their batches."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.names import log_name
-from kcheck.model.source import Files
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import Different, PartitionView
 from kcheck.records.batch import DELETE_HORIZON
 from kcheck.segments.header_columns import HeaderColumns, HeaderReader, Mask
 
 
-def first_difference(
-    one: PartitionView, other: PartitionView, files_of: Callable[[PartitionView], Files]
-) -> Different | None:
+def first_difference(one: PartitionView, other: PartitionView) -> Different | None:
     """Return the first batch that has the same offsets and epoch but another CRC, and how many there are; or None.
 
-    `files_of` gives the files of a partition directory. Compaction works on each replica by itself, so batches that
-    lost records to it, or are marked for deletion, are not compared.
+    Compaction works on each replica by itself, so batches that lost records to it, or are marked for deletion, are not
+    compared.
     """
-    left, right = _windows(one, files_of(one)), _windows(other, files_of(other))
+    left, right = _windows(one), _windows(other)
     a, b = next(left, None), next(right, None)
     first: Different | None = None
     while a is not None and b is not None:
@@ -49,11 +46,12 @@ def _unchanged(columns: HeaderColumns) -> Mask:
     return full
 
 
-def _windows(view: PartitionView, files: Files) -> Iterator[HeaderColumns]:
+def _windows(view: PartitionView) -> Iterator[HeaderColumns]:
     """Yield the batches of a partition, segment by segment; another check reports what cannot be read."""
     for segment in view.segments:
+        assert view.disk is not None
         try:
-            with files.open(log_name(segment.base_offset)) as source:
+            with view.disk.open(log_name(segment.base_offset)) as source:
                 yield from HeaderReader(source, verify=False)
         except UnreadableError:
             continue

@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from kcheck.disk.walk import join, list_directory, sizes, split
-from kcheck.model.names import LIVE, parse_directory
+from kcheck.disk.paths import join, split
+from kcheck.disk.tree import Tree
+from kcheck.model.names import LIVE, is_stranger_in_log_dir, parse_directory
 from kcheck.model.report import PartitionFilter
 from kcheck.model.unreadable import UnreadableError
 from kcheck.views.targets import Target, TargetKind
@@ -57,18 +58,20 @@ class Coverage:
             match target.kind:
                 case TargetKind.LOG_DIR:
                     self.planned["log_dirs"] += 1
-                    for name in _names(target.path):
-                        self._plan_partition(join(target.path, name), wanted, reads_segments=reads_segments)
+                    for name in _names(target):
+                        self._plan_partition(
+                            target.tree, join(target.path, name), wanted, reads_segments=reads_segments
+                        )
                 case TargetKind.PARTITION:
-                    self._plan_partition(target.path, None, reads_segments=reads_segments)
+                    self._plan_partition(target.tree, target.path, None, reads_segments=reads_segments)
 
-    def _plan_partition(self, path: str, wanted: PartitionFilter | None, *, reads_segments: bool) -> None:
+    def _plan_partition(self, tree: Tree, path: str, wanted: PartitionFilter | None, *, reads_segments: bool) -> None:
         directory = parse_directory(split(path)[1])
         if directory is None or not (wanted is None or wanted.has(directory.topic, directory.partition)):
             return
         self.planned["partitions"] += 1
         if reads_segments and directory.state in LIVE:
-            of_logs = sizes(path, ".log")
+            of_logs = tree.sizes(path, ".log")
             self.planned["segments"] += len(of_logs)
             self.planned["bytes"] += sum(of_logs)
 
@@ -81,8 +84,8 @@ class Coverage:
         return Progress(self.planned["log_dirs"], self.planned["partitions"], self.planned["bytes"])
 
 
-def _names(path: str) -> tuple[str, ...]:
+def _names(target: Target) -> tuple[str, ...]:
     try:
-        return list_directory(path).directories
+        return target.tree.listing(target.path, is_stranger_in_log_dir).directories
     except UnreadableError:
         return ()

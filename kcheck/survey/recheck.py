@@ -6,8 +6,9 @@ appear a moment later, and a partition that moves may be in two log dirs. Real d
 
 from collections.abc import Collection, Iterable
 
+from kcheck.disk.local import LOCAL
 from kcheck.disk.lock import locked_by
-from kcheck.disk.walk import is_directory, join
+from kcheck.disk.paths import join
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.views import LogDirView
 
@@ -41,7 +42,7 @@ def has_left(view: LogDirView | None, name: str) -> bool:
     """Whether a directory no longer exists: a broker moves partitions between its log dirs."""
     if view is None or view.locked_by is None:
         return False
-    return not is_directory(join(view.where.log_dir or "", name))
+    return not LOCAL.is_directory(join(view.where.log_dir or "", name))
 
 
 def _counts(finding: Finding) -> bool:

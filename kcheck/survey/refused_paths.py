@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Protocol, TypeVar
 
+from kcheck.disk.paths import join, split
 from kcheck.disk.refusals import Refusals
-from kcheck.disk.walk import join, split
 from kcheck.errors import KcheckError
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.names import parse_directory

@@ -16,6 +16,7 @@ from kcheck.rules import SERIES, Check, Precondition, Rule, Scope
 if TYPE_CHECKING:
     from kcheck.core.cluster.quorum import Quorum
     from kcheck.repairs import Repair
+    from kcheck.views.metadata_copy import CopyIn
 
 
 def all_rules(series: tuple[str, ...] = ("KC",)) -> tuple[Rule, ...]:
@@ -90,12 +91,12 @@ def check_log_dir(view: LogDirView, release: Release) -> Iterator[Finding]:
     yield from _check(Scope.LOG_DIR, view, release)
 
 
-def check_broker(views: tuple[LogDirView, ...], release: Release) -> Iterator[Finding]:
-    """Run the rules that compare the log dirs of one broker."""
+def check_broker(views: tuple[LogDirView, ...], release: Release, copy_in: "CopyIn") -> Iterator[Finding]:
+    """Run the rules that compare the log dirs of one broker; `copy_in` reads the metadata in them."""
     if len(views) > 1 and release.may_migrate_to_kraft:
         from kcheck.views.metadata_copy import with_modes  # imports the metadata decoders: only if a broker may migrate
 
-        views = with_modes(views)
+        views = with_modes(views, copy_in)
     return _check(Scope.BROKER, views, release)
 
 

@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import zip_longest
 
-from kcheck.disk.read import FilesOf
-from kcheck.disk.walk import folder_of
 from kcheck.formats import metadata_snapshot, producer_snapshot, quorum_state, transaction_index
 from kcheck.jobs.workers import Task, Workers
 from kcheck.model.depth import Depth
@@ -25,7 +23,7 @@ from kcheck.segments.time_span import TimeSpan
 from kcheck.segments.transactions import OpenTransactions, continue_transactions
 from kcheck.survey.coverage import CheckedCounts, Coverage
 from kcheck.survey.rule_runner import check_file
-from kcheck.views.partition import read_small
+from kcheck.views.partition import view_of
 
 SegmentOrFinding = SegmentView | Finding
 """The content of a segment, or the finding that it cannot be read."""
@@ -84,10 +82,9 @@ class SegmentScan:
             self.coverage.partitions += None not in answers
             yield view if tasks is None else self._put_together(view, dict(zip(tasks, answers, strict=True)), collected)
 
-    def segment(self, path: str, where: Location, base: Offset) -> Iterator[SegmentOrFinding]:
+    def segment(self, files: Files, name: str, where: Location, base: Offset) -> Iterator[SegmentOrFinding]:
         """Yield the content of a single `.log`; nothing after an interrupt."""
-        folder, slash, name = path.rpartition("/")
-        task = self._task(FilesOf(folder + slash, follow=True), name, where, base, 0)
+        task = self._task(files, name, where, base, 0)
         for _, answers in self._workers.run([(None, [task])]):
             for segment in answers:
                 if segment is not None:
@@ -104,7 +101,7 @@ class SegmentScan:
             if not self._depth.reads_segments or view.state not in LIVE or not is_whole(view):
                 yield (view, None), ()
                 continue
-            files, snapshots = files_of(view), snapshot_offsets(files_beside_segments(view.files))
+            files, snapshots = _disk_of(view), snapshot_offsets(files_beside_segments(view.files))
             wanted: dict[Offset, Task[SegmentOrFinding]] = {}
             for segment, behind in zip_longest(view.segments, view.segments[1:]):
                 base, name = segment.base_offset, log_name(segment.base_offset)
@@ -167,19 +164,19 @@ class SegmentScan:
             read.append(followed)
             if followed.unread:
                 collected.extend(_unread(followed, view.directories))
-        swaps = tuple(read_swaps(view, files_of(view), collected, verify=self._depth.verifies))
+        swaps = tuple(read_swaps(view, _disk_of(view), collected, verify=self._depth.verifies))
         return view._replace(read=tuple(read), producers=producers.view(), swaps=swaps)
 
     def _small_files(self, view: PartitionView, collected: list[Finding]) -> dict[str, FileView]:
         """Return the transaction indexes and producer snapshots by name, and run their rules."""
-        files, views = files_of(view), dict[str, FileView]()
+        files, views = _disk_of(view), dict[str, FileView]()
         for name in files_beside_segments(view.files - view.directories):
             named = parse_file(name)
             kind = None if named.suffix else _RULED.get(named.kind)
             if kind is not None:
                 where = view.where._replace(file=name)
                 try:
-                    views[name] = read_small(files, name, kind, where, self._release)
+                    views[name] = view_of(files.read_whole(name), kind, where, self._release)
                 except UnreadableError as error:
                     collected.append(kc001_unreadable.finding(where, error.why))
                 else:
@@ -196,9 +193,9 @@ class SegmentScan:
                     self._bytes += file.size
 
 
-def files_of(view: PartitionView) -> FilesOf:
-    """Return the files of a partition directory."""
-    return FilesOf(folder_of(view.where))
+def _disk_of(view: PartitionView) -> Files:
+    assert view.disk is not None
+    return view.disk
 
 
 def _examined(

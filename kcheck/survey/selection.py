@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from kcheck.disk.read import read_whole
-from kcheck.disk.walk import join, list_directory, split
+from kcheck.disk.paths import split
 from kcheck.errors import UsageError
 from kcheck.formats import offset_checkpoint
 from kcheck.model.names import OFFSET_CHECKPOINTS, is_stranger_in_log_dir, parse_directory
@@ -42,14 +41,14 @@ def _partitions_of(target: Target) -> Iterator[tuple[str, int]]:
     if target.kind is TargetKind.PARTITION:
         names: Iterable[str] = (split(target.path)[1],)
     else:
-        listing = list_directory(target.path, is_stranger_in_log_dir)
+        listing = target.tree.listing(target.path, is_stranger_in_log_dir)
         names = (*listing.directories, *listing.others)
     for directory in map(parse_directory, names):
         if directory is not None:
             yield directory.topic, directory.partition
     for name in OFFSET_CHECKPOINTS if target.kind is TargetKind.LOG_DIR else ():
         if name in listing.files:
-            value = offset_checkpoint.parse(read_whole(join(target.path, name))).value
+            value = offset_checkpoint.parse(target.tree.directory(target.path).read_whole(name)).value
             yield from ((topic, partition) for topic, offsets in value.by_topic().items() for partition in offsets)
 
 

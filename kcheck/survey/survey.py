@@ -2,9 +2,11 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
 
-from kcheck.disk.read import read_whole
-from kcheck.disk.walk import exists, file_size, real, split
+from kcheck.disk.local import LOCAL
+from kcheck.disk.paths import join, split
+from kcheck.disk.tree import Tree
 from kcheck.errors import UsageError
 from kcheck.formats import Format, all_formats, format_of
 from kcheck.model.finding import Finding, Location
@@ -19,6 +21,9 @@ from kcheck.survey.rule_runner import check_broker, check_file, check_log_dir, c
 from kcheck.views.log_dir import LogDirs, open_log_dir, open_single_partition, partitions
 from kcheck.views.partition import view_of
 from kcheck.views.targets import Target, broker_of
+
+if TYPE_CHECKING:
+    from kcheck.core.cluster.copies import MetadataCopy
 
 Deepen = Callable[[Iterable[PartitionView], Callable[[PartitionView], bool], list[Finding]], Iterator[PartitionView]]
 """Reads the segments of the partitions that the second argument selects, and yields all partitions in order.
@@ -74,21 +79,19 @@ class Survey:
 
     def log_dir(self, target: Target) -> tuple[LogDir, Iterator[PartitionView]]:
         """Return a log dir, and an iterator of its partitions."""
-        log_dir = self._log_dirs.open(target.path, target.broker_id)
+        log_dir = self._log_dirs.open(target)
         return log_dir, self._partitions(target, log_dir)
 
     def partition(self, target: Target) -> Iterator[PartitionView]:
         """Yield a partition directory given as an argument; nothing if it cannot be read."""
-        view, log_dir = open_single_partition(
-            target.path, target.broker_id, walk_all=self._walk_all, log_dirs=self._log_dirs
-        )
+        view, log_dir = open_single_partition(target, walk_all=self._walk_all, log_dirs=self._log_dirs)
         self.collected.extend(log_dir.findings)
         yield from self._checked(() if view is None else (view,), log_dir)
 
     def file(self, target: Target, kind: Format) -> FileView | None:
         """Return a small file given as an argument; None if it cannot be read."""
         try:
-            data = read_whole(target.path, follow=True)
+            data = target.tree.read_whole(target.path, follow=True)
         except UnreadableError as error:
             self.unreadable(target, error)
             return None
@@ -105,14 +108,20 @@ class Survey:
     def compare(self) -> None:
         """Run the rules that compare the log dirs of each broker, after all have been read."""
         for same in self._by_broker.values():
-            self._collect(check_broker(tuple(map(remaining, same.values())), self.release))
+            self._collect(check_broker(tuple(map(remaining, same.values())), self.release, self._copy_in))
+
+    def _copy_in(self, view: LogDirView, name: str) -> "MetadataCopy | None":
+        path = view.where.log_dir or ""
+        return self._log_dirs.copy(self._log_dirs.trees[path], join(path, name), view.where.broker_id)
 
     def _partitions(self, target: Target, log_dir: LogDir) -> Iterator[PartitionView]:
         """Yield the partitions, then run the rules of the log dir on a summary of them."""
         light: list[PartitionView] = []
 
         def views() -> Iterator[PartitionView]:
-            for view in partitions(log_dir, wanted=self._wanted, walk_all=self._walk_all, release=self.release):
+            for view in partitions(
+                target.tree, log_dir, wanted=self._wanted, walk_all=self._walk_all, release=self.release
+            ):
                 named = view.files & {PARTITION_METADATA}
                 light.append(view._replace(epochs=None, metadata=None, segments=(), last_batch=None, files=named))
                 yield view
@@ -124,7 +133,9 @@ class Survey:
         of_log_dir = checked_log_dir(log_dir_view, unread, light, self.release)
         self._collect(self._settle(log_dir, of_log_dir))
         self.collected.extend(log_dir.findings)
-        self._by_broker.setdefault(broker_of(target, log_dir_view), {}).setdefault(real(target.path), log_dir_view)
+        self._by_broker.setdefault(broker_of(target, log_dir_view), {}).setdefault(
+            target.tree.real(target.path), log_dir_view
+        )
         if not self._is_second_read:
             self.collected[before:] = self._confirmed(target, self.collected[before:])
 
@@ -133,7 +144,8 @@ class Survey:
         suspect = suspects(target.path, findings)
         if not suspect:
             return findings
-        log_dir = open_log_dir(target.path, target.broker_id, self.release)
+        target = target._replace(tree=LOCAL)  # It reads everything anew; only this machine's log dirs are in use.
+        log_dir = open_log_dir(target.tree, target.path, target.broker_id, self.release)
         named = tuple(directory for directory in log_dir.directories if directory[0] in suspect)
         second = Survey(
             wanted=self._wanted, release=self.release, walk_all=self._walk_all, deepen=self._deepen, is_second_read=True
@@ -197,9 +209,9 @@ def _unseen(log_dir: LogDir, seen: list[PartitionView]) -> Iterator[PartitionVie
             )
 
 
-def requested_format(path: str, as_kind: str | None) -> Format:
+def requested_format(tree: Tree, path: str, as_kind: str | None) -> Format:
     """Return the format of a file; UsageError if neither its name nor `--as` gives it."""
-    if not exists(path):
+    if not tree.exists(path):
         raise UsageError(f"{path}: no such file or directory")
     if as_kind is None:
         known_format = format_of(path)
@@ -210,7 +222,7 @@ def requested_format(path: str, as_kind: str | None) -> Format:
     known = ", ".join(sorted(known.kind for known in all_formats()))
     if as_kind is None:
         try:
-            file_size(path)
+            tree.size(path)
         except UnreadableError as error:  # It may be a directory without permission.
             raise UsageError(f"{path}: {error}") from error
         raise UsageError(f"{path}: not a Kafka file name; use --as KIND: {known}")

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, Self
 
-from kcheck.disk.walk import split
 from kcheck.documents.answer import COMPARED_COUNT_MAX, COMPARED_SIZE_MAX, BrokerAnswer, Outcomes, outcomes_of
 from kcheck.formats import Format
 from kcheck.jobs.workers import Task, Workers
@@ -19,7 +18,7 @@ from kcheck.model.views import Different, PartitionView, ReplicasView
 from kcheck.segments.time_span import TimeSpan
 from kcheck.survey.coverage import CheckedCounts, Coverage, Progress
 from kcheck.survey.rule_runner import check_cluster, check_replicas, check_segment
-from kcheck.survey.segment_scan import SegmentScan, files_of
+from kcheck.survey.segment_scan import SegmentScan
 from kcheck.survey.selection import require_match
 from kcheck.survey.survey import Survey, requested_format
 from kcheck.tables import findings
@@ -102,7 +101,11 @@ def check(
     targets = replica_targets(arguments)
     require_match(targets, wanted)
     starts = starts or next_starts(arguments, targets, wanted, log_dirs, metadata)
-    kinds = {target: requested_format(target.path, as_kind) for target in targets if target.kind is TargetKind.FILE}
+    kinds = {
+        target: requested_format(target.tree, target.path, as_kind)
+        for target in targets
+        if target.kind is TargetKind.FILE
+    }
     coverage = Coverage()
     coverage.plan(targets, wanted, reads_segments=depth.reads_segments)
     interrupted = False
@@ -166,9 +169,12 @@ def _examine(target: Target, kind: Format | None, survey: Survey, scan: SegmentS
 
 def _segment(target: Target, survey: Survey, scan: SegmentScan) -> None:
     """Check a single `.log`."""
-    base = parse_file(split(target.path)[1]).offset
-    where = Location(broker_id=target.broker_id, file=target.path)
-    for segment in scan.segment(target.path, where, base or Offset(0)):
+    folder, slash, name = target.path.rpartition("/")
+    files, where = (
+        target.tree.directory(folder + slash, follow=True),
+        Location(broker_id=target.broker_id, file=target.path),
+    )
+    for segment in scan.segment(files, name, where, parse_file(name).offset or Offset(0)):
         survey.collected.extend((segment,) if isinstance(segment, Finding) else check_segment(segment, survey.release))
 
 
@@ -225,4 +231,4 @@ class _Cluster:
         for other in others:
             size = sum(segment.size for view in (first, other) for segment in view.segments)
             self._coverage.planned["bytes"] += size
-            yield Task(partial(first_difference, first, other, files_of), other.where, size)
+            yield Task(partial(first_difference, first, other), other.where, size)

@@ -235,7 +235,7 @@ def _unknown_partition(wanted: tuple[str, int], path: str) -> str:
 
 
 def _of_kraft(paths: tuple[MetadataPath, ...], question: ClusterQuestion) -> tuple[Known, tuple[PartitionChange, ...]]:
-    copies = [read_copy(path.path, path.node_id, only=path.only) for path in paths]
+    copies = [read_copy(path.tree, path.path, path.node_id, only=path.only) for path in paths]
     standing = quorum(copies)
     newest = next(path for path, copy in zip(paths, copies, strict=True) if copy is standing.newest)
     extent = EVERYTHING if question.at is None else Extent(until=question.at)
@@ -244,7 +244,7 @@ def _of_kraft(paths: tuple[MetadataPath, ...], question: ClusterQuestion) -> tup
     changes = () if question.history is None else _history(newest, question.history, extent)
     shown = standing.newest
     if question.at is not None:
-        shown = read_copy(newest.path, newest.node_id, extent, only=newest.only)
+        shown = read_copy(newest.tree, newest.path, newest.node_id, extent, only=newest.only)
         if shown.end <= question.at and shown.problems:
             raise UsageError(f"--at {question.at}: {shown.problems[0].place}: {shown.problems[0].why}")
     known = Known(
@@ -276,7 +276,7 @@ def _uncommitted(path: MetadataPath, standing: Quorum) -> MetadataTail | None:
         del replay, data, timestamp
         names.update((name,) if offset >= start else ())
 
-    read_copy(path.path, path.node_id, EVERYTHING, observe, only=path.only)
+    read_copy(path.tree, path.path, path.node_id, EVERYTHING, observe, only=path.only)
     return MetadataTail(start, end, names)
 
 
@@ -287,7 +287,7 @@ def _history(path: MetadataPath, wanted: tuple[str, int], extent: Extent) -> tup
         del name, data
         history.observe(replay.registration(*wanted), offset, timestamp)
 
-    read_copy(path.path, path.node_id, extent._replace(whole=True), observe, only=path.only)
+    read_copy(path.tree, path.path, path.node_id, extent._replace(whole=True), observe, only=path.only)
     if not history.changes:
         raise UsageError(_unknown_partition(wanted, path.path))
     return tuple(history.changes)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from kcheck.core.releases.releases import NEWEST_TESTED
-from kcheck.disk.read import opened, unreadable
-from kcheck.disk.walk import exists, is_directory
+from kcheck.disk.refusals import unreadable
+from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer
 from kcheck.dumps.filter import DumpDetail, DumpRow, Filter
 from kcheck.dumps.open_file import Damage, File
@@ -91,16 +91,17 @@ def _kind_of(
 
     A directory `alone` is a UsageError too; among other paths it must not hide them.
     """
-    if not exists(path):
+    tree = tree_of(path)
+    if not tree.exists(path):
         raise UsageError(f"{path}: no such file or directory")
-    if alone and is_directory(path):
+    if alone and tree.is_directory(path):
         raise UsageError(f"{path} is a directory; dump reads files, kcheck inspect reads directories")
     try:
-        with opened(path, follow=True):
+        with tree.open(path, follow=True):
             pass
     except UnreadableError as error:
         return error
-    name = requested_format(path, as_kind).kind
+    name = requested_format(tree, path, as_kind).kind
     kind = KINDS.get(name)
     if kind is None:
         raise UsageError(f"{path}: dump does not read {name} files; use kcheck inspect (dump reads {', '.join(KINDS)})")
@@ -129,7 +130,7 @@ def _files(
         if isinstance(kind, UnreadableError):
             continue
         try:
-            with opened(path, follow=True) as source:
+            with tree_of(path).open(path, follow=True) as source:
                 kind.accept(source.size)
                 file = File(path, source)
                 yield {

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from kcheck.core.releases.releases import NEWEST_TESTED
 from kcheck.disk.package_data import log_catalogue
-from kcheck.disk.walk import exists, is_directory, logs_in
+from kcheck.disk.tree import logs_in, tree_of
 from kcheck.documents.answer import Answer
 from kcheck.errors import UsageError
 from kcheck.messages.catalogue import LogRule
@@ -82,8 +82,8 @@ def asked(arguments: Iterable[str]) -> Asked:
             raise UsageError("an argument is empty: name a rule, a log, or paste a line")
         elif argument == _STDIN:
             logs.append(argument)
-        elif exists(argument):
-            (directories if is_directory(argument) else logs).append(argument)
+        elif (tree := tree_of(argument)).exists(argument):
+            (directories if tree.is_directory(argument) else logs).append(argument)
             logs += logs_in(argument)
         elif any(character.isspace() for character in argument.strip()):
             texts.append(argument)

@@ -10,7 +10,7 @@ from kcheck.core.releases.release_evidence import Clue, EvidenceKind, evidence
 from kcheck.core.releases.releases import release as release_of
 from kcheck.disk.log_text import BROKEN_TEXT, LogText, parts_of_stream, text_of
 from kcheck.disk.package_data import log_catalogue
-from kcheck.disk.read import opened
+from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer
 from kcheck.documents.explain import cause_row, comparison_row, line_block, place_row
 from kcheck.documents.inspection import InspectDetail, InspectedLogDir, InspectedPartition
@@ -96,7 +96,7 @@ def _events_of(log: BrokerLog, collected: list[Finding]) -> Iterator[LogEvent]:
         if log.path == STDIN:
             yield from _of_text(log.path, LogText(log.parts), collected)
             return
-        with opened(log.path, follow=True) as source:
+        with tree_of(log.path).open(log.path, follow=True) as source:
             yield from _of_text(log.path, text_of(source), collected)
     except UnreadableError as error:
         collected.append(kc001_unreadable.log_finding(log.path, error.why))
@@ -223,7 +223,7 @@ def _looked_at(path: str, collected: list[Finding]) -> BrokerLog | None:
 def broker_log(path: str) -> BrokerLog:
     """Return a log with what it says of its broker; UnreadableError if it cannot be read."""
     facts = broker_log_facts(path)
-    with opened(path, follow=True) as source:
+    with tree_of(path).open(path, follow=True) as source:
         first = events(log_catalogue(), islice(text_of(source).lines(), _PEEKED))
         begin = next((event.time for event in first if event.time is not None), 0)
     return BrokerLog(path, facts=facts, begin=begin)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 from kcheck.core.start.cordoned import is_cordoned
-from kcheck.disk.read import opened
+from kcheck.disk.paths import folder_of, join, split
 from kcheck.disk.refusals import Refusals
-from kcheck.disk.walk import file_size, folder_of, join, list_directory, split
+from kcheck.disk.tree import Tree
 from kcheck.documents.answer import BrokerAnswer
 from kcheck.documents.inspect import item_row
 from kcheck.documents.inspection import (
@@ -67,37 +67,45 @@ def inspect(
     """
     targets = tuple(target for path in paths for target in replica_targets([path]))
     require_match(targets, wanted)
-    kinds = {target: requested_format(target.path, as_kind) for target in targets if target.kind is TargetKind.FILE}
+    kinds = {
+        target: requested_format(target.tree, target.path, as_kind)
+        for target in targets
+        if target.kind is TargetKind.FILE
+    }
     log_dirs = LogDirs(release)
     settle = next_starts(paths, targets, wanted, log_dirs).settle
     survey = Survey(wanted=wanted, release=release, walk_all=detail.walk_all, log_dirs=log_dirs, settle=settle)
     return Inspection(
         release=release,
         detail=detail,
-        items=_items(survey, targets, kinds, detail),
+        items=_items(survey, targets, kinds, detail, log_dirs),
         collected=survey.collected,
         checked=(*paths, *(target.path for target in targets)),
     )
 
 
 def _items(
-    survey: Survey, targets: tuple[Target, ...], kinds: dict[Target, Format], detail: InspectDetail
+    survey: Survey,
+    targets: tuple[Target, ...],
+    kinds: dict[Target, Format],
+    detail: InspectDetail,
+    log_dirs: LogDirs,
 ) -> Iterator[InspectedItem]:
     """Yield an item per target, then compare the log dirs of each broker and name what was refused."""
     with Refusals() as refused:
-        cordons = _cordons(targets, survey.release)
+        cordons = _cordons(targets, log_dirs)
         for target in targets:
             yield from _items_of(survey, target, kinds, detail, cordons)
         survey.compare()
     survey.collected.extend(refused_findings(refused, survey.collected))
 
 
-def _cordons(targets: tuple[Target, ...], release: Release) -> Cordons:
+def _cordons(targets: tuple[Target, ...], log_dirs: LogDirs) -> Cordons:
     """Return the function that tells whether a log dir is cordoned; it reads the metadata when it is first asked."""
-    image = cache(partial(image_at_hand, targets, (), release))
+    image = cache(partial(image_at_hand, targets, (), log_dirs))
 
     def cordoned(target: Target, view: LogDirView) -> bool | None:
-        if not release.cordons_log_dirs:
+        if not log_dirs.release.cordons_log_dirs:
             return None
         setting = None if target.config is None else read_properties(target.config).get(CORDONED)
         return is_cordoned(view, image(), setting)
@@ -112,24 +120,28 @@ def _items_of(
         case TargetKind.LOG_DIR:
             log_dir, views = survey.log_dir(target)
             require_same_broker(target, log_dir.view)
-            yield InspectedLogDir(log_dir.view, map(partial(_partition, detail), views), cordons(target, log_dir.view))
+            yield InspectedLogDir(
+                log_dir.view, map(partial(_partition, target.tree, detail), views), cordons(target, log_dir.view)
+            )
         case TargetKind.PARTITION:
-            yield from (_partition(detail, view, target.path) for view in survey.partition(target))
+            yield from (_partition(target.tree, detail, view, target.path) for view in survey.partition(target))
         case TargetKind.FILE:
             yield from _file(survey, target, kinds[target], detail)
 
 
-def _partition(detail: InspectDetail, view: PartitionView, path: str | None = None) -> InspectedPartition:
+def _partition(tree: Tree, detail: InspectDetail, view: PartitionView, path: str | None = None) -> InspectedPartition:
     """Return a partition; if its files cannot be read, the survey has the finding."""
     folder = folder_of(view.where)
     item = InspectedPartition(folder if path is None else path, view)
     try:
         if detail.files:
-            names = list_directory(folder).files
-            item = item._replace(files=tuple((name, file_size(join(folder, name))) for name in names))
+            names = tree.listing(folder).files
+            item = item._replace(files=tuple((name, tree.size(join(folder, name))) for name in names))
         if detail.batches:
             bases = (segment.base_offset for segment in view.segments)
-            item = item._replace(batches=tuple(batch for base in bases for batch in batches_of(folder, base)))
+            item = item._replace(
+                batches=tuple(batch for base in bases for batch in batches_of(tree.directory(folder), base))
+            )
     except UnreadableError:
         pass
     return item
@@ -142,17 +154,17 @@ def _file(survey: Survey, target: Target, kind: Format, detail: InspectDetail) -
             yield InspectedFile(target.path, view, kind)
         return
     try:
-        yield _segment(target.path, detail)
+        yield _segment(target.tree, target.path, detail)
     except UnreadableError as error:
         survey.unreadable(target, error)
 
 
-def _segment(path: str, detail: InspectDetail) -> InspectedSegment:
+def _segment(tree: Tree, path: str, detail: InspectDetail) -> InspectedSegment:
     """Read a single `.log` from its start."""
     base = parse_file(split(path)[1]).offset
     headers: list[Batch] = []
     count, timestamp, end = 0, -1, base
-    with opened(path, follow=True) as source:
+    with tree.open(path, follow=True) as source:
         walk = Walk(source)
         for batch in walk:
             count, end = count + 1, Offset(batch.last_offset + 1)

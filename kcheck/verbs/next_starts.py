@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from kcheck.disk.walk import split
 from kcheck.model.finding import Finding
 from kcheck.model.names import CLUSTER_METADATA, PartitionDirectory
 from kcheck.model.release import Release
@@ -96,7 +95,7 @@ class NextStarts:
         return any(
             directory.topic == CLUSTER_METADATA
             for target in self._targets
-            for _, directory in opened(_log_dir_of(target), target.broker_id).directories
+            for _, directory in opened(target).directories
         )
 
     def settled_by(self, workers: "Workers") -> "Settle":
@@ -147,8 +146,8 @@ class NextStarts:
         directories, clean, context = self._context(log_dir)
         if name not in directories:
             return None
-        wanted = [(name, directories[name])]
-        starts = load_directories(log_dir, wanted, [], load_below(path), has_left, clean=clean, context=context)
+        wanted, load = [(name, directories[name])], load_below(self._log_dirs.trees[path], path)
+        starts = load_directories(log_dir, wanted, [], load, has_left, clean=clean, context=context)
         start = next(starts, None)
         if start is None:
             return None
@@ -165,7 +164,3 @@ def next_starts(
     """Return the next starts for the arguments of a command; `metadata` are copies that the user names."""
     options = partial(start_options, arguments, wanted, log_dirs.release, metadata)
     return NextStarts(targets, options, log_dirs, named=bool(metadata))
-
-
-def _log_dir_of(target: Target) -> str:
-    return target.path if target.kind is TargetKind.LOG_DIR else split(target.path)[0]

@@ -7,8 +7,8 @@ from typing import Self
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Mode, Outcome
 from kcheck.core.start.verdicts import log_dir_severity
-from kcheck.disk.read import FilesOf
-from kcheck.disk.walk import exists, join, split
+from kcheck.disk.paths import join, split
+from kcheck.disk.tree import Tree
 from kcheck.documents.answer import COMPARED_COUNT_MAX, COMPARED_SIZE_MAX, BrokerAnswer, Outcomes
 from kcheck.documents.predict import log_dir_row, partition_row
 from kcheck.model.finding import Finding, Severity
@@ -22,7 +22,6 @@ from kcheck.survey.recheck import has_left
 from kcheck.survey.selection import require_match
 from kcheck.tables import predictions as predictions_table
 from kcheck.views.log_dir import LogDirs, open_single_partition, report_links, wanted_directories
-from kcheck.views.metadata_copy import complete_copy
 from kcheck.views.partition import read_partition
 from kcheck.views.targets import Target, TargetKind, broker_of, directory_wanted, paths_of, replica_targets
 
@@ -73,7 +72,7 @@ def predict(arguments: list[str], options: StartOptions) -> Prediction:
     targets = replica_targets(arguments)
     for target in targets:
         if target.kind is TargetKind.FILE:
-            raise directory_wanted(target.path, "a start")
+            raise directory_wanted(target, "a start")
     require_match(targets, options.wanted)
     return _prediction(targets, options, LogDirs(options.release))
 
@@ -114,16 +113,15 @@ def with_copies(targets: Iterable[Target], options: StartOptions, log_dirs: LogD
     else:
         copies, zookeeper, ids = {}, None, []
     clusters, has_log_without_id, release = set[str](), False, options.release
-    paths = {target.path if target.kind is TargetKind.LOG_DIR else split(target.path)[0]: target for target in targets}
-    for path, target in paths.items():
-        log_dir = log_dirs.open(path, target.broker_id)
+    for path, target in {target.log_dir: target for target in targets}.items():
+        log_dir = log_dirs.open(target)
         cluster = log_dir.view.cluster_id or ""
         clusters.add(cluster)
         for name, directory in log_dir.directories if cluster and release.kraft_is_production_ready else ():
             if is_metadata_log(name, directory, release):
-                copy = complete_copy(join(path, name), log_dir.view.where.broker_id)
+                copy = log_dirs.copy(target.tree, join(path, name), log_dir.view.where.broker_id)
                 copies[cluster] = (*copies.get(cluster, ()), *([copy] if copy else ()))
-            elif release.passes_over_logs_without_id and not exists(join(path, name, PARTITION_METADATA)):
+            elif release.passes_over_logs_without_id and not target.tree.exists(join(path, name, PARTITION_METADATA)):
                 has_log_without_id = True
     if ids:
         require_own_cluster(ids, clusters)
@@ -142,51 +140,51 @@ def start_of(
 
     Without `all_simulated`, logs that the start loads unchanged are not simulated: `after` of these is empty.
     """
-    log_dirs = log_dirs or LogDirs(options.release)
+    log_dirs, tree, path = log_dirs or LogDirs(options.release), target.tree, target.log_dir
     if target.kind is TargetKind.LOG_DIR:
-        log_dir = log_dirs.open(target.path, target.broker_id)
+        log_dir = log_dirs.open(target)
         directories = wanted_directories(log_dir, options.wanted)
         report_links(log_dir, options.wanted)
         collected.extend(log_dir.findings)
-        load = load_below(target.path) if all_simulated else quick_load_below(target.path, log_dir)
-        start = start_log_dir(target.path, log_dir, directories, options, collected, load, has_left)
+        load = load_below(tree, path) if all_simulated else quick_load_below(tree, path, log_dir)
+        start = start_log_dir(path, log_dir, directories, options, collected, load, has_left)
         return start._replace(broker=broker_of(target, log_dir.view))
-    view, log_dir = open_single_partition(target.path, target.broker_id, walk_all=False, log_dirs=log_dirs)
+    view, log_dir = open_single_partition(target, walk_all=False, log_dirs=log_dirs)
     if view is None:
         collected.extend(log_dir.findings)
         return LogDirPrediction(
             path=target.path, broker_id=None, outcome=Outcome.UNKNOWN, reasons=(), clean=False, mode=Mode.KRAFT,
             uncertain=None, partitions=(),
         )  # fmt: skip
-    parent, name = split(target.path)
+    name = split(target.path)[1]
     directory = PartitionDirectory(view.topic, view.partition, view.state, canonical=True)
-    return start_log_dir(parent, log_dir, [(name, directory)], options, collected, load_below(parent), has_left)
+    load = load_below(tree, path)
+    return start_log_dir(path, log_dir, [(name, directory)], options, collected, load, has_left)
 
 
-def load_below(path: str) -> Load:
+def load_below(tree: Tree, path: str) -> Load:
     """Return what predicts one partition directory of the log dir at a path."""
     from kcheck.startup.partition import start_partition  # imports numpy: only to simulate a start
 
     def load(name: str, directory: PartitionDirectory, inputs: LoadInputs, context: Context) -> PartitionPrediction:
-        return start_partition(FilesOf(join(path, name)), name, directory, inputs, context)
+        return start_partition(tree.directory(join(path, name)), name, directory, inputs, context)
 
     return load
 
 
-def quick_load_below(path: str, log_dir: LogDir) -> Load:
+def quick_load_below(tree: Tree, path: str, log_dir: LogDir) -> Load:
     """Return what predicts one partition directory, without a simulation of logs that the start loads unchanged."""
 
     def load(name: str, directory: PartitionDirectory, inputs: LoadInputs, context: Context) -> PartitionPrediction:
         start = None
         if inputs.clean:
-            below = join(path, name)
+            disk = tree.directory(join(path, name))
             view, unread = read_partition(
-                below, directory, log_dir.view.where._replace(dir=name), log_dir=log_dir.view,
+                disk, directory, log_dir.view.where._replace(dir=name), log_dir=log_dir.view,
                 offsets=log_dir.checkpoints.of(directory.topic, directory.partition), walk_all=False,
                 release=context.release,
             )  # fmt: skip
-            disk = FilesOf(below)
             start = None if unread else unchanged_prediction(disk, name, directory, view, inputs, context)
-        return start or load_below(path)(name, directory, inputs, context)
+        return start or load_below(tree, path)(name, directory, inputs, context)
 
     return load

@@ -7,7 +7,7 @@ from kcheck.core.cluster.copies import newest_copy
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.preflight import ReasonKind
 from kcheck.core.start.startup import SETTINGS
-from kcheck.disk.walk import is_bundle
+from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import BrokerAnswer, Outcomes
 from kcheck.documents.preflight import PreflightReason, cluster_reasons, start_reasons
 from kcheck.model.names import META_PROPERTIES
@@ -86,7 +86,7 @@ def log_dirs_of(properties: str) -> list[str]:
     One in a bundle says nothing about the directories of this host.
     """
     config = read_properties(properties)
-    has_named = config.get("log.dirs") or config.get("log.dir") or is_bundle(properties)
+    has_named = config.get("log.dirs") or config.get("log.dir") or tree_of(properties).is_bundle
     return [properties] if has_named else [DEFAULT_LOG_DIR]
 
 
@@ -140,7 +140,7 @@ def preflight(
 def _foreign(targets: Iterable[Target], opened: LogDirs) -> Iterator[PreflightReason]:
     """Yield the log dirs of other brokers: with them no release starts (MetaPropertiesEnsemble.verify 4.3.1)."""
     for target in targets:
-        own = other_broker(target, opened.open(target.path, target.broker_id).view)
+        own = other_broker(target, opened.open(target).view)
         if own is not None:
             why = f"{META_PROPERTIES} says broker {own}, but the settings say {target.broker_id}"
             yield PreflightReason(ReasonKind.ABORT, why, target.path)

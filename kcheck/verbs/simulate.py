@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from kcheck.core.releases.releases import NEWEST_TESTED, lines
 from kcheck.disk.new_files import write_tree
-from kcheck.disk.read import read_whole
+from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer
 from kcheck.documents.simulation import releases_body, replay_body, search_body, searches_body
 from kcheck.errors import UsageError
@@ -275,7 +275,7 @@ def histories() -> tuple[ShippedHistory, ...]:
 def text_at(path: str) -> str:
     """Return the text of a history: a file, or the shipped one of this name; UsageError if there is neither."""
     try:
-        data = read_whole(path, follow=True, size_max=_SIZE_MAX)
+        data = tree_of(path).read_whole(path, follow=True, size_max=_SIZE_MAX)
     except UnreadableError as error:
         known = {history.name: history for history in histories()}
         if path in known:

@@ -1,10 +1,13 @@
 """Reads a log dir: its small files, then its partitions one by one, in bounded memory."""
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
+from kcheck.disk.directory import Directory
+from kcheck.disk.listing import Listing
 from kcheck.disk.lock import locked_by
-from kcheck.disk.read import FilesOf, is_empty
-from kcheck.disk.walk import Listing, is_directory, join, list_directory, split
+from kcheck.disk.paths import join, split
+from kcheck.disk.tree import Tree
 from kcheck.formats import Format, clean_shutdown, meta_properties, metadata_snapshot, offset_checkpoint
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import (
@@ -31,6 +34,10 @@ from kcheck.model.views import CheckpointOffsets, Checkpoints, FileView, LogDir,
 from kcheck.rules import kc001_unreadable
 from kcheck.views.partition import read_small, try_partition
 from kcheck.views.remote_index_cache import remote_index_cache
+from kcheck.views.targets import Target
+
+if TYPE_CHECKING:
+    from kcheck.core.cluster.copies import MetadataCopy
 
 _SMALL_SIZE_MAX = 1 << 20
 
@@ -42,18 +49,18 @@ FILES: tuple[tuple[str, Format], ...] = (
 )
 
 
-def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
+def open_log_dir(tree: Tree, path: str, broker_id: int | None, release: Release) -> LogDir:
     """Read the files at the top of a log dir."""
     where = Location(log_dir=path, broker_id=broker_id)
     findings: list[Finding] = []
     unlisted = None
     try:
-        listing = list_directory(path, is_stranger_in_log_dir)
+        listing = tree.listing(path, is_stranger_in_log_dir)
     except UnreadableError as error:
         listing, unlisted = Listing((), (), ()), error.why
         findings.append(kc001_unreadable.finding(where, unlisted))
-    files, unread = _files(path, where, listing, release)
-    cache = remote_index_cache(path, listing, release)
+    files, unread = _files(tree.directory(path), where, listing, release)
+    cache = remote_index_cache(tree, path, listing, release)
     not_read = unread if not isinstance(cache, Unreadable) else {**unread, REMOTE_INDEX_CACHE: cache}
     findings.extend(kc001_unreadable.finding(where._replace(file=name), why) for name, why in not_read.items())
     identity = files[META_PROPERTIES].parsed.value if META_PROPERTIES in files else meta_properties.MetaProperties({})
@@ -62,7 +69,7 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
         files = {name: file._replace(where=where._replace(file=name)) for name, file in files.items()}
         findings = [finding._replace(where=finding.where._replace(broker_id=where.broker_id)) for finding in findings]
     # The broker follows every link to a directory.
-    linked = tuple(name for name in listing.others if is_directory(join(path, name)))
+    linked = tuple(name for name in listing.others if tree.is_directory(join(path, name)))
     blocking = tuple(name for name in listing.others if name not in linked)
     unparseable = tuple(
         name for name in (*listing.directories, *linked)
@@ -72,7 +79,7 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
         where=where,
         cluster_id=identity.properties.get("cluster.id"),
         directory_id=identity.properties.get("directory.id"),
-        clean_shutdown=CLEAN_SHUTDOWN in listing.files or _is_marker(path, unparseable, release),
+        clean_shutdown=CLEAN_SHUTDOWN in listing.files or _is_marker(tree, path, unparseable, release),
         files=files,
         unread=unread,
         unparseable=unparseable,
@@ -81,7 +88,7 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
             for name, directory in _of_partitions((*listing.files, *blocking))
             if directory.state is DirectoryState.CURRENT
         ),
-        locked_by=locked_by(path),
+        locked_by=None if tree.is_remote else locked_by(path),
         remote_index_cache=None if isinstance(cache, Unreadable) else cache,
     )
     directories, links = _of_partitions(listing.directories), _of_partitions(linked)
@@ -95,9 +102,10 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
     )
 
 
-def _is_marker(path: str, unparseable: tuple[str, ...], release: Release) -> bool:
+def _is_marker(tree: Tree, path: str, unparseable: tuple[str, ...], release: Release) -> bool:
     """Whether a directory counts as the mark of a clean stop: from 2.8 on an empty one, which the broker removes."""
-    return release.removes_marker_first and CLEAN_SHUTDOWN in unparseable and is_empty(join(path, CLEAN_SHUTDOWN))
+    is_blocked = release.removes_marker_first and CLEAN_SHUTDOWN in unparseable
+    return is_blocked and tree.is_empty(join(path, CLEAN_SHUTDOWN))
 
 
 class LogDirs:
@@ -107,14 +115,30 @@ class LogDirs:
         """Take the release to model."""
         self.release = release
         self._opened: dict[tuple[str, int | None], LogDir] = {}
+        self.trees: dict[str, Tree] = {}
+        """What each opened log dir is in."""
+        self._copies: dict[tuple[str, int | None], MetadataCopy | None] = {}
 
-    def open(self, path: str, broker_id: int | None) -> LogDir:
-        """Return a log dir with its own copy of the findings made while opening it."""
-        key = (path, broker_id)
+    def open(self, target: Target) -> LogDir:
+        """Return the log dir of a target with its own copy of the findings made while opening it."""
+        key = (target.log_dir, target.broker_id)
         if key not in self._opened:
-            self._opened[key] = open_log_dir(path, broker_id, self.release)
+            self._opened[key] = open_log_dir(target.tree, *key, self.release)
+            self.trees.setdefault(target.log_dir, target.tree)
         log_dir = self._opened[key]
         return log_dir._replace(findings=[*log_dir.findings])
+
+    def copy(self, tree: Tree, path: str, node_id: int | None) -> "MetadataCopy | None":
+        """Return the copy of the cluster's metadata in a directory, which is replayed once.
+
+        None if it does not decide, as of `complete_copy`.
+        """
+        key = (path, node_id)
+        if key not in self._copies:
+            from kcheck.views.metadata_copy import complete_copy  # imports the decoders: only for a metadata log
+
+            self._copies[key] = complete_copy(tree, path, node_id)
+        return self._copies[key]
 
 
 def _of_partitions(names: tuple[str, ...]) -> tuple[tuple[str, PartitionDirectory], ...]:
@@ -123,12 +147,12 @@ def _of_partitions(names: tuple[str, ...]) -> tuple[tuple[str, PartitionDirector
 
 
 def partitions(
-    log_dir: LogDir, *, wanted: PartitionFilter, walk_all: bool, release: Release
+    tree: Tree, log_dir: LogDir, *, wanted: PartitionFilter, walk_all: bool, release: Release
 ) -> Iterator[PartitionView]:
     """Yield the partitions of a log dir by topic and number; a failure becomes a finding of the log dir."""
     report_links(log_dir, wanted)
     for name, directory in wanted_directories(log_dir, wanted):
-        view = one_partition(log_dir, name, directory, walk_all=walk_all, release=release)
+        view = one_partition(tree, log_dir, name, directory, walk_all=walk_all, release=release)
         if view is not None:
             yield view
 
@@ -148,12 +172,12 @@ def wanted_directories(log_dir: LogDir, wanted: PartitionFilter) -> list[tuple[s
 
 
 def one_partition(
-    log_dir: LogDir, name: str, directory: PartitionDirectory, *, walk_all: bool, release: Release
+    tree: Tree, log_dir: LogDir, name: str, directory: PartitionDirectory, *, walk_all: bool, release: Release
 ) -> PartitionView | None:
     """Return one partition of a log dir; None, and finding KC000, after a bug in kcheck."""
     where = log_dir.view.where._replace(dir=name)
     view, findings = try_partition(
-        join(where.log_dir or "", name), directory, where, log_dir=log_dir.view,
+        tree.directory(join(where.log_dir or "", name)), directory, where, log_dir=log_dir.view,
         offsets=log_dir.checkpoints.of(directory.topic, directory.partition),
         walk_all=walk_all, release=release,
     )  # fmt: skip
@@ -161,37 +185,36 @@ def one_partition(
     return view
 
 
-def open_single_partition(
-    path: str, broker_id: int | None, *, walk_all: bool, log_dirs: LogDirs
-) -> tuple[PartitionView | None, LogDir]:
+def open_single_partition(target: Target, *, walk_all: bool, log_dirs: LogDirs) -> tuple[PartitionView | None, LogDir]:
     """Return a partition directory given as an argument, with the log dir around it, if any."""
-    parent, name = split(path)
+    tree, path, name = target.tree, target.path, split(target.path)[1]
     directory = parse_directory(name)
     assert directory is not None
     release = log_dirs.release
-    log_dir = log_dirs.open(parent, broker_id)._replace(alone=True)
+    log_dir = log_dirs.open(target)._replace(alone=True)
     if log_dir.view.files:
         log_dir.findings.clear()
-        return one_partition(log_dir, name, directory, walk_all=walk_all, release=release), log_dir
-    where = Location(broker_id=broker_id, dir=path)
+        return one_partition(tree, log_dir, name, directory, walk_all=walk_all, release=release), log_dir
+    where = Location(broker_id=target.broker_id, dir=path)
     view, findings = try_partition(
-        path, directory, where, log_dir=None, offsets=CheckpointOffsets(), walk_all=walk_all, release=release
+        tree.directory(path), directory, where, log_dir=None, offsets=CheckpointOffsets(), walk_all=walk_all,
+        release=release,
     )  # fmt: skip
     return view, LogDir(view=log_dir.view, checkpoints=log_dir.checkpoints, findings=list(findings), alone=True)
 
 
 def _files(
-    path: str, where: Location, listing: Listing, release: Release
+    folder: Directory, where: Location, listing: Listing, release: Release
 ) -> tuple[dict[str, FileView], dict[str, Unreadable]]:
     """Return the files that could be read, and why the others could not."""
-    files, views, unread = FilesOf(path), dict[str, FileView](), dict[str, Unreadable]()
+    views, unread = dict[str, FileView](), dict[str, Unreadable]()
     for name, kind in FILES:
         if name not in listing.files and name not in listing.others:
             continue
         large = kind is offset_checkpoint.FORMAT
         try:
             views[name] = read_small(
-                files, name, kind, where._replace(file=name), release,
+                folder, name, kind, where._replace(file=name), release,
                 size_max=None if large else _SMALL_SIZE_MAX,
             )  # fmt: skip
         except UnreadableError as error:

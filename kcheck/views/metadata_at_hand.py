@@ -5,12 +5,11 @@ from itertools import chain
 from typing import NamedTuple
 
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
-from kcheck.disk.walk import split
 from kcheck.errors import UsageError
 from kcheck.model.cluster import ClusterImage
-from kcheck.model.release import Release
 from kcheck.model.zookeeper_metadata import ZookeeperCopy
-from kcheck.views.metadata_copy import complete_copy, read_copy
+from kcheck.views.log_dir import LogDirs
+from kcheck.views.metadata_copy import read_copy
 from kcheck.views.metadata_paths import identity_of, metadata_paths, paths_beside
 from kcheck.views.targets import Target, TargetKind, replica_targets
 
@@ -51,7 +50,7 @@ def named_copies(paths: tuple[str, ...]) -> dict[str, tuple[MetadataCopy, ...]]:
     for path in metadata_paths(replica_targets([*paths])) if paths else ():
         if path.cluster_id is None:
             raise UsageError(f"--metadata {path.path}: no meta.properties beside it says which cluster it is of")
-        copy = read_copy(path.path, path.node_id, only=path.only)
+        copy = read_copy(path.tree, path.path, path.node_id, only=path.only)
         if not copy.decides:
             why = (*copy.problems, *((copy.cut,) if copy.cut else ()))[0]
             raise UsageError(f"--metadata {path.path}: {why.place}: {why.why}")
@@ -67,27 +66,29 @@ def require_own_cluster(named: Iterable[str], clusters: Iterable[str | None]) ->
         raise UsageError(f"--metadata is of cluster {other}, the log dirs are of {', '.join(theirs)}")
 
 
-def image_at_hand(targets: Iterable[Target], named: tuple[str, ...], release: Release) -> ClusterImage | None:
+def image_at_hand(targets: Iterable[Target], named: tuple[str, ...], log_dirs: LogDirs) -> ClusterImage | None:
     """Return the newest metadata in the log dirs of targets and in more paths that the user names; None without any.
 
     A path can also be of ZooKeeper. UsageError: a named path without metadata, with damaged ones, or those of another
     cluster.
     """
     znodes, kraft = _by_kind(named)
-    if not release.kraft_is_production_ready and not znodes:
+    if not log_dirs.release.kraft_is_production_ready and not znodes:
         return None
-    log_dirs = {
-        split(target.path)[0] if target.kind is TargetKind.PARTITION else target.path: target.broker_id
+    around = {
+        target.log_dir: target._replace(kind=TargetKind.LOG_DIR, path=target.log_dir)
         for target in targets
         if target.kind is not TargetKind.FILE
     }
     copies = named_copies(kraft)
     ids = NamedMetadata(copies, znodes[0] if znodes else None).cluster_ids
-    require_own_cluster(ids, {identity_of(path).cluster_id for path in log_dirs} if named else ())
+    require_own_cluster(
+        ids, {identity_of(target.tree, path).cluster_id for path, target in around.items()} if named else ()
+    )
     if znodes:
         return znodes[0].metadata.image
-    beside = paths_beside(Target(TargetKind.LOG_DIR, path, broker_id) for path, broker_id in log_dirs.items())
-    found = (complete_copy(path.path, path.node_id) for path in beside)
+    beside = paths_beside(around.values())
+    found = (log_dirs.copy(path.tree, path.path, path.node_id) for path in beside)
     newest = newest_copy((*chain.from_iterable(copies.values()), *(copy for copy in found if copy is not None)))
     return None if newest is None else newest.image
 

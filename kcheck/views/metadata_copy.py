@@ -8,8 +8,9 @@ from kcheck.core.cluster.copies import MetadataCopy, RaftEpoch
 from kcheck.core.cluster.metadata_replay import KRAFT_VERSION as KRAFT_VERSION_FEATURE
 from kcheck.core.cluster.metadata_replay import Fields, MetadataReplay
 from kcheck.core.start.identity import KRAFT_VERSION, identity
-from kcheck.disk.read import FilesOf
-from kcheck.disk.walk import join, split
+from kcheck.disk.directory import Directory
+from kcheck.disk.paths import split
+from kcheck.disk.tree import Tree
 from kcheck.formats import quorum_state
 from kcheck.model.cluster import FROM_SNAPSHOT, MetadataProblem, QuorumState, Voter, voters_in
 from kcheck.model.entries import Batch
@@ -34,6 +35,9 @@ _SMALL_SIZE_MAX = 1 << 20
 Observe = Callable[[MetadataReplay, str, Fields, int, int], None]
 """Takes the replay after a record, and the record: its name, fields, offset and timestamp."""
 
+CopyIn = Callable[[LogDirView, str], MetadataCopy | None]
+"""Returns the `complete_copy` in a directory of a log dir, by its name."""
+
 
 class Extent(NamedTuple):
     """Which part of a log is replayed."""
@@ -48,6 +52,7 @@ EVERYTHING = Extent()
 
 
 def read_copy(
+    tree: Tree,
     path: str,
     node_id: int | None,
     extent: Extent = EVERYTHING,
@@ -58,35 +63,35 @@ def read_copy(
 
     `only` is the one file of it that is read. UnreadableError if the directory cannot be listed.
     """
-    files = FilesOf(path)
+    files = tree.directory(path)
     names = files.entries().sizes.keys() if only is None else {only}
     copy = _CopyReader(path, files, frozenset(names), extent, observe).copy(node_id)
-    return copy._replace(directory_id=identity_of(split(path)[0]).directory_id)
+    return copy._replace(directory_id=identity_of(tree, split(path)[0]).directory_id)
 
 
-def complete_copy(path: str, node_id: int | None) -> MetadataCopy | None:
+def complete_copy(tree: Tree, path: str, node_id: int | None) -> MetadataCopy | None:
     """Return the copy in a directory; None if it does not decide: damaged, incomplete, or with unknown records."""
     try:
-        copy = read_copy(path, node_id)
+        copy = read_copy(tree, path, node_id)
     except UnreadableError:
         return None
     return copy if copy.decides else None
 
 
-def with_modes(views: tuple[LogDirView, ...]) -> tuple[LogDirView, ...]:
+def with_modes(views: tuple[LogDirView, ...], copy_in: CopyIn) -> tuple[LogDirView, ...]:
     """Return the log dirs of a broker, with `of_kraft` set by the metadata in them.
 
     Only the metadata name a broker that migrated from ZooKeeper (3.4 to 3.9): its meta.properties keep version 0.
     """
-    return tuple(view._replace(of_kraft=_is_of_kraft(view)) for view in views)
+    return tuple(view._replace(of_kraft=_is_of_kraft(view, copy_in)) for view in views)
 
 
-def _is_of_kraft(view: LogDirView) -> bool:
+def _is_of_kraft(view: LogDirView, copy_in: CopyIn) -> bool:
     own_identity, node_id = identity(view), view.where.broker_id
     if own_identity is None or own_identity.version >= KRAFT_VERSION:
         return view.of_kraft
     names = (partition.where.dir or "" for partition in view.partitions if partition.is_metadata_log)
-    copies = (complete_copy(join(view.where.log_dir or "", name), node_id) for name in names)
+    copies = (copy_in(view, name) for name in names)
     return any(copy is not None and copy.image.runs_kraft(node_id) for copy in copies)
 
 
@@ -94,7 +99,7 @@ class _CopyReader:
     """Reads the files of a copy one after another."""
 
     def __init__(
-        self, path: str, files: FilesOf, names: frozenset[str], extent: Extent, observe: Observe | None
+        self, path: str, files: Directory, names: frozenset[str], extent: Extent, observe: Observe | None
     ) -> None:
         self._path, self._files, self._names, self._observe = path, files, names, observe
         self._last, self._whole = LONG_MAX if extent.until is None else extent.until, extent.whole

@@ -3,11 +3,18 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from kcheck.disk.read import read_whole
-from kcheck.disk.walk import exists, is_directory, join, split
+from kcheck.disk.local import LOCAL
+from kcheck.disk.paths import join, split
+from kcheck.disk.tree import Tree
 from kcheck.errors import UsageError
 from kcheck.formats import meta_properties
-from kcheck.model.names import CLUSTER_METADATA, META_PROPERTIES, FileKind, parse_directory, parse_file
+from kcheck.model.names import (
+    CLUSTER_METADATA,
+    META_PROPERTIES,
+    FileKind,
+    parse_directory,
+    parse_file,
+)
 from kcheck.model.unreadable import UnreadableError
 from kcheck.views.targets import Target, TargetKind
 
@@ -38,6 +45,8 @@ class MetadataPath(NamedTuple):
     """The cluster.id of the node's meta.properties."""
     only: str | None = None
     """The one file that is read, a snapshot or a segment; None for all."""
+    tree: Tree = LOCAL
+    """What the path is in."""
 
 
 def metadata_paths(targets: Iterable[Target]) -> tuple[MetadataPath, ...]:
@@ -60,30 +69,29 @@ def paths_beside(targets: Iterable[Target]) -> tuple[MetadataPath, ...]:
 
 
 def _of_target(target: Target) -> Iterator[MetadataPath]:
-    path, only = target.path, None
+    path, only, tree = target.path, None, target.tree
     if target.kind is TargetKind.LOG_DIR:
         path = join(path, METADATA_DIRECTORY)
-        if not is_directory(path):
+        if not tree.is_directory(path):
             return
     elif target.kind is TargetKind.FILE:
-        if not exists(path):
+        if not tree.exists(path):
             raise UsageError(f"{path}: no such file or directory")
         (path, only) = split(path)
         if parse_file(only).kind not in (FileKind.METADATA_SNAPSHOT, FileKind.LOG):
             raise UsageError(f"{target.path} is no snapshot or segment of cluster metadata")
     elif parse_directory(split(path)[1]) != _METADATA:
         raise UsageError(f"{path} is no cluster metadata, which are in {METADATA_DIRECTORY}")
-    own = identity_of(split(path)[0])
-    yield MetadataPath(path, own.node_id if target.broker_id is None else target.broker_id, own.cluster_id, only)
+    own = identity_of(tree, split(path)[0])
+    yield MetadataPath(path, own.node_id if target.broker_id is None else target.broker_id, own.cluster_id, only, tree)
 
 
-def identity_of(log_dir: str) -> NodeIdentity:
+def identity_of(tree: Tree, log_dir: str) -> NodeIdentity:
     """Return what the meta.properties of a log dir says."""
-    path = join(log_dir, META_PROPERTIES)
-    if not exists(path):
-        return NodeIdentity()
     try:
-        identity = meta_properties.parse(read_whole(path, size_max=_SMALL_SIZE_MAX)).value
+        identity = meta_properties.parse(
+            tree.read_whole(join(log_dir, META_PROPERTIES), size_max=_SMALL_SIZE_MAX)
+        ).value
     except UnreadableError:
         return NodeIdentity()
     ids = (identity.properties.get(key) or None for key in ("cluster.id", "directory.id"))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from kcheck.core.releases.release_evidence import Clue, EvidenceKind, line_named, line_of_software
 from kcheck.disk.log_text import BROKEN_TEXT, parts
-from kcheck.disk.read import opened
+from kcheck.disk.tree import tree_of
 from kcheck.errors import UsageError
 from kcheck.model.unreadable import UnreadableError
 from kcheck.views.targets import read_properties
@@ -58,7 +58,7 @@ def of_broker_log(path: str) -> Iterator[Clue]:
 
 def broker_log_facts(path: str) -> BrokerLogFacts:
     """Return what a broker's log says of the broker, plain or .gz; UnreadableError if it cannot be read."""
-    with opened(path, follow=True) as source:
+    with tree_of(path).open(path, follow=True) as source:
         return facts_in(parts(source, max(0, source.size - _LOG_SIZE_MAX)))
 
 

@@ -6,8 +6,7 @@ from typing import Any
 
 from kcheck.core.start.segments import is_tiered, log_start_offset
 from kcheck.core.start.startup import first_pass, offset_of
-from kcheck.disk.read import FilesOf
-from kcheck.disk.walk import Directory
+from kcheck.disk.directory import Directory
 from kcheck.formats import Format, leader_epoch_checkpoint, partition_metadata
 from kcheck.jobs.guard import guarded
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Batch, Offset
@@ -26,7 +25,7 @@ from kcheck.model.names import (
 )
 from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.release import Release
-from kcheck.model.source import Source
+from kcheck.model.source import Files, Source
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import CheckpointOffsets, FileView, LogDirView, PartitionView, SegmentSummary
 from kcheck.rules import kc001_unreadable
@@ -37,15 +36,9 @@ _ALIKE_COUNT, _ALIKE_SIZE_MAX = 1024, 256
 
 
 def read_partition(
-    path: str,
-    directory: PartitionDirectory,
-    where: Location,
-    *,
-    log_dir: LogDirView | None,
-    offsets: CheckpointOffsets,
-    walk_all: bool,
-    release: Release,
-) -> tuple[PartitionView, tuple[Finding, ...]]:
+    disk: Directory, directory: PartitionDirectory, where: Location, *, log_dir: LogDirView | None,
+    offsets: CheckpointOffsets, walk_all: bool, release: Release,
+) -> tuple[PartitionView, tuple[Finding, ...]]:  # fmt: skip
     """Return the partition as it is on disk, and a finding per unreadable file.
 
     `walk_all` reads every segment from its start; otherwise only the tail of the last one is read.
@@ -58,7 +51,7 @@ def read_partition(
     segments: tuple[SegmentSummary, ...] = ()
     strangers = 0
     try:
-        with Directory(path) as folder:
+        with disk as folder:
             listing = folder.listing()
             strangers = listing.strangers
             # A link, device or directory with the name of a file is not a missing file: opening it gives the reason.
@@ -104,6 +97,7 @@ def read_partition(
         files=files or frozenset(),
         strangers=strangers,
         directories=directories,
+        disk=disk,
     )
     return view, tuple(findings)
 
@@ -123,7 +117,7 @@ def _loaded(files: frozenset[str], first: Offset | None, release: Release) -> Of
 
 
 def try_partition(
-    path: str,
+    disk: Directory,
     directory: PartitionDirectory,
     where: Location,
     *,
@@ -135,7 +129,7 @@ def try_partition(
     """Return the result of `read_partition`; None, and finding KC000, after a bug in kcheck."""
     read = guarded(
         lambda: read_partition(
-            path, directory, where, log_dir=log_dir, offsets=offsets, walk_all=walk_all, release=release
+            disk, directory, where, log_dir=log_dir, offsets=offsets, walk_all=walk_all, release=release
         ),
         where,
     )
@@ -143,7 +137,7 @@ def try_partition(
 
 
 def read_small(
-    files: FilesOf, name: str, kind: Format, where: Location, release: Release, *, size_max: int | None = None
+    files: Directory, name: str, kind: Format, where: Location, release: Release, *, size_max: int | None = None
 ) -> FileView:
     """Return a small file, parsed by kcheck and by the broker's reader; UnreadableError if it cannot be read."""
     return view_of(files.read_whole(name, size_max), kind, where, release)
@@ -220,7 +214,7 @@ def _summary(tail: TailStart, source: Source, base: Offset) -> tuple[SegmentSumm
     return SegmentSummary(base, source.size, end, count, timestamp if count else None), last, index_size
 
 
-def batches_of(path: str, base: Offset) -> Iterator[Batch]:
+def batches_of(files: Files, base: Offset) -> Iterator[Batch]:
     """Yield the header of every batch of a segment; UnreadableError if the file cannot be read."""
-    with FilesOf(path).open(log_name(base)) as source:
+    with files.open(log_name(base)) as source:
         yield from Walk(source)

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from kcheck.core.releases.release_evidence import Clue, EvidenceKind
-from kcheck.disk.read import FilesOf
-from kcheck.disk.walk import Listing, exists, join, list_directory
+from kcheck.disk.listing import Listing
+from kcheck.disk.paths import join
+from kcheck.disk.tree import Tree
 from kcheck.model.entries import Batch
 from kcheck.model.names import (
     CLUSTER_METADATA,
@@ -14,7 +15,6 @@ from kcheck.model.names import (
     PARTITION_METADATA,
     DirectoryState,
     FileKind,
-    is_stranger,
     log_name,
     parse_directory,
     parse_file,
@@ -60,7 +60,7 @@ def sample(path: str, listing: Listing) -> list[str]:
     return served[:: max(1, len(served) // _SAMPLE)][:_SAMPLE]
 
 
-def of_partitions(paths: Iterable[str], broker_id: int | None) -> Iterator[Clue]:
+def of_partitions(tree: Tree, paths: Iterable[str], broker_id: int | None) -> Iterator[Clue]:
     """Yield what the files of partitions say, each thing once.
 
     A topic id proves more than all else: nothing more is read then.
@@ -68,18 +68,18 @@ def of_partitions(paths: Iterable[str], broker_id: int | None) -> Iterator[Clue]
     clues: dict[EvidenceKind, Clue] = {}
     for path in paths:
         where = join(path, PARTITION_METADATA)
-        if exists(where):
+        if tree.exists(where):
             yield Clue(EvidenceKind.TOPIC_ID, where, broker_id)
             return
-        for kind, name in _of_partition(path):
+        for kind, name in _of_partition(tree, path):
             clues.setdefault(kind, Clue(kind, join(path, name), broker_id))
     yield from clues.values()
 
 
-def _of_partition(path: str) -> Iterator[tuple[EvidenceKind, str]]:
-    files = FilesOf(path)
+def _of_partition(tree: Tree, path: str) -> Iterator[tuple[EvidenceKind, str]]:
+    files = tree.directory(path)
     try:
-        names = list_directory(path, is_stranger).files
+        names = files.listing().files
         for name in names:
             file = parse_file(name)
             kind = _BY_FILE.get(file.kind)
@@ -104,19 +104,19 @@ def _of_batch(batch: Batch) -> Iterator[EvidenceKind]:
         yield EvidenceKind.ZSTD
 
 
-def of_coordinators(path: str, listing: Listing, broker_id: int | None) -> Iterator[Clue]:
+def of_coordinators(tree: Tree, path: str, listing: Listing, broker_id: int | None) -> Iterator[Clue]:
     """Yield what the versions of records in the internal topics say, each thing once."""
     clues: dict[EvidenceKind, Clue] = {}
     for topic in (_GROUPS, _TRANSACTIONS):
         for partition in _served(path, listing, topic)[:_COORDINATOR_SAMPLE]:
-            for kind, name in _of_coordinator(partition, topic):
+            for kind, name in _of_coordinator(tree, partition, topic):
                 clues.setdefault(kind, Clue(kind, join(partition, name), broker_id))
     yield from clues.values()
 
 
-def _of_coordinator(path: str, topic: str) -> Iterator[tuple[EvidenceKind, str]]:
+def _of_coordinator(tree: Tree, path: str, topic: str) -> Iterator[tuple[EvidenceKind, str]]:
     """Yield what the records at the beginning of the last segment say."""
-    files = FilesOf(path)
+    files = tree.directory(path)
     try:
         for base in segment_bases(files.entries().sizes)[-1:]:
             with files.open(log_name(base)) as source:

@@ -18,8 +18,10 @@ from kcheck.core.releases.release_evidence import (
     registered,
 )
 from kcheck.core.start.remote_index_cache import is_cached_index, is_stranger_in_cache
-from kcheck.disk.read import FilesOf
-from kcheck.disk.walk import Listing, exists, join, list_directory, split
+from kcheck.disk.directory import Directory
+from kcheck.disk.listing import Listing
+from kcheck.disk.paths import join, split
+from kcheck.disk.tree import Tree
 from kcheck.formats import clean_shutdown, meta_properties
 from kcheck.model.names import (
     CLEAN_SHUTDOWN,
@@ -78,9 +80,10 @@ def release_ranges(targets: Iterable[Target], named: Sequence[Clue] = ()) -> tup
     return tuple(possible(chain.from_iterable(of_paths.values())) for of_paths in by_broker.values())
 
 
-def clues_of_log_dir(path: str, broker_id: int | None) -> tuple[Clue, ...]:
+def clues_of_log_dir(tree: Tree, path: str, broker_id: int | None) -> tuple[Clue, ...]:
     """Return what one log dir says; `broker_id` comes from the user, None for that of its meta.properties."""
-    return tuple(chain.from_iterable(found.clues for found in _of_target(Target(TargetKind.LOG_DIR, path, broker_id))))
+    target = Target(TargetKind.LOG_DIR, path, broker_id, tree=tree)
+    return tuple(chain.from_iterable(found.clues for found in _of_target(target)))
 
 
 class _Clues(NamedTuple):
@@ -92,7 +95,7 @@ class _Clues(NamedTuple):
 
 
 def _of_target(target: Target) -> Iterator[_Clues]:
-    path = target.path
+    path, tree = target.path, target.tree
     if target.kind is TargetKind.FILE:
         path = split(path)[0]
     if target.kind is not TargetKind.LOG_DIR and parse_directory(split(path)[1]) is not None:
@@ -100,40 +103,40 @@ def _of_target(target: Target) -> Iterator[_Clues]:
     else:
         partition = None
     try:
-        listing = list_directory(path, is_stranger_in_log_dir)
+        listing = tree.listing(path, is_stranger_in_log_dir)
     except UnreadableError:
         return
     if target.kind is TargetKind.LOG_DIR or not {META_PROPERTIES, *OFFSET_CHECKPOINTS}.isdisjoint(listing.files):
         yield _of_log_dir(target, path, listing)
     elif partition is not None and split(partition)[1] == _METADATA_DIRECTORY:
         clues = [Clue(EvidenceKind.METADATA_LOG, partition, target.broker_id)]
-        yield _Clues(target.broker_id, partition, [*clues, *_of_metadata(partition, target.broker_id)])
+        yield _Clues(target.broker_id, partition, [*clues, *_of_metadata(tree, partition, target.broker_id)])
     elif partition is not None:
-        yield _Clues(target.broker_id, partition, [*of_partitions([partition], target.broker_id)])
+        yield _Clues(target.broker_id, partition, [*of_partitions(tree, [partition], target.broker_id)])
 
 
 def _of_log_dir(target: Target, path: str, listing: Listing) -> _Clues:
-    files = FilesOf(path)
+    tree, files = target.tree, target.tree.directory(path)
     data = _small(files, META_PROPERTIES) if META_PROPERTIES in listing.files else None
     identity = None if data is None else meta_properties.parse(data).value
     own = None if identity is None else identity.broker_id
     broker_id = own if target.broker_id is None else target.broker_id
     cluster = None if identity is None else identity.properties.get("cluster.id")
-    names = _named(files, path, listing, broker_id)
+    names = _named(tree, files, path, listing, broker_id)
     identified = () if identity is None or own is None else _identified(join(path, META_PROPERTIES), identity, own)
     clues = [*names, *identified]
     if _METADATA_DIRECTORY in listing.directories:
-        clues += _of_metadata(join(path, _METADATA_DIRECTORY), own)
+        clues += _of_metadata(tree, join(path, _METADATA_DIRECTORY), own)
     if not any(clue.evidence is EvidenceKind.REGISTRATION for clue in clues):
         partitions = sample(path, listing)
-        inside = [*of_partitions(partitions, broker_id)]
-        clues += [*inside, *of_coordinators(path, listing, broker_id)]
+        inside = [*of_partitions(tree, partitions, broker_id)]
+        clues += [*inside, *of_coordinators(tree, path, listing, broker_id)]
         if partitions and identity is not None and own is not None and identity.version == 0:
             clues += _absent(path, listing, inside, broker_id)
     return _Clues((target.config, cluster, path if broker_id is None else broker_id), path, clues)
 
 
-def _named(files: FilesOf, path: str, listing: Listing, broker_id: int | None) -> Iterator[Clue]:
+def _named(tree: Tree, files: Directory, path: str, listing: Listing, broker_id: int | None) -> Iterator[Clue]:
     """Yield what the names in a log dir say, and the files that say more than their name."""
     parsed = [(name, directory) for name in listing.directories if (directory := parse_directory(name))]
     states = {directory.state: name for name, directory in parsed}
@@ -147,7 +150,9 @@ def _named(files: FilesOf, path: str, listing: Listing, broker_id: int | None) -
     if REMOTE_INDEX_CACHE in listing.directories:
         cache = join(path, REMOTE_INDEX_CACHE)
         yield Clue(EvidenceKind.REMOTE_CACHE, cache, broker_id)
-        yield from (Clue(EvidenceKind.REMOTE_INDEX, join(cache, name), broker_id) for name in _cached_indexes(cache))
+        yield from (
+            Clue(EvidenceKind.REMOTE_INDEX, join(cache, name), broker_id) for name in _cached_indexes(tree, cache)
+        )
     if FileKind.REMOTE_OFFSETS in listing.files:
         yield Clue(EvidenceKind.REMOTE_OFFSETS, join(path, FileKind.REMOTE_OFFSETS), broker_id)
     if LOG_START in listing.files:
@@ -164,10 +169,10 @@ def _named(files: FilesOf, path: str, listing: Listing, broker_id: int | None) -
             yield Clue(EvidenceKind.FEATURE_LEVEL, where, broker_id, first=line_of_level(said.highest))
 
 
-def _cached_indexes(cache: str) -> list[str]:
+def _cached_indexes(tree: Tree, cache: str) -> list[str]:
     """Return an index that a broker of 3.6 or later fetched, if there is one."""
     try:
-        return [*filter(is_cached_index, list_directory(cache, is_stranger_in_cache).files)][:1]
+        return [*filter(is_cached_index, tree.listing(cache, is_stranger_in_cache).files)][:1]
     except UnreadableError:
         return []
 
@@ -194,12 +199,12 @@ def _absent(path: str, listing: Listing, there: Sequence[Clue], broker_id: int |
         yield Clue(EvidenceKind.NO_LEADER_EPOCHS, path, broker_id)
 
 
-def _of_metadata(path: str, node_id: int | None) -> Iterator[Clue]:
+def _of_metadata(tree: Tree, path: str, node_id: int | None) -> Iterator[Clue]:
     """Yield what the metadata log says about its own node, or about all nodes if its own is not known."""
-    files, level = FilesOf(path), None
+    files, level = tree.directory(path), None
     if (state := _small(files, FileKind.QUORUM_STATE)) and _VERSION_1.search(state):
         yield Clue(EvidenceKind.QUORUM_STATE, join(path, FileKind.QUORUM_STATE), node_id)
-    if exists(join(path, _ZERO_SNAPSHOT)):
+    if tree.exists(join(path, _ZERO_SNAPSHOT)):
         yield Clue(EvidenceKind.ZERO_SNAPSHOT, join(path, _ZERO_SNAPSHOT), node_id)
         if any(metadata_features.features(_small(files, _ZERO_SNAPSHOT) or b"")):
             yield Clue(EvidenceKind.ZERO_RECORDS, join(path, _ZERO_SNAPSHOT), node_id)
@@ -224,7 +229,7 @@ def _of_metadata(path: str, node_id: int | None) -> Iterator[Clue]:
         yield Clue(EvidenceKind.NO_METADATA_VERSION, path, node_id)
 
 
-def _ends(files: FilesOf) -> Iterator[tuple[str, bytes, bool]]:
+def _ends(files: Directory) -> Iterator[tuple[str, bytes, bool]]:
     """Yield the newest bytes of the log down to its newest snapshot, then the beginning of that snapshot.
 
     With each the name of the file, and whether the bytes are all of it.
@@ -248,7 +253,7 @@ def _ends(files: FilesOf) -> Iterator[tuple[str, bytes, bool]]:
         return
 
 
-def _small(files: FilesOf, name: str) -> bytes | None:
+def _small(files: Directory, name: str) -> bytes | None:
     """Return the bytes of a small file, None if it cannot be read."""
     try:
         return files.read_whole(name, _SMALL_SIZE_MAX)

@@ -3,14 +3,18 @@
 from collections.abc import Iterator
 
 from kcheck.core.start.remote_index_cache import NOT_A_DIRECTORY, is_stranger_in_cache, read_cache
-from kcheck.disk.walk import Listing, file_size, join, list_directory
+from kcheck.disk.listing import Listing
+from kcheck.disk.paths import join
+from kcheck.disk.tree import Tree
 from kcheck.model.names import REMOTE_INDEX_CACHE
 from kcheck.model.release import Release
 from kcheck.model.remote_index_cache import RemoteIndexCache
 from kcheck.model.unreadable import Unreadable, UnreadableCause, UnreadableError
 
 
-def remote_index_cache(path: str, log_dir: Listing, release: Release) -> RemoteIndexCache | Unreadable | None:
+def remote_index_cache(
+    tree: Tree, path: str, log_dir: Listing, release: Release
+) -> RemoteIndexCache | Unreadable | None:
     """Return the cache of the log dir at a path; None without one. A link out of the log dir is not followed."""
     if REMOTE_INDEX_CACHE in log_dir.files:
         return NOT_A_DIRECTORY
@@ -18,18 +22,18 @@ def remote_index_cache(path: str, log_dir: Listing, release: Release) -> RemoteI
         return None
     cache = join(path, REMOTE_INDEX_CACHE)
     try:
-        listing = list_directory(cache, is_stranger_in_cache)
+        listing = tree.listing(cache, is_stranger_in_cache)
         others = (*listing.directories, *listing.others)
-        return read_cache(_sizes(cache, listing.files), others, listing.strangers, release=release)
+        return read_cache(_sizes(tree, cache, listing.files), others, listing.strangers, release=release)
     except UnreadableError as error:
         return error.why
 
 
-def _sizes(cache: str, names: tuple[str, ...]) -> Iterator[tuple[str, int]]:
+def _sizes(tree: Tree, cache: str, names: tuple[str, ...]) -> Iterator[tuple[str, int]]:
     """Yield the files with their sizes, but those that a running broker has removed meanwhile."""
     for name in names:
         try:
-            yield name, file_size(join(cache, name))
+            yield name, tree.size(join(cache, name))
         except UnreadableError as error:
             if error.cause is not UnreadableCause.MISSING:
                 raise

@@ -5,30 +5,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
-from kcheck.disk.read import read_whole
-from kcheck.disk.remote import BUNDLE_SUFFIX
-from kcheck.disk.walk import (
-    Listing,
-    exists,
-    has_file,
-    is_bundle,
-    is_directory,
-    is_link,
-    is_remote,
-    join,
-    list_directory,
-    real,
-    split,
-)
+from kcheck.disk.listing import Listing
+from kcheck.disk.local import LOCAL
+from kcheck.disk.paths import join, split
+from kcheck.disk.tree import Tree, tree_of
 from kcheck.errors import NotALogDirError, UsageError
 from kcheck.formats.meta_properties import properties
 from kcheck.model.java import INT_MAX, java_int
 from kcheck.model.names import (
+    BUNDLE_SUFFIX,
     LEADER_EPOCHS,
     LOST_FOUND,
     META_PROPERTIES,
     OFFSET_CHECKPOINTS,
     PARTITION_METADATA,
+    is_stranger,
     is_stranger_in_log_dir,
     parse_directory,
     parse_file,
@@ -56,7 +47,7 @@ class Target(NamedTuple):
     """A path to read; `broker_id` comes from the user, None without `BROKER=`.
 
     `config` is the server.properties that lists a log dir: all its log dirs belong to one broker. `folder` is the
-    folder of log dirs that contains it.
+    folder of log dirs that contains it. `tree` is what the path is in.
     """
 
     kind: TargetKind
@@ -64,6 +55,12 @@ class Target(NamedTuple):
     broker_id: int | None = None
     config: str | None = None
     folder: str | None = None
+    tree: Tree = LOCAL
+
+    @property
+    def log_dir(self) -> str:
+        """The path of the log dir: the target, or what is around it."""
+        return self.path if self.kind is TargetKind.LOG_DIR else split(self.path)[0]
 
 
 def broker_of(target: Target, view: LogDirView) -> object:
@@ -100,7 +97,7 @@ def replica_targets(arguments: list[str]) -> tuple[Target, ...]:
     by_path: dict[tuple[int | None, str], Target] = {}
     for broker_id, path in map(replica_argument, arguments):
         for target in _of(path, broker_id):
-            by_path.setdefault((broker_id, real(target.path)), target)
+            by_path.setdefault((broker_id, target.tree.real(target.path)), target)
     return tuple(by_path.values())
 
 
@@ -118,91 +115,93 @@ def replica_argument(argument: str) -> tuple[int | None, str]:
 def _of(path: str, broker_id: int | None) -> Iterator[Target]:
     if not path:
         raise UsageError("a path is empty: a variable may not be set")
-    if not is_directory(path):
-        if path.endswith(BUNDLE_SUFFIX) and exists(path):
+    tree = tree_of(path)
+    target = Target(kind=TargetKind.LOG_DIR, path=path, broker_id=broker_id, tree=tree)
+    if not tree.is_directory(path):
+        if path.endswith(BUNDLE_SUFFIX) and tree.exists(path):
             raise UsageError(f"{path} is not a bundle of kcheck capture: it does not begin with a manifest")
-        if is_configuration(path):
-            yield from _server_properties(path, broker_id)
+        if _is_configuration(tree, path):
+            yield from _server_properties(tree, path, broker_id)
         else:
-            yield Target(kind=TargetKind.FILE, path=path, broker_id=broker_id)
+            yield target._replace(kind=TargetKind.FILE)
         return
     named = parse_directory(split(path)[1]) is not None
     try:
-        listing = None if named and holds_partition(path) else list_directory(path, is_stranger_in_log_dir)
+        is_partition = named and any(map(_of_a_partition, tree.listing(path, is_stranger).files))
+        listing = None if is_partition else tree.listing(path, is_stranger_in_log_dir)
     except UnreadableError as error:
-        if is_remote(path):
+        if tree.is_remote:
             raise UsageError(f"{path}: {error}") from error
         # Opening it later gives the reason; the other paths are still read.
-        yield Target(kind=TargetKind.PARTITION if named else TargetKind.LOG_DIR, path=path, broker_id=broker_id)
+        yield target._replace(kind=TargetKind.PARTITION if named else TargetKind.LOG_DIR)
         return
     if listing is None:
-        yield Target(kind=TargetKind.PARTITION, path=path, broker_id=broker_id)
-    elif _is_log_dir(path, listing):
-        yield Target(kind=TargetKind.LOG_DIR, path=path, broker_id=broker_id)
+        yield target._replace(kind=TargetKind.PARTITION)
+    elif _is_log_dir(tree, path, listing):
+        yield target
     else:
-        log_dirs = [*_log_dirs_below(path, listing, depth=2)]
+        log_dirs = [*_log_dirs_below(tree, path, listing, depth=2)]
         if not log_dirs:
             raise NotALogDirError(f"{path} is not a log dir or partition directory, and contains none")
         for below in log_dirs:
-            yield Target(kind=TargetKind.LOG_DIR, path=below, broker_id=broker_id, folder=split(below)[0])
-
-
-def holds_partition(path: str) -> bool:
-    """Whether a directory is a partition directory: it has segment files or a leader-epoch-checkpoint.
-
-    A `server.log` is not a segment: its name has no offset. UnreadableError if the directory cannot be listed.
-    """
-    return has_file(path, _of_a_partition)
+            yield target._replace(path=below, folder=split(below)[0])
 
 
 def _of_a_partition(name: str) -> bool:
+    """Whether a file makes a directory a partition directory; a `server.log` is no segment: it has no offset."""
     if name in (LEADER_EPOCHS, PARTITION_METADATA):
         return True
     return name.endswith((".log", ".index")) and parse_file(name).offset is not None
 
 
-def _is_log_dir(path: str, listing: Listing) -> bool:
+def _is_log_dir(tree: Tree, path: str, listing: Listing) -> bool:
     """Whether a directory is a log dir, and not a folder of them that also has partition directories moved aside."""
     if not _OF_A_LOG_DIR.isdisjoint(listing.files):
         return True
     named = [name for name in listing.directories if parse_directory(name) is not None]
-    if not any(_has(join(path, name), _of_a_partition) for name in named):
+    if not any(_has(tree, join(path, name), _of_a_partition) for name in named):
         return False
-    return not any(_has(join(path, name), _OF_A_LOG_DIR.__contains__) for name in {*listing.directories} - {*named})
+    return not any(
+        _has(tree, join(path, name), _OF_A_LOG_DIR.__contains__) for name in {*listing.directories} - {*named}
+    )
 
 
-def _has(path: str, wanted: IsWanted) -> bool:
+def _has(tree: Tree, path: str, wanted: IsWanted) -> bool:
     try:
-        return has_file(path, wanted)
+        return any(map(wanted, tree.listing(path, is_stranger).files))
     except UnreadableError:
         return False
 
 
-def _log_dirs_below(path: str, listing: Listing, *, depth: int) -> Iterator[str]:
+def _log_dirs_below(tree: Tree, path: str, listing: Listing, *, depth: int) -> Iterator[str]:
     for name in listing.directories:
         below = join(path, name)
-        if name == LOST_FOUND or is_link(below):
+        if name == LOST_FOUND or tree.is_link(below):
             continue  # What a file system check saves is no log dir; the target of a link is in this folder too.
         try:
-            content = list_directory(below, is_stranger_in_log_dir)
+            content = tree.listing(below, is_stranger_in_log_dir)
         except UnreadableError:
             yield below  # As above: an unreadable disk is not skipped.
             continue
-        if _is_log_dir(below, content):
+        if _is_log_dir(tree, below, content):
             yield below
         elif depth > 1:
-            yield from _log_dirs_below(below, content, depth=depth - 1)
+            yield from _log_dirs_below(tree, below, content, depth=depth - 1)
 
 
 def is_configuration(path: str) -> bool:
     """Whether a path is a `server.properties`, which stands for the log dirs that it names."""
+    return _is_configuration(tree_of(path), path)
+
+
+def _is_configuration(tree: Tree, path: str) -> bool:
     is_named = path.endswith(".properties") and split(path)[1] != META_PROPERTIES
-    return is_named and exists(path) and not is_directory(path)
+    return is_named and tree.exists(path) and not tree.is_directory(path)
 
 
-def _server_properties(path: str, broker_id: int | None) -> Iterator[Target]:
+def _server_properties(tree: Tree, path: str, broker_id: int | None) -> Iterator[Target]:
     """Return the log dirs in a broker's configuration (KafkaConfig: log.dirs, else log.dir)."""
-    config = read_properties(path)
+    config = _properties(tree, path)
     named = config.get("log.dirs") or config.get("log.dir")
     if not named:
         raise NotALogDirError(f"{path}: no log.dirs setting")
@@ -212,9 +211,9 @@ def _server_properties(path: str, broker_id: int | None) -> Iterator[Target]:
         raise UsageError(f"{broker_id}={path}: the file says broker {own}")
     directories = [*named.split(","), config.get("metadata.log.dir", "")]
     for directory in dict.fromkeys(part.strip() for part in directories if part.strip()):
-        place = _in_bundle(path, directory) if is_bundle(path) else directory
+        place = _in_bundle(path, directory) if tree.is_bundle else directory
         said_id = own if broker_id is None else broker_id
-        yield Target(kind=TargetKind.LOG_DIR, path=place, broker_id=said_id, config=path)
+        yield Target(TargetKind.LOG_DIR, place, said_id, config=path, tree=tree if tree.is_bundle else tree_of(place))
 
 
 def _in_bundle(path: str, directory: str) -> str:
@@ -226,10 +225,14 @@ def _in_bundle(path: str, directory: str) -> str:
 
 def read_properties(path: str) -> Mapping[str, str]:
     """Return the settings in a `server.properties`; UsageError if it cannot be read."""
-    if is_directory(path):
+    return _properties(tree_of(path), path)
+
+
+def _properties(tree: Tree, path: str) -> Mapping[str, str]:
+    if tree.is_directory(path):
         raise UsageError(f"{path} is a directory, not a server.properties")
     try:
-        return properties(read_whole(path, follow=True, size_max=_PROPERTIES_SIZE_MAX))
+        return properties(tree.read_whole(path, follow=True, size_max=_PROPERTIES_SIZE_MAX))
     except UnreadableError as error:
         raise UsageError(f"{path}: {error}") from error
 
@@ -239,8 +242,8 @@ def paths_of(targets: Iterable[Target]) -> tuple[str, ...]:
     return tuple(path for target in targets for path in (target.path, target.config) if path is not None)
 
 
-def directory_wanted(path: str, what: str) -> UsageError:
+def directory_wanted(target: Target, what: str) -> UsageError:
     """Return the error for a path that is a file or missing, when `what` needs directories."""
-    if not exists(path):
-        return UsageError(f"{path}: no such file or directory")
-    return UsageError(f"{path} is a file; {what} needs a log dir or partition directory")
+    if not target.tree.exists(target.path):
+        return UsageError(f"{target.path}: no such file or directory")
+    return UsageError(f"{target.path} is a file; {what} needs a log dir or partition directory")

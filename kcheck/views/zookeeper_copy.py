@@ -5,8 +5,9 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from kcheck.core.cluster.znode_tree import chroots
-from kcheck.disk.read import FilesOf, opened, read_whole
-from kcheck.disk.walk import exists, is_directory, is_link, join, list_directory, split
+from kcheck.disk.directory import Directory
+from kcheck.disk.paths import join, split
+from kcheck.disk.tree import Tree, tree_of
 from kcheck.errors import UsageError
 from kcheck.model.cluster import ClusterImage, MetadataProblem
 from kcheck.model.java import java_bytes
@@ -61,7 +62,7 @@ def is_zookeeper(path: str) -> bool:
 def zookeeper_kind(path: str) -> str | None:
     """Return what a path is: `zookeeper` for files of a server, `export` for what can stand in for them; or None."""
     try:
-        kind = _kind(path)
+        kind = _kind(tree_of(path), path)
     except UnreadableError:
         return None
     return None if kind is None else "zookeeper" if kind is _InputKind.SERVER else "export"
@@ -69,11 +70,11 @@ def zookeeper_kind(path: str) -> str | None:
 
 def zookeeper_copy(path: str) -> ZookeeperCopy:
     """Return the metadata in a path, and how far they go; whatever is unreadable is among their problems."""
-    metadata = read_zookeeper(path)
+    metadata, tree = read_zookeeper(path), tree_of(path)
     of_server = zookeeper_kind(path) == "zookeeper"
-    folder = path if is_directory(path) else split(path)[0]
+    folder = path if tree.is_directory(path) else split(path)[0]
     folders = (folder, join(folder, VERSION_2))
-    is_standalone = not any(exists(join(place, name)) for place in folders for name in _OF_ENSEMBLE)
+    is_standalone = not any(tree.exists(join(place, name)) for place in folders for name in _OF_ENSEMBLE)
     return ZookeeperCopy(path, metadata, names_all=of_server, is_only=of_server and is_standalone)
 
 
@@ -88,37 +89,38 @@ def read_zookeeper(
     """
     problems: list[MetadataProblem] = []
     metadata = ZookeeperMetadata(ClusterImage({}))
+    tree = tree_of(path)
     try:
-        kind = _kind(path)
+        kind = _kind(tree, path)
         if kind is None:
             problems.append(MetadataProblem(path, "no files of ZooKeeper, and no export of znodes"))
         elif kind is _InputKind.DESCRIPTION:
-            image, defects = topics_describe.parse(read_whole(path, follow=True, size_max=EXPORT_SIZE_MAX))
+            image, defects = topics_describe.parse(tree.read_whole(path, follow=True, size_max=EXPORT_SIZE_MAX))
             metadata = ZookeeperMetadata(image)
             problems += _of_defects(path, defects)
         elif kind is _InputKind.EXPORT:
-            znodes, defects = znode_export.parse(read_whole(path, follow=True, size_max=EXPORT_SIZE_MAX))
+            znodes, defects = znode_export.parse(tree.read_whole(path, follow=True, size_max=EXPORT_SIZE_MAX))
             problems += _of_defects(path, defects)
             metadata = _cluster(znodes, path, chroot, problems)
         elif kind is _InputKind.TREE:
-            metadata = _cluster(_Tree(path, problems).znodes, path, chroot, problems)
+            metadata = _cluster(_ZnodeFolders(tree, path, problems).znodes, path, chroot, problems)
         else:
             server = ZookeeperServer(path, data_log_dir, problems)
-            tree = server.restore() if at is None else server.at(at)
-            if tree is None:
+            znodes_then = server.restore() if at is None else server.at(at)
+            if znodes_then is None:
                 raise UsageError(f"--at {at:#x}: {path} does not hold every transaction up to it")
-            metadata = _cluster(tree.znodes, path, chroot, problems)
-            metadata = metadata._replace(zxid=tree.zxid, timestamp=tree.timestamp)
+            metadata = _cluster(znodes_then.znodes, path, chroot, problems)
+            metadata = metadata._replace(zxid=znodes_then.zxid, timestamp=znodes_then.timestamp)
     except UnreadableError as error:
         problems.append(MetadataProblem(path, str(error)))
     return metadata._replace(problems=(*problems, *metadata.problems)[:_PROBLEM_COUNT_MAX])
 
 
-def _kind(path: str) -> _InputKind | None:
+def _kind(tree: Tree, path: str) -> _InputKind | None:
     """Return what a path is, None if nothing of ZooKeeper; UnreadableError if the system refuses."""
-    if is_directory(path):
-        return _kind_of_directory(path)
-    with opened(path, follow=True) as source:
+    if tree.is_directory(path):
+        return _kind_of_directory(tree, path)
+    with tree.open(path, follow=True) as source:
         begin = source.pread(_BEGIN_SIZE, 0)
     if _is_of_server(split(path)[1], begin):
         return _InputKind.SERVER
@@ -128,22 +130,22 @@ def _kind(path: str) -> _InputKind | None:
     return _InputKind.DESCRIPTION if topics_describe.is_description(text) else None
 
 
-def _kind_of_directory(path: str) -> _InputKind | None:
-    listing = list_directory(path)
-    if VERSION_2 in listing.directories and server_files(join(path, VERSION_2)):
+def _kind_of_directory(tree: Tree, path: str) -> _InputKind | None:
+    listing = tree.listing(path)
+    if VERSION_2 in listing.directories and server_files(tree, join(path, VERSION_2)):
         return _InputKind.SERVER
-    names = server_files(path)
+    names = server_files(tree, path)
     if names and split(path)[1] == VERSION_2:
         return _InputKind.SERVER
-    files = FilesOf(path)
+    files = tree.directory(path)
     if any(_is_of_server(name, _begin(files, name)) for name in names[:_FILE_COUNT_MAX]):
         return _InputKind.SERVER  # elsewhere the names are not enough: other programs have a log.1
-    if _BROKERS in listing.directories and {_TOPICS, "ids"} & {*list_directory(join(path, _BROKERS)).directories}:
+    if _BROKERS in listing.directories and {_TOPICS, "ids"} & {*tree.listing(join(path, _BROKERS)).directories}:
         return _InputKind.TREE
     return None
 
 
-def _begin(files: FilesOf, name: str) -> bytes:
+def _begin(files: Directory, name: str) -> bytes:
     try:
         with files.open(name) as source:
             return source.pread(_MAGIC_SIZE_MAX, 0)
@@ -183,10 +185,11 @@ class _ZnodeDirectory(NamedTuple):
     depth: int
 
 
-class _Tree:
+class _ZnodeFolders:
     """Reads a directory laid out like the paths of znodes; the data of one with children is in a file `data`."""
 
-    def __init__(self, path: str, problems: list[MetadataProblem]) -> None:
+    def __init__(self, tree: Tree, path: str, problems: list[MetadataProblem]) -> None:
+        self._tree = tree
         self.znodes: dict[str, Znode] = {}
         self._problems = problems
         self._size_left, self._count_left = EXPORT_SIZE_MAX, TREE_COUNT_MAX
@@ -199,7 +202,7 @@ class _Tree:
         if parent.znode:
             self.znodes.setdefault(parent.znode, Znode(None, version=None))
         try:
-            listing = list_directory(parent.folder)
+            listing = self._tree.listing(parent.folder)
         except UnreadableError as error:
             self._problem(parent.folder, str(error))
             return []
@@ -212,7 +215,7 @@ class _Tree:
                 return []
             if name not in folders:
                 self._read(file, parent.znode if name == "data" else znode)
-            elif is_link(file):
+            elif self._tree.is_link(file):
                 self._problem(file, "a symbolic link: not followed")
             else:
                 directories.append(_ZnodeDirectory(file, znode, parent.depth + 1))
@@ -220,7 +223,7 @@ class _Tree:
 
     def _read(self, file: str, znode: str) -> None:
         try:
-            data = read_whole(file, size_max=self._size_left)
+            data = self._tree.read_whole(file, size_max=self._size_left)
         except UnreadableError as error:
             self._problem(file, str(error))
             return

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from kcheck.core.cluster.znode_tree import ObserveZnodes, TransactionLogs, ZnodeTree, holds_the_first, replay, restore
-from kcheck.disk.read import read_whole
-from kcheck.disk.walk import is_directory, join, list_directory, split
+from kcheck.disk.paths import join, split
+from kcheck.disk.tree import Tree, tree_of
 from kcheck.model.cluster import MetadataProblem
 from kcheck.model.java import LONG_MAX
 from kcheck.model.parsed import Defect, Parsed
@@ -24,9 +24,9 @@ _SNAPSHOT_COUNT_MAX = 100
 _SNAPSHOT, _LOG = "snapshot", "log"
 
 
-def server_files(folder: str) -> list[str]:
+def server_files(tree: Tree, folder: str) -> list[str]:
     """Return the names of snapshots and logs, also where they are links, which are a problem later."""
-    listing = list_directory(folder)
+    listing = tree.listing(folder)
     names = (*listing.files, *listing.others)
     return [name for name in names if zxid_of(name, _SNAPSHOT) is not None or zxid_of(name, _LOG) is not None]
 
@@ -37,7 +37,8 @@ class ZookeeperServer:
     def __init__(self, path: str, data_log_dir: str | None, problems: list[MetadataProblem]) -> None:
         """List the files; whatever is unreadable is added to `problems`."""
         self._path, self._problems = path, problems
-        self._follow = not is_directory(path)
+        self._tree = tree_of(path)
+        self._follow = not self._tree.is_directory(path)
         self._snapshots: dict[int, str] = {}
         self._logs: dict[int, str] = {}
         self._size_left = 0
@@ -54,8 +55,8 @@ class ZookeeperServer:
         for folder in folders:
             if folder is not None:
                 try:
-                    inner = join(folder, VERSION_2) if VERSION_2 in list_directory(folder).directories else folder
-                    yield from (join(inner, name) for name in server_files(inner))
+                    inner = join(folder, VERSION_2) if VERSION_2 in self._tree.listing(folder).directories else folder
+                    yield from (join(inner, name) for name in server_files(self._tree, inner))
                 except UnreadableError as error:
                     self._problems.append(MetadataProblem(folder, str(error)))
 
@@ -124,7 +125,7 @@ class ZookeeperServer:
 
     def _snapshot(self, zxid: int, file: str) -> Parsed[ZookeeperSnapshot]:
         try:
-            data = read_whole(file, follow=self._follow, size_max=SNAPSHOT_SIZE_MAX)
+            data = self._tree.read_whole(file, follow=self._follow, size_max=SNAPSHOT_SIZE_MAX)
         except UnreadableError as error:
             self._refused = True
             self._problems.append(MetadataProblem(file, str(error)))
@@ -137,7 +138,7 @@ class ZookeeperServer:
     def _transactions(self, file: str) -> Iterator[ZookeeperTransaction | Defect]:
         self._opened = file
         try:
-            data = read_whole(file, follow=self._follow, size_max=self._size_left)
+            data = self._tree.read_whole(file, follow=self._follow, size_max=self._size_left)
         except UnreadableError as error:
             yield Defect(str(error), 0)
             return

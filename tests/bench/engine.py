@@ -30,7 +30,7 @@ sys.path.insert(0, str(ROOT))
 from fastcrc import crc32  # noqa: E402 - the path above comes first
 
 from kcheck.core.releases.releases import NEWEST_TESTED, release  # noqa: E402 - the path above comes first
-from kcheck.disk.read import FilesOf  # noqa: E402 - the same
+from kcheck.disk.local import LOCAL  # noqa: E402 - the same
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY  # noqa: E402 - the same
 from kcheck.formats.time_index import TIME_INDEX_ENTRY  # noqa: E402 - the same
 from kcheck.model.depth import Depth  # noqa: E402 - the same
@@ -118,7 +118,7 @@ def read(path: Path, *, verify: bool) -> int:
     """Return how many batches the engine finds in a segment."""
     base = Offset(int(path.stem))
     found = read_segment(
-        FilesOf(str(path.parent), follow=True), path.name, Location(file=str(path)), base, verify=verify
+        LOCAL.directory(str(path.parent), follow=True), path.name, Location(file=str(path)), base, verify=verify
     )
     assert not found.counts
     return found.batches
@@ -127,7 +127,7 @@ def read(path: Path, *, verify: bool) -> int:
 def decoded(path: Path) -> int:
     """Return how many records the engine finds in a segment."""
     found = read_segment(
-        FilesOf(str(path.parent), follow=True),
+        LOCAL.directory(str(path.parent), follow=True),
         path.name,
         Location(file=str(path)),
         Offset(0),

@@ -13,7 +13,7 @@ import kcheck
 from kcheck.capture.group_offsets import masked_commits
 from kcheck.capture.pseudonyms import Pseudonyms
 from kcheck.core.replication.group_offsets import COMMIT_TYPES
-from kcheck.disk.bundle import Bundle
+from kcheck.disk.bundle import BundleTree
 from kcheck.model.source import BytesSource
 from kcheck.records.batch import CONTROL, checksum
 from kcheck.records.record import Record, read_records
@@ -56,7 +56,7 @@ def test_the_commits_of_a_broker_are_in_its_bundle(log: Path, tmp_path: Path) ->
     """Each with its offset, epoch and times; no member, host or metadata of a commit, and every CRC is right."""
     broker = log.parents[2]
     bundle = captured([broker], tmp_path, "--with-offsets")
-    source = Bundle(str(bundle)).source(f"{bundle}/{log.relative_to(broker)}")
+    source = BundleTree(str(bundle)).source(f"{bundle}/{log.relative_to(broker)}")
     data, plain = source.pread(source.size, 0), log.read_bytes()
     assert len(commits(plain)) > 0
     assert commits(plain) == commits(data)

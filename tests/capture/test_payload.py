@@ -58,7 +58,7 @@ def payloads(log: Path) -> Iterator[bytes]:
 
 def contents(bundle: Path) -> Iterator[tuple[str, bytes]]:
     """Yield each member, and each file of the bundle as a command reads it."""
-    from kcheck.disk.bundle import Bundle
+    from kcheck.disk.bundle import BundleTree
 
     raw = bundle.read_bytes()
     yield "the bundle", raw
@@ -66,7 +66,7 @@ def contents(bundle: Path) -> Iterator[tuple[str, bytes]]:
         for name in archive.namelist():
             yield name, archive.read(name)
         manifest = json.loads(archive.read("manifest.json"))
-    opened = Bundle(str(bundle))
+    opened = BundleTree(str(bundle))
     for entry in manifest["entries"]:
         if entry.get("member"):
             source = opened.source(f"{bundle}/{entry['path']}")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kcheck.disk.read import LocalFile
+from kcheck.disk.local import LocalFile
 from kcheck.dumps import batch_columns as dump_columns
 from kcheck.dumps import records as dump_records
 from kcheck.formats.producer_snapshot import ProducerSnapshot, serialize

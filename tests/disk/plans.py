@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kcheck.disk.identity import known_identities
+from kcheck.disk.local import LOCAL
 from kcheck.disk.places import digest_of_directory
 from kcheck.model.plan import (
     Change,
@@ -61,7 +62,7 @@ def plan_of(first: Path, second: Path) -> Plan:
         SetAside(str(partition / INDEX), digest(index), None, WHY, directory=False),
         Write(str(partition / "leader-epoch-checkpoint.new"), None, digest(b"x"), WHY, b"x"),
         Rename(str(partition / "partition.metadata"), metadata, metadata, WHY, "metadata", directory=False),
-        SetAside(str(second / "u-1"), digest_of_directory(str(second / "u-1")), None, WHY, directory=True),
+        SetAside(str(second / "u-1"), digest_of_directory(LOCAL, str(second / "u-1")), None, WHY, directory=True),
         Patch(str(second / "replication-offset-checkpoint"), digest(marks), digest(b"1" + marks[1:]), WHY,
               (Change(0, b"0", b"1"),)),
     )  # fmt: skip
@@ -70,7 +71,9 @@ def plan_of(first: Path, second: Path) -> Plan:
 
 def bytes_of(plan: Plan) -> bytes:
     """Return the plan file, with the identities of the log dirs."""
-    return serialize_plan(plan._replace(identities=known_identities(plan.log_dirs)), kcheck="0")
+    return serialize_plan(
+        plan._replace(identities=known_identities((LOCAL, path) for path in plan.log_dirs)), kcheck="0"
+    )
 
 
 def attributes(path: Path) -> dict[str, bytes]:

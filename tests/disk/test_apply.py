@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from kcheck.disk.apply import apply, undo
+from kcheck.disk.local import LOCAL
 from kcheck.disk.places import digest_of_directory
 from kcheck.errors import ApplyError, KcheckError, LogDirInUseError, PlanError, StalePlanError
 from kcheck.model.plan import Change, Digest, FileOp, Patch, Plan, Rename, SetAside, Truncate, digest
@@ -272,7 +273,7 @@ def test_two_names_of_one_file(dirs: tuple[Path, Path], backup: str) -> None:
 def test_a_directory_is_renamed_where_it_is(dirs: tuple[Path, Path], backup: str) -> None:
     """A directory gets a new name in its log dir, and undo restores the old one."""
     before, stray = state(*dirs), f"t-0.{'0' * 32}-stray"
-    found = digest_of_directory(str(dirs[0] / "t-0"))
+    found = digest_of_directory(LOCAL, str(dirs[0] / "t-0"))
     operation = Rename(str(dirs[0] / "t-0"), found, found, WHY, stray, directory=True)
     data = bytes_of(Plan("4.3.1", (str(dirs[0]),), (operation,)))
     apply(data, backup)

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from kcheck.disk.read import FilesOf
+from kcheck.disk.directory import Directory
+from kcheck.disk.tree import Tree
 from kcheck.fleet.scan import identify
 from kcheck.fleet.scan import local_engine as local
 from kcheck.fleet.scan import steps as stages
-from kcheck.model.views import PartitionView
+from kcheck.model.views import LogDir, PartitionView
 from kcheck.survey.rule_runner import check_partition
 from kcheck.views.log_dir import open_log_dir
 from tests.builders import log_dir, partition_dir, run
@@ -84,9 +85,14 @@ def test_one_bad_log_dir_costs_one_finding(
     original = getattr(module, harmed)
 
     def harm(first: Any, *rest: Any, **more: Any) -> Any:
-        path = first.path if isinstance(first, FilesOf) else first
-        path = path if isinstance(path, str) else path.view.where.log_dir
-        if "/d1" in path:
+        path = (
+            first.path
+            if isinstance(first, Directory)
+            else first.view.where.log_dir
+            if isinstance(first, LogDir)
+            else rest[0]
+        )
+        if "/d1" in str(path):
             kill()
         return original(first, *rest, **more)
 
@@ -112,9 +118,9 @@ def test_a_log_dir_that_is_gone_costs_one_finding(tmp_path: Path, monkeypatch: p
     (tmp_path / "fleet.csv").write_bytes(content.encode(errors="surrogateescape"))
     original = open_log_dir
 
-    def gone(path: str, *rest: Any) -> Any:
+    def gone(tree: Tree, *rest: Any) -> Any:
         shutil.rmtree(tmp_path / "goes", ignore_errors=True)
-        return original(path, *rest)
+        return original(tree, *rest)
 
     monkeypatch.setattr(stages, "open_log_dir", gone)
     report, rows = scanned(tmp_path, tmp_path / "fleet.csv")

@@ -14,8 +14,8 @@ from typing import Any
 import fsspec
 import pytest
 
-from kcheck.disk import quota, remote
-from kcheck.disk.remote import Store
+from kcheck.disk import quota, store
+from kcheck.disk.store import StoreTree
 from kcheck.errors import NotALogDirError, UsageError
 from kcheck.fleet.run_output import is_written
 from kcheck.fleet.scan import steps as fleet_stages
@@ -36,22 +36,22 @@ class Requests:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.bytes: dict[str, int] = {}
         self.lists = 0
-        read, tree, children = Store.read, Store._tree, Store._children
+        read, tree, children = StoreTree.read, StoreTree._tree, StoreTree._children
 
-        def watched(store: Store, path: str, start: int, end: int) -> bytes:
+        def watched(store: StoreTree, path: str, start: int, end: int) -> bytes:
             self.bytes[path] = self.bytes.get(path, 0) + end - start
             return read(store, path, start, end)
 
         def counted(how: Any) -> Any:
-            def listed(store: Store, path: str) -> Any:
+            def listed(store: StoreTree, path: str) -> Any:
                 self.lists += 1
                 return how(store, path)
 
             return listed
 
-        monkeypatch.setattr(Store, "read", watched)
-        monkeypatch.setattr(Store, "_tree", counted(tree))
-        monkeypatch.setattr(Store, "_children", counted(children))
+        monkeypatch.setattr(StoreTree, "read", watched)
+        monkeypatch.setattr(StoreTree, "_tree", counted(tree))
+        monkeypatch.setattr(StoreTree, "_children", counted(children))
 
 
 @pytest.mark.whole
@@ -72,7 +72,7 @@ def test_what_did_not_change_in_a_store_is_not_looked_at(
     _, fresh = scanned(tmp_path, root, name="c", **common)
     assert len(rows["partitions"]) - 1 == report.body["carried_over"]
     assert {**fresh, "runs": 1} == {**rows, "runs": 1}
-    monkeypatch.setattr(remote, "_STAMPS", ())
+    monkeypatch.setattr(store, "_STAMPS", ())
     report, rows = scanned(tmp_path, root, name="d", since=since, **common)
     assert (0, fresh["findings"]) == (report.body["carried_over"], rows["findings"])
     assert asked.bytes
@@ -111,10 +111,10 @@ from kcheck.fleet.scan import steps as fleet_stages
 
 look = fleet_stages.try_partition
 
-def hang(path, *rest, **more):
-    if "/3/d/" in path:
+def hang(disk, *rest, **more):
+    if "/3/d/" in disk.path:
         time.sleep(3600)
-    return look(path, *rest, **more)
+    return look(disk, *rest, **more)
 
 fleet_stages.try_partition = hang
 main()
@@ -172,14 +172,14 @@ def test_what_is_empty_or_has_become_shorter_is_no_failure(
     _, local = scanned(tmp_path, tmp_path / "f" / "{broker}" / "{log_dir}", name="disk")
     _, remote = scanned(tmp_path, f"{url}/{{broker}}/{{log_dir}}", options=s3, jobs=2, name="s3")
     assert as_on_disk(remote, url, tmp_path / "f") == as_on_disk(local, url, tmp_path / "f")
-    tree = Store._tree
+    tree = StoreTree._tree
 
-    def stale(store: Store, path: str) -> Any:
+    def stale(store: StoreTree, path: str) -> Any:
         found = tree(store, path)
         sizes = {name: size + (1 << 20) * name.endswith(".log") for name, size in found["t-0"].sizes.items()}
         return {**found, "t-0": found["t-0"]._replace(sizes=sizes)}
 
-    monkeypatch.setattr(Store, "_tree", stale)
+    monkeypatch.setattr(StoreTree, "_tree", stale)
     _, shorter = scanned(tmp_path, f"{url}/{{broker}}/{{log_dir}}", options=s3, jobs=2, name="shorter")
     assert [100] == [row["log_end_offset"] for row in shorter["partitions"]]
 
@@ -206,16 +206,16 @@ def test_what_a_store_refuses_is_told(s3: dict[str, Any], tmp_path: Path, monkey
     """A file that is gone since it was listed, or that nobody may read, costs one finding."""
     broker(tmp_path / "f" / "1" / "d", run(0, 99))
     url = upload(tmp_path / "f", "refused", s3)
-    original = Store.read
+    original = StoreTree.read
 
-    def refuse(store: Store, path: str, start: int, end: int) -> bytes:
+    def refuse(store: StoreTree, path: str, start: int, end: int) -> bytes:
         if path.endswith("partition.metadata"):
             raise PermissionError(13, "Access Denied")
         if path.endswith("leader-epoch-checkpoint"):
             fsspec.filesystem("s3", **s3).rm_file(path)
         return original(store, path, start, end)
 
-    monkeypatch.setattr(Store, "read", refuse)
+    monkeypatch.setattr(StoreTree, "read", refuse)
     report, rows = scanned(tmp_path, f"{url}/{{broker}}/{{log_dir}}", options=s3, jobs=2)
     found = {row["file"]: row["message"] for row in rows["findings"] if row["id"] == "KC001"}
     assert {"partition.metadata", "leader-epoch-checkpoint"} == set(found)
@@ -243,15 +243,15 @@ def test_a_store_that_does_not_answer_costs_one_finding(tmp_path: Path, monkeypa
     for topic in ("a", "bad", "c"):
         partition_dir(tmp_path / "f" / f"{topic}-0", [run(0, 9)])
     put(system, tmp_path / "f", "/slow/1/d")
-    original = Store.read
+    original = StoreTree.read
 
-    def hang(store: Store, path: str, start: int, end: int) -> bytes:
+    def hang(store: StoreTree, path: str, start: int, end: int) -> bytes:
         if "bad-0" in path:
             begin_to_hang(os.getpid())
             never.wait(3600)
         return original(store, path, start, end)
 
-    monkeypatch.setattr(Store, "read", hang)
+    monkeypatch.setattr(StoreTree, "read", hang)
     try:
         _, rows = scanned(tmp_path, "memory://slow/{broker}/{log_dir}", jobs=1, seconds=SECONDS)
     finally:
@@ -269,14 +269,14 @@ def test_of_one_directory_so_much_is_read(depth: str, tmp_path: Path, monkeypatc
     for topic in ("a", "bad", "c"):
         partition_dir(tmp_path / "f" / f"{topic}-0", [run(0, 9)])
     put(system, tmp_path / "f", "/much/1/d")
-    original = Store.read
+    original = StoreTree.read
 
-    def again(store: Store, path: str, start: int, end: int) -> bytes:
+    def again(store: StoreTree, path: str, start: int, end: int) -> bytes:
         for _ in range(17 if "bad-0" in path and path.endswith(".log") else 0):
             original(store, path, 0, store.size(path) if depth == "records" else 1 << 24)
         return original(store, path, start, end)
 
-    monkeypatch.setattr(Store, "read", again)
+    monkeypatch.setattr(StoreTree, "read", again)
     try:
         _, rows = scanned(tmp_path, "memory://much/{broker}/{log_dir}", jobs=2, depth=depth)
     finally:
@@ -293,9 +293,9 @@ def test_few_directories_of_a_store_are_large_at_once(tmp_path: Path, monkeypatc
         partition_dir(tmp_path / f"{topic}-0", [run(0, 9)], epoch_entries=[(0, 0)])
         for path in (tmp_path / f"{topic}-0").iterdir():
             system.pipe_file(f"/large/1/d/{topic}-0/{path.name}", path.read_bytes())
-    original, active, most = Store.read, set(), 0
+    original, active, most = StoreTree.read, set(), 0
 
-    def slow(store: Store, path: str, start: int, end: int) -> bytes:
+    def slow(store: StoreTree, path: str, start: int, end: int) -> bytes:
         nonlocal most
         found = original(store, path, start, end)
         if "-0/" in path:
@@ -305,7 +305,7 @@ def test_few_directories_of_a_store_are_large_at_once(tmp_path: Path, monkeypatc
             active.discard(path)
         return found
 
-    monkeypatch.setattr(Store, "read", slow)
+    monkeypatch.setattr(StoreTree, "read", slow)
     monkeypatch.setattr(quota, "_SHARE", 1)
     monkeypatch.setattr(quota, "_LARGE_READERS", BoundedSemaphore(2))
     monkeypatch.setattr(fleet_stages, "REMOTE_ITEM_COUNT", 1)
@@ -357,14 +357,14 @@ def test_a_run_that_fails_in_a_store_leaves_nothing(
     """But what it was to remember."""
     url = upload(tmp_path, "dead", s3) + "/out"
 
-    write = Store.write
+    write = StoreTree.write
 
-    def refuse(store: Store, path: str, data: bytes) -> None:
+    def refuse(store: StoreTree, path: str, data: bytes) -> None:
         if path.endswith(refused):
             raise OSError(28, "No space left on device")
         write(store, path, data)
 
-    monkeypatch.setattr(Store, "write", refuse)
+    monkeypatch.setattr(StoreTree, "write", refuse)
     refused = "_manifest.json"
     layout = BROKERS / "4.3.1" / "diverged" / "{broker}" / "{log_dir}"
     options = [part for name, value in s3.items() for part in ("--storage-option", f"{name}={json.dumps(value)}")]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.disk.remote import Store, mounted, store_of
+from kcheck.disk.store import StoreTree, mounted, store_of
 from kcheck.errors import UsageError
 from tests.cli.command import kcheck
 
@@ -14,7 +14,7 @@ def test_the_host_of_a_url_is_asked() -> None:
     root = "webhdfs://namenode:9870/fleet/{broker}"
     with mounted([root], {"user": "kafka"}):
         store = store_of(root)
-        assert isinstance(store, Store)
+        assert isinstance(store, StoreTree)
         assert "http://namenode:9870/webhdfs/v1" == store._system.url
     with (
         pytest.raises(UsageError, match=r"webhdfs://namenode:9870/fleet/.broker.: .*'host'"),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kcheck import formats
+from kcheck.disk.local import LOCAL
 from kcheck.errors import UsageError
 from kcheck.formats import leader_epoch_checkpoint, offset_index
 from kcheck.survey.survey import requested_format
@@ -35,7 +36,7 @@ READ_BY_INSPECT = ("bootstrap.checkpoint", "00000000000000000007-0000000001.chec
 def test_every_file_that_inspect_reads_is_parsed(name: str, tmp_path: Path) -> None:
     """`kcheck.formats.parse` and `kcheck inspect` know the same names."""
     (tmp_path / name).write_bytes(b"")
-    known = requested_format(str(tmp_path / name), None)
+    known = requested_format(LOCAL, str(tmp_path / name), None)
     assert known.parse is not None
     assert known.parse(b"") == formats.parse(name, b"")
 

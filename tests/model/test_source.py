@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.disk.read import FilesOf
+from kcheck.disk.local import LOCAL
 from kcheck.model.source import Files, small_size_max
 from kcheck.model.unreadable import UnreadableCause, UnreadableError
 from tests.builders import BytesFiles
@@ -16,7 +16,7 @@ def directories(path: Path) -> tuple[Files, ...]:
     """Return the same files on a disk and in memory."""
     for name, data in FILES.items():
         (path / name).write_bytes(data)
-    return FilesOf(str(path)), BytesFiles(FILES)
+    return LOCAL.directory(str(path)), BytesFiles(FILES)
 
 
 def test_files_are_read_by_name(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from itertools import permutations
 from pathlib import Path
 from typing import NamedTuple
 
-from kcheck.disk.read import opened
+from kcheck.disk.local import LOCAL
 from kcheck.model.cluster import NO_LEADER, PartitionRegistration
 from kcheck.model.entries import Batch
 from kcheck.model.source import Source
@@ -170,7 +170,7 @@ def _damage(cluster: Cluster) -> None:
         data = broker.log_dirs[0]
         if number != STAYS:
             log = max((data / f"torn-{number - 1}").glob("*.log"))
-            with opened(str(log)) as source:
+            with LOCAL.open(str(log)) as source:
                 position = [batch.position for batch in Walk(source, log.stat().st_size)][-1]
             damaged = bytearray(log.read_bytes())
             damaged[position + _CRC] ^= 0xFF
@@ -186,7 +186,7 @@ def registrations(cluster: Cluster) -> dict[tuple[str, int], PartitionRegistrati
     if cluster.mode == "zk":
         image = zookeeper_copy(str(cluster.beside.dir)).metadata.image
     else:
-        image = read_copy(str(cluster.beside.log_dirs[0] / "__cluster_metadata-0"), 100).image
+        image = read_copy(LOCAL, str(cluster.beside.log_dirs[0] / "__cluster_metadata-0"), 100).image
     rows = ((topic.name, number, row) for topic, number, row in image.partitions() if topic.name in TOPICS)
     return {(topic, number): row for topic, number, row in rows}
 
@@ -297,7 +297,7 @@ def _replica(directory: Path) -> Replica:
 
 def _batches(directory: Path) -> Iterator[tuple[Source, Batch]]:
     for log in sorted(directory.glob("*.log")):
-        with opened(str(log)) as source:
+        with LOCAL.open(str(log)) as source:
             yield from ((source, batch) for batch in Walk(source, log.stat().st_size))
 
 

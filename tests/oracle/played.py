@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kcheck.disk.read import opened
+from kcheck.disk.local import LOCAL
 from kcheck.formats import offset_checkpoint
 from kcheck.model.cluster import PartitionRegistration
 from kcheck.model.entries import EpochEntries
@@ -31,7 +31,7 @@ class Played(NamedTuple):
         if cluster.mode == "zk":
             image = zookeeper_copy(str(cluster.beside.dir)).metadata.image
         else:
-            image = read_copy(str(cluster.beside.log_dirs[0] / "__cluster_metadata-0"), CONTROLLER_ID).image
+            image = read_copy(LOCAL, str(cluster.beside.log_dirs[0] / "__cluster_metadata-0"), CONTROLLER_ID).image
         return next((row for topic, _, row in image.partitions() if topic.name == self.topic), None)
 
     def registration(self) -> PartitionRegistration:
@@ -48,7 +48,7 @@ class Played(NamedTuple):
         """Return where the batches of a log end."""
         ends = [0]
         for log in self.directory(number).glob("*.log"):
-            with opened(str(log)) as source:
+            with LOCAL.open(str(log)) as source:
                 ends += [int(log.stem), *(batch.last_offset + 1 for batch in Walk(source, log.stat().st_size))]
         return max(ends)
 

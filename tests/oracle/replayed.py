@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from kcheck.disk.read import opened
+from kcheck.disk.local import LOCAL
 from kcheck.formats import offset_checkpoint
 from kcheck.formats.offset_checkpoint import OffsetCheckpoint
 from kcheck.model.names import LEADER_EPOCHS, REPLICATION_OFFSET
@@ -280,7 +280,7 @@ class Stage:
 
     def _cut(self, number: int, end: int) -> None:
         for log in sorted(self._partition.directory(number).glob("*.log")):
-            with opened(str(log)) as source:
+            with LOCAL.open(str(log)) as source:
                 size = log.stat().st_size
                 at = next((batch.position for batch in Walk(source, size) if batch.last_offset >= end), size)
             with log.open("r+b") as file:

@@ -8,6 +8,7 @@ import pytest
 
 import kcheck
 from kcheck.core.releases.releases import release
+from kcheck.disk.local import LOCAL
 from kcheck.model.cluster import PartitionRegistration
 from kcheck.views.log_dir import open_log_dir
 from kcheck.views.metadata_copy import read_copy
@@ -25,7 +26,7 @@ DOWNGRADES = (("3.9.2", "3.6.2", True), ("4.0.2", "3.9.2", False))
 
 def _registration(controller: Process, topic: str) -> PartitionRegistration:
     """Return what the controller knows of partition 0 of a topic."""
-    return read_copy(str(controller.log_dirs[0] / METADATA), 100).image.topics[topic].partitions[0]
+    return read_copy(LOCAL, str(controller.log_dirs[0] / METADATA), 100).image.topics[topic].partitions[0]
 
 
 def _epochs(broker: Process, name: str) -> list[int]:
@@ -63,7 +64,7 @@ def test_a_broker_that_comes_back_after_a_crash(tmp_path: Path, start: Callable[
 
         strays = {path.name.partition(".")[0] for log_dir in broker.log_dirs for path in log_dir.glob("*-stray")}
         assert strays == {"anew-0", "gone-0", "moved-0"}
-        directory_id = open_log_dir(str(other), 1, release("4.3")).view.directory_id
+        directory_id = open_log_dir(LOCAL, str(other), 1, release("4.3")).view.directory_id
         refused = "Current offset 9 for partition follows-0 is out of range"
         wait_for("refused fetches", lambda: broker.log_since_start().count(refused) > REFUSED_MIN)
         assert directory_id in _registration(controller, "keep").directories

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kcheck.disk.local import LOCAL
 from kcheck.model.cluster import NO_LEADER
 from kcheck.views.metadata_copy import read_copy
 from tests.docs.examples import ROOT, examples, run
@@ -66,7 +67,7 @@ def formatted(page: str, cluster: Cluster, properties: Path) -> None:
 def described(cluster: Cluster, topic: str, broker: int) -> tuple[int, tuple[int, ...]]:
     """Return the leader and the ISR of partition 0 of a topic, by the metadata that one broker has."""
     (metadata,) = (path / METADATA for path in cluster[broker].log_dirs if (path / METADATA).exists())
-    partition = read_copy(str(metadata), broker).image.topics[topic].partitions[0]
+    partition = read_copy(LOCAL, str(metadata), broker).image.topics[topic].partitions[0]
     return partition.leader, partition.isr
 
 

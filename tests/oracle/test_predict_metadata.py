@@ -16,7 +16,7 @@ import pytest
 from kcheck.core.releases.releases import release
 from kcheck.core.start.predictions import Content, PartitionPrediction
 from kcheck.core.start.startup import Mode, Outcome, Settings
-from kcheck.disk.read import FilesOf
+from kcheck.disk.local import LOCAL
 from kcheck.model.names import CLUSTER_METADATA, DirectoryState, FileKind, PartitionDirectory
 from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_manager import directory_load_of
@@ -84,7 +84,7 @@ def predicted(path: Path, version: str) -> PartitionPrediction:
     context = Context(Settings(), Mode.KRAFT, release(version))
     directory_load = directory_load_of(NAME, directory, LoadInputs(clean=False), context)
     assert directory_load is not None
-    return start_partition(FilesOf(str(path)), NAME, directory, *directory_load)
+    return start_partition(LOCAL.directory(str(path)), NAME, directory, *directory_load)
 
 
 def _differences(found: PartitionPrediction, told: dict[str, Any], path: Path, kept: Path) -> Iterator[str]:

@@ -16,6 +16,7 @@ import pytest
 
 from kcheck.core.releases.releases import release
 from kcheck.core.replication.leader_epochs import read_lines
+from kcheck.disk.local import LOCAL
 from kcheck.model.entries import Epoch, EpochEntry, Offset
 from kcheck.model.names import log_name
 from kcheck.model.release import Release
@@ -191,7 +192,7 @@ def _bases(path: Path) -> list[int]:
 def _epochs_of(path: Path) -> dict[int, tuple[int, int]]:
     """Return the epoch of each offset for which there is a record, the CRC of messages."""
     names = [(str(path / log_name(Offset(base))), Offset(base)) for base in _bases(path)]
-    logs = tuple(LogFile(name, base, Path(name).stat().st_size) for name, base in names)
+    logs = tuple(LogFile(name, base, Path(name).stat().st_size, LOCAL.directory(str(path))) for name, base in names)
     return {
         offset: (batch.magic, batch.crc if batch.epoch is None else batch.epoch)
         for batch in batches_of(logs)

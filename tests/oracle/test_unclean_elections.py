@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import kcheck
+from kcheck.disk.local import LOCAL
 from kcheck.model.cluster import NO_LEADER, UNCLEAN, PartitionRegistration
 from kcheck.replicas.elect import ClusterElection
 from kcheck.views.metadata_copy import read_copy
@@ -40,7 +41,7 @@ def cluster(tmp_path: Path, start: Callable[..., Cluster]) -> Iterator[Cluster]:
 def registration(cluster: Cluster, topic: str) -> PartitionRegistration:
     """Return what the controller knows of the partition."""
     path = cluster.beside.log_dirs[0] / "__cluster_metadata-0"
-    return read_copy(str(path), 100).image.topics[topic].partitions[0]
+    return read_copy(LOCAL, str(path), 100).image.topics[topic].partitions[0]
 
 
 def asked(cluster: Cluster, topic: str, *brokers: int, **how: Any) -> ClusterElection:

@@ -9,6 +9,7 @@ from unittest import mock
 
 from hypothesis import given
 
+from kcheck.disk.local import LOCAL
 from kcheck.model.entries import Offset
 from kcheck.replicas import distinct_records
 from kcheck.replicas.distinct_records import Distinct, LostRange, distinct
@@ -55,7 +56,7 @@ def replicas(random: Random, folder: Path) -> list[Replica]:
         path.write_bytes(data)
         start = random.choice((0, random.randint(0, end)))
         range_ = LostRange(
-            (LogFile(str(path), Offset(0), len(data)),),
+            (LogFile(str(path), Offset(0), len(data), LOCAL.directory(str(path.parent))),),
             Offset(start),
             Offset(random.choice((end, random.randint(start, end)))),
         )

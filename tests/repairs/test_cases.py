@@ -21,7 +21,7 @@ from kcheck.core.releases.releases import release
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.startup import settings
 from kcheck.disk.apply import apply, undo
-from kcheck.disk.read import FilesOf
+from kcheck.disk.local import LOCAL
 from kcheck.errors import KcheckError
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Severity
@@ -175,9 +175,9 @@ def test_a_plan_without_what_the_broker_heals_leads_to_the_same_logs(
     for one, other in zip(least.starts, tidy.starts, strict=True):
         assert (one.outcome, one.reasons) == (other.outcome, other.reasons)
         differing = [(part, twin) for part, twin in zip(one.partitions, other.partitions, strict=True) if part.log]
-        assert [difference(FilesOf(f"{one.path}/{part.dir}"), part, twin) for part, twin in differing] == [None] * len(
-            differing
-        )
+        assert [difference(LOCAL.directory(f"{one.path}/{part.dir}"), part, twin) for part, twin in differing] == [
+            None
+        ] * len(differing)
     assert all(step.least for step in least.chosen)
 
 

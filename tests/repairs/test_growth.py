@@ -9,6 +9,7 @@ import pytest
 from kcheck.core.releases.releases import release
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.startup import Settings
+from kcheck.disk.local import LOCAL
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.names import DirectoryState, segment_prefix
 from kcheck.model.plan import Plan
@@ -91,7 +92,7 @@ def site_of(path: Path, seen: list[PartitionView]) -> EditedLogDir:
     """Return a log dir with these partitions, and a finding about each."""
     target, wish = Target(TargetKind.LOG_DIR, str(path)), StartOptions(None, Settings(), release("2.4"))
     found = [Finding("KC001", "", Severity.ERROR, view.where, "", "", "") for view in seen]
-    return survey_module._edited(target, open_log_dir(str(path), 1, wish.release), seen, wish, found)
+    return survey_module._edited(target, open_log_dir(LOCAL, str(path), 1, wish.release), seen, wish, found)
 
 
 def test_findings_about_many_partitions(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from kcheck.disk.local import LOCAL
 from kcheck.model.entries import Offset
 from kcheck.records.batch import CONTROL
 from kcheck.replicas import distinct_records
@@ -30,7 +31,8 @@ class Logs:
         path.parent.mkdir()
         data = batches if isinstance(batches, bytes) else log(batches)
         path.write_bytes(data)
-        return LostRange((LogFile(str(path), Offset(0), len(data)),), Offset(start), Offset(end))
+        file = LogFile(str(path), Offset(0), len(data), LOCAL.directory(str(path.parent)))
+        return LostRange((file,), Offset(start), Offset(end))
 
 
 @pytest.fixture

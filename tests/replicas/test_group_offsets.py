@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from kcheck.disk.local import LOCAL
 from kcheck.model.entries import Offset
 from kcheck.records.batch import CONTROL, TRANSACTIONAL
 from kcheck.replicas import group_offsets
@@ -29,8 +30,9 @@ def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def log_files(folder: Path) -> tuple[LogFile, ...]:
     """Return the segments of a partition directory."""
+    disk = LOCAL.directory(str(folder))
     return tuple(
-        LogFile(str(path), Offset(int(path.stem)), path.stat().st_size) for path in sorted(folder.glob("*.log"))
+        LogFile(str(path), Offset(int(path.stem)), path.stat().st_size, disk) for path in sorted(folder.glob("*.log"))
     )
 
 

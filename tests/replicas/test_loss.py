@@ -6,6 +6,7 @@ import pytest
 
 from kcheck.core.replication.lineage import EpochRange
 from kcheck.core.replication.truncation_plans import CutPosition
+from kcheck.disk.local import LOCAL
 from kcheck.model.entries import Offset
 from kcheck.model.source import BytesSource
 from kcheck.model.unreadable import UnreadableError
@@ -22,7 +23,8 @@ def files(folder: Path, *segments: list[Made]) -> tuple[LogFile, ...]:
     for batches in segments:
         base, data = batches[0].base_offset, log(batches)
         write(folder, {f"{base:020}.log": data})
-        found.append(LogFile(path=str(folder / f"{base:020}.log"), base_offset=Offset(base), size=len(data)))
+        path = str(folder / f"{base:020}.log")
+        found.append(LogFile(path, Offset(base), len(data), LOCAL.directory(str(folder))))
     return tuple(found)
 
 
@@ -72,7 +74,7 @@ def test_a_compressed_wrapper_is_unknown(tmp_path: Path, magic: int) -> None:
 def test_only_the_valid_part_of_a_segment_is_counted(tmp_path: Path) -> None:
     """What a start cuts away is no part of the log."""
     (whole,) = files(tmp_path, run(0, 99))
-    cut = LogFile(path=whole.path, base_offset=whole.base_offset, size=500)
+    cut = whole._replace(size=500)
     assert Amount(50, 500) == amount((cut,), Offset(0), Offset(100))
 
 

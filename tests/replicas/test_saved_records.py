@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kcheck.disk import new_files
+from kcheck.disk.local import LOCAL
 from kcheck.errors import UsageError
 from kcheck.model.entries import Offset
 from kcheck.model.unreadable import UnreadableError
@@ -194,7 +195,7 @@ def test_kcheck_reads_what_was_saved(tmp_path: Path, logs: tuple[LogFile, ...]) 
     """It is a segment as any other."""
     saved = save(tmp_path / "out", logs, 55, 215)
     assert saved.path is not None
-    file = LogFile(saved.path, Offset(50), saved.bytes)
+    file = LogFile(saved.path, Offset(50), saved.bytes, LOCAL.directory(str(Path(saved.path).parent)))
     offsets = [(found.base_offset, found.last_offset) for found in batches_of((file,))]
     assert [(made.base_offset, made.last_offset) for made in run(50, 219)] == offsets
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.disk.read import FilesOf
+from kcheck.disk.local import LOCAL
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.finding import Location
 from kcheck.model.segments import EntryFault, FaultyEntry, IndexView
@@ -288,7 +288,7 @@ def test_the_indexes_of_real_brokers_have_no_fault() -> None:
         if path.stat().st_size == 0:
             continue
         where = Location(dir=path.parent.name, file=path.name)
-        found = read_segment(FilesOf(str(path.parent)), path.name, where, int(path.stem), verify=False)
+        found = read_segment(LOCAL.directory(str(path.parent)), path.name, where, int(path.stem), verify=False)
         for view in (found.offset_index, found.time_index):
             if view is not None:
                 assert ({}, ()) == (view.counts, view.faults), (path, view)

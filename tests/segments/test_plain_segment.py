@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from fastcrc import crc32
 
-from kcheck.disk.read import FilesOf
+from kcheck.disk.local import LOCAL
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.finding import Location
@@ -65,7 +65,7 @@ def test_segments_of_fixtures(both: Look, root: Callable[[], Path], least: float
     """Of real brokers of all releases most are small, whole, and without transactions; of the cases many."""
     paths = [path for path in root().rglob("*.log") if path.stem.isdigit() and path.is_file()]
     told = [
-        both(FilesOf(str(path.parent)), path.name, verify, os.listdir(path.parent))[1]
+        both(LOCAL.directory(str(path.parent)), path.name, verify, os.listdir(path.parent))[1]
         for path in spread(paths, 150)
         for verify in (False, True)
     ]

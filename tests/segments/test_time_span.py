@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kcheck.disk.read import FilesOf
+from kcheck.disk.local import LOCAL
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Location
@@ -23,7 +23,7 @@ def logs(scene: Path) -> dict[Path, tuple[SegmentView, bool]]:
     found = {}
     for path in sorted(scene.rglob("*.log")):
         last = max(path.parent.glob("*.log")) == path
-        files, where = FilesOf(str(path.parent)), Location(dir=path.parent.name)
+        files, where = LOCAL.directory(str(path.parent)), Location(dir=path.parent.name)
         found[path] = (read_segment(files, path.name, where, Offset(int(path.stem)), verify=False), last)
     return found
 
@@ -33,9 +33,9 @@ def test_since_leaves_out_what_is_older(scene: Path) -> None:
     """No segment with a record from the time on, as its batches tell; every other one whose index has an entry."""
     for path, (view, last) in logs(scene).items():
         newest, base = view.max_timestamp, view.base_offset
-        assert not TimeSpan(since=newest).excludes(FilesOf(str(path.parent)), base, active=last)
+        assert not TimeSpan(since=newest).excludes(LOCAL.directory(str(path.parent)), base, active=last)
         if view.time_index is not None and view.time_index.entries and not view.time_index.counts:
-            assert TimeSpan(since=newest + 1).excludes(FilesOf(str(path.parent)), base, active=last)
+            assert TimeSpan(since=newest + 1).excludes(LOCAL.directory(str(path.parent)), base, active=last)
 
 
 NAME = "00000000000000000100"

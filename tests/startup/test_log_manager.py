@@ -10,6 +10,7 @@ import pytest
 from kcheck.core.releases.releases import release
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Mode, Outcome, Settings
+from kcheck.disk.local import LOCAL
 from kcheck.model.finding import Finding
 from kcheck.model.names import PartitionDirectory, parse_directory
 from kcheck.startup.inputs import Context, LoadInputs
@@ -48,7 +49,7 @@ def started(
         (path / "meta.properties").write_text(meta)
     for name in names:
         (path / name).mkdir()
-    log_dir = open_log_dir(str(path), 1, release(kafka))
+    log_dir = open_log_dir(LOCAL, str(path), 1, release(kafka))
     options = StartOptions(clean, Settings(mode=mode), release(kafka))
     collected: list[Finding] = []
     directories = [(name, parsed(name)) for name in names if name != "lost+found"]

@@ -11,7 +11,7 @@ from kcheck.core.cluster.copies import MetadataCopy
 from kcheck.core.start.predictions import LogCut, PartitionPrediction
 from kcheck.core.start.startup import Mode, Outcome
 from kcheck.core.start.strays import StrayDetector
-from kcheck.disk.read import FilesOf
+from kcheck.disk.local import LOCAL
 from kcheck.formats.partition_metadata import PartitionMetadata, serialize
 from kcheck.model.cluster import BrokerRegistration, ClusterImage, PartitionRegistration, TopicImage
 from kcheck.model.entries import Offset
@@ -116,7 +116,9 @@ def test_kcheck_must_be_able_to_read(tmp_path: Path) -> None:
     """A missing directory says nothing of the broker."""
     parsed = parse_directory("t-0")
     assert parsed is not None
-    start = start_partition(FilesOf(str(tmp_path / "none")), "t-0", parsed, LoadInputs(clean=True), context_of())
+    start = start_partition(
+        LOCAL.directory(str(tmp_path / "none")), "t-0", parsed, LoadInputs(clean=True), context_of()
+    )
     assert start.outcome is Outcome.UNKNOWN
     assert start.unread is not None
 

@@ -11,8 +11,8 @@ from kcheck.core.releases.releases import release
 from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.core.start.startup import Mode, Settings
 from kcheck.core.start.strays import stray_detector
-from kcheck.disk.read import FilesOf
-from kcheck.disk.walk import join
+from kcheck.disk.local import LOCAL
+from kcheck.disk.paths import join
 from kcheck.documents.predict import partition_row
 from kcheck.model.names import CLUSTER_METADATA
 from kcheck.model.release import Release
@@ -36,7 +36,7 @@ def both(
     path: Path, newest: Release, *, clean: bool | None, metadata: tuple[str, ...] = ()
 ) -> Iterator[tuple[PartitionPrediction | None, PartitionPrediction]]:
     """Yield what the look and what the simulation say of each directory of a log dir that could be read."""
-    log_dir = open_log_dir(str(path), None, newest)
+    log_dir = open_log_dir(LOCAL, str(path), None, newest)
     mode = Mode.KRAFT if newest.version >= (3,) else Mode.ZOOKEEPER
     copies = named_copies(metadata).get(log_dir.view.cluster_id or "", ())
     detector = stray_detector(copies, log_dir.view.where.broker_id, log_dir.view.directory_id)
@@ -44,7 +44,7 @@ def both(
         context = Context(settings, mode, newest, detector)
         for name, directory in wanted_directories(log_dir, PartitionFilter()):
             before = len(log_dir.findings)
-            view = one_partition(log_dir, name, directory, walk_all=False, release=newest)
+            view = one_partition(LOCAL, log_dir, name, directory, walk_all=False, release=newest)
             assert view is not None
             stored = LoadInputs(
                 log_dir.view.clean_shutdown if clean is None else clean, view.log_start_checkpoint,
@@ -52,7 +52,7 @@ def both(
             )  # fmt: skip
             directory_load = directory_load_of(name, directory, stored, context)
             if directory_load is not None and len(log_dir.findings) == before:
-                disk = FilesOf(join(str(path), name))
+                disk = LOCAL.directory(join(str(path), name))
                 yield (
                     unchanged_prediction(disk, name, directory, view, *directory_load),
                     start_partition(disk, name, directory, *directory_load),

@@ -12,7 +12,7 @@ from kcheck.arrow import from_bytes
 from kcheck.core.releases.releases import release
 from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.core.start.startup import Outcome, settings
-from kcheck.disk.read import FilesOf
+from kcheck.disk.directory import Directory
 from kcheck.fleet.scan import steps as stages
 from kcheck.fleet.scan.identify import ScanOptions, identify
 from kcheck.fleet.scan.inventory import FleetLogDir
@@ -55,7 +55,7 @@ def then(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, happens: Calla
 
     def called(*args: Any, **kwargs: Any) -> Any:
         answer = real(*args, **kwargs)
-        for happen in calls if args[0] == str(INDEX.parent) else ():
+        for happen in calls if getattr(args[0], "path", None) == str(INDEX.parent) else ():
             happen()
         return answer
 
@@ -131,7 +131,7 @@ def test_the_start_where_something_goes_meanwhile(directory_goes: bool, monkeypa
     before = predicted()["log_dirs"][0]["partitions"]
     real, refused = partition.start_partition, iter([GONE])
 
-    def goes(disk: FilesOf, name: str, directory: PartitionDirectory, *how: Any) -> PartitionPrediction:
+    def goes(disk: Directory, name: str, directory: PartitionDirectory, *how: Any) -> PartitionPrediction:
         for why in refused if name == INDEX.parent.name else ():
             if directory_goes:
                 Path(disk.path).rename("gone")

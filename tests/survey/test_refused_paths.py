@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.disk import read
+from kcheck.disk.local import LOCAL
 from kcheck.disk.refusals import Refusals, asked_twice, note_refusal
 from kcheck.errors import UsageError
 from kcheck.model.finding import Finding, Location
@@ -109,6 +109,6 @@ def test_a_status_that_fails_is_a_refusal(tmp_path: Path, monkeypatch: pytest.Mo
     with Refusals() as refused, monkeypatch.context() as patched:
         patched.setattr(os, "fstat", refuse)
         with pytest.raises(UnreadableError) as caught:
-            read.opened(str(path)).__enter__()
+            LOCAL.open(str(path)).__enter__()
     assert str(caught.value) == "Input/output error"
     assert refused == {str(path): "Input/output error"}

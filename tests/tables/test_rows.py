@@ -6,7 +6,7 @@ import pytest
 
 from kcheck.arrow import batch_of, from_bytes
 from kcheck.core.releases.releases import release
-from kcheck.disk.read import FilesOf
+from kcheck.disk.local import LOCAL
 from kcheck.fleet.scan.identify import ScanOptions, identify
 from kcheck.fleet.scan.inventory import FleetLogDir
 from kcheck.fleet.scan.rows import tables_of
@@ -33,7 +33,9 @@ def data(tmp_path: Path) -> Path:
 
 def test_a_partition_and_what_is_in_it(data: Path) -> None:
     """A segment that was read from its start tells more than another; the last one is, where it is small."""
-    t, u = partitions(open_log_dir(str(data), None, NEWEST), wanted=PartitionFilter(), walk_all=False, release=NEWEST)
+    t, u = partitions(
+        LOCAL, open_log_dir(LOCAL, str(data), None, NEWEST), wanted=PartitionFilter(), walk_all=False, release=NEWEST
+    )
     where = (1, str(data))
     assert (
         *where, "t-0", "t", 0, "current", None, None, 0, 5, 30, 20, t.size, True, 2, 2, 2, 2, True,
@@ -46,14 +48,14 @@ def test_a_partition_and_what_is_in_it(data: Path) -> None:
     size = t.size // 2
     last = (10, 20, size, 1, t.segments[1].max_timestamp)
     assert [(0, None, size, None, None), last] == [*segments.rows(t)]
-    files, base = FilesOf(str(data / "t-0")), t.segments[0].base_offset
+    files, base = LOCAL.directory(str(data / "t-0")), t.segments[0].base_offset
     first = read_segment(files, "00000000000000000000.log", t.where, base, verify=False)
     assert [(0, 10, size, 1, first.max_timestamp), last] == [*segments.rows(t._replace(read=(first,)))]
 
 
 def test_a_log_dir_and_its_checkpoints(data: Path) -> None:
     """Entries without a directory stand there too."""
-    view = open_log_dir(str(data), None, NEWEST).view
+    view = open_log_dir(LOCAL, str(data), None, NEWEST).view
     where = (1, str(data))
     kafka = ("4.3", "3.3", "4.3", "node.id in meta.properties")
     assert (*where, "c1uster-AAAAAAAAAAAAAA", None, True, False, 2, "kraft", 7, *kafka, None) == log_dirs.row(

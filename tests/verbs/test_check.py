@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kcheck.core.releases.releases import release
-from kcheck.disk.read import FilesOf, opened
+from kcheck.disk.local import LOCAL, LocalDirectory
 from kcheck.errors import UsageError
 from kcheck.model.depth import Depth
 from kcheck.model.report import PartitionFilter
@@ -94,12 +94,12 @@ def test_a_directory_in_the_place_of_a_file_is_told() -> None:
 def test_a_segment_that_vanishes_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     broker(Path("data"), run(0, 99))
 
-    def late(_: FilesOf, name: str) -> AbstractContextManager[Source]:
+    def late(_: LocalDirectory, name: str) -> AbstractContextManager[Source]:
         path = Path("data/t-0", name)
         path.unlink(missing_ok=True)
-        return opened(str(path))
+        return LOCAL.open(str(path))
 
-    monkeypatch.setattr(FilesOf, "open", late)
+    monkeypatch.setattr(LocalDirectory, "open", late)
     assert "KC001" in ids(checked("data"))
 
 

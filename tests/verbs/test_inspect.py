@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from kcheck.disk.local import LocalTree
 from kcheck.errors import UsageError
 from kcheck.model.report import PartitionFilter
 from kcheck.model.unreadable import UnreadableError
-from kcheck.survey import survey as look
 from tests.builders import (
     batch,
     epochs,
@@ -334,11 +334,11 @@ def test_a_missing_file_is_a_usage_error() -> None:
 def test_where_nobody_may_look_no_kind_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """It may be a directory."""
 
-    def refuses(_: str) -> int:
+    def refuses(*_: object) -> int:
         raise UnreadableError("Permission denied")
 
     Path("notes").touch()
-    monkeypatch.setattr(look, "file_size", refuses)
+    monkeypatch.setattr(LocalTree, "size", refuses)
     with pytest.raises(UsageError, match=r"^notes: Permission denied$"):
         inspected("notes")
 

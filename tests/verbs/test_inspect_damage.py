@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from kcheck.disk.walk import Directory
+from kcheck.disk.local import LocalDirectory
+from kcheck.disk.tree import Tree
 from kcheck.model.report import PartitionFilter
 from kcheck.model.unreadable import UnreadableError
 from kcheck.verbs import inspect
@@ -98,14 +99,14 @@ def test_a_partition_directory_that_cannot_be_listed_has_no_offsets(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither a log start nor a log end."""
-    listing = Directory.listing
+    listing = LocalDirectory.listing
 
-    def refuses(folder: Directory) -> Any:
+    def refuses(folder: LocalDirectory) -> Any:
         if folder.path.endswith("a-0"):
             raise UnreadableError("Permission denied")
         return listing(folder)
 
-    monkeypatch.setattr(Directory, "listing", refuses)
+    monkeypatch.setattr(LocalDirectory, "listing", refuses)
     found = inspected(data)
     row = found["items"][0]["partitions"][0]
     assert (None, None) == (row["log_start_offset"], row["log_end_offset"])
@@ -180,10 +181,10 @@ def test_a_log_dir_that_vanishes_is_a_finding(data: Path, monkeypatch: pytest.Mo
     broker(Path("other"), run(0, 9))
     opening = host.open_log_dir
 
-    def late(path: str, *arguments: Any) -> Any:
+    def late(tree: Tree, path: str, *arguments: Any) -> Any:
         if path == "data":
             data.rename("gone")
-        return opening(path, *arguments)
+        return opening(tree, path, *arguments)
 
     monkeypatch.setattr(host, "open_log_dir", late)
     found = inspected("data", "other")

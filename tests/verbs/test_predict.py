@@ -8,6 +8,7 @@ import pytest
 
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import settings
+from kcheck.disk.local import LOCAL
 from kcheck.errors import UsageError
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.model.depth import Depth
@@ -359,8 +360,8 @@ def test_a_deleted_log_is_in_remote_storage_no_more() -> None:
         log_dir(Path(name))
         write(partition_dir(Path(name) / name, [run(20, 29)]), {"remote_log_snapshot": b""})
         assert one(name, asked=wish("3.6", mode="kraft"))[1]["log_start_offset"] == start
-        found = open_log_dir(name, None, release("3.6"))
-        (view,) = partitions(found, wanted=PartitionFilter(), walk_all=False, release=release("3.6"))
+        found = open_log_dir(LOCAL, name, None, release("3.6"))
+        (view,) = partitions(LOCAL, found, wanted=PartitionFilter(), walk_all=False, release=release("3.6"))
         assert view.log_start_offset == start
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from kcheck.core.releases.releases import release
 from kcheck.core.start.strays import StrayDetector
-from kcheck.disk.read import opened
+from kcheck.disk.local import LOCAL
 from kcheck.model.cluster import StrayDoubt
 from kcheck.model.depth import Depth
 from kcheck.model.entries import Batch
@@ -53,7 +53,7 @@ def strays(*paths: Path, kafka: str = "4.3", **settings: str) -> list[tuple[str,
 
 def batches(path: Path) -> list[Batch]:
     """Return the batches of a log, or of a snapshot."""
-    with opened(str(path)) as source:
+    with LOCAL.open(str(path)) as source:
         return list(Walk(source))
 
 
@@ -124,9 +124,9 @@ def test_up_to_3_6_a_log_that_names_no_topic_saves_the_strays(log_dir: Path) -> 
 def test_what_a_start_takes_for_no_segment_says_nothing(name: str, log_dir: Path) -> None:
     """KRaft marks the segments below a snapshot as deleted; the next start removes them, unread."""
     (segment,) = (log_dir / METADATA).glob("*.log")
-    copy = complete_copy(str(log_dir / METADATA), 1)
+    copy = complete_copy(LOCAL, str(log_dir / METADATA), 1)
     (log_dir / METADATA / name).write_bytes(segment.read_bytes()[:1000])
-    assert copy == complete_copy(str(log_dir / METADATA), 1) is not None
+    assert copy == complete_copy(LOCAL, str(log_dir / METADATA), 1) is not None
 
 
 def test_a_replica_of_other_brokers(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_another_copy_may_be_older_than_the_replica(tmp_path: Path) -> None:
 
 def test_what_several_controllers_have_not_committed(log_dir: Path) -> None:
     """Of what a snapshot says there is no doubt."""
-    copy = complete_copy(str(log_dir / METADATA), 1)
+    copy = complete_copy(LOCAL, str(log_dir / METADATA), 1)
     assert copy is not None
     assert (copy.epoch, copy.end, copy.snapshot, sorted(copy.voters)) == (1, 116, 0, [1])
     detector = StrayDetector(copy._replace(voters=frozenset({1, 2, 3})), 1, own=True)
@@ -171,32 +171,32 @@ def test_a_log_of_kraft_that_is_cut(log_dir: Path) -> None:
     whole = log.read_bytes()
     at = next(batch for batch in batches(log) if batch.base_offset > 85)
     flip_byte(log, at.position + 30)
-    copy = complete_copy(str(log_dir / METADATA), 1)
+    copy = complete_copy(LOCAL, str(log_dir / METADATA), 1)
     assert copy is not None
     assert copy.end == at.base_offset
     assert strays(log_dir) == []
-    assert complete_copy(str(log_dir / METADATA), 2) is None
+    assert complete_copy(LOCAL, str(log_dir / METADATA), 2) is None
     log.write_bytes(whole[at.position :])
-    assert complete_copy(str(log_dir / METADATA), 1) is None
+    assert complete_copy(LOCAL, str(log_dir / METADATA), 1) is None
 
 
 def test_snapshots_and_the_log_behind_them(tmp_path: Path) -> None:
     """What they say together is what the log says alone; without a footer, or an end, nothing is known."""
     path = tmp_path / METADATA
     shutil.copytree(BROKERS / "coordinators" / "broker-1" / "data1" / METADATA, path)
-    whole = complete_copy(str(path), 1)
+    whole = complete_copy(LOCAL, str(path), 1)
     assert whole is not None
     assert (whole.snapshot, whole.end) == (86, 133)
     newest = max(path.glob("*.checkpoint"))
     data, footer = newest.read_bytes(), batches(newest)[-1]
     newest.write_bytes(data[: footer.position])
-    assert complete_copy(str(path), 1) is None
+    assert complete_copy(LOCAL, str(path), 1) is None
     newest.write_bytes(data)
     flip_byte(newest, footer.position - 1)
-    assert complete_copy(str(path), 1) is None
+    assert complete_copy(LOCAL, str(path), 1) is None
     for snapshot in path.glob("*.checkpoint"):
         snapshot.unlink()
-    alone = complete_copy(str(path), 1)
+    alone = complete_copy(LOCAL, str(path), 1)
     assert alone is not None
     replicas = [
         {(topic.topic_id, number): partition.replicas for topic, number, partition in copy.image.partitions()}

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from kcheck.core.releases.releases import release
+from kcheck.disk.local import LOCAL
+from kcheck.disk.tree import Tree
 from kcheck.model.names import REPLICATION_OFFSET
 from kcheck.views import log_dir as views
 from kcheck.views.log_dir import open_log_dir
@@ -22,7 +24,7 @@ def test_of_a_checkpoint_few_times_its_size_is_held(tmp_path: Path) -> None:
     size = (path / REPLICATION_OFFSET).stat().st_size
     tracemalloc.start()
     try:
-        opened = open_log_dir(str(path), None, release("4.3"))
+        opened = open_log_dir(LOCAL, str(path), None, release("4.3"))
         held, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -42,9 +44,9 @@ def test_a_command_opens_a_log_dir_once(
     opened: list[str] = []
     original = views.open_log_dir
 
-    def counted(path: str, *arguments: Any) -> Any:
+    def counted(tree: Tree, path: str, *arguments: Any) -> Any:
         opened.append(path)
-        return original(path, *arguments)
+        return original(tree, path, *arguments)
 
     monkeypatch.setattr(views, "open_log_dir", counted)
     other = log_dir(tmp_path / "e", broker_id=2)

@@ -7,6 +7,7 @@ import pytest
 
 from kcheck.core.cluster.copies import MetadataCopy, RaftEpoch
 from kcheck.core.cluster.metadata_replay import Fields, MetadataReplay
+from kcheck.disk.local import LOCAL
 from kcheck.model.cluster import ClusterImage, PartitionRegistration, QuorumState
 from kcheck.model.names import log_name
 from kcheck.model.unreadable import UnreadableError
@@ -30,7 +31,7 @@ def path(tmp_path: Path) -> Path:
 
 def copy_of(path: Path, *, until: int | None = None, whole: bool = False) -> MetadataCopy:
     """Return the copy of node 1."""
-    return read_copy(str(path), 1, Extent(until, whole))
+    return read_copy(LOCAL, str(path), 1, Extent(until, whole))
 
 
 def state(image: ClusterImage) -> dict[tuple[str, int], PartitionRegistration]:
@@ -54,7 +55,7 @@ def test_a_log_of_a_real_node_is_read_whole(log: Path) -> None:
 @pytest.mark.parametrize("end", [43, 86])
 def test_a_snapshot_is_what_the_log_says_up_to_there(end: int, path: Path) -> None:
     (name,) = (file.name for file in path.glob(f"{end:020d}-*.checkpoint"))
-    snapshot = read_copy(str(path), 1, only=name)
+    snapshot = read_copy(LOCAL, str(path), 1, only=name)
     for file in path.glob("*.checkpoint"):
         file.unlink()
     log = copy_of(path, until=end - 1)
@@ -148,7 +149,7 @@ def test_a_damaged_snapshot_is_told_and_the_one_before_serves(path: Path) -> Non
     copy = copy_of(path)
     assert (copy.snapshot, copy.end) == (43, 133)
     assert [(problem.place, problem.why) for problem in copy.problems] == [(newest.name, "the snapshot is incomplete")]
-    assert complete_copy(str(path), 1) is None
+    assert complete_copy(LOCAL, str(path), 1) is None
     newest.unlink()
     newest.symlink_to("nowhere")
     assert [problem.place for problem in copy_of(path).problems] in ([], [newest.name])
@@ -195,7 +196,7 @@ def test_a_record_that_cannot_be_read_is_told(value: bytes | None, why: str, tmp
     assert problem.place == "offset 0"
     assert why in problem.why
     assert [topic.topic_id for topic in copy.image.topics.values()] == ["HE8OWpstTD6PcGGyw9Tl9g"]
-    assert complete_copy(str(tmp_path / NAME), 1) is None
+    assert complete_copy(LOCAL, str(tmp_path / NAME), 1) is None
 
 
 def test_the_worked_example_of_the_layouts(tmp_path: Path) -> None:
@@ -233,15 +234,15 @@ def test_each_record_is_observed_with_the_replay(path: Path) -> None:
         seen.append((name, offset, timestamp > 10**12))
         assert replay.problems == []
 
-    read_copy(str(path), 1, Extent(whole=True), observe)
+    read_copy(LOCAL, str(path), 1, Extent(whole=True), observe)
     assert ("TopicRecord", True) in {(name, recent) for name, _, recent in seen}
     assert [offset for _, offset, _ in seen] == sorted(offset for _, offset, _ in seen)
 
 
 def test_a_directory_that_is_gone(tmp_path: Path) -> None:
     with pytest.raises(UnreadableError):
-        read_copy(str(tmp_path / "gone"), 1)
-    assert complete_copy(str(tmp_path / "gone"), 1) is None
+        read_copy(LOCAL, str(tmp_path / "gone"), 1)
+    assert complete_copy(LOCAL, str(tmp_path / "gone"), 1) is None
 
 
 def test_a_copy_knows_the_log_dir_that_holds_it() -> None:

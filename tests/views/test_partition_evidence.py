@@ -8,7 +8,8 @@ import pytest
 
 import kcheck
 from kcheck.core.releases.release_evidence import EvidenceKind
-from kcheck.disk.walk import Listing, list_directory
+from kcheck.disk.listing import Listing
+from kcheck.disk.local import LocalDirectory, LocalTree
 from tests.builders import flip_byte, log, message, partition_dir, run, write
 from tests.record_bytes import batch_of, record
 from tests.test_brokers import BROKERS
@@ -108,13 +109,13 @@ def test_what_cannot_be_read_is_no_evidence(folder: Path) -> None:
 
 def test_few_partitions_are_looked_at(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many there are; and none is listed once one has a topic id."""
-    listed: list[str] = []
+    listed, seen = list[str](), LocalDirectory.listing
 
-    def counted(path: str, is_stranger: Callable[[str], bool]) -> Listing:
-        listed.append(path)
-        return list_directory(path, is_stranger)
+    def counted(folder: LocalDirectory) -> Listing:
+        listed.append(folder.path)
+        return seen(folder)
 
-    monkeypatch.setattr("kcheck.views.partition_evidence.list_directory", counted)
+    monkeypatch.setattr(LocalDirectory, "listing", counted)
     for number in range(100):
         (folder / f"t-{number}").mkdir()
     sources(folder)
@@ -128,17 +129,18 @@ def test_few_partitions_are_looked_at(folder: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("name", [".", "t-0"])
 def test_of_many_strangers_few_names_are_kept(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a log dir and in a partition: their number has no bound."""
-    kept: list[int] = []
+    kept = list[int]()
 
-    def counted(path: str, is_stranger: Callable[[str], bool] | None = None) -> Listing:
-        listing = list_directory(path, is_stranger)
-        kept.append(len(listing.files))
+    def counted(list_names: Callable[..., Listing]) -> Callable[..., Listing]:
+        def listing(*asked: object) -> Listing:
+            kept.append(len((names := list_names(*asked)).files))
+            return names
+
         return listing
 
-    for module in ("partition_evidence", "release_evidence"):
-        monkeypatch.setattr(f"kcheck.views.{module}.list_directory", counted)
-    for module in ("model.names", "disk.walk"):
-        monkeypatch.setattr(f"kcheck.{module}.STRANGERS_MAX", 3)
+    for kind in (LocalTree, LocalDirectory):
+        monkeypatch.setattr(kind, "listing", counted(kind.listing))
+    monkeypatch.setattr("kcheck.model.names.STRANGERS_MAX", 3)
     (folder / "t-0").mkdir()
     for number in range(10):
         (folder / name / f"stranger{number}").touch()

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-import kcheck.views.remote_index_cache as views
 from kcheck.core.releases.releases import release
-from kcheck.disk.walk import list_directory
+from kcheck.disk.local import LOCAL, LocalTree
 from kcheck.model.entries import Offset
 from kcheck.model.remote_index_cache import CachedIndexes, RemoteIndexCache
 from kcheck.model.unreadable import UnreadableCause, UnreadableError
 from kcheck.views.log_dir import open_log_dir
+from kcheck.views.remote_index_cache import remote_index_cache
 from tests.cli.command import kcheck
 
 STEM = "45_AAAAAAAAAAAAAAAAAAAAAQ"
@@ -30,7 +30,7 @@ def cache(tmp_path: Path) -> Path:
 
 def read(cache: Path) -> object:
     """Return what a log dir shows of it."""
-    return open_log_dir(str(cache.parent), None, NEWEST).view.remote_index_cache
+    return open_log_dir(LOCAL, str(cache.parent), None, NEWEST).view.remote_index_cache
 
 
 def test_names_and_sizes(cache: Path) -> None:
@@ -69,15 +69,15 @@ def test_what_cannot_be_read(cache: Path, monkeypatch: pytest.MonkeyPatch) -> No
     """A file that a broker removed meanwhile is passed over; a refused one is a finding."""
     causes = iter((UnreadableCause.MISSING, UnreadableCause.MISSING, UnreadableCause.REFUSED))
 
-    def fail(_: str) -> int:
+    def fail(*_: object) -> int:
         raise UnreadableError("no", next(causes))
 
-    monkeypatch.setattr(views, "file_size", fail)
-    log_dir = open_log_dir(str(cache.parent), None, NEWEST)
+    monkeypatch.setattr(LocalTree, "size", fail)
+    log_dir = open_log_dir(LOCAL, str(cache.parent), None, NEWEST)
     assert (None, ["remote-log-index-cache"]) == (
         log_dir.view.remote_index_cache,
         [finding.where.file for finding in log_dir.findings],
     )
-    listing = list_directory(str(cache.parent))
-    monkeypatch.setattr(views, "list_directory", lambda *_: list_directory(str(cache.parent / "gone")))
-    assert not isinstance(views.remote_index_cache(str(cache.parent), listing, NEWEST), RemoteIndexCache)
+    listing = LOCAL.listing(str(cache.parent))
+    cache.rename(cache.parent / "gone")
+    assert not isinstance(remote_index_cache(LOCAL, str(cache.parent), listing, NEWEST), RemoteIndexCache)

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.disk.read import FilesOf
-from kcheck.disk.walk import Directory
+from kcheck.disk.local import LOCAL
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Location
 from kcheck.model.source import Files
@@ -29,8 +28,8 @@ def folder(tmp_path: Path) -> Path:
 def test_an_open_directory_and_a_path_give_the_same_files(folder: Path) -> None:
     index = f"{PREFIX}.index"
     (folder / index).write_bytes(index_of(MADE, 0))
-    with Directory(str(folder)) as directory:
-        ways: tuple[Files, ...] = (FilesOf(str(folder)), directory)
+    with LOCAL.directory(str(folder)) as directory:
+        ways: tuple[Files, ...] = (LOCAL.directory(str(folder)), directory)
         for files in ways:
             with files.open(NAME) as source:
                 assert 900 == tail_start(files, source, Offset(0)).position
@@ -41,14 +40,14 @@ def test_an_index_that_is_a_link_is_not_read(folder: Path) -> None:
     """The log is walked from its start."""
     (folder / "elsewhere").write_bytes(index_of(MADE, 0))
     (folder / f"{PREFIX}.index").symlink_to("elsewhere")
-    files = FilesOf(str(folder))
+    files = LOCAL.directory(str(folder))
     with files.open(NAME) as source:
         assert 0 == tail_start(files, source, Offset(0)).position
 
 
 def test_an_index_that_is_a_directory_is_none(folder: Path) -> None:
     (folder / f"{PREFIX}.timeindex").mkdir()
-    view = read_segment(FilesOf(str(folder)), NAME, Location(dir="t-0", file=NAME), Offset(0), verify=True)
+    view = read_segment(LOCAL.directory(str(folder)), NAME, Location(dir="t-0", file=NAME), Offset(0), verify=True)
     assert (None, None) == (view.offset_index, view.time_index)
     assert "not a regular file" == view.unread[".timeindex"].words
 
@@ -57,6 +56,6 @@ def test_a_log_that_is_a_link_is_read_only_if_the_user_named_it(folder: Path) ->
     link = f"{7:020}.log"
     (folder / link).symlink_to(NAME)
     with pytest.raises(UnreadableError, match="a symbolic link: not followed"):
-        read_segment(FilesOf(str(folder)), link, Location(dir="t-0", file=link), Offset(0), verify=True)
-    view = read_segment(FilesOf(str(folder), follow=True), link, Location(file=link), Offset(0), verify=True)
+        read_segment(LOCAL.directory(str(folder)), link, Location(dir="t-0", file=link), Offset(0), verify=True)
+    view = read_segment(LOCAL.directory(str(folder), follow=True), link, Location(file=link), Offset(0), verify=True)
     assert 10 == view.batches

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from kcheck.disk.walk import Listing, list_directory
+from kcheck.disk.listing import Listing
+from kcheck.disk.local import LocalTree
 from kcheck.errors import NotALogDirError, UsageError
 from kcheck.model.unreadable import UnreadableError
-from kcheck.views import targets as inputs
 from kcheck.views.targets import Target, TargetKind, replica_targets, targets
 from tests.builders import broker, log_dir, meta_properties, offsets, partition_dir, run, write
 from tests.reports import inspected, planned
@@ -277,8 +277,7 @@ def test_what_may_not_be_listed_is_told_by_whoever_opens_it(monkeypatch: pytest.
     def refuses(*_: object) -> None:
         raise UnreadableError("Permission denied")
 
-    monkeypatch.setattr(inputs, "list_directory", refuses)
-    monkeypatch.setattr(inputs, "has_file", refuses)
+    monkeypatch.setattr(LocalTree, "listing", refuses)
     assert [(TargetKind.LOG_DIR, "data"), (TargetKind.PARTITION, "t-0")] == kinds("data", "t-0")
 
 
@@ -286,15 +285,15 @@ def test_a_disk_in_a_folder_that_may_not_be_listed_is_told_too(monkeypatch: pyte
     """It could be a log dir; what a file system puts at its root is none, and nobody asks for it."""
     for name in ("d1", "d2", "lost+found"):
         log_dir(Path("folder") / name)
-    original = list_directory
+    original = LocalTree.listing
 
-    def refuses(path: str, *how: Any) -> Listing:
+    def refuses(tree: LocalTree, path: str, *how: Any) -> Listing:
         assert not path.endswith("lost+found")
         if path.endswith("d2"):
             raise UnreadableError("Input/output error")
-        return original(path, *how)
+        return original(tree, path, *how)
 
-    monkeypatch.setattr(inputs, "list_directory", refuses)
+    monkeypatch.setattr(LocalTree, "listing", refuses)
     assert [(TargetKind.LOG_DIR, "folder/d1"), (TargetKind.LOG_DIR, "folder/d2")] == kinds("folder")
 
 

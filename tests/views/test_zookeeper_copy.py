@@ -9,8 +9,8 @@ from shutil import copy, copytree
 
 import pytest
 
-from kcheck.disk import walk
-from kcheck.disk.walk import Listing
+from kcheck.disk.listing import Listing
+from kcheck.disk.local import LocalTree
 from kcheck.model.cluster import ClusterImage, MetadataProblem
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.zookeeper_metadata import ZookeeperMetadata
@@ -281,12 +281,14 @@ def test_what_the_system_refuses_is_a_problem(tmp_path: Path, monkeypatch: pytes
     root = tree(tmp_path / "tree")
     refused = [str(root / "brokers" / "ids")]
 
-    def list_directory(path: str) -> Listing:
+    seen = LocalTree.listing
+
+    def listing(tree: LocalTree, path: str) -> Listing:
         if path in refused:
             raise UnreadableError("Permission denied")
-        return walk.list_directory(path)
+        return seen(tree, path)
 
-    monkeypatch.setattr(zookeeper_copy, "list_directory", list_directory)
+    monkeypatch.setattr(LocalTree, "listing", listing)
     assert problems(root) == [("brokers/ids", "Permission denied")]
     refused.append(str(root))
     assert not is_zookeeper(str(root))

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from kcheck.disk.output import scratch
-from kcheck.disk.walk import join, split
+from kcheck.disk.paths import join, split
 from kcheck.fleet.run import FleetRun
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Chosen, Severity
@@ -233,9 +233,9 @@ def _spread(run: FleetRun, identities: Identities, ends: Sequence[FindingKey], p
 def _read(path: str) -> Iterator[Values]:
     import pyarrow as pa
 
-    from kcheck.disk.walk import exists
+    from kcheck.disk.tree import tree_of
 
-    if exists(path):
+    if tree_of(path).exists(path):
         with pa.OSFile(path, "rb") as file, pa.ipc.open_stream(file) as reader:
             for batch in reader:
                 yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)

@@ -5,7 +5,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kcheck.disk.walk import join
+from kcheck.disk.paths import join
 from kcheck.fleet.run import FleetRun
 from kcheck.fleet.runs.replicas import FIELDS
 from kcheck.model.report import PartitionFilter

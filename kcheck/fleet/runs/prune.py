@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from kcheck.core.releases.releases import NEWEST_TESTED
 from kcheck.disk.output import discard
-from kcheck.disk.remote import is_url
-from kcheck.disk.walk import exists, is_directory, join, list_directory
+from kcheck.disk.paths import is_url, join
+from kcheck.disk.tree import tree_of
 from kcheck.errors import UsageError
 from kcheck.fleet.run import open_runs
 from kcheck.fleet.run_output import MANIFEST, UNFINISHED, is_written
@@ -48,12 +48,12 @@ def prune(out: str, keep: int, *, dry_run: bool, unfinished: bool = False) -> Re
 
 
 def _old(out: str, keep: int) -> Iterator[Leftover]:
-    if not is_directory(out):
+    if not tree_of(out).is_directory(out):
         raise UsageError(f"{out} is not a directory: name the --out directory of scans")
     try:
         runs = open_runs([out])
     except UsageError:
-        if exists(join(out, MANIFEST)):
+        if tree_of(join(out, MANIFEST)).exists(join(out, MANIFEST)):
             raise
         return  # No run is there; leftovers may be.
     if any(run.path == out for run in runs):
@@ -65,10 +65,10 @@ def _old(out: str, keep: int) -> Iterator[Leftover]:
 
 def _incomplete(out: str) -> Iterator[Leftover]:
     """Yield what a store has of runs without manifest, and of failed ones."""
-    for name in sorted(list_directory(out).directories):
+    for name in sorted(tree_of(out).listing(out).directories):
         if name.startswith(_ASIDE):
             yield Leftover(join(out, name), "its scan failed, and was not resumed")
-        elif name.startswith("run=") and not exists(join(out, name, MANIFEST)):
+        elif name.startswith("run=") and not tree_of(join(out, name, MANIFEST)).exists(join(out, name, MANIFEST)):
             yield Leftover(join(out, name), "it has no manifest")
 
 
@@ -77,7 +77,7 @@ def _dead(out: str) -> Iterator[Leftover]:
     if is_url(out):
         return
     try:
-        names = sorted(list_directory(out).directories)
+        names = sorted(tree_of(out).listing(out).directories)
     except UnreadableError as error:
         raise UsageError(f"{out}: {error}") from error
     being_written = (name for name in names if name.startswith(UNFINISHED) and is_written(join(out, name)))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from kcheck.disk.walk import join, split
+from kcheck.disk.paths import join, split
 from kcheck.errors import UsageError
 from kcheck.fleet.run import FleetRun, newest
 from kcheck.fleet.run_output import run_tables

@@ -10,12 +10,13 @@ from kcheck.arrow import batch_of, to_bytes
 from kcheck.core.releases.release_evidence import EvidenceKind
 from kcheck.disk.output import make_directory
 from kcheck.disk.package_data import log_catalogue
-from kcheck.disk.read import opened
-from kcheck.disk.walk import exists, is_directory, is_remote, join, real
+from kcheck.disk.paths import join
+from kcheck.disk.tree import tree_of
 from kcheck.documents.explain import line_row
 from kcheck.errors import KcheckError, StoreFailedError, UsageError
 from kcheck.fleet.run_output import TableOutput, WrittenFile
 from kcheck.fleet.scan.identify import Identified
+from kcheck.fleet.scan.inventory import real_path
 from kcheck.fleet.scan.layouts import Disks, layout_of, matching_files
 from kcheck.fleet.scan.rows import findings_batch
 from kcheck.jobs.threads import Threads
@@ -72,15 +73,15 @@ def find_logs(patterns: Sequence[str], limits: Limits | None = None) -> FoundLog
     """
     findings: list[Finding] = []
     by_path: dict[str, FleetLog] = {}
-    with Workers(1, limits=None if any(map(is_remote, patterns)) else limits) as workers:
+    with Workers(1, limits=None if any(tree_of(pattern).is_remote for pattern in patterns) else limits) as workers:
         disks = Disks(workers, findings)
         for pattern in patterns:
             count = len(findings)
             layout = layout_of(pattern, _NAMES)
-            if not is_directory(layout.start):
+            if not tree_of(layout.start).is_directory(layout.start):
                 raise UsageError(f"--logs {pattern}: {layout.start} is not a directory")
             matched = matching_files(layout, disks) if layout.patterns else _named(pattern)
-            paths = disks.ask(real, [path for path, _ in matched])
+            paths = disks.ask(real_path, [path for path, _ in matched])
             for (path, names), resolved in zip(matched, paths, strict=True):
                 log = FleetLog(path, names.get("cluster"), names.get("broker"))
                 by_path.setdefault(resolved or path, log)
@@ -90,14 +91,15 @@ def find_logs(patterns: Sequence[str], limits: Limits | None = None) -> FoundLog
 
 
 def _named(path: str) -> list[tuple[str, Mapping[str, str]]]:
-    return [(path, {})] if exists(path) and not is_directory(path) else []
+    tree = tree_of(path)
+    return [(path, {})] if tree.exists(path) and not tree.is_directory(path) else []
 
 
 def look_at_log(log: FleetLog) -> FleetLog | Finding:
     """Return a log with what it says of its broker, or a finding if it cannot be read."""
     try:
         known = broker_log(log.path)
-        with opened(log.path, follow=True) as source:
+        with tree_of(log.path).open(log.path, follow=True) as source:
             size = source.size
     except UnreadableError as error:
         return kc001_unreadable.finding(Location(file=log.path), error.why)

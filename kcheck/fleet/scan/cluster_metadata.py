@@ -15,7 +15,8 @@ from kcheck.arrow import batch_of, to_bytes
 from kcheck.core.cluster.copies import MetadataCopy, RaftEpoch
 from kcheck.core.cluster.quorum import Quorum, quorum
 from kcheck.core.start.strays import StrayDetector
-from kcheck.disk.walk import split
+from kcheck.disk.paths import split
+from kcheck.disk.tree import tree_of
 from kcheck.documents.cluster import broker_rows, config_rows, partition_row, quorum_row
 from kcheck.model.cluster import (
     NO_LEADER,
@@ -138,7 +139,7 @@ def copy_at(path: str, node_id: int | None, epoch: int, end: int) -> MetadataCop
 @lru_cache(1)
 def _copy_at(path: str, node_id: int | None, epoch: int, end: int) -> MetadataCopy | None:
     del epoch, end  # They distinguish two states of one path.
-    return complete_copy(path, node_id)
+    return complete_copy(tree_of(path), path, node_id)
 
 
 def cluster_facts(

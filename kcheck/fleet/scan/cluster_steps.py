@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from kcheck.disk.walk import bounded, join
+from kcheck.disk.paths import join
+from kcheck.disk.tree import bounded, tree_of
 from kcheck.fleet.scan.cluster_metadata import (
     ClusterCopies,
     ClusterFacts,
@@ -21,8 +22,9 @@ from kcheck.views.metadata_paths import METADATA_DIRECTORY
 def read_metadata(log_dir: Identified, _: ScanOptions) -> str | None:
     """Return the copy of the metadata in a log dir, as `copy_text` does; None if it does not decide."""
     path = join(log_dir.path, METADATA_DIRECTORY)
-    with bounded(path, READ_SIZE_MAX):
-        copy = complete_copy(path, log_dir.broker_id)
+    tree = tree_of(path)
+    with bounded(tree, path, READ_SIZE_MAX):
+        copy = complete_copy(tree, path, log_dir.broker_id)
     return None if copy is None else copy_text(copy)
 
 

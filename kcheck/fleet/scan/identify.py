@@ -4,9 +4,9 @@ from contextlib import suppress
 from functools import partial
 from typing import NamedTuple, Self
 
-from kcheck.disk.read import FilesOf
+from kcheck.disk.paths import join
 from kcheck.disk.refusals import asked_twice
-from kcheck.disk.walk import exists, hold_listing, is_directory, join, list_directory
+from kcheck.disk.tree import Tree, tree_of
 from kcheck.fleet.scan.inventory import FleetLogDir
 from kcheck.fleet.scan.releases import BrokerKafka, ReleaseOptions, clues_text, used_of
 from kcheck.formats import meta_properties
@@ -84,10 +84,15 @@ def identify(log_dir: FleetLogDir, how: ScanOptions) -> Identified:
 
 
 def _identify(log_dir: FleetLogDir, how: ScanOptions) -> Identified:
-    where = Location(log_dir=log_dir.path, file=META_PROPERTIES)
+    where, tree = Location(log_dir=log_dir.path, file=META_PROPERTIES), tree_of(log_dir.path)
     try:
         view = read_small(
-            FilesOf(log_dir.path), META_PROPERTIES, meta_properties.FORMAT, where, how.release, size_max=_META_SIZE_MAX
+            tree.directory(log_dir.path),
+            META_PROPERTIES,
+            meta_properties.FORMAT,
+            where,
+            how.release,
+            size_max=_META_SIZE_MAX,
         )
         properties = view.parsed.value
     except UnreadableError:  # The finding is that of the look at the log dir.
@@ -102,27 +107,29 @@ def _identify(log_dir: FleetLogDir, how: ScanOptions) -> Identified:
     beside = cluster if log_dir.broker is None else None
     around = log_dir.cluster or log_dir.folder or beside or ""
     group = (around, broker or log_dir.path)
-    clues = () if how.auto is None else clues_text(clues_of_log_dir(log_dir.path, broker_id))
+    clues = () if how.auto is None else clues_text(clues_of_log_dir(tree, log_dir.path, broker_id))
     own_release = how.release if how.auto is None else how.of(log_dir.kafka or used_of(clues)).release
     is_kraft = own_release.kraft_is_production_ready
     return Identified(
         group, log_dir.path, cluster, broker, broker_id,
         cluster_id=properties.properties.get("cluster.id") or None,
-        holds_metadata=is_kraft and is_directory(join(log_dir.path, METADATA_DIRECTORY)),
-        lacks_topic_id=is_kraft and own_release.passes_over_logs_without_id and _lacks_topic_id(log_dir.path),
+        holds_metadata=is_kraft and tree.is_directory(join(log_dir.path, METADATA_DIRECTORY)),
+        lacks_topic_id=is_kraft and own_release.passes_over_logs_without_id and _lacks_topic_id(tree, log_dir.path),
         kafka_named=log_dir.kafka,
         clues=clues,
         is_there=log_dir.is_there,
     )  # fmt: skip
 
 
-def _lacks_topic_id(path: str) -> bool:
+def _lacks_topic_id(tree: Tree, path: str) -> bool:
     """Whether a partition directory has no partition.metadata."""
     with suppress(UnreadableError):  # The next listing reports the error.
-        hold_listing(path)
-        for name in list_directory(path).directories:
+        tree.hold(path)
+        for name in tree.listing(path).directories:
             directory = parse_directory(name)
             is_log = directory is not None and directory.topic != CLUSTER_METADATA
-            if is_log and not exists(join(path, name, PARTITION_METADATA)):
+            if is_log and not tree_of(join(path, name, PARTITION_METADATA)).exists(
+                join(path, name, PARTITION_METADATA)
+            ):
                 return True
     return False

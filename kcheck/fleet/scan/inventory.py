@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from kcheck.core.releases.releases import release as release_of
-from kcheck.disk.read import read_whole
+from kcheck.disk.paths import join, split
 from kcheck.disk.refusals import Refusals
-from kcheck.disk.remote import mount
-from kcheck.disk.walk import exists, is_directory, is_remote, join, real, split
+from kcheck.disk.store import mount
+from kcheck.disk.tree import tree_of
 from kcheck.errors import KcheckError, NotALogDirError, UsageError
 from kcheck.fleet.scan.layouts import Disks, layout_of, matching_directories
 from kcheck.jobs.workers import Limits, Workers
@@ -57,12 +57,12 @@ def inventory(roots: Sequence[str], limits: Limits | None = None) -> Inventory:
     """
     findings: list[Finding] = []
     by_path: dict[str, FleetLogDir] = {}
-    with Workers(1, limits=None if any(map(is_remote, roots)) else limits) as workers:
+    with Workers(1, limits=None if any(tree_of(root).is_remote for root in roots) else limits) as workers:
         disks = Disks(workers, findings)
         for root in roots:
             count = len(findings)
             of_root = [*_of(root, disks, findings)]
-            paths = disks.ask(real, [log_dir.path for log_dir in of_root])
+            paths = disks.ask(real_path, [log_dir.path for log_dir in of_root])
             for log_dir, path in zip(of_root, paths, strict=True):
                 known = log_dir if path is None else by_path.setdefault(path, log_dir)
                 if (known.cluster, known.broker) != (log_dir.cluster, log_dir.broker):
@@ -71,6 +71,11 @@ def inventory(roots: Sequence[str], limits: Limits | None = None) -> Inventory:
                 raise NotALogDirError(f"{root}: no log dir is there")
     in_order = sorted((log_dir, path) for path, log_dir in by_path.items())
     return Inventory(tuple(log_dir for log_dir, _ in in_order), tuple(findings), tuple(path for _, path in in_order))
+
+
+def real_path(path: str) -> str:
+    """Return a path with every link resolved."""
+    return tree_of(path).real(path)
 
 
 def is_inventory(root: str) -> bool:
@@ -93,12 +98,12 @@ def _of(root: str, disks: Disks, findings: list[Finding]) -> Iterator[FleetLogDi
     elif len(findings) > count:
         return
     elif is_inventory(root):
-        if not exists(root):
+        if not tree_of(root).exists(root):
             raise UsageError(f"{root}: there is no such file")
         yield from _of_file(root, findings)
     elif "{" in root:
         layout = layout_of(root, _NAMES)
-        if not is_directory(layout.start):
+        if not tree_of(layout.start).is_directory(layout.start):
             raise UsageError(f"{root}: {layout.start} is not a directory")
         for path, known in matching_directories(layout, disks):
             yield FleetLogDir(path, known.get("cluster"), known.get("broker"))
@@ -111,7 +116,7 @@ def _named(root: str) -> tuple[FleetLogDir, ...] | KcheckError | None:
     """Return the log dirs of a ROOT that is a directory, or why there is none; None where it is something else."""
     try:
         with Refusals() as refused:
-            named = targets([root]) if is_directory(root) else None
+            named = targets([root]) if tree_of(root).is_directory(root) else None
         if root in refused:
             return NotALogDirError(f"{root}: {refused[root]}")
     except UnreadableError as error:
@@ -163,7 +168,7 @@ def _text(value: object) -> str | None:
 
 def _csv(path: str) -> Iterator[Mapping[str, object]]:
     try:
-        text = read_whole(path, follow=True).decode("utf-8-sig", "surrogateescape")
+        text = tree_of(path).read_whole(path, follow=True).decode("utf-8-sig", "surrogateescape")
         reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
         _columns(path, reader.fieldnames or ())
         for number, row in enumerate(reader, start=1):
@@ -179,7 +184,7 @@ def _parquet(path: str) -> Iterator[Mapping[str, object]]:
     from pyarrow import parquet
 
     try:
-        with parquet.ParquetFile(pa.BufferReader(read_whole(path, follow=True))) as file:
+        with parquet.ParquetFile(pa.BufferReader(tree_of(path).read_whole(path, follow=True))) as file:
             _columns(path, file.schema_arrow.names)
             for batch in file.iter_batches(columns=[name for name in _COLUMNS if name in file.schema_arrow.names]):
                 yield from batch.to_pylist()

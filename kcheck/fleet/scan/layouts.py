@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, TypeVar
 
-from kcheck.disk.remote import BUNDLE_SUFFIX
-from kcheck.disk.walk import is_link, join, list_directory
+from kcheck.disk.paths import join
+from kcheck.disk.tree import tree_of
 from kcheck.errors import UsageError
 from kcheck.jobs.workers import Task, Workers
 from kcheck.model.finding import Finding, Location
-from kcheck.model.names import LOST_FOUND
+from kcheck.model.names import BUNDLE_SUFFIX, LOST_FOUND
 from kcheck.model.unreadable import UnreadableError
 from kcheck.rules import kc001_unreadable
 
@@ -66,10 +66,14 @@ def _any_text(piece: str) -> str:
     return ".*".join(map(re.escape, piece.split("*")))
 
 
+def _is_link(path: str) -> bool:
+    return tree_of(path).is_link(path)
+
+
 def matching_directories(layout: PathLayout, disks: Disks) -> Iterator[tuple[str, Mapping[str, str]]]:
     """Yield the directories that a layout matches, each with the names in it; no link."""
     level = _levels(layout, disks, files=False)
-    links = disks.ask(is_link, [path for path, _ in level])
+    links = disks.ask(_is_link, [path for path, _ in level])
     yield from (found for found, link in zip(level, links, strict=True) if link is False)
 
 
@@ -102,10 +106,10 @@ def _below(
     Hidden names and lost+found are skipped. Links are resolved one by one, later: a mount that does not answer then
     costs only its own log dir.
     """
-    if not follow and is_link(folder):
+    if not follow and tree_of(folder).is_link(folder):
         return ()
     try:
-        listing = list_directory(folder)
+        listing = tree_of(folder).listing(folder)
     except UnreadableError as error:
         return kc001_unreadable.finding(Location(log_dir=folder), error.why)
     names: Iterable[str] = listing.directories

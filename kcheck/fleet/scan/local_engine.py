@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kcheck import __version__
 from kcheck.arrow import batch_of, from_bytes, to_bytes
 from kcheck.disk.output import beside
-from kcheck.disk.remote import is_url, mounted
-from kcheck.disk.walk import drop_listing, join, real
+from kcheck.disk.paths import is_url, join
+from kcheck.disk.store import mounted
+from kcheck.disk.tree import tree_of
 from kcheck.errors import UsageError
 from kcheck.fleet.run import BrokerKey
 from kcheck.fleet.run_output import RunOutput, writing
@@ -177,7 +178,7 @@ def conclude(
 
 def outside(out: str, inventoried: Inventory) -> None:
     """Raise UsageError if the run would be written into a checked log dir."""
-    target = real(out)
+    target = tree_of(out).real(out)
     for log_dir, path in zip(inventoried.log_dirs, inventoried.real, strict=True):
         if target == path or target.startswith(path.rstrip("/") + "/"):
             raise UsageError(f"--out {out} is inside {log_dir.path}, which was checked; choose a directory outside")
@@ -244,7 +245,7 @@ class _Engine:
                 for name, batch in self._retry.whole_broker(of_broker):
                     self._write(name, batch)
                 for log_dir, _ in of_broker:
-                    drop_listing(log_dir.path)
+                    tree_of(log_dir.path).drop(log_dir.path)
                 of_broker = []
 
     def _readable(self, logs: Iterable[FleetLog]) -> Iterator[FleetLog]:

@@ -7,13 +7,13 @@ from typing import Any
 
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Outcome, segments_from
-from kcheck.disk.read import FilesOf
 from kcheck.documents.next_start import verdict_words
 from kcheck.documents.predict import partition_row
 from kcheck.documents.strays import stray_outcome
 from kcheck.model.loss import LostRecords
 from kcheck.model.names import DirectoryState, PartitionDirectory, log_name, segment_bases
 from kcheck.model.report import Column
+from kcheck.model.source import Files
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import PartitionView
 from kcheck.startup.inputs import Context, LoadInputs
@@ -40,7 +40,7 @@ LIGHT = ("start_outcome", "start_reason", "start_lost", "start_scan_bytes", "sta
 
 
 def predicted(
-    path: str, directory: PartitionDirectory, view: PartitionView, stored: LoadInputs, context: Context,
+    directory: PartitionDirectory, view: PartitionView, stored: LoadInputs, context: Context,
     *, complete: bool, reads: bool,
 ) -> PartitionPrediction | None:  # fmt: skip
     """Return what the start makes of a directory, None if it loads none of its name.
@@ -48,7 +48,8 @@ def predicted(
     `complete`: the view was read without errors. Without `reads` no log is read from its start: after an unclean
     shutdown only the bytes that the start reads are known.
     """
-    disk, name = FilesOf(path), view.where.dir or ""
+    disk, name = view.disk, view.where.dir or ""
+    assert disk is not None
     directory_load = directory_load_of(name, directory, stored, context)
     if directory_load is None:
         return None
@@ -67,7 +68,7 @@ def predicted(
 
 
 def _unread(
-    disk: FilesOf,
+    disk: Files,
     name: str,
     directory: PartitionDirectory,
     view: PartitionView | None,
@@ -92,7 +93,7 @@ def _unread(
     return PartitionPrediction(name, directory, outcome, reason, scan_bytes=size, uncertain=uncertain)
 
 
-def _log_sizes(disk: FilesOf) -> dict[int, int]:
+def _log_sizes(disk: Files) -> dict[int, int]:
     sizes = disk.entries().sizes
     return {base: sizes[log_name(base)] for base in segment_bases(sizes)}
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
 
 from kcheck import __version__
 from kcheck.disk.output import discard, have_directory, have_same, keep_aside, reading, replacing
-from kcheck.disk.walk import exists, is_directory, join, list_directory, states
+from kcheck.disk.paths import join
+from kcheck.disk.tree import tree_of
 from kcheck.documents.strays import ACCORDING_TO
 from kcheck.errors import UsageError
 from kcheck.fleet.run_output import MANIFEST, is_written, unfinished
@@ -47,7 +48,7 @@ _of_log_dir = attrgetter(*(name for name in Item._fields if name not in (*_OF_DI
 def signature(item: Item, how: str) -> str | None:
     """Return the signature of a directory, looked at as `how` says; None if it cannot be listed."""
     try:
-        files = states(join(item.log_dir, item.name))
+        files = tree_of(join(item.log_dir, item.name)).states(join(item.log_dir, item.name))
     except UnreadableError:
         return None
     digest = _digest_of_log_dir(how, _of_log_dir(item), item.source).copy()
@@ -77,7 +78,7 @@ def aside(out: str, run: str) -> str:
 def kept_by(run: str) -> str:
     """Return the folder in which a run keeps what it remembers; UsageError if it keeps nothing."""
     folder = join(run, FOLDER)
-    if not is_directory(folder):
+    if not tree_of(folder).is_directory(folder):
         raise UsageError(f"{run} remembers no directory: it was scanned without --remember")
     return folder
 
@@ -89,12 +90,12 @@ def left_by(out: str, run: str) -> str:
     """
     path, folder = unfinished(out, run), aside(out, run)
     complete = join(out, f"run={run}")
-    if exists(join(complete, MANIFEST)):
+    if tree_of(join(complete, MANIFEST)).exists(join(complete, MANIFEST)):
         raise UsageError(f"--resume {run}: {complete} is complete")
-    if path != complete and is_directory(path) and is_written(path):
+    if path != complete and tree_of(path).is_directory(path) and is_written(path):
         raise UsageError(f"--resume {run}: another process writes it")
     keep_aside(join(path, FOLDER), folder)
-    if not is_directory(folder):
+    if not tree_of(folder).is_directory(folder):
         raise UsageError(f"--resume {run}: nothing is left of it in {out}; a run is kept with --remember")
     discard(path)
     return folder
@@ -274,7 +275,7 @@ def remembered(folder: str | None, log_dir: str) -> Remembered:
     path = _folder(folder, log_dir)
     names: tuple[str, ...] = ()
     with suppress(UnreadableError):
-        names = list_directory(path).files
+        names = tree_of(path).listing(path).files
     files = [join(path, name) for name in names if name.endswith(_ENDING)]
     notes = [table for file in files if (table := read_rows(file)) is not None]
     if not notes:

@@ -13,7 +13,8 @@ from contextlib import suppress
 from kcheck.arrow import batch_of, from_bytes
 from kcheck.disk.lock import locked_by
 from kcheck.disk.output import have_same, replacing
-from kcheck.disk.walk import is_remote, join, states
+from kcheck.disk.paths import join
+from kcheck.disk.tree import tree_of
 from kcheck.fleet.scan.identify import Identified, ScanOptions
 from kcheck.fleet.scan.remembered import how_text, read_rows, writer_of
 from kcheck.model.names import REMOTE_INDEX_CACHE
@@ -40,10 +41,10 @@ def broker_signature(log_dirs_seen: Sequence[tuple[Identified, Sequence[bytes]]]
 
 def _top(log_dir: str) -> list[tuple[str, object, int, object]] | None:
     """Return what is at the top of a log dir; None if a look at it depends on more than that."""
-    if is_remote(log_dir) or locked_by(log_dir) is not None:
+    if tree_of(log_dir).is_remote or locked_by(log_dir) is not None:
         return None
     try:
-        entries = states(log_dir)
+        entries = tree_of(log_dir).states(log_dir)
     except UnreadableError:
         return None
     modes = [mode for name, mode, *_ in entries if isinstance(mode, int) and name != REMOTE_INDEX_CACHE]

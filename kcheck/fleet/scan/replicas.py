@@ -11,7 +11,8 @@ from kcheck.arrow import schema_of
 from kcheck.core.replication.lineage import EpochRange, Lineage, lineage_of_cache
 from kcheck.core.replication.truncation_plans import TruncationPlan
 from kcheck.core.start.startup import Outcome
-from kcheck.disk.walk import folder_of, join
+from kcheck.disk.paths import folder_of, join
+from kcheck.disk.tree import tree_of
 from kcheck.documents.strays import NOT_SERVED
 from kcheck.documents.truncation import table_rows
 from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
@@ -268,6 +269,7 @@ def _runs(row: Mapping[str, Any]) -> tuple[EpochRun, ...]:
 def _state(row: Mapping[str, Any], topic: str, partition: int) -> ReplicaState:
     end = row["loaded_log_end"]
     folder = (row["folder"] or b"").decode(errors="surrogateescape")
+    disk = tree_of(folder).directory(folder)
     return ReplicaState(
         broker_id=row["broker_id"], topic=topic, partition=partition, cache=_entries(row["cache"]),
         log_end_offset=end, log_start_offset=row["loaded_log_start"], first_segment=row["first_segment"],
@@ -275,7 +277,7 @@ def _state(row: Mapping[str, Any], topic: str, partition: int) -> ReplicaState:
         logs=tuple(
             LogFile(
                 path=join(folder, log_name(log["base_offset"]) + SWAP * log["swap"]),
-                base_offset=log["base_offset"], size=log["size"],
+                base_offset=log["base_offset"], size=log["size"], disk=disk,
             )
             for log in row["logs"]
         ),

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING
 from kcheck.arrow import batch_of, from_bytes, to_bytes
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Mode, Outcome, settings
+from kcheck.disk.directory import Directory
+from kcheck.disk.paths import join
 from kcheck.disk.refusals import Refusals, asked_twice
-from kcheck.disk.walk import bounded, hold_listing, is_remote, join
+from kcheck.disk.tree import bounded, tree_of
 from kcheck.documents.next_start import StartEffects
 from kcheck.fleet.scan.cluster_metadata import (
     TopicsTold,
@@ -60,6 +62,7 @@ from kcheck.views.partition import try_partition
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from kcheck.core.cluster.copies import MetadataCopy
     from kcheck.survey.segment_scan import SegmentScan
 
 ITEM_COUNT = 256
@@ -81,10 +84,11 @@ def list_items(log_dir: Identified, how: ScanOptions) -> tuple[tuple[int, bytes]
     If the log dir is the same as in an earlier run, they are what is remembered of it.
     """
     how = how.of(log_dir.used)
+    tree = tree_of(log_dir.path)
     with suppress(UnreadableError):  # The next listing reports the error.
-        hold_listing(log_dir.path)
+        tree.hold(log_dir.path)
     # A log dir that cannot be listed has no items; the look at its broker has the finding.
-    opened = asked_twice(partial(open_log_dir, log_dir.path, log_dir.broker_id, how.release))
+    opened = asked_twice(partial(open_log_dir, tree, log_dir.path, log_dir.broker_id, how.release))
     errors = {name: view.refusal for name, view in opened.view.files.items() if view.refusal is not None}
     refused = json.dumps(errors) if errors else None
     detector = log_dir_detector(log_dir.metadata, opened.view)
@@ -107,7 +111,7 @@ def list_items(log_dir: Identified, how: ScanOptions) -> tuple[tuple[int, bytes]
         )
         for name, directory in wanted_directories(opened, how.wanted)
     )
-    many = REMOTE_ITEM_COUNT if is_remote(log_dir.path) else ITEM_COUNT
+    many = REMOTE_ITEM_COUNT if tree.is_remote else ITEM_COUNT
     count = 1 if how.depth.reads_segments else many
     if not how.remembers:
         return tuple((len(part), to_bytes(items_batch(part))) for part in _parts(items, count))
@@ -179,35 +183,36 @@ def _deep(how: ScanOptions) -> "SegmentScan":
 
 
 def _bounded(item: Item, segment_scan: "SegmentScan | None", how: ScanOptions) -> Scanned:
-    path = join(item.log_dir, item.name)
-    if not is_remote(path):
-        scanned = _scan(path, item, segment_scan, how)
+    path, tree = join(item.log_dir, item.name), tree_of(item.log_dir)
+    disk = tree.directory(path)
+    if not tree.is_remote:
+        scanned = _scan(disk, item, segment_scan, how)
         suspect = suspects(item.log_dir, scanned.findings)
         if not suspect:
             return scanned
         return scanned._replace(
-            findings=confirmed(suspect, scanned.findings, _scan(path, item, segment_scan, how).findings)
+            findings=confirmed(suspect, scanned.findings, _scan(disk, item, segment_scan, how).findings)
         )
-    with bounded(path, None if how.depth.reads_segments else READ_SIZE_MAX):
-        return _scan(path, item, segment_scan, how)
+    with bounded(tree, path, None if how.depth.reads_segments else READ_SIZE_MAX):
+        return _scan(disk, item, segment_scan, how)
 
 
-def _scan(path: str, item: Item, segment_scan: "SegmentScan | None", how: ScanOptions) -> Scanned:
+def _scan(disk: Directory, item: Item, segment_scan: "SegmentScan | None", how: ScanOptions) -> Scanned:
     """Look at one directory, as check does, and name each file that was refused."""
     with Refusals() as refused:
-        scanned = _scan_directory(path, item, segment_scan, how)
+        scanned = _scan_directory(disk, item, segment_scan, how)
     more = tuple(refused_findings(refused, scanned.findings))
     return scanned._replace(findings=sorted((*scanned.findings, *more), key=Finding.sort_key)) if more else scanned
 
 
-def _scan_directory(path: str, item: Item, segment_scan: "SegmentScan | None", how: ScanOptions) -> Scanned:
+def _scan_directory(disk: Directory, item: Item, segment_scan: "SegmentScan | None", how: ScanOptions) -> Scanned:
     directory = parse_directory(item.name)
     assert directory is not None
     where = item.where
     log_dir = _log_dir(item.broker_id, item.log_dir, item.refused, is_clean=item.clean_shutdown)
     offsets = CheckpointOffsets(item.recovery_point, item.log_start, item.high_watermark, item.cleaned)
     view, unread = try_partition(
-        path, directory, where, log_dir=log_dir, offsets=offsets, walk_all=False, release=how.release
+        disk, directory, where, log_dir=log_dir, offsets=offsets, walk_all=False, release=how.release
     )  # fmt: skip
     if view is None:
         return Scanned(item, None, complete=False, findings=unread)
@@ -220,7 +225,7 @@ def _scan_directory(path: str, item: Item, segment_scan: "SegmentScan | None", h
     if not unread:
         findings.extend(check_partition(view, how.release))
     inputs = load_inputs(offsets, how.release, clean=item.clean_shutdown)
-    predict = partial(predicted, path, directory, view, inputs, context, complete=not unread)
+    predict = partial(predicted, directory, view, inputs, context, complete=not unread)
     start = guarded(partial(predict, reads=how.depth.verifies), where)
     if isinstance(start, Finding):
         findings.append(start)
@@ -342,7 +347,7 @@ def _look_at_broker(
     starts: list[LogDirPrediction] = []
     for log_dir, seen in log_dirs_seen:
         with Refusals() as refused:
-            opened = open_log_dir(log_dir.path, log_dir.broker_id, how.release)
+            opened = open_log_dir(tree_of(log_dir.path), log_dir.path, log_dir.broker_id, how.release)
             report_links(opened, how.wanted)
         opened.findings.extend(refused_findings(refused, opened.findings))
         is_complete = is_complete and not opened.findings
@@ -378,9 +383,16 @@ def _look_at_broker(
     ]
     rows.append(("predictions", batch_of(of_starts, predictions.TABLE.run_columns)))
     first = log_dirs_seen[0][0]
-    findings = _sorted(check_broker(tuple(map(remaining, views)), how.release), how)
+    findings = _sorted(check_broker(tuple(map(remaining, views)), how.release, _copy_in), how)
     rows.append(("findings", findings_batch((first.cluster, first.broker), findings)))
     return tuple((name, to_bytes(batch)) for name, batch in rows), is_complete
+
+
+def _copy_in(view: LogDirView, name: str) -> "MetadataCopy | None":
+    from kcheck.views.metadata_copy import complete_copy  # imports the decoders: only if a broker may migrate
+
+    path = join(view.where.log_dir or "", name)
+    return complete_copy(tree_of(path), path, view.where.broker_id)
 
 
 def _judged(

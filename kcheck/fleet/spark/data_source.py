@@ -21,8 +21,9 @@ from pyspark.sql.datasource import (
 from pyspark.sql.types import StructType
 
 from kcheck.arrow import from_bytes, to_bytes
-from kcheck.disk.remote import mounted
-from kcheck.disk.walk import is_directory, list_directory, split
+from kcheck.disk.paths import split
+from kcheck.disk.store import mounted
+from kcheck.disk.tree import tree_of
 from kcheck.errors import UsageError
 from kcheck.fleet.run import FleetRun, RunFile, open_run, open_runs, part_batches
 from kcheck.fleet.run_output import run_tables
@@ -191,7 +192,7 @@ class KcheckStreamReader(_RunReader, DataSourceStreamReader):
 
     def _runs(self) -> list[FleetRun]:
         path = self._asked.path
-        if not is_directory(path):
+        if not tree_of(path).is_directory(path):
             raise UsageError(f"{path} is not a directory: readStream needs the --out directory of scans")
         return open_runs([path]) if _holds_runs(path) else []
 
@@ -209,10 +210,10 @@ def _holds_runs(path: str) -> bool:
     """Whether a path is a run, or the `--out` directory of runs; else it names log dirs."""
     if split(path)[1].startswith("run="):
         return True
-    if "{" in path or is_inventory(path) or not is_directory(path):
+    if "{" in path or is_inventory(path) or not tree_of(path).is_directory(path):
         return False
     try:
-        return any(name.startswith("run=") for name in list_directory(path).directories)
+        return any(name.startswith("run=") for name in tree_of(path).listing(path).directories)
     except UnreadableError as error:
         raise UsageError(f"{path}: {error}") from error
 

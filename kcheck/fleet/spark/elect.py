@@ -10,8 +10,8 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from kcheck.arrow import batch_of
-from kcheck.disk.remote import is_url
-from kcheck.disk.walk import real
+from kcheck.disk.paths import is_url
+from kcheck.disk.tree import tree_of
 from kcheck.errors import UsageError
 from kcheck.fleet.run import FleetRun
 from kcheck.fleet.runs.cluster import RunCluster
@@ -91,7 +91,7 @@ def _partitions(spark: "SparkSession", run: FleetRun, cluster: str | None) -> "D
 
     frames = []
     for kind, (table, columns) in enumerate(_TABLES.items()):
-        rows = spark.read.parquet(*(real(part.path) for part in run.parts[table]))
+        rows = spark.read.parquet(*(tree_of(part.path).real(part.path) for part in run.parts[table]))
         own = rows.where(functions.col("cluster").eqNullSafe(functions.lit(cluster)))
         text = functions.to_json(functions.struct(*columns), {"ignoreNullFields": "false"})
         frames.append(own.select("topic", "partition", functions.lit(kind).alias("kind"), text.alias("row")))

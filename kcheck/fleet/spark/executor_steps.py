@@ -10,8 +10,9 @@ from socket import gethostname
 from typing import TYPE_CHECKING, Any, Self
 
 from kcheck.arrow import batch_of, to_bytes
-from kcheck.disk.remote import is_url, mounted
-from kcheck.disk.walk import absolute, drop_listing, hold_listing, is_directory
+from kcheck.disk.paths import absolute, is_url
+from kcheck.disk.store import mounted
+from kcheck.disk.tree import tree_of
 from kcheck.errors import KcheckError
 from kcheck.fleet.scan.cluster_metadata import ClusterCopies
 from kcheck.fleet.scan.identify import Identified, identify
@@ -67,7 +68,9 @@ def for_every_host(inventoried: Inventory) -> Inventory:
     paths = [absolute(log_dir.path) for log_dir in inventoried.log_dirs]
     log_dirs = zip(inventoried.log_dirs, paths, strict=True)
     return inventoried._replace(
-        log_dirs=tuple(log_dir._replace(path=path, is_there=is_directory(path)) for log_dir, path in log_dirs)
+        log_dirs=tuple(
+            log_dir._replace(path=path, is_there=tree_of(path).is_directory(path)) for log_dir, path in log_dirs
+        )
     )
 
 
@@ -185,7 +188,7 @@ def scan_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
                 log_dir = log_dir_of(row["items"])
                 mounts.require(log_dir, is_there=True)  # It was listed.
                 with suppress(UnreadableError):  # The next listing reports the error.
-                    hold_listing(log_dir)
+                    tree_of(log_dir).hold(log_dir)
                 tasks = () if are_known(row["items"]) else (retry.task(scan_items, row["items"], Location()),)
                 yield row, tasks
 
@@ -198,7 +201,7 @@ def scan_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
                     continue
                 log_dir = log_dir_of(row["items"])
                 if log_dir != last:
-                    drop_listing(last)
+                    tree_of(last).drop(last)
                     last = log_dir
                 for piece, (name, batch) in enumerate(retry.scanned(row["items"], answers)):
                     tables, light = {name: batch}, None
@@ -277,7 +280,7 @@ class Mounts:
 
 def require(path: str, *, is_there: bool) -> None:
     """Raise KcheckError where a log dir is not mounted on this host: Spark then tries another one."""
-    if is_there and not is_url(path) and not is_directory(path):
+    if is_there and not is_url(path) and not tree_of(path).is_directory(path):
         raise KcheckError(f"{gethostname()} does not see {path}: mount it on every host under this path")
 
 
@@ -332,7 +335,7 @@ def workers_of(options: ExecutorOptions) -> Iterator[Workers | Threads]:
     The process is forked for each task. It has what was imported before: this process stays for the next task.
     KcheckError where what it writes would stay on this host.
     """
-    if options.shared is not None and not is_directory(options.shared):
+    if options.shared is not None and not tree_of(options.shared).is_directory(options.shared):
         raise KcheckError(
             f"{gethostname()} does not see {options.shared}: all hosts need --out below one path, or a URL"
         )

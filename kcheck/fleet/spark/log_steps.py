@@ -6,8 +6,8 @@ from os.path import dirname
 from typing import TYPE_CHECKING
 
 from kcheck.arrow import batch_of, to_bytes
-from kcheck.disk.remote import mounted
-from kcheck.disk.walk import join
+from kcheck.disk.paths import join
+from kcheck.disk.store import mounted
 from kcheck.fleet.scan.broker_logs import FleetLog, looked_at, written
 from kcheck.fleet.scan.rows import findings_batch
 from kcheck.fleet.spark.executor_options import ExecutorOptions

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from kcheck.arrow import batch_of
 from kcheck.disk.output import make_directory
-from kcheck.disk.remote import mounted
-from kcheck.disk.walk import join
+from kcheck.disk.paths import join
+from kcheck.disk.store import mounted
 from kcheck.fleet.run import RunFile, part_batches
 from kcheck.fleet.run_output import TableOutput, WrittenFile, run_tables
 from kcheck.fleet.spark.executor_options import ExecutorOptions, TableTarget

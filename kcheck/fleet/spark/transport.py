@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kcheck.arrow import array, schema_of
-from kcheck.disk.walk import join
+from kcheck.disk.paths import join
 from kcheck.fleet.run_output import run_tables
 from kcheck.fleet.scan.replicas import replicas_schema
 from kcheck.model.report import Column

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kcheck.disk.output import let_go, occupied
-from kcheck.disk.remote import mounted
+from kcheck.disk.store import mounted
 from kcheck.errors import UsageError
 from kcheck.fleet.run import open_runs
 from kcheck.fleet.run_output import RunOutput

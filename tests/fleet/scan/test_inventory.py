@@ -8,10 +8,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
 
-from kcheck.disk.remote import mounted
-from kcheck.disk.walk import Listing, list_directory
+from kcheck.disk.listing import Listing
+from kcheck.disk.local import LocalTree
+from kcheck.disk.store import mounted
 from kcheck.errors import UsageError
-from kcheck.fleet.scan import layouts
 from kcheck.fleet.scan.inventory import FleetLogDir, inventory
 from kcheck.jobs.workers import Limits
 from kcheck.model.unreadable import UnreadableError
@@ -187,13 +187,14 @@ def test_a_log_dir_has_one_broker(fleet: Path) -> None:
 
 def test_what_cannot_be_listed_is_a_finding(fleet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The others are there all the same."""
+    listing = LocalTree.listing
 
-    def refuse(path: str) -> Listing:
+    def refuse(tree: LocalTree, path: str, *strange: Any) -> Listing:
         if path.endswith("b1"):
             raise UnreadableError("Input/output error")
-        return list_directory(path)
+        return listing(tree, path, *strange)
 
-    monkeypatch.setattr(layouts, "list_directory", refuse)
+    monkeypatch.setattr(LocalTree, "listing", refuse)
     whole = inventory([f"{fleet}/{{cluster}}/{{broker}}/{{log_dir}}"])
     assert [f"{fleet}/east/b1", f"{fleet}/west/b1"] == [finding.where.log_dir for finding in whole.findings]
     assert [f"{fleet}/east/b2/d1"] == [each.path for each in whole.log_dirs]

@@ -10,7 +10,7 @@ from unittest import mock
 
 import pyarrow as pa
 
-from kcheck.disk.read import FilesOf
+from kcheck.disk.directory import Directory
 from kcheck.fleet.scan import identify
 from kcheck.fleet.scan import steps as fleet_stages
 from kcheck.fleet.spark import executor_steps as stages
@@ -51,18 +51,18 @@ def harmed_check(view: PartitionView, kafka: Any) -> Any:
     return check_partition(view, kafka)
 
 
-def harmed_read(files: FilesOf, *rest: Any, **more: Any) -> Any:
+def harmed_read(files: Directory, *rest: Any, **more: Any) -> Any:
     """Read a small file; nobody gets through one below `unidentified`."""
     if "/unidentified" in files.path:
         kill()
     return read_small(files, *rest, **more)
 
 
-def harmed_open(path: str, *rest: Any) -> Any:
+def harmed_open(tree: Any, path: str, *rest: Any) -> Any:
     """Open a log dir; nobody can list one below `unlisted`."""
     if "/unlisted" in path:
         raises()
-    return open_log_dir(path, *rest)
+    return open_log_dir(tree, path, *rest)
 
 
 def harmed_report(opened: Any, wanted: Any) -> None:

@@ -18,8 +18,9 @@ from pyarrow import parquet
 from pyspark.sql import SparkSession
 
 from kcheck.core.releases.releases import release
+from kcheck.disk.local import LocalTree
 from kcheck.disk.output import discard
-from kcheck.disk.remote import mounted
+from kcheck.disk.store import mounted
 from kcheck.errors import KcheckError, UsageError
 from kcheck.fleet.run_output import WrittenFile
 from kcheck.fleet.scan import local_engine as fleet
@@ -346,7 +347,7 @@ def test_a_host_that_does_not_see_a_log_dir_ends_it(
     """A run without what is mounted elsewhere would tell that it is gone."""
     (tmp_path / "fleet.csv").write_text(f"log_dir\n{data}\n{tmp_path}/elsewhere\n")
     with monkeypatch.context() as patched:
-        patched.setattr(stages, "is_directory", lambda _: True)
+        patched.setattr(LocalTree, "is_directory", lambda *_: True)
         inventoried = stages.for_every_host(inventory([str(tmp_path / "fleet.csv")]))
     monkeypatch.setattr(by_spark, "for_every_host", lambda _: inventoried)
     with pytest.raises(KcheckError, match=r"does not see .*/elsewhere: mount it on every host under this path"):

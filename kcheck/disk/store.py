@@ -7,26 +7,23 @@ StoreFailedError.
 
 import errno
 import os
-import re
+import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from io import FileIO
 from threading import Lock
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
+from kcheck.disk.contents import ContentTree
+from kcheck.disk.listing import DirectoryContent
+from kcheck.disk.paths import is_url
 from kcheck.disk.quota import take
-from kcheck.disk.remote_content import RemoteContent
+from kcheck.disk.refusals import readable
 from kcheck.errors import KcheckError, StoreFailedError, UsageError
-
-if TYPE_CHECKING:
-    from kcheck.disk.bundle import Bundle
 
 T = TypeVar("T")
 
-_URL = re.compile(r"[a-z][a-z0-9+.-]*://")
-BUNDLE_SUFFIX = ".kcheck"
-"""The names of bundles end so."""
 _BLOCK_SIZE = 16 << 10
 """The smallest read: a request costs more than its bytes."""
 _EXTRAS = {"s3": "s3", "s3a": "s3"}
@@ -40,14 +37,15 @@ _STAMPS = ("ETag", "etag", "generation", "LastModified", "last_modified", "updat
 """The attributes by which stores tell a changed file from the old one."""
 
 
-class Store:
+class StoreTree(ContentTree):
     """A file system of fsspec that keeps the listings of log dirs between `hold` and `drop`."""
 
-    def __init__(self, system: Callable[[], Any]) -> None:
-        """Make the file system with `system`; each process makes its own, because clients do not survive a fork."""
+    def __init__(self, root: str, system: Callable[[], Any]) -> None:
+        """Make the file system of a root with `system`; each process makes its own: clients do not survive a fork."""
+        self._root = root
         self._made: tuple[int, Any] = (os.getpid(), system())
         self._make = system
-        self._held: dict[str, dict[str, RemoteContent]] = {}
+        self._held: dict[str, dict[str, DirectoryContent]] = {}
         self._failed: dict[str, OSError] = {}
         self._lock = Lock()
 
@@ -57,6 +55,10 @@ class Store:
             self._made = (os.getpid(), self._make())
         return self._made[1]
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _mounted_at, (self._root,)  # Another process, which has mounted it too, has a tree of its own.
+
+    @readable
     def hold(self, path: str) -> None:
         """List everything below a log dir once, with sizes: one request for each thousand files.
 
@@ -80,7 +82,7 @@ class Store:
             self._held.pop(path, None)
             self._failed.pop(path, None)
 
-    def list_directory(self, path: str) -> RemoteContent:
+    def content(self, path: str) -> DirectoryContent:
         """Return the content of a directory; in a held log dir this needs no request.
 
         OSError: the store refuses the directory, or failed when the log dir was listed. StoreFailedError: it fails now.
@@ -92,43 +94,44 @@ class Store:
         log_dir = path if path in self._held else path.rpartition("/")[0]
         held = self._held.get(log_dir)
         if held is not None:
-            return held.get(path[len(log_dir) + 1 :], RemoteContent({}, ()))
+            return held.get(path[len(log_dir) + 1 :], DirectoryContent({}, ()))
         return self._children(path)
 
-    def find(self, path: str) -> RemoteContent:
+    def _found(self, path: str) -> DirectoryContent:
         """Return the content of a directory, an empty one if it is missing."""
         try:
-            return self.list_directory(path)
+            return self.content(path)
         except FileNotFoundError:
-            return RemoteContent({}, ())
+            return DirectoryContent({}, ())
 
+    @readable
     def size(self, path: str) -> int:
-        """Return the size of a file in bytes."""
+        """Return the size of a file as `Tree.size`."""
+        return self._size(path)
+
+    def _size(self, path: str) -> int:
         folder, _, name = path.rpartition("/")
-        size = self.list_directory(folder).sizes.get(name)
+        size = self.content(folder).sizes.get(name)
         if size is None:
             raise FileNotFoundError(2, "No such file or directory")
         return size
 
+    @readable
     def is_directory(self, path: str) -> bool:
         """Whether something is below a path: a store has no empty directories."""
-        content = self.find(path)
+        content = self._found(path)
         return bool(content.sizes or content.directories)
 
-    def is_empty(self, path: str) -> bool:
-        """Return False: a store has no empty directories."""
-        del path
-        return False
-
-    def exists(self, path: str) -> bool:
-        """Whether a file has this path, or something is below it."""
+    @readable
+    def file_type(self, path: str) -> int | None:
+        """Return the type of a path as `Tree.file_type`."""
         folder, _, name = path.rstrip("/").rpartition("/")
-        content = self.find(folder)
-        return name in content.sizes or name in content.directories
+        content = self._found(folder)
+        return stat.S_IFREG if name in content.sizes else stat.S_IFDIR if name in content.directories else None
 
     def source(self, path: str) -> "RemoteFile":
         """Return a file to read by ranges."""
-        return RemoteFile(self, path, self.size(path))
+        return RemoteFile(self, path, self._size(path))
 
     def is_held(self, path: str) -> bool:
         """Whether the size of a file is known without a request."""
@@ -152,7 +155,7 @@ class Store:
             raise
         return data
 
-    def open(self, path: str) -> tuple[BinaryIO, int]:
+    def stream(self, path: str) -> tuple[BinaryIO, int]:
         """Open a file for reading; return it and its size in bytes."""
         remote = _os_errors(lambda: self._system.open(self._stripped(path), "rb"))
         return remote, remote.size
@@ -189,7 +192,7 @@ class Store:
         stripped: str = self._system._strip_protocol(path)  # noqa: SLF001 - fsspec's own way
         return stripped.rstrip("/")
 
-    def _tree(self, path: str) -> dict[str, RemoteContent]:
+    def _tree(self, path: str) -> dict[str, DirectoryContent]:
         """Return the content of every directory below a path, by relative path."""
         root = self._stripped(path)
         listed = _os_errors(lambda: self._system.find(root, detail=True))
@@ -208,11 +211,11 @@ class Store:
                 if stamp:
                     stamps[name] = " ".join(stamp)
         return {
-            name: RemoteContent(sizes, tuple(sorted(directories)), stamps)
+            name: DirectoryContent(sizes, tuple(sorted(directories)), stamps)
             for name, (sizes, directories, stamps) in tree.items()
         }
 
-    def _children(self, path: str) -> RemoteContent:
+    def _children(self, path: str) -> DirectoryContent:
         """Return the content of one directory."""
         root = self._stripped(path)
         try:
@@ -229,13 +232,13 @@ class Store:
                 directories.add(name)
             else:
                 sizes[name] = int(details["size"] or 0)
-        return RemoteContent(sizes, tuple(sorted(directories)))
+        return DirectoryContent(sizes, tuple(sorted(directories)))
 
 
 class RemoteFile:
     """A file in a store; it keeps the last block, so that small neighbouring reads need one request."""
 
-    def __init__(self, store: Store, path: str, size: int) -> None:
+    def __init__(self, store: StoreTree, path: str, size: int) -> None:
         self.size = size
         self._store = store
         self._path = path
@@ -284,26 +287,18 @@ class Upload(FileIO):
         self._file.close()
 
 
-_MOUNTED: dict[str, Store] = {}
+_MOUNTED: dict[str, StoreTree] = {}
 _OPTIONS: list[Mapping[str, object]] = []
 """The options of every open `mounted` block."""
 
 
-def store_of(path: str) -> "Store | Bundle | None":
-    """Return the store of a path, which may be a bundle; None for a local path. UsageError: a damaged bundle."""
-    for prefix, store in _MOUNTED.items():
-        if f"{path}/".startswith(prefix):
-            return store
-    if BUNDLE_SUFFIX not in path:
-        return None
-    from kcheck.disk.bundle import bundle_of  # only for a path that may be in one
-
-    return bundle_of(path)
+def store_of(path: str) -> StoreTree | None:
+    """Return the store of a path; None for a local path."""
+    return next((store for prefix, store in _MOUNTED.items() if f"{path}/".startswith(prefix)), None)
 
 
-def is_url(root: str) -> bool:
-    """Whether a root is a URL such as s3://bucket, not a local path."""
-    return _URL.match(root) is not None
+def _mounted_at(prefix: str) -> StoreTree:
+    return _MOUNTED[prefix]
 
 
 @contextmanager
@@ -329,7 +324,7 @@ def mount(path: str) -> None:
     scheme, is_remote, rest = path.partition("://")
     prefix = f"{scheme}://{rest.partition('/')[0]}/"
     if is_remote and is_url(path) and _OPTIONS and prefix not in _MOUNTED:
-        _MOUNTED[prefix] = Store(partial(_system, path, prefix, _OPTIONS[-1]))
+        _MOUNTED[prefix] = StoreTree(prefix, partial(_system, path, prefix, _OPTIONS[-1]))
 
 
 def _system(root: str, prefix: str, options: Mapping[str, object]) -> Any:
@@ -337,7 +332,7 @@ def _system(root: str, prefix: str, options: Mapping[str, object]) -> Any:
     try:
         from fsspec.core import url_to_fs  # only for roots that are URLs
 
-        # `Store` keeps listings itself: the client would keep those of every log dir until the end.
+        # `StoreTree` keeps listings itself: the client would keep those of every log dir until the end.
         return url_to_fs(prefix, **{"use_listings_cache": False, **options})[0]
     except ImportError as error:
         scheme = prefix.partition("://")[0]

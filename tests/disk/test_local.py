@@ -2,17 +2,14 @@
 
 import contextlib
 import os
-import pickle
 import stat
 import sys
 from pathlib import Path
 
 import pytest
 
-from kcheck.disk import read
-from kcheck.disk.read import FilesOf, opened, read_whole
+from kcheck.disk.local import LOCAL
 from kcheck.disk.refusals import Refusals
-from kcheck.disk.walk import Directory
 from kcheck.model.source import SMALL_FILE_SIZE_MAX
 from kcheck.model.unreadable import UnreadableError
 
@@ -30,17 +27,17 @@ def file(tmp_path: Path) -> Path:
 def why_not(path: str | Path, *, follow: bool = False) -> str:
     """Return why a path cannot be read."""
     with pytest.raises(UnreadableError) as caught:
-        read_whole(str(path), follow=follow)
+        LOCAL.read_whole(str(path), follow=follow)
     return str(caught.value)
 
 
 def test_a_regular_file_is_read_whole(file: Path) -> None:
-    assert read_whole(str(file)) == b"0\n0\n"
+    assert LOCAL.read_whole(str(file)) == b"0\n0\n"
 
 
 def test_an_empty_file_is_empty(tmp_path: Path) -> None:
     (tmp_path / "empty").touch()
-    assert read_whole(str(tmp_path / "empty")) == b""
+    assert LOCAL.read_whole(str(tmp_path / "empty")) == b""
 
 
 @pytest.mark.parametrize("parts", [[(0, b"abc")], [(0, b"abc"), (900_000, b"x")], [(200_000, b"y")], []])
@@ -53,7 +50,7 @@ def test_the_hole_at_the_end_of_a_file_is_not_read(tmp_path: Path, parts: list[t
             file.seek(position)
             file.write(data)
         file.truncate(max(size, file.tell()))
-    data, whole = FilesOf(str(path.parent)).read_filled(path.name)
+    data, whole = LOCAL.directory(str(path.parent)).read_filled(path.name)
     assert path.read_bytes() == data.ljust(whole, b"\0")
 
 
@@ -63,7 +60,7 @@ def test_a_file_that_is_mostly_reserved_costs_what_is_in_it(tmp_path: Path) -> N
     path = tmp_path / "sparse"
     path.write_bytes(b"abc")
     os.truncate(path, 1 << 40)
-    data, size = FilesOf(str(path.parent)).read_filled(path.name)
+    data, size = LOCAL.directory(str(path.parent)).read_filled(path.name)
     assert size == 1 << 40
     assert len(data) <= 1 << 20
     os.truncate(path, 0)
@@ -72,7 +69,7 @@ def test_a_file_that_is_mostly_reserved_costs_what_is_in_it(tmp_path: Path) -> N
         file.seek(SMALL_FILE_SIZE_MAX)
         file.write(b"x")
     with pytest.raises(UnreadableError, match="too many for a file of this kind"):
-        FilesOf(str(path.parent)).read_filled(path.name)
+        LOCAL.directory(str(path.parent)).read_filled(path.name)
 
 
 @pytest.mark.parametrize("name", ["leader-epoch-checkpoint", "replication-offset-checkpoint"])
@@ -82,12 +79,12 @@ def test_a_text_checkpoint_has_a_limit_of_its_own(name: str, tmp_path: Path) -> 
         with (tmp_path / each).open("wb") as file:
             os.truncate(file.name, (64 << 20) + 1)
     with pytest.raises(UnreadableError, match="67108865 bytes are too many for a file of this kind"):
-        read_whole(str(tmp_path / name))
-    assert len(read_whole(str(tmp_path / "00000000000000000000.index"))) == (64 << 20) + 1
+        LOCAL.read_whole(str(tmp_path / name))
+    assert len(LOCAL.read_whole(str(tmp_path / "00000000000000000000.index"))) == (64 << 20) + 1
 
 
 def test_opened_tells_the_size(file: Path) -> None:
-    with opened(str(file)) as source:
+    with LOCAL.open(str(file)) as source:
         assert (4, b"0\n0\n") == (source.size, source.pread(100, 0))
 
 
@@ -97,7 +94,7 @@ def test_a_look_for_holes_does_not_move_what_is_read(tmp_path: Path) -> None:
         file.write(b"ab")
         file.truncate(1 << 20)
     buffer = bytearray(b"....")
-    with opened(str(path)) as source:
+    with LOCAL.open(str(path)) as source:
         assert (1, None) == (source.next_data(1), source.next_data(source.size - 1))
         assert (b"ab", b"b\0") == (source.pread(2, 0), source.pread(2, 1))
         assert (4, 2) == (
@@ -117,26 +114,12 @@ def test_the_entries_of_a_directory(tmp_path: Path) -> None:
     targets = {"to-file": "file", "to-full": "full", "missing": "x", "through": "file/x", "loop": "loop"}
     for link, target in targets.items():
         (tmp_path / link).symlink_to(target)
-    entries = FilesOf(str(tmp_path)).entries()
+    entries = LOCAL.directory(str(tmp_path)).entries()
     assert {"file": 2, "to-file": 2} == entries.sizes
     assert {"empty": True, "full": False, "to-full": False} == entries.directories
     assert ("pipe",) == entries.others
     with pytest.raises(UnreadableError, match=MISSING):
-        FilesOf(str(tmp_path / "x")).entries()
-
-
-def test_the_store_of_a_directory_is_looked_up_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever is read of it; another process looks it up for itself."""
-    (tmp_path / "file").write_bytes(b"ab")
-    asked: list[str] = []
-    monkeypatch.setattr(read, "store_of", asked.append)
-    files = FilesOf(str(tmp_path))
-    assert (b"ab", b"ab", 2) == (files.read_whole("file"), files.read_filled("file").data, files.readable_size("file"))
-    with Directory(str(tmp_path)) as directory, files.open("file") as source, directory.open("file") as same:
-        assert source.pread(9, 0) == same.pread(9, 0) == directory.read_whole("file")
-    assert [str(tmp_path)] * 2 == asked
-    assert b"ab" == pickle.loads(pickle.dumps(files)).read_whole("file")
-    assert 3 == len(asked)
+        LOCAL.directory(str(tmp_path / "x")).entries()
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFOs here")
@@ -189,12 +172,12 @@ def test_links_that_lead_nowhere_are_no_entries(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "dangling").symlink_to("gone")
     (tmp_path / "file").write_bytes(b"x")
-    assert FilesOf(str(tmp_path)).entries() == ({"file": 1}, {}, (), ("loop",))
+    assert LOCAL.directory(str(tmp_path)).entries() == ({"file": 1}, {}, (), ("loop",))
 
 
 def test_a_link_that_the_user_named_is_followed(tmp_path: Path, file: Path) -> None:
     (tmp_path / "link").symlink_to(file)
-    assert read_whole(str(tmp_path / "link"), follow=True) == b"0\n0\n"
+    assert LOCAL.read_whole(str(tmp_path / "link"), follow=True) == b"0\n0\n"
 
 
 def test_a_vanished_file_is_said_in_the_words_of_the_system(tmp_path: Path) -> None:
@@ -211,7 +194,7 @@ def test_a_name_of_undecodable_bytes_is_read(tmp_path: Path) -> None:
     path = os.fsencode(tmp_path) + b"/\xff\xfe"
     with open(path, "wb") as stream:
         stream.write(b"there")
-    assert read_whole(os.fsdecode(path)) == b"there"
+    assert LOCAL.read_whole(os.fsdecode(path)) == b"there"
 
 
 def test_a_file_of_somebody_else_is_said_in_the_words_of_the_system(
@@ -236,21 +219,21 @@ def test_a_file_above_the_limit_is_not_read(file: Path) -> None:
 
 
 def test_a_file_at_the_limit_is_read(file: Path) -> None:
-    assert read_whole(str(file), size_max=4) == b"0\n0\n"
+    assert LOCAL.read_whole(str(file), size_max=4) == b"0\n0\n"
     with pytest.raises(UnreadableError, match="too many"):
-        read_whole(str(file), size_max=3)
+        LOCAL.read_whole(str(file), size_max=3)
 
 
 def test_a_file_that_is_shorter_than_it_says_is_read_as_far_as_it_goes() -> None:
     """A file in /proc claims 0 bytes; a file that shrinks during the read ends where it ends."""
-    assert read_whole("/proc/self/status") in (b"", b"N")
+    assert LOCAL.read_whole("/proc/self/status") in (b"", b"N")
 
 
 def test_the_access_time_does_not_change(file: Path) -> None:
     """The times of a checked directory are evidence too."""
     os.utime(file, ns=(1, 2))
-    read_whole(str(file))
-    with opened(str(file)) as source:
+    LOCAL.read_whole(str(file))
+    with LOCAL.open(str(file)) as source:
         source.pread(4, 0)
     assert (1, 2) == (os.stat(file).st_atime_ns, os.stat(file).st_mtime_ns)
 
@@ -265,12 +248,12 @@ def test_who_may_not_keep_the_access_time_reads_all_the_same(file: Path, monkeyp
         return plain(path, flags, dir_fd=dir_fd)
 
     monkeypatch.setattr(os, "open", refuses)
-    assert read_whole(str(file)) == b"0\n0\n"
+    assert LOCAL.read_whole(str(file)) == b"0\n0\n"
 
 
-@pytest.mark.parametrize("files", [FilesOf, Directory])
+@pytest.mark.parametrize("is_open", [False, True])
 def test_a_refused_path_is_remembered_as_it_was_named(
-    files: type[FilesOf | Directory], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    *, is_open: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also a relative one, and one that is opened in a directory that is held open."""
     monkeypatch.chdir(tmp_path)
@@ -284,7 +267,7 @@ def test_a_refused_path_is_remembered_as_it_was_named(
 
     monkeypatch.setattr(os, "open", refuses)
     with Refusals() as refused, contextlib.ExitStack() as stack:
-        directory = stack.enter_context(Directory("d")) if files is Directory else FilesOf("d")
+        directory = stack.enter_context(LOCAL.directory("d")) if is_open else LOCAL.directory("d")
         with pytest.raises(UnreadableError, match="Permission denied"):
             directory.open("file")
         assert {"d/file": "Permission denied"} == refused
@@ -301,7 +284,7 @@ def test_an_error_while_reading_is_said_in_the_words_of_the_system(file: Path, m
 
 def test_no_descriptor_is_left_open(file: Path, tmp_path: Path) -> None:
     before = os.listdir("/proc/self/fd")
-    read_whole(str(file))
+    LOCAL.read_whole(str(file))
     why_not(tmp_path)
     why_not("/dev/zero")
     assert before == os.listdir("/proc/self/fd")

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.disk import read, walk
-from kcheck.disk.walk import Listing, list_directory
+from kcheck.disk import local
+from kcheck.disk.listing import Listing
+from kcheck.disk.local import LOCAL
+from kcheck.disk.paths import split
 from kcheck.model import names
 from kcheck.model.names import LEADER_EPOCHS
 from kcheck.model.unreadable import UnreadableError
@@ -18,13 +20,13 @@ def test_names_are_sorted_by_what_they_are(tmp_path: Path) -> None:
     for name in ("b", "a"):
         (tmp_path / name).touch()
     os.mkfifo(tmp_path / "fifo")
-    assert Listing(("a", "b"), ("t-0", "t-1"), ("fifo",)) == list_directory(str(tmp_path))
+    assert Listing(("a", "b"), ("t-0", "t-1"), ("fifo",)) == LOCAL.listing(str(tmp_path))
 
 
 def test_a_link_to_a_directory_inside_is_a_directory(tmp_path: Path) -> None:
     (tmp_path / "t-0").mkdir()
     (tmp_path / "t-1").symlink_to("t-0")
-    assert ("t-0", "t-1") == list_directory(str(tmp_path)).directories
+    assert ("t-0", "t-1") == LOCAL.listing(str(tmp_path)).directories
 
 
 @pytest.mark.parametrize("target", ["..", "../out", ".", "nowhere", "t-1", "/dev/zero", "file"])
@@ -35,7 +37,7 @@ def test_every_other_link_is_left_alone(tmp_path: Path, target: str) -> None:
     inside.mkdir()
     (inside / "file").touch()
     (inside / "t-1").symlink_to(target)
-    assert Listing(("file",), (), ("t-1",)) == list_directory(str(inside))
+    assert Listing(("file",), (), ("t-1",)) == LOCAL.listing(str(inside))
 
 
 def test_a_neighbour_that_begins_with_the_same_name_is_outside(tmp_path: Path) -> None:
@@ -43,37 +45,37 @@ def test_a_neighbour_that_begins_with_the_same_name_is_outside(tmp_path: Path) -
     (tmp_path / "d10" / "t-0").mkdir(parents=True)
     (tmp_path / "d1").mkdir()
     (tmp_path / "d1" / "t-0").symlink_to("../d10/t-0")
-    assert Listing((), (), ("t-0",)) == list_directory(str(tmp_path / "d1"))
+    assert Listing((), (), ("t-0",)) == LOCAL.listing(str(tmp_path / "d1"))
 
 
 def test_a_name_of_undecodable_bytes_is_listed(tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"\xff-0")).mkdir()
-    assert ("\udcff-0",) == list_directory(str(tmp_path)).directories
+    assert ("\udcff-0",) == LOCAL.listing(str(tmp_path)).directories
 
 
 @pytest.mark.parametrize("name", ["gone", "file", "a\0b"])
 def test_what_cannot_be_listed_is_unreadable(tmp_path: Path, name: str) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(UnreadableError):
-        list_directory(f"{tmp_path}/{name}")
+        LOCAL.listing(f"{tmp_path}/{name}")
 
 
 def test_the_size_of_a_link_is_its_own(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"1234567890")
     (tmp_path / "link").symlink_to("file")
-    assert [10, 4] == [walk.file_size(str(tmp_path / name)) for name in ("file", "link")]
+    assert [10, 4] == [LOCAL.size(str(tmp_path / name)) for name in ("file", "link")]
 
 
 def test_the_size_of_a_file_that_is_gone_is_unreadable(tmp_path: Path) -> None:
     with pytest.raises(UnreadableError, match="No such file"):
-        walk.file_size(str(tmp_path / "gone"))
+        LOCAL.size(str(tmp_path / "gone"))
 
 
 def test_a_path_of_the_user_exists_even_as_a_broken_link(tmp_path: Path) -> None:
     (tmp_path / "broken").symlink_to("nowhere")
-    assert walk.exists(str(tmp_path / "broken"))
-    assert not walk.exists(str(tmp_path / "gone"))
-    assert not walk.exists("a\0b")
+    assert LOCAL.exists(str(tmp_path / "broken"))
+    assert not LOCAL.exists(str(tmp_path / "gone"))
+    assert not LOCAL.exists("a\0b")
 
 
 def test_what_nobody_may_look_for_may_exist(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,7 +85,7 @@ def test_what_nobody_may_look_for_may_exist(monkeypatch: pytest.MonkeyPatch) -> 
         raise PermissionError(13, "Permission denied", path)
 
     monkeypatch.setattr("os.lstat", refuses)
-    assert walk.exists("locked/file")
+    assert LOCAL.exists("locked/file")
 
 
 @pytest.mark.parametrize(
@@ -92,22 +94,19 @@ def test_what_nobody_may_look_for_may_exist(monkeypatch: pytest.MonkeyPatch) -> 
 )
 def test_a_path_is_split_at_its_last_name(path: str, parts: tuple[str, str]) -> None:
     """A slash at the end changes nothing."""
-    assert parts == walk.split(path)
+    assert parts == split(path)
 
 
 def test_of_many_strangers_only_the_first_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the order in which the system lists them; files of Kafka are all named, and so is a directory."""
     monkeypatch.setattr(names, "STRANGERS_MAX", 3)
-    monkeypatch.setattr(walk, "STRANGERS_MAX", 3)
-    monkeypatch.setattr(read, "STRANGERS_MAX", 3)
-    monkeypatch.setattr(walk, "COUNT_MAX", 4)
-    monkeypatch.setattr(read, "COUNT_MAX", 4)
+    monkeypatch.setattr(local, "COUNT_MAX", 4)
     kept = ("copy0", "copy1", "copy2")
     logs = tuple(f"{number:020}.log" for number in range(6))
     (tmp_path / "t-0").mkdir()
     for name in (*logs, LEADER_EPOCHS, *(f"copy{number}" for number in range(9))):
         (tmp_path / name).touch()
     listing = Listing((*logs, *kept, LEADER_EPOCHS), ("t-0",), (), 6)
-    assert listing == list_directory(str(tmp_path), names.is_stranger)
-    assert sorted((*logs, *kept, LEADER_EPOCHS)) == sorted(read.FilesOf(str(tmp_path)).entries().sizes)
-    assert 16 == len(list_directory(str(tmp_path)).files)
+    assert listing == LOCAL.listing(str(tmp_path), names.is_stranger)
+    assert sorted((*logs, *kept, LEADER_EPOCHS)) == sorted(LOCAL.directory(str(tmp_path)).entries().sizes)
+    assert 16 == len(LOCAL.listing(str(tmp_path)).files)
