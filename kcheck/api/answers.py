@@ -60,9 +60,11 @@ def compared(
 
 def complete(answer_of: "Callable[[], WithFindings]") -> "WithFindings":
     """Return an answer with a finding for each path that the system refused, and that it does not name."""
+    from kcheck.disk.kept import one_look
     from kcheck.survey.refused_paths import complete as with_refused
 
-    return with_refused(answer_of)
+    with one_look():
+        return with_refused(answer_of)
 
 
 def texts_of(paths: Iterable[Path]) -> list[str]:

@@ -191,8 +191,16 @@ def with_output_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def with_common(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of `Common` to a command, as its argument `common`."""
-    return _with(command, "common", _common_of_broker, {**_options(_common_of_broker), **_COMMON})
+    """Add the options of `Common` to a command, as its argument `common`; it looks at each log dir once."""
+
+    @functools.wraps(command)
+    def looking_once(**given: Any) -> None:
+        from kcheck.disk.kept import one_look
+
+        with one_look():
+            command(**given)
+
+    return _with(looking_once, "common", _common_of_broker, {**_options(_common_of_broker), **_COMMON})
 
 
 def with_common_of_fleet(command: Callable[..., None]) -> Callable[..., None]:

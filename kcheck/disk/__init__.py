@@ -8,6 +8,7 @@ Reading:
 - `store`: How are log dirs in S3 and other stores read?
 - `bundle`: How are the files of a bundle read, as if they were on disk?
 - `contents`: What do stores and bundles have in common?
+- `kept`: What does a command read only once?
 - `listing`: Which names are in a directory?
 - `paths`: How are paths joined and split?
 - `quota`: How much may a thread read from stores?

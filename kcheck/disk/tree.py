@@ -108,15 +108,15 @@ class Tree:
 
 def tree_of(path: str) -> Tree:
     """Return the tree that a path is in. UsageError: it leads into a damaged bundle."""
-    from kcheck.disk.local import LOCAL  # trees import this module
+    from kcheck.disk.kept import local_tree  # trees import this module
     from kcheck.disk.store import store_of
 
     store = store_of(path)
     if store is None and BUNDLE_SUFFIX in path:
         from kcheck.disk.bundle import bundle_of  # only for a path that may be in one
 
-        return bundle_of(path) or LOCAL
-    return store or LOCAL
+        return bundle_of(path) or local_tree()
+    return store or local_tree()
 
 
 def logs_in(path: str) -> tuple[str, ...]:

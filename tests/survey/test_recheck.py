@@ -13,6 +13,7 @@ from kcheck.core.releases.releases import release
 from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.core.start.startup import Outcome, settings
 from kcheck.disk.directory import Directory
+from kcheck.disk.kept import one_look
 from kcheck.fleet.scan import steps as stages
 from kcheck.fleet.scan.identify import ScanOptions, identify
 from kcheck.fleet.scan.inventory import FleetLogDir
@@ -64,7 +65,8 @@ def then(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, happens: Calla
 
 def found() -> list[str]:
     """Return what check finds from warnings up, but for the lock."""
-    report = check(["data1", "data2"], depth=Depth.CRC, as_kind=None, wanted=PartitionFilter(), release=RELEASE)
+    with one_look():  # The second read is a look of its own.
+        report = check(["data1", "data2"], depth=Depth.CRC, as_kind=None, wanted=PartitionFilter(), release=RELEASE)
     return [row["id"] for row in document(report)["findings"] if row["severity"] != "info" and row["id"] != "KC308"]
 
 
@@ -78,7 +80,8 @@ def of_fleet(path: str) -> list[str]:
 
 def predicted() -> dict[str, Any]:
     """Return what is predicted of the log dirs."""
-    return document(predict(["data1", "data2"], StartOptions(None, settings({}, RELEASE), RELEASE)))
+    with one_look():
+        return document(predict(["data1", "data2"], StartOptions(None, settings({}, RELEASE), RELEASE)))
 
 
 def outcomes() -> list[str]:

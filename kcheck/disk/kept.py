@@ -1,0 +1,96 @@
+"""One look at a log dir: while a command runs, each listing and each small file of this machine is read once."""
+
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from threading import local
+
+from kcheck.disk.directory import HOLE_SIZE_MIN, read
+from kcheck.disk.listing import Listing
+from kcheck.disk.local import LOCAL, LocalDirectory, LocalTree
+from kcheck.model.names import IsStranger
+from kcheck.model.source import BytesSource, Source
+
+_SIZE_MAX = 16 << 20
+"""How many bytes of small files are kept; the oldest go first."""
+
+
+class KeptTree(LocalTree):
+    """The files of this machine as a command saw them first; what is refused is asked again."""
+
+    __slots__ = ("_files", "_left", "_listings")
+
+    def __init__(self) -> None:
+        self._listings: dict[tuple[str, IsStranger], Listing] = {}
+        self._files: dict[str, bytes] = {}
+        self._left = _SIZE_MAX
+
+    def directory(self, path: str, *, follow: bool = False) -> "KeptDirectory":
+        """Return a directory as `Tree.directory`."""
+        return KeptDirectory(self, path, follow=follow)
+
+    def listing(self, path: str, strange: IsStranger | None = None) -> Listing:
+        """Return the names in a directory as `Tree.listing`: few enough to be kept where strangers are left out."""
+        if strange is None:
+            return super().listing(path)
+        if (path, strange) not in self._listings:
+            self._listings[path, strange] = super().listing(path, strange)
+        return self._listings[path, strange]
+
+    def kept(self, path: str) -> bytes | None:
+        """Return the bytes of a small file that was read before."""
+        return self._files.get(path)
+
+    def keep(self, path: str, data: bytes) -> None:
+        """Keep the bytes of a small file."""
+        self._files[path] = data
+        self._left -= len(data)
+        while self._left < 0:
+            self._left += len(self._files.pop(next(iter(self._files))))
+
+
+class KeptDirectory(LocalDirectory):
+    """A directory of a `KeptTree`: indexes and other small files are read once, `.log` files each time."""
+
+    __slots__ = ("_tree",)
+
+    def __init__(self, tree: KeptTree, path: str, *, follow: bool) -> None:
+        super().__init__(path, follow=follow)
+        self._tree = tree
+
+    def open(self, name: str) -> AbstractContextManager[Source]:
+        """Open a file as `Directory.open`."""
+        if name.endswith(".log"):
+            return self.opened(name)
+        path = os.path.join(self.path, name)
+        data = self._tree.kept(path)
+        if data is None:
+            opened = self.opened(name)
+            if opened.source.size > HOLE_SIZE_MIN:
+                return opened
+            with opened as source:
+                data = read(source, source.size)
+            self._tree.keep(path, data)
+        return nullcontext(BytesSource(data))
+
+
+_LOOKING = local()
+"""The `tree` of the command that this thread runs."""
+
+
+def local_tree() -> LocalTree:
+    """Return the tree of this machine's files: within `one_look` one that reads nothing small twice."""
+    tree: LocalTree = getattr(_LOOKING, "tree", LOCAL)
+    return tree
+
+
+@contextmanager
+def one_look() -> Iterator[None]:
+    """Let every part of a command see the same listings and small files; a block in a block is part of it."""
+    before = local_tree()
+    if before is LOCAL:
+        _LOOKING.tree = KeptTree()
+    try:
+        yield
+    finally:
+        _LOOKING.tree = before
