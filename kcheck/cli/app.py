@@ -83,14 +83,6 @@ class _Grouped(TyperGroup):
         super().__init__(**given)
         self.commands = _Commands()  # type: ignore[assignment]  # read only
 
-    def get_params(self, ctx: Any) -> Any:
-        """Return the options; the help, which fits on one screen, leaves out the rarest."""
-        params = super().get_params(ctx)
-        for option in params:
-            if option.name == "show_completion":
-                option.hidden = True  # type: ignore[attr-defined]  # an option
-        return params
-
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the groups without blank lines, so that the help fits on one screen."""
         del ctx
@@ -127,6 +119,7 @@ app = typer.Typer(
     name="kcheck",
     cls=_Grouped,
     rich_markup_mode=None,
+    add_completion=False,
     pretty_exceptions_enable=False,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
