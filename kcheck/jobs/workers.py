@@ -1,15 +1,17 @@
-"""Runs tasks in this process, or in several worker processes; answers come in order."""
+"""Runs tasks, or objects that keep their state, in this process or in several others; answers come in order."""
 
 import gc
 import signal
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from heapq import heappop, heappush
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 from kcheck.disk.descriptors import let_go_sockets
 from kcheck.disk.memory import bound_memory
+from kcheck.errors import KcheckError
 from kcheck.jobs.guard import bug_finding, guarded
 from kcheck.model.finding import Finding, Location
 
@@ -193,7 +195,7 @@ class Workers:
             return None
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
         try:
-            worker = _start([running.connection for running in self._workers], self._limits)
+            worker = _start(partial(_run_tasks, self._limits), [running.connection for running in self._workers])
             self._workers.append(worker)
         except OSError:
             return None
@@ -249,7 +251,7 @@ class _Ticket(NamedTuple):
 
 
 class _Worker:
-    """A worker process, and its tasks."""
+    """A process, and the tasks that it has."""
 
     def __init__(self, process: Any, connection: Any) -> None:
         self.process = process
@@ -264,14 +266,14 @@ class _Worker:
         self.connection.close()
 
 
-def _start(others: list[Any], limits: Limits | None) -> _Worker:
-    """Start a process with stop signals blocked, so that kcheck never ends without ending it."""
+def _start(serve: Callable[[Any], None], others: list[Any]) -> _Worker:
+    """Start a process that serves a connection; `others` are those to the processes before it."""
     import multiprocessing  # only for several processes
 
     context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe()
     try:
-        process = context.Process(target=_serve, args=(theirs, [*others, ours], limits), daemon=True)
+        process = context.Process(target=_serve, args=(serve, theirs, [*others, ours]), daemon=True)
         process.start()
     except OSError:
         ours.close()
@@ -281,8 +283,8 @@ def _start(others: list[Any], limits: Limits | None) -> _Worker:
     return _Worker(process, ours)
 
 
-def _serve(connection: Any, others: list[Any], limits: Limits | None) -> None:
-    """Run the tasks that arrive until the parent closes the connection.
+def _serve(serve: Callable[[Any], None], connection: Any, others: list[Any]) -> None:
+    """Serve a connection until the parent closes it.
 
     A terminal sends ^C to every process; workers ignore it, and the parent decides. A worker also closes
     inherited connections, or these would stay open after the parent ends.
@@ -293,16 +295,77 @@ def _serve(connection: Any, others: list[Any], limits: Limits | None) -> None:
     for other in others:
         other.close()
     let_go_sockets(connection.fileno())
+    try:
+        serve(connection)
+    except (EOFError, OSError):
+        return
+
+
+def _run_tasks(limits: Limits | None, connection: Any) -> None:
+    """Run the tasks that arrive."""
     gc.set_threshold(_GARBAGE_COUNT)
     gc.freeze()  # The collector skips the objects inherited from the parent.
     if limits is not None:
         bound_memory(limits.memory)
-    try:
-        while True:
-            tasks = connection.recv()
-            # Limits apply per task; without limits one answer to several tasks is much cheaper.
-            count = len(tasks) if limits is None else 1
-            for begin in range(0, len(tasks), count):
-                connection.send([guarded(run, where) for run, where in tasks[begin : begin + count]])
-    except (EOFError, OSError):
-        return
+    while True:
+        tasks = connection.recv()
+        # Limits apply per task; without limits one answer to several tasks is much cheaper.
+        count = len(tasks) if limits is None else 1
+        for begin in range(0, len(tasks), count):
+            connection.send([guarded(run, where) for run, where in tasks[begin : begin + count]])
+
+
+class SharedWork:
+    """So many objects that `make` returns: one in this process if `count` is 1, else one in each of `count` others.
+
+    A context; it ends all its processes.
+    """
+
+    def __init__(self, count: int, make: Callable[[], Any]) -> None:
+        self._count, self._make = count, make
+        self._processes: list[_Worker] = []
+
+    def __enter__(self) -> Self:
+        """Start the processes; in this one no cycles of references are looked for meanwhile, as in those."""
+        self._collects = gc.isenabled()
+        gc.disable()
+        self._local = [self._make()] if self._count == 1 else []
+        try:
+            while not self._local and len(self._processes) < self._count:
+                others = [process.connection for process in self._processes]
+                self._processes.append(_start(partial(_call_methods, self._make), others))
+        except OSError as error:
+            self.__exit__()
+            raise KcheckError(f"cannot start {self._count} processes: {error.strerror}") from error
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End every process."""
+        while self._processes:
+            self._processes.pop().end()
+        if self._collects:
+            gc.enable()
+
+    def call(self, method: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Call a method of every object, each with its own arguments, at the same time; return what they answer."""
+        if self._local:
+            return [getattr(part, method)(*given) for part, given in zip(self._local, arguments, strict=True)]
+        try:
+            for process, given in zip(self._processes, arguments, strict=True):
+                process.connection.send((method, given))
+            return [process.connection.recv() for process in self._processes]
+        except (EOFError, OSError) as error:
+            raise KcheckError("a worker process died; if memory ran out, use fewer --jobs") from error
+
+    def __len__(self) -> int:
+        """Return the number of objects."""
+        return self._count
+
+
+def _call_methods(make: Callable[[], Any], connection: Any) -> None:
+    """Call the methods that arrive, of an object of this process."""
+    gc.disable()  # Nothing here makes a cycle of references.
+    part = make()
+    while True:
+        method, given = connection.recv()
+        connection.send(getattr(part, method)(*given))

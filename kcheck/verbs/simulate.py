@@ -14,7 +14,7 @@ from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer
 from kcheck.documents.simulation import releases_body, replay_body, search_body, searches_body
 from kcheck.errors import UsageError
-from kcheck.jobs.shared_work import SharedWork
+from kcheck.jobs.workers import SharedWork
 from kcheck.model.report import Report, Row
 from kcheck.model.unreadable import UnreadableCause, UnreadableError
 from kcheck.simulation.directories import files_after

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from kcheck.jobs.shared_work import SharedWork
+from kcheck.jobs.workers import SharedWork
 from kcheck.simulation import search as searching
 from kcheck.simulation.canonical import number_by_roles, number_of
 from kcheck.simulation.moves import BUDGET_MAX, Budget, covers, packed
