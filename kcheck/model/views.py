@@ -285,8 +285,3 @@ class ReplicasView(NamedTuple):
     """Where their batches differ; empty if kcheck did not compare them."""
     replica_count_of_topic: int = 0
     """The largest number of replicas that a partition of the topic has on these brokers."""
-    parted: tuple[Offset | None, ...] | None = None
-    """For every replica after the first, the offset from which its epochs differ from the first one's.
-
-    An offset is None if they do not differ. The field is None until the epochs are compared.
-    """

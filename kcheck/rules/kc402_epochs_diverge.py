@@ -27,8 +27,8 @@ from kcheck.rules._words import kafka
 def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
     """Compare the epochs of each replica with those of the first one."""
     one, *others = view.replicas
-    known = [_parted(one, other) for other in others] if view.parted is None else view.parted
-    for other, parted in zip(others, known, strict=True):
+    for other in others:
+        parted = _parted(one, other)
         if parted is not None:
             yield RULE.finding(
                 other.where,

@@ -259,9 +259,8 @@ import sys, time, resource
 import kcheck.cli.app  # as a command looks for garbage and takes memory
 from pyarrow import parquet
 from kcheck.core.releases.releases import release
-from kcheck.fleet.scan.comparison import compare
+from kcheck.fleet.scan.comparison import compare, tables_of_compared
 from kcheck.fleet.scan.replica_groups import Groups
-from kcheck.fleet.scan.replicas import tables_of_compared
 paths, began = sys.argv[2:], time.process_time()
 def batches():
     for path in paths:

@@ -1,6 +1,6 @@
 """Measures what each fast path saves of a whole command: `python tests/bench/twins.py`.
 
-Five answers are computed in two ways: one for what is frequent, one for all the rest. Each command runs with its fast
+Four answers are computed in two ways: one for what is frequent, one for all the rest. Each command runs with its fast
 path and without, in turns, from start to end. Printed are the smallest CPU times of all its processes, and the share
 that the fast path saves. docs/adr has the figures and the decisions. `--tiny` runs everything once on next to nothing,
 and compares what check and dump write: the tests do, so that it goes on to work.
@@ -37,12 +37,11 @@ class Scale(NamedTuple):
     segments: int = 2000
     log_size: int = 50 << 20
     directories: int = 6000
-    partitions: int = 20_000
 
 
 TINY = Scale(
     runs=1, depths=("crc",), batch_sizes=("1 KiB",), text_batch_sizes=("100 B",), commits=50, segments=3,
-    log_size=64 << 10, directories=6, partitions=60,
+    log_size=64 << 10, directories=6,
 )  # fmt: skip
 
 _SCAN = """
@@ -123,12 +122,6 @@ predictions.unchanged_prediction = lambda *rest: None
 """
 """Every start is simulated."""
 
-COMPARISON = """
-from kcheck.fleet.scan import comparison
-comparison.is_at_once = lambda release: False
-"""
-"""Partitions are compared one by one."""
-
 
 def compare(name: str, code: str, off: str, arguments: list[str], scale: Scale) -> None:
     """Print the CPU time of a command with its fast path and without, and what the fast path saves."""
@@ -207,17 +200,9 @@ def scans(folder: Path, scale: Scale) -> None:
     fleet.make(folder / "fleet", scale.directories, replicas=3)
     arguments = ["fleet", "scan", f"{folder}/fleet/{fleet.LAYOUT}", "--jobs", "1", "--out", f"{folder}/out"]
     arguments += ["--quiet", "--fail-on", "fatal"]
-    for name, off in (("start without simulation", UNCHANGED), ("comparison as columns", COMPARISON)):
-        title = f"fleet scan of {scale.directories} directories: {name}"
-        compare(title, _SCAN, off, arguments, scale)
+    title = f"fleet scan of {scale.directories} directories: start without simulation"
+    compare(title, _SCAN, UNCHANGED, arguments, scale)
     shutil.rmtree(folder / "fleet")
-
-
-def comparisons(folder: Path, scale: Scale) -> None:
-    """Compare replicas, without anything else of a scan."""
-    paths = fleet.replicas(folder, scale.partitions)
-    name = f"comparison of {scale.partitions} partitions, 3 replicas each"
-    compare(name, fleet.COMPARE, COMPARISON, [f"{folder}/runs", *paths], scale)
 
 
 def main() -> None:
@@ -234,7 +219,7 @@ def main() -> None:
                 part(Path(folder), scale)
 
 
-PARTS = {"segments": small_segments, "records": records, "texts": texts, "scans": scans, "comparisons": comparisons}
+PARTS = {"segments": small_segments, "records": records, "texts": texts, "scans": scans}
 
 if __name__ == "__main__":
     main()

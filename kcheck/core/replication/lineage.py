@@ -41,6 +41,7 @@ class Fork(NamedTuple):
     """The first offset whose epochs are known to differ; None if no offset is."""
 
 
+@lru_cache(16)  # As for `fork`: each replica is compared with each.
 def lineage_of_cache(cache: EpochEntries, *, log_start_offset: Offset, log_end_offset: Offset) -> Lineage:
     """Return the lineage by the cache, within `[log_start_offset, log_end_offset)`."""
     starts = [max(entry.start_offset, log_start_offset) for entry in cache]

@@ -4,6 +4,7 @@ Sources: AbstractFetcherThread.processFetchRequest 2.8.0 to 4.3.1, Log.appendAsF
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 
 from kcheck.core.replication.dialogue import Dialogue, DialogueStep, FetchAnswer, FetchRequest, Leader, Replica, Status
 from kcheck.core.replication.leader_epochs import assign, end_offset_for
@@ -72,6 +73,7 @@ def _append_first(truncation: Dialogue, base_offset: Offset, release: Release) -
     return truncation._replace(steps=(*steps, step), after=truncate_fully_and_start_at(now, base_offset))
 
 
+@lru_cache(16)  # Each follower of a leader asks it.
 def _cache_covers(leader: Leader, lineage: Lineage, release: Release) -> bool:
     """Whether the leader's cache has every epoch of its batches, and ends each at or above its last batch."""
     for run in lineage:

@@ -13,10 +13,9 @@
 11. `predictions`: What does the broker do with a partition directory when it starts?
 12. `replica_groups`: How do the replicas of a partition come together in bounded memory?
 13. `comparison`: How do the replicas of each partition differ?
-14. `truncation_columns`, `comparison_rows`: Where do many partitions truncate at once, and which rows does that give?
-15. `replicas`: How do the replicas of one partition differ?
-16. `arrow_take`: How are rows of Arrow batches reordered?
-17. `covered`: Did the scan reach enough of the fleet?
+14. `replicas`: Which columns does a replica have?
+15. `arrow_take`: How are rows of Arrow batches reordered?
+16. `covered`: Did the scan reach enough of the fleet?
 
 Each step is a function of small values and Arrow batches, so that any process on any machine can run it.
 """

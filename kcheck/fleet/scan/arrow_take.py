@@ -1,17 +1,19 @@
-"""Rows of Arrow batches in another order; lists of numbers are moved, and compared, as bytes.
+"""Rows of Arrow batches in another order; lists of numbers are moved as bytes.
 
 Arrow moves a list entry by entry, bytes all at once. Here no list is None, and none has a None in it.
 """
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-
-from kcheck.fleet.scan.truncation_columns import Flags, Numbers
+import numpy.typing as npt
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+Numbers = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 
 _NUMBER_SIZE = 8
 
@@ -80,24 +82,3 @@ def _as_bytes(lists: "pa.ListArray") -> "list[pa.LargeBinaryArray]":
         )
         for field in lists.values.flatten()
     ]
-
-
-def listed(column: "pa.Array") -> list[Any]:
-    """Return a column of texts or numbers as `to_pylist` does, several times as fast where there is no None in it."""
-    values: list[Any] = column.to_pylist() if column.null_count else column.to_numpy(zero_copy_only=False).tolist()
-    return values
-
-
-def is_as_before(column: "pa.Array") -> Flags:
-    """Return which values, or lists, are those of the row before."""
-    import pyarrow as pa
-    from pyarrow import compute
-
-    equal = np.zeros(len(column), bool)
-    if len(column) > 1:
-        parts = _as_bytes(column) if pa.types.is_list(column.type) else [column]
-        equal[1:] = True
-        for part in parts:
-            same = compute.fill_null(compute.equal(part.slice(1), part.slice(0, len(column) - 1)), False)
-            equal[1:] &= same.to_numpy(zero_copy_only=False)
-    return equal

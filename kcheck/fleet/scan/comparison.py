@@ -1,54 +1,52 @@
 """The replicas of each partition of a fleet, compared: truncation plans, what is wrong between them, what is at risk.
 
-Batches go in and out, one row a partition. What `fleet/scan/truncation_columns.py` can decide is decided for many
-partitions at once; the others are looked at one by one by `fleet/scan/replicas.py`, and so are those in which a rule
-may find something. Both give the same rows.
+Batches go in and out, one row a partition.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
-import numpy as np
 import pyarrow as pa
 from pyarrow import compute
 
-from kcheck.arrow import arrays, schema_of
-from kcheck.fleet.scan.arrow_take import is_as_before, listed, taken
-from kcheck.fleet.scan.comparison_rows import (
-    PartitionGroup,
-    best_of,
-    losses_of,
-    may_be_told,
-    numbers_of,
-    parted_of,
-    plans_of,
-    sets_of,
-)
-from kcheck.fleet.scan.replicas import FINDINGS, PLANS, SETS, VIEWED, compared, findings_of, viewed
-from kcheck.fleet.scan.truncation_columns import (
-    NONE,
-    Caches,
-    Flags,
-    Numbers,
-    ReplicaColumns,
-    dialogues,
-    expand,
-    forks_of,
-    pairs_of,
-    rising,
-)
-from kcheck.model.entries import Offset
-from kcheck.model.release import Assign, Follower, Lookup, Profile, Release
-from kcheck.model.views import ReplicasView
+from kcheck.arrow import arrays, nested, schema_of
+from kcheck.core.replication.truncation_plans import TruncationPlan
+from kcheck.disk.paths import join
+from kcheck.disk.tree import tree_of
+from kcheck.documents.truncation import table_rows
+from kcheck.fleet.scan.arrow_take import joined
+from kcheck.fleet.scan.replicas import lineage_of_runs
+from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
+from kcheck.model.cluster import PartitionRegistration, ReplicaInCluster
+from kcheck.model.entries import Epoch, EpochEntries, EpochEntry, Offset
+from kcheck.model.finding import Finding, Location
+from kcheck.model.names import SWAP, DirectoryState, log_name
+from kcheck.model.parsed import Parsed
+from kcheck.model.release import Release
+from kcheck.model.report import Column
+from kcheck.model.segments import End, EpochRun, SegmentView
+from kcheck.model.views import FileView, PartitionView, ReplicasView
+from kcheck.replicas.leader_plans import Election, fork_of, is_foreign, plans_of
+from kcheck.replicas.replica import LogFile, ReplicaState
+from kcheck.survey.rule_runner import check_replicas
+from kcheck.tables import findings, replica_sets, truncation_plans
 
-if TYPE_CHECKING:
-    from kcheck.model.report import Column
+_READ_COUNT = 512
+"""Partitions that are values at a time."""
+_FINDINGS = (Column("broker", "string", "The broker."), *findings.TABLE.columns)
+_PLANS = (Column("broker", "string", "The broker."), *truncation_plans.TABLE.columns)
+_SETS = replica_sets.TABLE.run_columns
 
-_EPOCH_COUNT_MAX = 500
-"""A dialogue about a cache with more entries may be longer than is allowed: `core` decides."""
-Told = tuple[int, Sequence[tuple[object, ...]]]
-"""The number of a partition, and what is found in it."""
+_Row = Mapping[str, Any]
+"""A replica: FIELDS of `fleet/scan/replicas.py`."""
+
+
+class Compared(NamedTuple):
+    """The replicas of a partition: a row of `replica_sets`, rows of `truncation_plans` and of `findings`."""
+
+    whole: tuple[object, ...]
+    plans: tuple[tuple[object, ...], ...]
+    findings: tuple[tuple[object, ...], ...]
 
 
 def compare(batches: "Iterable[pa.RecordBatch]", release: Release) -> "Iterator[pa.RecordBatch]":
@@ -59,175 +57,170 @@ def compare(batches: "Iterable[pa.RecordBatch]", release: Release) -> "Iterator[
     """
     for batch in batches:
         if batch.num_rows:
-            yield _compared(batch, release)
+            yield joined([_rows(batch.slice(at, _READ_COUNT), release) for at in range(0, batch.num_rows, _READ_COUNT)])
 
 
-def is_at_once(release: Release) -> bool:
-    """Whether partitions of this release are decided many at once: the rules are those of profile P5."""
-    rules = release.rules
-    return (
-        release.profile is Profile.P5
-        and rules.follower is Follower.FETCH
-        and rules.lookup is Lookup.L3
-        and rules.checks_log_start_before_divergence
-        and rules.assigns_epoch_at_election
-        and rules.noop_truncation_cleans_cache
-        and release.assign is Assign.POP
-        and release.epoch_cache
-        and release.truncation_lowers_high_watermark
-    )
-
-
-class _Decided(NamedTuple):
-    """Partitions decided together: a row of SETS for each, and its rows of PLANS.
-
-    `told` are the findings in some of them.
-    """
-
-    number: Numbers
-    sets: "pa.StructArray"
-    plan_counts: Numbers
-    plans: "pa.StructArray"
-    told: Sequence[Told]
-
-
-def _compared(batch: "pa.RecordBatch", release: Release) -> "pa.RecordBatch":
-    """Return a batch of partitions compared; those that cannot be decided at once, one by one."""
-    plain = _plain(batch, release) if is_at_once(release) else None
-    at_once = _NOTHING if plain is None else _decided(batch, plain, release)
-    sets, plans, findings_by_partition = at_once.sets, at_once.plans, at_once.told
-    plan_counts = np.full(batch.num_rows, NONE)
-    plan_counts[at_once.number] = at_once.plan_counts
-    odd = np.flatnonzero(plan_counts == NONE)
-    if len(odd):
-        alone = [compared(row, release) for row in batch.take(pa.array(odd)).to_pylist()]
-        number = np.concatenate((at_once.number, odd))
-        plan_counts[odd] = [len(comparison.plans) for comparison in alone]
-        sets = pa.concat_arrays([sets, _struct([comparison.whole for comparison in alone], SETS)])
-        sets = sets.take(pa.array(np.argsort(number)))
-        plans = pa.concat_arrays([plans, _struct([row for comparison in alone for row in comparison.plans], PLANS)])
-        plans = plans.take(pa.array(np.argsort(np.repeat(number, plan_counts[number]), kind="stable")))
-        findings_by_partition = sorted(
-            [*findings_by_partition, *zip(odd.tolist(), (comparison.findings for comparison in alone), strict=True)]
-        )
-    found_counts = np.zeros(batch.num_rows, np.int64)
-    found_counts[np.array([number for number, _ in findings_by_partition], np.int64)] = [
-        len(rows) for _, rows in findings_by_partition
-    ]
-    findings = _struct([row for _, rows in findings_by_partition for row in rows], FINDINGS)
+def _rows(batch: "pa.RecordBatch", release: Release) -> "pa.RecordBatch":
+    every = [compared(group, release) for group in batch.to_pylist()]
     return pa.RecordBatch.from_arrays(
-        [*sets.flatten(), _nested(plans, plan_counts), _nested(findings, found_counts)],
-        names=[*schema_of(SETS).names, "of_truncation_plans", "of_findings"],
+        [
+            *arrays([comparison.whole for comparison in every], _SETS),
+            nested([comparison.plans for comparison in every], _PLANS),
+            nested([comparison.findings for comparison in every], _FINDINGS),
+        ],
+        names=[*schema_of(_SETS).names, "of_truncation_plans", "of_findings"],
     )
 
 
-def _nested(rows: "pa.StructArray", counts: Numbers) -> "pa.ListArray":
-    """Return rows as lists of these sizes."""
-    return pa.ListArray.from_arrays(pa.array(np.concatenate(([0], np.cumsum(counts))), pa.int32()), rows)
+def tables_of_compared(batch: "pa.RecordBatch") -> "dict[str, pa.RecordBatch]":
+    """Return the published tables of a batch that `compare` yields."""
+    tables = {"replica_sets": batch.select(schema_of(_SETS).names)}
+    for name, table in (("truncation_plans", truncation_plans), ("findings", findings)):
+        lists = batch.column(f"of_{name}")
+        clusters = batch.column("cluster").take(compute.list_parent_indices(lists))
+        columns = [clusters, *lists.flatten().flatten()]
+        tables[name] = pa.RecordBatch.from_arrays(columns, schema=schema_of(table.TABLE.run_columns))
+    return tables
 
 
-def _struct(rows: Sequence[Sequence[Any]], columns: "Sequence[Column]") -> "pa.StructArray":
-    return pa.StructArray.from_arrays(arrays(rows, columns), fields=list(schema_of(columns)))
-
-
-_NO_NUMBERS = np.zeros(0, np.int64)
-_NOTHING = _Decided(_NO_NUMBERS, _struct((), SETS), _NO_NUMBERS, _struct((), PLANS), ())
-
-
-def _plain(batch: "pa.RecordBatch", release: Release) -> PartitionGroup | None:
-    """Return the partitions that can be decided together: every replica is completely known, and ordinary."""
-    counts = numbers_of(batch.column("replicas").value_lengths(), 0)
-    rows = pa.RecordBatch.from_struct_array(batch.column("replicas").flatten())
-    group = np.repeat(np.arange(batch.num_rows), counts)
-    broker_id = numbers_of(rows.column("broker_id"))
-    is_next = np.zeros(len(group), bool)
-    is_next[1:] = group[1:] == group[:-1]
-    if (np.diff(broker_id)[is_next[1:]] < 0).any():
-        order = np.lexsort((broker_id, group))
-        rows, broker_id = taken(rows, order), broker_id[order]
-    caches = _caches(rows.column("cache"), is_next)
-    log_start, log_end, mark, first_segment, seen = (
-        numbers_of(rows.column(name))
-        for name in ("loaded_log_start", "loaded_log_end", "loaded_high_watermark", "first_segment", "seen_epoch")
+def compared(group: Mapping[str, Any], release: Release) -> Compared:
+    """Compare the replicas of one partition: `group` has its KEY, `replicas_of_topic`, and `replicas` with FIELDS."""
+    rows = _by_broker(group["replicas"])
+    brokers = {row["broker_id"]: row["broker"] for row in rows}
+    states = tuple(_state(row, group["topic"], group["partition"]) for row in rows)
+    plans = [*plans_of(states, Election(), release)]
+    cheapest = next((plan for plan in plans if plan.is_best), None)
+    views = tuple(_view(row, group["topic"], group["partition"]) for row in rows)
+    return Compared(
+        (group["cluster"], *_set_row(states, cheapest, brokers, group, release)),
+        tuple(row for plan in plans for row in table_rows(plan, brokers=brokers)),
+        _findings(ReplicasView(views, (), group["replicas_of_topic"]), brokers, release),
     )
-    filled = caches.size > 0
-    latest = np.full(len(group), NONE)
-    latest[filled] = caches.epoch[(caches.begin + caches.size - 1)[filled]]
-    odd = (broker_id < 0) | ~rising(caches) | (caches.size > _EPOCH_COUNT_MAX) | (latest > seen)
-    odd[1:] |= is_next[1:] & (np.diff(broker_id) == 0)
-    if release.applies_diverging_fetches:
-        odd[1:] |= is_next[1:] & (np.diff(log_start) != 0)
-    odd |= (log_start < 0) | (log_start > log_end) | (mark < 0) | (first_segment < 0)
-    odd |= first_segment > log_start
-    ids = rows.column("topic_id")
-    odd |= is_next & ~is_as_before(ids) & compute.is_valid(ids).to_numpy(zero_copy_only=False)
-    for name in ("told_differs", "is_read"):
-        odd |= compute.fill_null(rows.column(name), True).to_numpy(zero_copy_only=False)
-    odd |= compute.is_valid(rows.column("problem")).to_numpy(zero_copy_only=False)
-    odd |= numbers_of(rows.column("logs").value_lengths(), 0) > 0
-    is_plain = (np.bincount(group, weights=odd, minlength=batch.num_rows) == 0) & (counts > 0)
-    number = np.flatnonzero(is_plain)
-    if not len(number):
-        return None
-    compacted = compute.fill_null(rows.column("compacted"), False).to_numpy(zero_copy_only=False)
-    kept: Numbers | slice = slice(None)
-    rows = rows.select(VIEWED)
-    if len(number) < batch.num_rows:
-        kept = np.flatnonzero(is_plain[group])
-        rows = taken(rows, kept)
-    counts = counts[number]
-    first = np.cumsum(counts) - counts
-    own = np.repeat(np.arange(len(number)), counts)
-    replicas = ReplicaColumns(
-        caches._replace(begin=caches.begin[kept], size=caches.size[kept], content=caches.content[kept]),
-        log_start[kept], log_end[kept], mark[kept], first_segment[kept], group=own, first=first[own],
+
+
+def _findings(
+    view: ReplicasView, brokers: Mapping[int | None, str | None], release: Release
+) -> tuple[tuple[object, ...], ...]:
+    """Return what the rules about replicas find, as rows; `brokers` are the names of them by their ids."""
+    found_by_rules = check_replicas(view, release) if view.replica_count_of_topic > 1 else ()
+    return tuple(
+        (brokers[finding.where.broker_id], *findings.row(finding))
+        for finding in sorted(found_by_rules, key=Finding.sort_key)
+    )
+
+
+def _by_broker(rows: Iterable[_Row]) -> list[_Row]:
+    """Return the replicas by the ids of their brokers; of two with one id the last counts, as for `check`."""
+    ordered = sorted(rows, key=lambda row: (row["log_dir"] or "", row["dir"] or ""))
+    by_id = {row["broker_id"]: row for row in ordered}
+    return [by_id[broker_id] for broker_id in sorted(by_id)]
+
+
+def _set_row(
+    states: Sequence[ReplicaState], plan: TruncationPlan | None, brokers: Mapping[int, str | None],
+    group: Mapping[str, Any], release: Release,
+) -> Iterator[object]:  # fmt: skip
+    leader = None if plan is None else plan.leader
+    one = next((state for state in states if state.broker_id == leader), None)
+    able = [state for state in states if state.problem is None and not (one and is_foreign(state, one, release))]
+    marks = [state.high_watermark for state in able if state.high_watermark is not None]
+    yield from (brokers.get(leader) if leader is not None else None, leader, group["topic"], group["partition"])
+    yield from (
+        len(states),
+        group["replicas_of_topic"],
+        len(able),
+        None if plan is None else plan.leader_log_end_offset,
+    )
+    yield max(marks, default=None)
+    if plan is None or one is None:
+        yield from (None,) * 5
+        return
+    yield from (plan.lost_offsets, plan.lost_below_high_watermark)
+    end = one.log_end_offset
+    assert end is not None
+    # What lies before the first segment is in remote storage, if anywhere.
+    start = max([one.log_start_offset, one.first_segment, *(_shared(one, other) for other in able if other is not one)])
+    mark = min(max(marks, default=Offset(0)), end)
+    yield from (start, end, max(0, mark - start)) if start < end else (None,) * 3
+
+
+def _shared(one: ReplicaState, other: ReplicaState) -> Offset:
+    """Return up to where the other replica has what one has; where that is not known, what does not contradict it."""
+    for known in fork_of(one, other):
+        if known is not None:
+            return known
+    assert one.log_end_offset is not None
+    assert other.log_end_offset is not None
+    end = min(one.log_end_offset, other.log_end_offset)
+    return end if max(one.log_start_offset, other.log_start_offset) < end else one.log_start_offset
+
+
+def _entries(rows: Sequence[Mapping[str, int]]) -> EpochEntries:
+    return tuple([EpochEntry(Epoch(row["epoch"]), Offset(row["start_offset"])) for row in rows])
+
+
+def _runs(row: _Row) -> tuple[EpochRun, ...]:
+    return tuple(EpochRun(run["epoch"], run["start_offset"], run["last_offset"]) for run in row["runs"])
+
+
+def _state(row: _Row, topic: str, partition: int) -> ReplicaState:
+    end = row["loaded_log_end"]
+    folder = (row["folder"] or b"").decode(errors="surrogateescape")
+    disk = tree_of(folder).directory(folder)
+    return ReplicaState(
+        broker_id=row["broker_id"], topic=topic, partition=partition, cache=_entries(row["cache"]),
+        log_end_offset=end, log_start_offset=row["loaded_log_start"], first_segment=row["first_segment"],
+        high_watermark=row["loaded_high_watermark"], latest_epoch=row["seen_epoch"],
+        logs=tuple(
+            LogFile(
+                path=join(folder, log_name(log["base_offset"]) + SWAP * log["swap"]),
+                base_offset=log["base_offset"], size=log["size"], disk=disk,
+            )
+            for log in row["logs"]
+        ),
+        lineage=lineage_of_runs(_runs(row), row["first_segment"], end)
+        if row["is_read"] and not row["lacks_epochs"]
+        else None,
+        problem=row["problem"], topic_id=row["topic_id"],
     )  # fmt: skip
-    return PartitionGroup(
-        number, counts, first, replicas, np.maximum.reduceat(seen[kept], first), compacted[kept], rows
+
+
+def _view(row: _Row, topic: str, partition: int) -> PartitionView:
+    """Return what the rules about replicas look at."""
+    where = Location(row["broker_id"], row["log_dir"], row["dir"], None, None, None, topic, partition)
+    file_epochs = _entries(row["told"] if row["told_differs"] else row["cache"])
+    value = LeaderEpochCheckpoint(
+        0, [entry.epoch for entry in file_epochs], [entry.start_offset for entry in file_epochs]
+    )
+    return PartitionView(
+        where,
+        topic,
+        partition,
+        DirectoryState.CURRENT,
+        row["topic_id"],
+        log_start_offset=row["log_start_offset"],
+        high_watermark=row["high_watermark"],
+        log_end_offset=row["log_end_offset"],
+        epochs=FileView("", "", where, 0, Parsed(value)),
+        cleaned=row["compacted"],
+        read=(_segment(where, _runs(row)),) if row["is_read"] else None,
+        in_cluster=_in_cluster(row),
     )
 
 
-def _caches(lists: "pa.ListArray", is_next: Flags) -> Caches:
-    """Return the caches of replicas, each of which is of the partition of that before it or not."""
-    offsets = lists.offsets.to_numpy().astype(np.int64)
-    epoch, start = (numbers_of(values) for values in lists.flatten().flatten())
-    content = np.cumsum(~(is_next & is_as_before(lists)), dtype=np.int64)
-    return Caches(epoch, start, offsets[:-1] - offsets[0], np.diff(offsets), content)
+def _in_cluster(row: _Row) -> ReplicaInCluster | None:
+    """Return what the rules about replicas need of what the metadata say."""
+    if row["is_certain"] is None:
+        return None
+    in_isr = row["in_isr"]
+    registration = None if in_isr is None else PartitionRegistration((), (row["broker_id"],) if in_isr else ())
+    return ReplicaInCluster("", row["cluster_topic_id"], registration, is_certain=row["is_certain"])
 
 
-def _decided(batch: "pa.RecordBatch", plain: PartitionGroup, release: Release) -> _Decided:
-    """Decide partitions at once; only where a rule may find something, rules look at them one by one."""
-    pairs = pairs_of(plain.replicas, plain.counts[plain.replicas.group])
-    forks, after = forks_of(plain.replicas, pairs), dialogues(plain.replicas, pairs)
-    losses = losses_of(plain.replicas, pairs, forks, after)
-    best = best_of(plain, pairs, losses)
-    parted = parted_of(plain, pairs, forks)
-    flagged = np.flatnonzero(may_be_told(batch, plain) | (np.maximum.reduceat(parted, plain.first) >= 0))
-    return _Decided(
-        plain.number,
-        sets_of(batch, plain, pairs, forks, best, losses),
-        plain.counts * (plain.counts - 1),
-        plans_of(batch, plain, pairs, forks, after, best, losses),
-        [*_told(batch, plain, flagged, parted, release)] if len(flagged) else (),
-    )
-
-
-def _told(
-    batch: "pa.RecordBatch", plain: PartitionGroup, flagged: Numbers, parted: Numbers, release: Release
-) -> Iterator[Told]:
-    """Yield what rules find in some partitions; `parted` of each replica is where it parts from the first."""
-    counts = plain.counts[flagged]
-    owner, at = expand(counts)
-    which = plain.first[flagged][owner] + at
-    replicas = zip(*(listed(column) for column in taken(plain.rows, which).columns), strict=True)
-    offsets = (None if offset < 0 else Offset(offset) for offset in parted[which].tolist())
-    numbers = pa.array(plain.number[flagged])
-    topics, partitions, of_topic = (
-        batch.column(name).take(numbers).to_pylist() for name in ("topic", "partition", "replicas_of_topic")
-    )
-    groups = zip(numbers.to_pylist(), counts.tolist(), topics, partitions, of_topic, strict=True)
-    for number, count, topic, partition, most in groups:
-        some = [*islice(replicas, count)]
-        _, *parts = islice(offsets, count)
-        view = ReplicasView(tuple(viewed(replica, topic, partition) for replica in some), (), most, tuple(parts))
-        yield number, findings_of(view, {broker_id: broker for broker, broker_id, *_ in some}, release)
+def _segment(where: Location, runs: tuple[EpochRun, ...]) -> SegmentView:
+    """Return no more of a log than its epochs."""
+    return SegmentView(
+        where, Offset(0), 0, 0, End.WHOLE, zeros=False, batches=0, first_offset=None, end_offset=Offset(0),
+        max_timestamp=-1, epochs=runs, faults=(), counts={}, beyond=None, offset_index=None, time_index=None,
+        transactions=None,
+    )  # fmt: skip

@@ -10,9 +10,8 @@ import numpy as np
 
 from kcheck.disk.output import create, discard, make_directory, read_again
 from kcheck.disk.paths import join
-from kcheck.fleet.scan.arrow_take import joined, taken, taken_in_parts
+from kcheck.fleet.scan.arrow_take import Flags, Numbers, joined, taken, taken_in_parts
 from kcheck.fleet.scan.replicas import FIELDS, KEY, OF_TOPIC
-from kcheck.fleet.scan.truncation_columns import Flags, Numbers
 
 if TYPE_CHECKING:
     import pyarrow as pa

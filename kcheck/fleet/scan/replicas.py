@@ -1,34 +1,22 @@
-"""The replicas of partitions on several brokers: as rows, and compared one partition at a time.
-
-`fleet/scan/comparison.py` compares many partitions at once; what it does not decide by itself, this module does.
-"""
+"""The replicas of partitions as rows, with all that `fleet/scan/comparison.py` needs to compare them."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from kcheck.arrow import schema_of
 from kcheck.core.replication.lineage import EpochRange, Lineage, lineage_of_cache
-from kcheck.core.replication.truncation_plans import TruncationPlan
 from kcheck.core.start.startup import Outcome
-from kcheck.disk.paths import folder_of, join
-from kcheck.disk.tree import tree_of
+from kcheck.disk.paths import folder_of
 from kcheck.documents.strays import NOT_SERVED
-from kcheck.documents.truncation import table_rows
-from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
 from kcheck.model.cluster import PartitionRegistration, ReplicaInCluster
-from kcheck.model.entries import Epoch, EpochEntries, EpochEntry, Offset
-from kcheck.model.finding import Finding, Location
-from kcheck.model.names import SWAP, DirectoryState, log_name
-from kcheck.model.parsed import Parsed
-from kcheck.model.release import Release
+from kcheck.model.entries import Offset
+from kcheck.model.names import SWAP
 from kcheck.model.report import Column
-from kcheck.model.segments import End, EpochRun, SegmentView
-from kcheck.model.views import FileView, PartitionView, ReplicasView
-from kcheck.replicas.leader_plans import Election, fork_of, is_foreign, plans_of
+from kcheck.model.segments import EpochRun
+from kcheck.model.views import PartitionView
 from kcheck.replicas.replica import LogFile, ReplicaState
-from kcheck.survey.rule_runner import check_replicas
-from kcheck.tables import findings, partitions, replica_sets, truncation_plans
+from kcheck.tables import partitions
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -85,18 +73,6 @@ KEY = ("cluster", "topic", "partition")
 """The columns that identify a partition."""
 OF_TOPIC = "replicas_of_topic"
 """On how many brokers the partition of a topic is that is on most of them."""
-
-FINDINGS = (Column("broker", "string", "The broker."), *findings.TABLE.columns)
-PLANS = (Column("broker", "string", "The broker."), *truncation_plans.TABLE.columns)
-SETS = replica_sets.TABLE.run_columns
-
-
-class Compared(NamedTuple):
-    """The replicas of a partition: a row of `replica_sets`, rows of `PLANS` and of `FINDINGS`."""
-
-    whole: tuple[object, ...]
-    plans: tuple[tuple[object, ...], ...]
-    findings: tuple[tuple[object, ...], ...]
 
 
 def own_row(
@@ -185,137 +161,6 @@ def _told_differs(view: PartitionView, state: ReplicaState) -> bool:
     return len({lineage_of_cache(cache, log_start_offset=start, log_end_offset=end) for cache in caches}) > 1
 
 
-def compared(group: Mapping[str, Any], release: Release) -> Compared:
-    """Compare the replicas of one partition: `group` has its KEY, `replicas_of_topic`, and `replicas` with FIELDS."""
-    rows = _by_broker(group)
-    brokers = {row["broker_id"]: row["broker"] for row in rows}
-    states = tuple(_state(row, group["topic"], group["partition"]) for row in rows)
-    plans = [*plans_of(states, Election(), release)]
-    cheapest = next((plan for plan in plans if plan.is_best), None)
-    views = tuple(_view(row, group["topic"], group["partition"]) for row in rows)
-    return Compared(
-        (group["cluster"], *_set_row(states, cheapest, brokers, group, release)),
-        tuple(row for plan in plans for row in table_rows(plan, brokers=brokers)),
-        findings_of(ReplicasView(views, (), group["replicas_of_topic"]), brokers, release),
-    )
-
-
-def findings_of(
-    view: ReplicasView, brokers: Mapping[int | None, str | None], release: Release
-) -> tuple[tuple[object, ...], ...]:
-    """Return what the rules about replicas find, as rows of FINDINGS; `brokers` are the names of them by their ids."""
-    found_by_rules = check_replicas(view, release) if view.replica_count_of_topic > 1 else ()
-    return tuple(
-        (brokers[finding.where.broker_id], *findings.row(finding))
-        for finding in sorted(found_by_rules, key=Finding.sort_key)
-    )
-
-
-def _by_broker(group: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the replicas by the ids of their brokers; of two with one id the last counts, as for `check`."""
-    ordered = sorted(group["replicas"], key=lambda row: (row["log_dir"] or "", row["dir"] or ""))
-    by_id = {row["broker_id"]: row for row in ordered}
-    return [by_id[broker_id] for broker_id in sorted(by_id)]
-
-
-def _set_row(
-    states: Sequence[ReplicaState], plan: TruncationPlan | None, brokers: Mapping[int, str | None],
-    group: Mapping[str, Any], release: Release,
-) -> Iterator[object]:  # fmt: skip
-    leader = None if plan is None else plan.leader
-    one = next((state for state in states if state.broker_id == leader), None)
-    able = [state for state in states if state.problem is None and not (one and is_foreign(state, one, release))]
-    marks = [state.high_watermark for state in able if state.high_watermark is not None]
-    yield from (brokers.get(leader) if leader is not None else None, leader, group["topic"], group["partition"])
-    yield from (
-        len(states),
-        group["replicas_of_topic"],
-        len(able),
-        None if plan is None else plan.leader_log_end_offset,
-    )
-    yield max(marks, default=None)
-    if plan is None or one is None:
-        yield from (None,) * 5
-        return
-    yield from (plan.lost_offsets, plan.lost_below_high_watermark)
-    end = one.log_end_offset
-    assert end is not None
-    # What lies before the first segment is in remote storage, if anywhere.
-    start = max([one.log_start_offset, one.first_segment, *(_shared(one, other) for other in able if other is not one)])
-    mark = min(max(marks, default=Offset(0)), end)
-    yield from (start, end, max(0, mark - start)) if start < end else (None,) * 3
-
-
-def _shared(one: ReplicaState, other: ReplicaState) -> Offset:
-    """Return up to where the other replica has what one has; where that is not known, what does not contradict it."""
-    parts = fork_of(one, other)
-    for known in (parts.common_prefix, parts.first_difference):
-        if known is not None:
-            return known
-    assert one.log_end_offset is not None
-    assert other.log_end_offset is not None
-    end = min(one.log_end_offset, other.log_end_offset)
-    return end if max(one.log_start_offset, other.log_start_offset) < end else one.log_start_offset
-
-
-def _entries(rows: Sequence[Mapping[str, int]]) -> EpochEntries:
-    return tuple(EpochEntry(Epoch(row["epoch"]), Offset(row["start_offset"])) for row in rows)
-
-
-def _runs(row: Mapping[str, Any]) -> tuple[EpochRun, ...]:
-    return tuple(EpochRun(run["epoch"], run["start_offset"], run["last_offset"]) for run in row["runs"])
-
-
-def _state(row: Mapping[str, Any], topic: str, partition: int) -> ReplicaState:
-    end = row["loaded_log_end"]
-    folder = (row["folder"] or b"").decode(errors="surrogateescape")
-    disk = tree_of(folder).directory(folder)
-    return ReplicaState(
-        broker_id=row["broker_id"], topic=topic, partition=partition, cache=_entries(row["cache"]),
-        log_end_offset=end, log_start_offset=row["loaded_log_start"], first_segment=row["first_segment"],
-        high_watermark=row["loaded_high_watermark"], latest_epoch=row["seen_epoch"],
-        logs=tuple(
-            LogFile(
-                path=join(folder, log_name(log["base_offset"]) + SWAP * log["swap"]),
-                base_offset=log["base_offset"], size=log["size"], disk=disk,
-            )
-            for log in row["logs"]
-        ),
-        lineage=lineage_of_runs(_runs(row), row["first_segment"], end)
-        if row["is_read"] and not row["lacks_epochs"]
-        else None,
-        problem=row["problem"], topic_id=row["topic_id"],
-    )  # fmt: skip
-
-
-def viewed(replica: Iterable[Any], topic: str, partition: int) -> PartitionView:
-    """Return what the rules about replicas look at, given VIEWED of a replica; of its epochs nothing."""
-    _, broker_id, log_dir, name, topic_id, start, mark, end, *in_cluster = replica
-    where = Location(broker_id, log_dir, name, None, None, None, topic, partition)
-    view = PartitionView(where, topic, partition, DirectoryState.CURRENT, topic_id, None, start, None, mark, end)
-    return view._replace(in_cluster=_replica_in_cluster(broker_id, *in_cluster))
-
-
-def _view(row: Mapping[str, Any], topic: str, partition: int) -> PartitionView:
-    """Return what the rules about replicas look at."""
-    view = viewed((row[name] for name in VIEWED), topic, partition)
-    file_epochs = _entries(row["told"] if row["told_differs"] else row["cache"])
-    value = LeaderEpochCheckpoint(
-        0, [entry.epoch for entry in file_epochs], [entry.start_offset for entry in file_epochs]
-    )
-    read = (_segment(view.where, _runs(row)),) if row["is_read"] else None
-    return view._replace(epochs=FileView("", "", view.where, 0, Parsed(value)), read=read, cleaned=row["compacted"])
-
-
-def _segment(where: Location, runs: tuple[EpochRun, ...]) -> SegmentView:
-    """Return no more of a log than its epochs."""
-    return SegmentView(
-        where, Offset(0), 0, 0, End.WHOLE, zeros=False, batches=0, first_offset=None, end_offset=Offset(0),
-        max_timestamp=-1, epochs=runs, faults=(), counts={}, beyond=None, offset_index=None, time_index=None,
-        transactions=None,
-    )  # fmt: skip
-
-
 def replicas_schema() -> "pa.Schema":
     """Return the schema of `replica_rows`."""
     import pyarrow as pa
@@ -344,17 +189,3 @@ def _problems(batch: "pa.RecordBatch") -> "pa.StringArray":
     is_stray = compute.fill_null(compute.equal(batch.column("start_outcome"), str(Outcome.STRAY)), False)
     words = compute.binary_join_element_wise(NOT_SERVED, reasons, "", null_handling="skip")
     return compute.if_else(compute.and_(is_stray, compute.is_null(problems)), words, problems)
-
-
-def tables_of_compared(batch: "pa.RecordBatch") -> "dict[str, pa.RecordBatch]":
-    """Return the published tables of a batch of `fleet/scan/comparison.py`."""
-    import pyarrow as pa
-    from pyarrow import compute
-
-    tables = {"replica_sets": batch.select(schema_of(SETS).names)}
-    for name, table in (("truncation_plans", truncation_plans), ("findings", findings)):
-        lists = batch.column(f"of_{name}")
-        clusters = batch.column("cluster").take(compute.list_parent_indices(lists))
-        columns = [clusters, *lists.flatten().flatten()]
-        tables[name] = pa.RecordBatch.from_arrays(columns, schema=schema_of(table.TABLE.run_columns))
-    return tables

@@ -8,7 +8,7 @@ from kcheck.arrow import from_bytes, to_bytes
 from kcheck.fleet.scan.cluster_metadata import ClusterCopies, ClusterFacts, ClusterKey
 from kcheck.fleet.scan.cluster_steps import clusters_of, informed, look_at_cluster, read_metadata
 from kcheck.fleet.scan.identify import Identified, ScanOptions
-from kcheck.fleet.scan.replicas import KEY, tables_of_compared
+from kcheck.fleet.scan.replicas import KEY
 from kcheck.fleet.scan.rows import findings_batch, items_batch, items_of
 from kcheck.fleet.scan.steps import compare_partitions, look_at_broker, scan_items
 from kcheck.jobs.threads import Threads
@@ -119,6 +119,8 @@ class Retry:
     def compared(self, batch: "pa.RecordBatch", answer: Any) -> Found:
         """Yield what was found in partitions on several brokers; where they failed together, one by one."""
         if not isinstance(answer, Finding):
+            from kcheck.fleet.scan.comparison import tables_of_compared  # as for the comparison itself
+
             for data in answer or ():
                 for compared_part in from_bytes(data):
                     yield from tables_of_compared(compared_part).items()
