@@ -37,7 +37,7 @@ _FINDINGS = (Column("broker", "string", "The broker."), *findings.TABLE.columns)
 _PLANS = (Column("broker", "string", "The broker."), *truncation_plans.TABLE.columns)
 _SETS = replica_sets.TABLE.run_columns
 
-_Row = Mapping[str, Any]
+_ReplicaRow = Mapping[str, Any]
 """A replica: FIELDS of `fleet/scan/replicas.py`."""
 
 
@@ -109,7 +109,7 @@ def _findings(
     )
 
 
-def _by_broker(rows: Iterable[_Row]) -> list[_Row]:
+def _by_broker(rows: Iterable[_ReplicaRow]) -> list[_ReplicaRow]:
     """Return the replicas by the ids of their brokers; of two with one id the last counts, as for `check`."""
     ordered = sorted(rows, key=lambda row: (row["log_dir"] or "", row["dir"] or ""))
     by_id = {row["broker_id"]: row for row in ordered}
@@ -159,11 +159,11 @@ def _entries(rows: Sequence[Mapping[str, int]]) -> EpochEntries:
     return tuple([EpochEntry(Epoch(row["epoch"]), Offset(row["start_offset"])) for row in rows])
 
 
-def _runs(row: _Row) -> tuple[EpochRun, ...]:
+def _runs(row: _ReplicaRow) -> tuple[EpochRun, ...]:
     return tuple(EpochRun(run["epoch"], run["start_offset"], run["last_offset"]) for run in row["runs"])
 
 
-def _state(row: _Row, topic: str, partition: int) -> ReplicaState:
+def _state(row: _ReplicaRow, topic: str, partition: int) -> ReplicaState:
     end = row["loaded_log_end"]
     folder = (row["folder"] or b"").decode(errors="surrogateescape")
     disk = tree_of(folder).directory(folder)
@@ -185,7 +185,7 @@ def _state(row: _Row, topic: str, partition: int) -> ReplicaState:
     )  # fmt: skip
 
 
-def _view(row: _Row, topic: str, partition: int) -> PartitionView:
+def _view(row: _ReplicaRow, topic: str, partition: int) -> PartitionView:
     """Return what the rules about replicas look at."""
     where = Location(row["broker_id"], row["log_dir"], row["dir"], None, None, None, topic, partition)
     file_epochs = _entries(row["told"] if row["told_differs"] else row["cache"])
@@ -208,7 +208,7 @@ def _view(row: _Row, topic: str, partition: int) -> PartitionView:
     )
 
 
-def _in_cluster(row: _Row) -> ReplicaInCluster | None:
+def _in_cluster(row: _ReplicaRow) -> ReplicaInCluster | None:
     """Return what the rules about replicas need of what the metadata say."""
     if row["is_certain"] is None:
         return None
