@@ -12,6 +12,7 @@ from typing import Any
 from fastcrc import crc32
 
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
+from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.names import LEADER_EPOCHS, META_PROPERTIES, RECOVERY_POINT, segment_prefix
 from kcheck.model.source import BytesSource, DirectoryEntries, Filled, Source
 from kcheck.model.unreadable import UnreadableCause, UnreadableError
@@ -133,6 +134,11 @@ def index_of(batches: Sequence[Made], base_offset: int, *, every: int = 1) -> by
 def index(*entries: tuple[int, int]) -> bytes:
     """Return an offset index of (relative offset, position)."""
     return b"".join(OFFSET_INDEX_ENTRY.pack(*entry) for entry in entries)
+
+
+def times(*entries: tuple[int, int]) -> bytes:
+    """Return a time index of (timestamp, relative offset)."""
+    return b"".join(TIME_INDEX_ENTRY.pack(*entry) for entry in entries)
 
 
 def epochs(*entries: tuple[int, int]) -> bytes:

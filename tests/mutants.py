@@ -1,6 +1,6 @@
 """Changes kcheck in one place at a time, and tells which changes a test notices: `python tests/mutants.py --count 60`.
 
-The places are drawn by a seed from the functions of core/, startup/, rules/ and formats/. A change is a comparison that
+The places are drawn by a seed from the functions of `PACKAGES`. A change is a comparison that
 includes its limit or no longer does, an `and` that is an `or`, a condition turned round, a sum that is a difference, a
 number that is one more. Each is made in a copy of the tree; the tests that see the package run first, then those that
 need no Java, then (`--stages near,rest,oracle`) those that ask real Kafka, until one fails that passes on a copy
@@ -28,7 +28,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-PACKAGES = {"core": "core", "startup": "startup", "scan/start": "startup", "rules": "rules", "formats": "formats"}
+PACKAGES = {
+    "core": "core", "messages": "core", "startup": "startup", "scan/start": "startup", "rules": "rules",
+    "formats": "formats", "records": "formats", "zookeeper": "formats", "schemas": "formats", "replicas": "replicas",
+    "plans": "plans",
+}  # fmt: skip
 """The folders that are changed, in this tree and in older ones, and what each is."""
 
 ORACLES = {
@@ -44,10 +48,15 @@ ORACLES = {
         "checkpoint_readers", "directory_names", "decompress", "dump", "dump_decode", "entry_files", "file_names",
         "messages", "meta_properties", "partition_metadata", "quorum_state", "read_log",
     ),
+    "replicas": ("truncation", "elect", "histories"),
+    "plans": ("repair", "operations"),
 }  # fmt: skip
 """The tests that ask Kafka about what a package decides."""
 
-NEAR = ("cases", "rules", "core", "formats", "startup", "repairs", "property", "model", "tables", "test_brokers.py")
+NEAR = (
+    "cases", "rules", "core", "messages", "formats", "records", "zookeeper", "schemas", "startup", "repairs",
+    "property", "model", "tables", "test_brokers.py",
+)  # fmt: skip
 NEVER = ("oracle", "bench", "spark", "disk", "__pycache__", "renderers", "mutants.py")
 SECONDS_MAX = 1200
 STAGES = ("near", "rest", "oracle")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.builders import broker, run
+from tests.disk.plans import bytes_of, make, plan_of
 
 
 @pytest.fixture(autouse=True)
@@ -37,3 +38,11 @@ def pair(tmp_path: Path) -> list[str]:
     one = broker(tmp_path / "d1", [*run(0, 59), *run(60, 89, epoch=2)], broker_id=1, epoch_entries=[(0, 0), (2, 60)])
     two = broker(tmp_path / "d2", [*run(0, 59), *run(60, 99, epoch=1)], broker_id=2, epoch_entries=[(0, 0), (1, 60)])
     return [f"1={one}", f"2={two}"]
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Path:
+    """Write a plan beside the log dirs that it is for."""
+    path = tmp_path / "plan.json"
+    path.write_bytes(bytes_of(plan_of(*make(tmp_path))))
+    return path

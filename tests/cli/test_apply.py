@@ -7,15 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import KCHECK, UNCHANGED, Ended, environment, kcheck, shell
-from tests.disk.plans import bytes_of, make, plan_of, state
-
-
-@pytest.fixture
-def plan(tmp_path: Path) -> Path:
-    """Write a plan beside the log dirs that it is for."""
-    path = tmp_path / "plan.json"
-    path.write_bytes(bytes_of(plan_of(*make(tmp_path))))
-    return path
+from tests.disk.plans import state
 
 
 def last(text: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import UNCHANGED, kcheck
-from tests.disk.plans import bytes_of, make, plan_of, state
+from tests.disk.plans import state
 
 
 @pytest.fixture(autouse=True)
@@ -17,14 +17,6 @@ def hangup() -> Iterator[None]:
     before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     yield
     signal.signal(signal.SIGHUP, before)
-
-
-@pytest.fixture
-def plan(tmp_path: Path) -> Path:
-    """Write a plan beside the log dirs that it is for."""
-    path = tmp_path / "plan.json"
-    path.write_bytes(bytes_of(plan_of(*make(tmp_path))))
-    return path
 
 
 def signalled(monkeypatch: pytest.MonkeyPatch, numbers: tuple[int, ...], at: tuple[int, ...]) -> None:

@@ -15,17 +15,6 @@ BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers" / "4.3.1" / "diverg
 pytestmark = pytest.mark.usefixtures("in_folder")
 
 
-@pytest.fixture
-def diverged() -> list[str]:
-    """Write two brokers that share the offsets below 60: broker 2 led in epoch 1, broker 1 in epoch 2."""
-    broker(Path("d1"), [*run(0, 59), *run(60, 89, epoch=2)], broker_id=1, epoch_entries=[(0, 0), (2, 60)])
-    broker(
-        Path("d2"), [*run(0, 59), *run(60, 99, epoch=1)], broker_id=2, epoch_entries=[(0, 0), (1, 60)],
-        high_watermark=70,
-    )  # fmt: skip
-    return ["1=d1", "2=d2"]
-
-
 def document(*arguments: str) -> dict[str, Any]:
     """Return the JSON answer of a command."""
     return dict(json.loads(kcheck(*arguments, "--format", "json").out))

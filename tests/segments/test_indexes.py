@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from kcheck.disk.local import LOCAL
-from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.finding import Location
 from kcheck.model.segments import EntryFault, FaultyEntry, IndexView
 from kcheck.model.source import BytesSource, Filled
@@ -15,7 +14,7 @@ from kcheck.segments import plain_segment as small
 from kcheck.segments.header_columns import HeaderReader
 from kcheck.segments.indexes import OffsetIndexCheck, TimeIndexCheck
 from kcheck.segments.segment import read_segment
-from tests.builders import Made, batch, index, index_of, log, message, run
+from tests.builders import Made, batch, index, index_of, log, message, run, times
 
 BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
 BASE = 1000
@@ -51,11 +50,6 @@ def offset_view(made: Sequence[Made], *entries: Entry) -> IndexView:
 def time_view(made: Sequence[Made], *entries: Entry) -> IndexView:
     """Return what is told of a time index of (timestamp, relative offset)."""
     return view(made, times(*entries), TimeIndexCheck)
-
-
-def times(*entries: Entry) -> bytes:
-    """Return a time index of (timestamp, relative offset)."""
-    return b"".join(TIME_INDEX_ENTRY.pack(*entry) for entry in entries)
 
 
 def sound() -> list[Entry]:

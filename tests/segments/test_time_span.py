@@ -6,13 +6,12 @@ from typing import Any
 import pytest
 
 from kcheck.disk.local import LOCAL
-from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Location
 from kcheck.model.segments import SegmentView
 from kcheck.segments.segment import read_segment
 from kcheck.segments.time_span import TimeSpan
-from tests.builders import BytesFiles, batch, index, log, message
+from tests.builders import BytesFiles, batch, index, log, message, times
 
 BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
 SCENES = sorted(path for path in BROKERS.glob("*/*") if path.is_dir())
@@ -41,11 +40,6 @@ def test_since_leaves_out_what_is_older(scene: Path) -> None:
 NAME = "00000000000000000100"
 T = 1_700_000_000_000
 """The timestamp of what `tests.builders` makes; a batch of one has T + 1 as its largest."""
-
-
-def times(*entries: tuple[int, int]) -> bytes:
-    """Return a time index of (timestamp, relative offset)."""
-    return b"".join(TIME_INDEX_ENTRY.pack(*entry) for entry in entries)
 
 
 def left_out(

@@ -13,9 +13,9 @@ from kcheck.model.depth import Depth
 from kcheck.model.report import PartitionFilter
 from kcheck.segments.time_span import TimeSpan
 from kcheck.verbs.check import ReadOptions, check
-from tests.builders import broker, flip_byte, log, partition_dir, run, write
+from tests.builders import broker, flip_byte, log, partition_dir, run, times, write
 from tests.reports import EVERY, document, ids
-from tests.segments.test_time_span import BROKERS, NAME, SCENES, T, logs, times
+from tests.segments.test_time_span import BROKERS, NAME, SCENES, T, logs
 from tests.segments.test_transactions import of_producer
 
 
