@@ -6,7 +6,6 @@ import pytest
 
 from kcheck.core.cluster.copies import MetadataCopy
 from kcheck.core.cluster.quorum import quorum
-from kcheck.core.start.strays import StrayDetector, replica_in_cluster
 from kcheck.model.cluster import (
     BrokerRegistration,
     ClusterImage,
@@ -16,18 +15,16 @@ from kcheck.model.cluster import (
     ReplicaInCluster,
     Stray,
     StrayCause,
-    StrayDoubt,
     TopicImage,
 )
 from kcheck.model.finding import Claimed, Finding
 from kcheck.model.views import PartitionView, ReplicasView
 from kcheck.rules import Scope
 from tests.core.cluster.test_quorum import copy
-from tests.rules.build import batch, epochs, found_by_all, log_dir, partition
+from tests.rules.build import batch, epochs, found_by_all, partition
 
 REGISTRATION = PartitionRegistration((1, 2), (2,), leader_epoch=3)
 IN_CLUSTER = ReplicaInCluster("m", "T", REGISTRATION, end=9, is_certain=True, broker_epoch=5, shutdown_epoch=5)
-AWAY = "the cluster has no replica of it on broker 1, according to m up to offset 9"
 OLDER = "; this copy of the metadata may be older than the directory"
 
 
@@ -52,11 +49,6 @@ def with_registration(**fields: Any) -> ReplicaInCluster:
     return IN_CLUSTER._replace(registration=REGISTRATION._replace(**fields))
 
 
-def test_a_replica_as_the_cluster_knows_it_is_clean() -> None:
-    for view in (replica(), replica(None), replica(IN_CLUSTER._replace(registration=None))):
-        assert not rows(view)
-
-
 @pytest.mark.parametrize(
     ("fields", "severity", "end"), [({}, "error", "offset 9"), ({"is_certain": False}, "warning", OLDER)]
 )
@@ -70,18 +62,6 @@ def test_another_topic_id(fields: dict[str, Any], severity: str, end: str) -> No
     (refused,) = found(replica(stray._replace(stray=None)))
     assert "InconsistentTopicIdException" in refused.effect
     assert not refused.claims
-
-
-@pytest.mark.parametrize(("kafka", "effect"), [("3.6", "DELETE"), ("3.7", "RENAME"), ("4.3", "RENAME")])
-def test_a_stray(kafka: str, effect: str) -> None:
-    """Of a topic that is gone, or of which the id is not known."""
-    stray = IN_CLUSTER._replace(stray=Stray(StrayCause.REPLICA, 1), registration=None)
-    for of_topic in (stray, stray._replace(topic_id=None)):
-        (finding,) = found(replica(of_topic), kafka)
-        assert (finding.id, str(finding.severity), finding.message) == ("KC236", "error", AWAY)
-        assert effect in finding.effect
-    (finding,) = found(replica(stray._replace(stray=Stray(StrayCause.REPLICA, 1, doubt=StrayDoubt.OLDER))), kafka)
-    assert (str(finding.severity), finding.message) == ("warning", AWAY + OLDER)
 
 
 @pytest.mark.parametrize(
@@ -145,14 +125,6 @@ def test_a_member_of_the_elr_that_did_not_stop_cleanly(
         assert not rows(replica(in_cluster._replace(**fields), broker_id=3, **view))
 
 
-def test_nothing_is_said_of_a_running_broker() -> None:
-    """Its files may be newer than the metadata that were read before."""
-    image = ClusterImage({}, brokers={1: BrokerRegistration(1, 5, fenced=False)})
-    detector = StrayDetector(copy(1, 30)._replace(image=image), 1, own=True)
-    assert replica_in_cluster(detector, replica(), log_dir()) is not None
-    assert replica_in_cluster(detector, replica(), log_dir(locked_by=77)) is None
-
-
 def test_a_replica_in_sync_that_ends_below_the_high_watermark() -> None:
     """KC403 or KC407, never both: metadata have to be as new as the high watermark, and say who is in sync."""
 
@@ -172,19 +144,6 @@ def test_a_replica_in_sync_that_ends_below_the_high_watermark() -> None:
     assert lag(member._replace(registration=None), member) == behind
 
 
-def test_two_ids_of_which_the_cluster_knows_one() -> None:
-    """What is proven is said once; where the copy may be older, or says nothing, the ids are compared."""
-
-    def differ(in_cluster: ReplicaInCluster | None) -> list[tuple[str, int | None]]:
-        views = (replica(topic_id="OLD", in_cluster=in_cluster), replica(broker_id=2), replica(broker_id=3))
-        findings = found_by_all(ReplicasView(views), Scope.REPLICAS, "4.3")
-        return [(finding.id, finding.where.broker_id) for finding in findings if finding.id == "KC404"]
-
-    assert not differ(IN_CLUSTER)
-    for silent in (None, IN_CLUSTER._replace(is_certain=False), IN_CLUSTER._replace(topic_id=None)):
-        assert differ(silent) == [("KC404", 2), ("KC404", 3)]
-
-
 def test_a_topic_that_its_configuration_lets_the_cleaner_compact() -> None:
     """Gaps are no damage then, as if cleaner-offset-checkpoint named it."""
     assert replica(IN_CLUSTER._replace(compacted=True)).is_compacted
@@ -196,18 +155,6 @@ def of_cluster(*copies: MetadataCopy, kafka: str = "4.3") -> list[tuple[str, str
     """Return what the rules about copies find."""
     findings = found_by_all(quorum(copies), Scope.CLUSTER, kafka)
     return [(finding.id, str(finding.severity), finding.where.broker_id) for finding in findings]
-
-
-def test_one_node_id_in_two_log_dirs() -> None:
-    """What has no directory.id, or no node, cannot be told apart."""
-    one, two = copy(1, 30)._replace(directory_id="A"), copy(2, 30)._replace(directory_id="B")
-    assert not of_cluster(one, one, two)
-    assert of_cluster(one, two, two._replace(node_id=1)) == [("KC501", "error", 1)]
-    assert of_cluster(one, two._replace(node_id=1, path="p/m"), two._replace(node_id=7), one._replace(node_id=7)) == [
-        ("KC501", "error", 1), ("KC501", "error", 7),
-    ]  # fmt: skip
-    for strange in (two._replace(node_id=None), two._replace(directory_id=None, node_id=1)):
-        assert not of_cluster(one, strange)
 
 
 def test_voters_that_no_majority_names() -> None:
@@ -273,16 +220,3 @@ def test_features_that_a_release_does_not_support(features: dict[str, int], kafk
     standing = quorum((copy(1, 30)._replace(image=image),))
     findings = found_by_all(standing, Scope.CLUSTER, kafka)
     assert [finding.message for finding in findings] == ([refused] if refused else [])
-
-
-def test_a_broker_without_controller_role_can_delete_replicas_before_it_stops() -> None:
-    """Up to 3.6: tests/oracle/test_cluster_rules.py."""
-    image = ClusterImage({}, features={"metadata.version": 30})
-    effects = {
-        kafka: [
-            finding.effect
-            for finding in found_by_all(quorum((copy(1, 30)._replace(image=image),)), Scope.CLUSTER, kafka)
-        ]
-        for kafka in ("3.6", "3.7")
-    }
-    assert ["DELETE" in str(effect) for (effect,) in effects.values()] == [True, False]

@@ -7,10 +7,9 @@ from kcheck.model.parsed import BrokerReads
 from kcheck.model.views import FileView
 from kcheck.rules.kc111_partition_metadata_unreadable import RULE as KC111
 from kcheck.rules.kc121_meta_properties_unreadable import RULE as KC121
-from kcheck.rules.kc131_clean_shutdown_unreadable import RULE as KC131
 from kcheck.rules.kc193_bootstrap_records_ignored import RULE as KC193
 from tests.cases.build import CASES
-from tests.rules.build import file_view, found_by, offsets
+from tests.rules.build import file_view, found_by
 
 FATAL, WARNING, INFO = Severity.FATAL, Severity.WARNING, Severity.INFO
 
@@ -42,47 +41,6 @@ def test_a_topic_id_that_the_broker_reads(data: bytes, kafka: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "error"),
-    [
-        (b"", "NullPointerException"),
-        (b"version: 0\n", "NullPointerException"),
-        (b"version: 0\ntopic_id: x", "IllegalArgumentException"),
-    ],
-)
-@pytest.mark.parametrize("kafka", ["2.8", "3.9", "4.3"])
-def test_a_topic_id_that_aborts_the_broker(data: bytes, error: str, kafka: str) -> None:
-    """Nobody catches these."""
-    (found,) = found_by(KC111, metadata(data, kafka), kafka)
-    assert found.severity is FATAL
-    assert error == found.data["error"]
-    assert "aborts the start of the whole broker" in found.effect
-
-
-@pytest.mark.parametrize("data", [b"version:0\ntopic_id: qzsY3uLbQ9mBq1s8vT0oWg", b"\x00" * 43, b"\xff"])
-@pytest.mark.parametrize(("kafka", "offline"), [("3.2.0", False), ("3.2.1", True), ("4.3", True)])
-def test_a_malformed_topic_id(data: bytes, kafka: str, *, offline: bool) -> None:
-    """From 3.2.1 on one partition does not end the broker (KAFKA-13773)."""
-    (found,) = found_by(KC111, metadata(data, kafka), kafka)
-    assert found.severity is FATAL
-    assert ("takes the whole log dir offline" in found.effect) is offline
-
-
-def test_a_version_that_only_newer_brokers_read() -> None:
-    """From 3.7 on any version that is not negative is taken."""
-    data = TOPIC_ID.replace(b"0", b"1", 1)
-    assert not found_by(KC111, metadata(data))
-    (found,) = found_by(KC111, metadata(data, "3.6"), "3.6")
-    assert "this release does not know its version" in found.message
-
-
-def test_other_files_have_no_topic_id() -> None:
-    """KC111 looks at one kind."""
-    assert not found_by(KC111, offsets("replication", b"x"))
-    assert not found_by(KC121, offsets("replication", b"x"))
-    assert not found_by(KC131, offsets("replication", b"x"))
-
-
-@pytest.mark.parametrize(
     ("data", "kafka"),
     [(KRAFT, "2.8"), (KRAFT, "4.3"), (ZOOKEEPER, "0.9.0"), (ZOOKEEPER, "2.0"), (ZOOKEEPER, "3.9"), (b"", "0.8.2"),
      (KRAFT + b"directory.id=tYaS4r3WQ8Ky_ObhEGQ-Bw\n", "4.3"), (KRAFT + b"directory.id=x\n", "3.6")],
@@ -90,23 +48,6 @@ def test_other_files_have_no_topic_id() -> None:
 def test_an_identity_that_the_broker_reads(data: bytes, kafka: str) -> None:
     """Up to 3.6 nobody looks at directory.id, before 0.9 there is no such file."""
     assert not found_by(KC121, properties(data, kafka), kafka)
-
-
-@pytest.mark.parametrize("data", [b"", b"\x00" * 80, b"#\n"])
-@pytest.mark.parametrize(
-    ("kafka", "severity", "words"),
-    [
-        ("2.7", FATAL, "does not start"),
-        ("2.8", WARNING, "with ZooKeeper it accepts the file"),
-        ("3.9", FATAL, "with ZooKeeper it accepts the file"),
-        ("4.3", FATAL, "the file has no node id"),
-    ],
-)
-def test_an_empty_identity(data: bytes, kafka: str, severity: Severity, words: str) -> None:
-    """Zero bytes are what a power failure leaves."""
-    (found,) = found_by(KC121, properties(data, kafka), kafka)
-    assert severity is found.severity
-    assert words in found.effect
 
 
 @pytest.mark.parametrize(
@@ -133,31 +74,6 @@ def test_without_a_reader_nothing_is_said() -> None:
     assert not found_by(KC121, properties(b"")._replace(reads=None))
     assert not found_by(KC111, metadata(b"")._replace(reads=None))
     assert found_by(KC111, metadata(TOPIC_ID)._replace(reads=BrokerReads(None, "IOException")))
-
-
-@pytest.mark.parametrize(
-    ("data", "kafka"),
-    [(b'{"version":0,"brokerEpoch":41}', "4.3"), (b'{"brokerEpoch":-1}', "3.7"), (b"", "3.6"), (b"x", "2.0")],
-)
-def test_a_marker_as_the_release_writes_it(data: bytes, kafka: str) -> None:
-    """Up to 3.6 nobody looks into it."""
-    assert not found_by(KC131, marker(data, kafka), kafka)
-
-
-@pytest.mark.parametrize(
-    ("data", "kafka", "severity", "words"),
-    [
-        (b"", "4.3", INFO, "it is empty, as up to 3.6"),
-        (b"{}", "4.3", WARNING, "has no broker epoch"),
-        (b"\x00", "3.7", WARNING, "has no broker epoch"),
-    ],
-)
-def test_a_marker_without_an_epoch(data: bytes, kafka: str, severity: Severity, words: str) -> None:
-    """Recovery is skipped all the same."""
-    (found,) = found_by(KC131, marker(data, kafka), kafka)
-    assert severity is found.severity
-    assert words in found.message
-    assert ("eligible leader" in found.effect) is (kafka == "4.3")
 
 
 def test_records_in_the_snapshot_of_a_formatted_directory() -> None:

@@ -53,12 +53,6 @@ def test_the_snapshot_that_is_loaded_is_worse() -> None:
     assert [("KC182", "warning", more)] == said(view(faults=(FAULTY, FAULTY), newest=False))
 
 
-def test_further_batches_are_counted() -> None:
-    (one,), (three,) = said(view(sequences=1)), said(view(sequences=3))
-    assert ("KC183", "error") == one[:2]
-    assert f"{one[2]} (and 2 further batches)" == three[2]
-
-
 def test_missing_snapshots() -> None:
     """An open transaction makes it worse, a start that reads the log through harmless."""
     assert ["error"] == [row[1] for row in said(view(snapshots=0, still=1))]
@@ -72,18 +66,6 @@ def test_missing_snapshots() -> None:
 
 def test_a_directory_that_waits_for_its_end_is_left_alone() -> None:
     assert not said(view(faults=(FAULTY,), sequences=1, snapshots=1, state=DirectoryState.DELETED))
-
-
-def test_a_snapshot_above_the_log_end() -> None:
-    """One at the log end is where a clean stop writes it; one that waits for its removal is none."""
-    files = frozenset({"00000000000000000100.snapshot", "00000000000000000101.snapshot.deleted", "5.txt"})
-    shown = view()._replace(files=files)
-    assert not said(shown)
-    above = shown._replace(files=files | {"00000000000000000101.snapshot"})
-    message = "1 producer snapshot above the log end offset 100: 00000000000000000101.snapshot"
-    assert [("KC185", "info", message)] == said(above)
-    assert not said(above._replace(log_end_offset=None))
-    assert not said(above._replace(read=None))
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,5 @@
 """KC240: a log in remote storage whose leader-epoch-checkpoint lacks the epochs of its remote segments."""
 
-import pytest
-
-from kcheck.model.finding import Severity
 from kcheck.model.names import DirectoryState
 from kcheck.model.views import PartitionView
 from kcheck.rules.kc204_epochs_missing import RULE as KC204
@@ -17,35 +14,6 @@ def tiered(data: bytes | None = EMPTY, *, log_start: int | None = 10, clean: boo
     file = None if data is None else epochs(data)
     last = batch(50, 59, 2)
     return partition(epoch_file=file, first_segment=50, log_start=log_start, log_end=60, last_batch=last, clean=clean)
-
-
-@pytest.mark.parametrize(
-    ("data", "state", "lost"),
-    [
-        (EMPTY, "has no entries", "offsets 10 to 49"),
-        (b"", "has no entries", "offsets 10 to 49"),
-        (None, "is missing", "offsets 10 to 49"),
-        (b"0\n1\n2 30\n", "begins with epoch 2 from offset 30", "offsets 10 to 29"),
-        (b"0\n1\n2 55\n", "begins with epoch 2 from offset 55", "offsets 10 to 49"),
-    ],
-)
-def test_epochs_of_remote_segments_are_missing(data: bytes | None, state: str, lost: str) -> None:
-    (found,) = found_by(KC240, tiered(data))
-    assert found.severity is Severity.ERROR
-    assert found.message == f"leader-epoch-checkpoint {state}, but the log starts at offset 10, in remote storage"
-    assert lost in found.effect
-
-
-def test_after_a_kill_only_a_file_without_entries_is_wrong() -> None:
-    """The broker may not have written a higher log start yet."""
-    assert not found_by(KC240, tiered(b"0\n1\n2 30\n", clean=False))
-    assert not found_by(KC240, tiered(b"0\n1\n2 30\n", clean=None))
-    assert found_by(KC240, tiered(clean=False))
-
-
-@pytest.mark.parametrize("log_start", [None, 50, 55])
-def test_a_log_that_is_on_disk_only(log_start: int | None) -> None:
-    assert not found_by(KC240, tiered(log_start=log_start))
 
 
 def test_what_is_right_or_not_asked() -> None:

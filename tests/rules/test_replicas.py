@@ -1,9 +1,7 @@
 """KC401 to KC404: the replicas of one partition beside each other."""
 
 from kcheck.core.releases.releases import release
-from kcheck.model.entries import Epoch, Offset
-from kcheck.model.finding import Location
-from kcheck.model.views import Different, PartitionView, ReplicasView
+from kcheck.model.views import PartitionView, ReplicasView
 from kcheck.rules import Scope
 from kcheck.survey.rule_runner import check_replicas
 from tests.rules.build import epochs, found_by_all, ids, partition
@@ -24,19 +22,6 @@ def found(*replicas: PartitionView, kafka: str = "4.3") -> list[tuple[str, int |
     return [(finding.id, finding.where.broker_id) for finding in told]
 
 
-def test_equal_replicas_are_clean() -> None:
-    assert not found(replica(1, high_watermark=100), replica(2, high_watermark=90), replica(3))
-
-
-def test_epochs_of_the_files_are_compared_where_batches_were_not_read() -> None:
-    """Where a log end is not known nothing is said."""
-    other = b"0\n2\n0 0\n1 50\n"
-    assert [("KC402", 2)] == found(replica(1), replica(2, lines=other))
-    assert not found(replica(1), replica(2, lines=other, log_end=50))
-    assert not found(replica(1), replica(2, lines=other, log_end=None))
-    assert not found(replica(1, log_end=None), replica(2, lines=other))
-
-
 def test_epochs_of_compacted_files_differ_if_no_compaction_explains_it() -> None:
     """A replica that fetched a compacted log learnt later of an epoch: brokers 1 and 2 of 4.3.1 had the first two."""
     lines = (
@@ -50,34 +35,12 @@ def test_epochs_of_compacted_files_differ_if_no_compaction_explains_it() -> None
     assert [("KC402", 3)] == found(*compacted)
 
 
-def test_whoever_is_behind_the_largest_high_watermark_is_told() -> None:
-    """Not the one whose file says it: that is KC213."""
-    replicas = (replica(1, high_watermark=80, log_end=70), replica(2, high_watermark=60), replica(3, log_end=79))
-    assert [("KC403", 3)] == found(*replicas)
-    assert not found(replica(1, high_watermark=80), replica(2, log_end=None))
-
-
-def test_topic_ids_count_from_2_8_on() -> None:
-    replicas = (replica(1, topic_id="a"), replica(2), replica(3, topic_id="b"))
-    assert [("KC404", 3)] == found(*replicas)
-    assert not found(*replicas, kafka="2.7")
-
-
 def test_replicas_of_different_topics_are_not_compared() -> None:
     """A topic was deleted and made again; up to 2.7 nothing tells."""
     replicas = (replica(1, topic_id="a", high_watermark=80), replica(2, topic_id="b", log_end=0), replica(3, log_end=9))
     for kafka, expected in (("4.3", ["KC403", "KC404"]), ("2.7", ["KC403", "KC403"])):
         found = check_replicas(ReplicasView(replicas), release(kafka))
         assert sorted(each.id for each in found) == expected
-
-
-def test_batches_that_differ_are_counted() -> None:
-    places = Location(broker_id=1), Location(broker_id=2)
-    for batches, more in ((1, ""), (2, " (and 1 further batch)"), (3, " (and 2 further batches)")):
-        different = Different(*places, Offset(5), Offset(9), Epoch(3), batches)
-        (told,) = found_by_all(ReplicasView((replica(1), replica(2)), (different,)), Scope.REPLICAS)
-        assert ids([told]) == ["KC401"]
-        assert told.message == f"offsets 5 to 9 of epoch 3 differ from broker 1{more}"
 
 
 def test_log_starts_that_differ_are_told() -> None:
