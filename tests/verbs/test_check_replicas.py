@@ -10,7 +10,7 @@ from kcheck.errors import UsageError
 from kcheck.model.depth import Depth
 from kcheck.segments import header_columns as columns
 from kcheck.verbs.check import check
-from tests.builders import Made, batch, broker, meta_properties, partition_dir, run, write
+from tests.builders import Made, batch, broker, partition_dir, run
 from tests.reports import EVERY, document
 
 
@@ -39,31 +39,6 @@ def changed(made: list[Made], number: int) -> list[Made]:
     return [*made[:number], new, *made[number + 1 :]]
 
 
-def test_equal_logs_do_not_differ() -> None:
-    """However they are cut into segments, and if one is longer."""
-    assert [] == differing([run(0, 199)], [run(0, 99), run(100, 299)])
-
-
-def test_the_first_batch_that_differs_is_told() -> None:
-    other = changed(changed(run(0, 199), 7), 9)
-    (data,) = differing([run(0, 99), run(100, 199)], [other])
-    assert {"base_offset": 70, "last_offset": 79, "epoch": 0, "batches": 2, "other_broker_id": 1} == data
-
-
-def test_batches_of_other_epochs_may_differ() -> None:
-    """They are KC402."""
-    assert [] == differing([run(0, 99)], [run(0, 99, epoch=1)])
-
-
-def test_a_batch_that_was_thinned_out_may_differ() -> None:
-    thin = batch(0, 5, last_offset=9, payload=b"z" * 39)
-    assert [] == differing([run(0, 99)], [[thin, *run(10, 99)]])
-
-
-def test_nothing_is_compared_without_its_headers() -> None:
-    assert [] == differing([run(0, 99)], [changed(run(0, 99), 3)], Depth.CHECKPOINTS)
-
-
 def test_a_segment_that_cannot_be_read_is_passed_over() -> None:
     differing([run(0, 99), run(100, 199)], [changed(run(0, 199), 12)])
     Path("d1/t-0/00000000000000000000.log").unlink()
@@ -76,11 +51,3 @@ def test_another_broker_than_said_is_a_usage_error() -> None:
     broker(Path("d1"), run(0, 9), broker_id=1)
     with pytest.raises(UsageError, match=r"7=d1: d1/meta\.properties says broker 1"):
         check(["7=d1"], depth=Depth.HEADERS, as_kind=None, wanted=EVERY, release=release("4.3"))
-
-
-def test_brokers_of_two_clusters_are_not_compared() -> None:
-    """Nor those of which nobody knows who they are."""
-    assert 1 == len(differing([run(0, 99)], [changed(run(0, 99), 3)]))
-    write(Path("d2"), {"meta.properties": meta_properties(2, cluster_id="other")})
-    found = document(check(["d1", "d2"], depth=Depth.CRC, as_kind=None, wanted=EVERY, release=release("4.3")))
-    assert "KC401" not in {row["id"] for row in found["findings"]}

@@ -61,17 +61,6 @@ def test_a_stop_leaves_no_leader_and_the_last_one_is_shown() -> None:
     assert said["cluster_id"] == "88zWoqY2Sfi4TyCHn3P7GQ"
 
 
-def test_brokers_and_what_their_software_is() -> None:
-    rows = answer(STOPPED[0])["brokers"]
-    assert [(row["broker_id"], row["fenced"], row["in_controlled_shutdown"], row["epoch"]) for row in rows] == [
-        (1, True, True, 270), (2, False, False, 274), (3, False, False, 272),
-    ]  # fmt: skip
-    assert {(row["software"]["lowest"], row["software"]["highest"]) for row in rows} == {("4.3", "4.3")}
-    assert [len(row["log_dirs"]) for row in rows] == [2, 1, 1]
-    assert [(row["leads"], row["replicas"]) for row in rows] == [(0, 10), (10, 10), (0, 2)]
-    assert [row["controller_id"] for row in answer(COORDINATORS)["controllers"]] == [1]
-
-
 def test_only_some_partitions() -> None:
     said = answer(STOPPED[0], partitions=PartitionFilter(topics=("plain",), partitions=("1",)))
     assert [(row["topic"], row["partition"]) for row in said["partitions"]] == [("plain", 1)]
@@ -222,20 +211,6 @@ def test_metadata_that_are_named(tmp_path: Path) -> None:
         kcheck.check(data, metadata=[other])
     with pytest.raises(UsageError, match="codecs-0 is no cluster metadata, which are in"):
         kcheck.overview(data, metadata=[tmp_path / "d" / "codecs-0"])
-
-
-def test_a_stray_that_a_controller_proves(tmp_path: Path) -> None:
-    """A broker of its own copy of which the topic is gone; by the only controller nothing is uncertain."""
-    data = shutil.copytree(NEW / "coordinators" / "broker-1" / "data1", tmp_path / "d")
-    stranger = shutil.copytree(NEW / "tiered" / "broker-1" / "data1" / "whole-0", data / "whole-0")
-    metadata = shutil.copytree(data, tmp_path / "controller")
-    shutil.rmtree(data / METADATA)
-    shutil.rmtree(metadata / "whole-0")
-    without = kcheck.predict(data).to_dict()["log_dirs"][0]["partitions"]
-    assert next(row for row in without if row["dir"] == stranger.name)["outcome"] != "stray"
-    rows = kcheck.predict(data, metadata=[metadata]).to_dict()["log_dirs"][0]["partitions"]
-    row = next(row for row in rows if row["dir"] == stranger.name)
-    assert (row["outcome"], row["uncertain"]) == ("stray", None)
 
 
 def three_controllers(tmp_path: Path) -> list[Path]:

@@ -11,7 +11,6 @@ import pytest
 import kcheck
 from kcheck.errors import UsageError
 from kcheck.model.report import PartitionFilter
-from kcheck.views.zookeeper_copy import zookeeper_copy
 from tests.builders import epochs, flip_byte, log_dir, meta_properties, partition_dir, partition_metadata, run, write
 from tests.test_brokers import BROKERS
 from tests.verbs.test_cluster import COORDINATORS, DIVERGED, answer, screen
@@ -34,15 +33,6 @@ def test_a_cluster_with_zookeeper(scene: str) -> None:
     assert (said["stopped"], described["stopped"], described["brokers"]) == (False, False, [])
 
 
-def test_what_only_zookeeper_knows() -> None:
-    said = answer(ZOOKEEPER / "3.9.2-migration")
-    assert said["quorum"]["leader"] == 100
-    assert said["zookeeper"]["migration"]["controller_id"] == 100
-    assert (said["zookeeper"]["isr_changes"], said["migration"], said["deleting"]) == ([], "migration", [])
-    assert [row["migrating"] for row in said["brokers"]] == [True]
-    assert answer(ZOOKEEPER / "3.9.2", fetchers=1)["fetchers"][0]["partitions"] == 3
-
-
 def test_a_server_with_two_directories(tmp_path: Path) -> None:
     """DataDir and dataLogDir."""
     for name, pattern in (("data", "log.*"), ("logs", "snapshot.*")):
@@ -55,24 +45,6 @@ def test_a_server_with_two_directories(tmp_path: Path) -> None:
         answer(tmp_path / "data", ZOOKEEPER / "1.1.1" / "describe.txt")
     with pytest.raises(UsageError, match="is not of ZooKeeper as the other paths are"):
         answer(tmp_path / "data", COORDINATORS)
-
-
-def test_the_history_that_zookeeper_keeps(tmp_path: Path) -> None:
-    """With the fields of a KRaft history; `offset` is the transaction."""
-    said = answer(ZOOKEEPER / "3.9.2", history="gone-0")
-    assert [(row["event"], row["offset"], row["leader"], row["leader_epoch"]) for row in said["history"]] == [
-        ("created", 0x3F, -1, None), ("changed", 0x42, 1, 0), ("changed", 0x4A, -1, 1), ("changed", 0x4B, -1, 2),
-        ("removed", 0x4C, -1, 2),
-    ]  # fmt: skip
-    assert said["history"][0].keys() == answer(COORDINATORS, history="orders-0")["history"][0].keys()
-    assert said["zookeeper"]["zxid"] == 0x5B
-    assert said["metadata"]["time"] > said["history"][-1]["time"] > 10**12
-    early = answer(ZOOKEEPER / "3.9.2", history="gone-0", at=0x42)
-    assert (early["history"], early["zookeeper"]["zxid"]) == (said["history"][:2], 0x42)
-    assert [row["leader"] for row in early["partitions"] if row["topic"] == "gone"] == [1]
-    for name, pattern in (("data", "log.*"), ("logs", "snapshot.*")):
-        shutil.copytree(ZOOKEEPER / "3.9.2", tmp_path / name, ignore=shutil.ignore_patterns(pattern))
-    assert answer(tmp_path / "data", tmp_path / "logs", history="gone-0")["history"] == said["history"]
 
 
 def test_the_screen_of_a_history_that_zookeeper_keeps(tmp_path: Path) -> None:
@@ -133,27 +105,6 @@ def of_zookeeper(tmp_path: Path) -> Path:
     return tmp_path / "d"
 
 
-@pytest.mark.parametrize("command", ["check", "overview"])
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ("", [("gone-0", "KC236", "info"), ("plain-0", "KC238", "error"), ("strict-0", "KC235", "error")]),
-        ("describe.txt", [("strict-0", "KC235", "warning")]),
-    ],
-)
-def test_what_zookeeper_says_of_replicas(
-    command: str, source: str, expected: list[tuple[str, str, str]], of_zookeeper: Path
-) -> None:
-    """A description names no epochs, and perhaps not every topic. No start makes a stray."""
-    metadata = [ZOOKEEPER / "3.9.2" / source]
-    ask = kcheck.check if command == "check" else kcheck.overview
-    findings = ask(of_zookeeper, metadata=metadata, kafka="3.9").to_dict()["findings"]
-    rows = [(row["dir"], row["id"], row["severity"]) for row in findings if "KC235" <= row["id"] <= "KC239"]
-    assert sorted(rows) == expected
-    (start,) = kcheck.predict(of_zookeeper, metadata=metadata, kafka="3.9").to_dict()["log_dirs"]
-    assert {row["outcome"] for row in start["partitions"]} == {"repaired"}
-
-
 def test_a_topic_id_that_only_zookeeper_names(of_zookeeper: Path) -> None:
     """2.8 and later: of a topic without another partition here."""
     write(of_zookeeper / "strict-0", {"partition.metadata": b"nothing\n"})
@@ -179,11 +130,3 @@ def test_metadata_of_zookeeper_that_are_damaged_or_of_another_cluster(of_zookeep
     flip_byte(copy / "version-2" / "log.49", 100)
     with pytest.raises(UsageError, match=f"--metadata {copy}: "):
         kcheck.check(of_zookeeper, metadata=[copy], kafka="3.9")
-
-
-@pytest.mark.parametrize("name", ["", "version-2", "version-2/log.49"])
-def test_a_server_of_an_ensemble_may_be_behind(name: str, tmp_path: Path) -> None:
-    copy = shutil.copytree(ZOOKEEPER / "3.9.2", tmp_path / "z")
-    assert zookeeper_copy(str(copy / name)).is_only
-    (copy / "version-2" / "currentEpoch").write_text("1")
-    assert not zookeeper_copy(str(copy / name)).is_only

@@ -13,19 +13,16 @@ import pytest
 
 from kcheck.dumps import entries as reading
 from kcheck.dumps import open_file as dumping
-from kcheck.dumps.filter import DumpDetail, Filter, parse_offsets, parse_times
+from kcheck.dumps.filter import Filter, parse_offsets, parse_times
 from kcheck.errors import UsageError
 from kcheck.formats.producer_snapshot import PRODUCER, SNAPSHOT_HEADER, Producer, ProducerSnapshot, serialize
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.formats.transaction_index import ABORTED_TXN
 from kcheck.model.names import segment_prefix
-from kcheck.records.batch import crc32c
 from kcheck.renderers import Options
 from kcheck.renderers.json import render
-from kcheck.segments import header_columns as window
 from kcheck.verbs.dump import dump
 from tests.builders import batch, flip_byte, index, log, message, run
-from tests.record_bytes import batch_of, record
 
 ALL = Filter()
 PRODUCERS = (Producer(7, 1, 9, 41, 4, 1000, 0, -1), Producer(8, 0, 2, 20, 2, 2000, 3, 18))
@@ -58,22 +55,6 @@ def told(found: dict[str, Any]) -> list[tuple[int, int, str]]:
     return [(damage["position"], damage["size"], damage["message"]) for damage in found["damage"]]
 
 
-def test_every_field_of_a_batch(tmp_path: Path) -> None:
-    found = one(file(tmp_path, ".log", batch(5, 3, epoch=2).data, base=5))
-    expected = {
-        "position": 0, "size": 61, "magic": 2, "base_offset": 5, "last_offset": 7, "count": 3, "base_sequence": -1,
-        "last_sequence": -1, "producer_id": -1, "producer_epoch": -1, "leader_epoch": 2, "transactional": False,
-        "control": False, "delete_horizon_ms": None, "timestamp_type": "CreateTime",
-        "base_timestamp": 1_700_000_000_000, "max_timestamp": 1_700_000_000_003,
-        "compression": "none", "valid": True,
-    }  # fmt: skip
-    (row,) = found.pop("batches")
-    assert row.pop("crc") > 0
-    assert expected == row
-    assert {"kind": "segment", "path": str(tmp_path / "00000000000000000005.log"), "base_offset": 5, "size": 61,
-            "damage": []} == found  # fmt: skip
-
-
 def test_a_message_has_no_producer_and_a_wrapper_no_first_offset(tmp_path: Path) -> None:
     path = file(tmp_path, ".log", log([message(0, magic=0), message(1), message(9, codec=1)]))
     rows = one(path)["batches"]
@@ -83,14 +64,6 @@ def test_a_message_has_no_producer_and_a_wrapper_no_first_offset(tmp_path: Path)
     assert [None, "CreateTime", "CreateTime"] == [row["timestamp_type"] for row in rows]
     assert ["none", "none", "gzip"] == [row["compression"] for row in rows]
     assert {None} == {row[name] for row in rows for name in ("producer_id", "base_sequence", "leader_epoch")}
-
-
-def test_a_changed_batch_is_told_and_the_next_one_shown(tmp_path: Path) -> None:
-    path = file(tmp_path, ".log", log(run(0, 29)))
-    flip_byte(Path(path), 170)
-    found = one(path)
-    assert [True, False, True] == [row["valid"] for row in found["batches"]]
-    assert [(100, 100, "the CRC of the batch at offset 10 does not match")] == told(found)
 
 
 @pytest.mark.parametrize(
@@ -106,20 +79,6 @@ def test_where_valid_data_ends_and_why(tmp_path: Path, tail: bytes, why: str) ->
     found = one(file(tmp_path, ".log", log(run(0, 9)) + tail))
     assert 1 == len(found["batches"])
     assert [(100, len(tail), f"no valid batch in the last {len(tail)} bytes: {why}")] == told(found)
-
-
-def test_a_decoder_adds_fields_to_a_record(tmp_path: Path) -> None:
-    """To every one but control records."""
-    shown = DumpDetail(records=True, decode=lambda _, value: (None, {"first": bytes(value or b"")[0]}))
-    marker = batch_of(record(0, b"\0\0\0\1", bytes(6)), 1, base_offset=2, attributes=0x30)
-    path = file(tmp_path, ".log", batch_of(record(0) + record(1, value=b"x"), 2) + marker)
-    report = dump([path], as_kind=None, wanted=ALL, shown=shown).report()
-    assert "decoded_value" == report.columns[-1].name
-    stream = io.StringIO()
-    render(report, stream, Options())
-    (found,) = json.loads(stream.getvalue())["files"]
-    said = [[one.get("decoded_value") for one in row["records"]] for row in found["batches"]]
-    assert [[{"first": 118}, {"first": 120}], [None]] == said
 
 
 def test_what_no_release_knows_is_told(tmp_path: Path) -> None:
@@ -189,14 +148,6 @@ def test_a_damaged_snapshot(tmp_path: Path, data: bytes, count: int, said: list[
     assert said == [message for *_, message in told(found)]
     assert not found["valid"]
     assert [False] * count == [row["valid"] for row in found["entries"]]
-
-
-def test_a_snapshot_with_bytes_behind_it_is_taken_and_told(tmp_path: Path) -> None:
-    """The broker reads over what the CRC covers too."""
-    body = serialize(ProducerSnapshot(1, PRODUCERS))[6:] + b"\0"
-    found = one(file(tmp_path, ".snapshot", SNAPSHOT_HEADER.pack(1, crc32c(body), 0)[:6] + body))
-    assert ["the count 2 needs 102 bytes, but the file has 103"] == [message for *_, message in told(found)]
-    assert [True] * 3 == [found["valid"], *(row["valid"] for row in found["entries"])]
 
 
 @pytest.mark.parametrize(
@@ -331,27 +282,6 @@ def test_a_file_that_becomes_shorter_is_shown_as_far_as_it_goes(tmp_path: Path, 
     list(first["batches" if ending == ".log" else "entries"])
     list(first["damage"])
     assert not list(files)
-
-
-def test_a_segment_that_becomes_shorter_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before the second window is read, which leaves what stands in the first, and before the first."""
-    monkeypatch.setattr(window, "WINDOW_SIZE", 250)
-    path = file(tmp_path, ".log", log(run(0, 99)))
-    files: Any = dump([path], as_kind=None, wanted=ALL).report().body["files"]
-    rows = (found := next(files))["batches"]
-    next(rows)
-    os.truncate(path, 150)
-    assert [100] == [row["position"] for row in rows]
-    assert ["no valid batch in the last 800 bytes: the file was truncated while kcheck read it"] == [
-        each["message"] for each in found["damage"]
-    ]
-    files = dump([path], as_kind=None, wanted=ALL).report().body["files"]
-    found = next(files)
-    os.truncate(path, 50)
-    assert not list(found["batches"])
-    assert ["no valid batch in the last 150 bytes: the file was truncated while kcheck read it"] == [
-        each["message"] for each in found["damage"]
-    ]
 
 
 def test_damage_is_bounded_and_the_end_is_told_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

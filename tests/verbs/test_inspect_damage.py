@@ -3,7 +3,6 @@
 import contextlib
 import os
 import socket
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,26 +14,13 @@ from kcheck.model.report import PartitionFilter
 from kcheck.model.unreadable import UnreadableError
 from kcheck.verbs import inspect
 from kcheck.views import log_dir as host
-from tests.builders import (
-    broker,
-    checkpoint,
-    log_dir,
-    partition_dir,
-    run,
-    write,
-)
+from tests.builders import broker, partition_dir, run, write
 from tests.cli.command import kcheck
 from tests.reports import ids, inspected
 
 pytestmark = pytest.mark.usefixtures("in_folder")
 
 LOG = "00000000000000000000.log"
-
-
-def unreadable_log(path: Path) -> None:
-    """Put a FIFO in the place of a `.log`."""
-    path.unlink()
-    os.mkfifo(path)
 
 
 @pytest.mark.parametrize(
@@ -58,26 +44,6 @@ def test_one_bad_file_hides_nothing_else(data: Path, damage: Any) -> None:
     found = {row["dir"]: row for row in inspected(data)["items"][0]["partitions"]}
     assert {"a-0", "b-1"} <= set(found)
     assert found["b-1"]["log_end_offset"] == 10
-
-
-def test_a_directory_that_no_broker_parses_is_told(data: Path) -> None:
-    (data / "x").mkdir()
-    found = inspected(data)
-    assert ["x"] == found["items"][0]["unparseable"]
-    assert "KC301" in ids(found)
-
-
-def test_a_log_that_cannot_be_read_has_no_log_end(data: Path) -> None:
-    """Nothing is guessed: null, and a finding that names the file; no rule takes it for missing."""
-    (data / "b-1" / LOG).rename("elsewhere.log")
-    (data / "b-1" / LOG).symlink_to("../../elsewhere.log")
-    unreadable_log(data / "a-0" / "00000000000000000200.log")
-    found = inspected(data)
-    assert {"a-0": None, "b-1": None} == {r["dir"]: r["log_end_offset"] for r in found["items"][0]["partitions"]}
-    assert [
-        ("KC001", "a-0", "00000000000000000200.log", "cannot be read: not a regular file"),
-        ("KC001", "b-1", LOG, "cannot be read: a symbolic link: not followed"),
-    ] == [(row["id"], row["dir"], row["file"], row["message"]) for row in found["findings"]]
 
 
 @pytest.mark.parametrize("name", ["leader-epoch-checkpoint", "partition.metadata"])
@@ -132,14 +98,6 @@ def test_a_link_is_told_as_one_that_the_broker_follows(data: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("gone"), lambda path: path.symlink_to(path)])
-def test_what_is_no_directory_stands_where_one_would(make: Callable[[Path], None], data: Path) -> None:
-    """A device, a link that leads nowhere: the broker passes over it, as over a file."""
-    make(data / "c-0")
-    told = [row for row in inspected(data)["findings"] if row["file"] == "c-0"]
-    assert [("KC311", "info")] == [(row["id"], row["severity"]) for row in told]
-
-
 def test_a_socket_is_no_file(data: Path) -> None:
     name = data / "b-1" / "leader-epoch-checkpoint"
     name.unlink(missing_ok=True)
@@ -147,14 +105,6 @@ def test_a_socket_is_no_file(data: Path) -> None:
         taken.bind(name.name)
     told = [row["message"] for row in inspected(data)["findings"] if (row["id"], row["dir"]) == ("KC001", "b-1")]
     assert ["cannot be read: not a regular file"] == told
-
-
-def test_a_topic_in_a_checkpoint_may_be_anything() -> None:
-    """It is told as it stands there."""
-    log_dir(Path("data"))
-    write(Path("data"), {"recovery-point-offset-checkpoint": checkpoint(["\x1b[31m 0 5", "t\u202e 0 5"])})
-    found = inspected("data/recovery-point-offset-checkpoint")
-    assert ["\x1b[31m", "t\u202e"] == [entry["topic"] for entry in found["items"][0]["entries"]]
 
 
 def test_a_bug_in_one_partition_is_a_finding_and_the_rest_is_told(data: Path, break_partition: Any) -> None:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.builders import log_dir, partition_dir, partition_metadata, run, write
+from tests.builders import log_dir, partition_dir, run, write
 from tests.verbs.test_predict import metadata_log, one, said, wish
 
 
@@ -26,15 +26,6 @@ def test_the_log_of_kraft_needs_to_know_its_election(tmp_path: Path) -> None:
     assert (row["outcome"], partition["outcome"]) == ("ok", "repaired")
     assert "the broker removes quorum-state and forgets the last election" in partition["reason"]
     assert partition["files"]["unknown"] == ["quorum-state"]
-
-
-def test_the_log_of_kraft_has_the_topic_id_of_every_cluster(tmp_path: Path) -> None:
-    write(metadata_log(tmp_path / "d"), {"partition.metadata": partition_metadata()})
-    row, _ = one(tmp_path / "d")
-    assert (row["outcome"], "InconsistentTopicIdException" in row["reason"]) == ("abort", True)
-    write(metadata_log(tmp_path / "e"), {"partition.metadata": b"x"})
-    row, _ = one(tmp_path / "e")
-    assert (row["outcome"], "partition.metadata cannot be read" in row["reason"]) == ("abort", True)
 
 
 def test_names_of_snapshots_are_read_where_they_should_be(tmp_path: Path) -> None:
@@ -67,25 +58,6 @@ def test_a_bootstrap_beside_the_log_of_kraft(tmp_path: Path) -> None:
     assert one(tmp_path / "d")[0]["reason"] == "bootstrap.checkpoint cannot be read: no metadata.version record"
     write(log_dir(tmp_path / "e"), {"bootstrap.checkpoint": b""})
     assert said(tmp_path / "e")[0]["outcome"] == "ok"
-
-
-def test_two_logs_of_kraft(tmp_path: Path) -> None:
-    """It may stand in metadata.log.dir alone."""
-    for name in ("d", "e"):
-        metadata_log(tmp_path / name)
-    assert ["abort", "abort"] == [row["outcome"] for row in said(tmp_path / "d", tmp_path / "e")]
-
-
-def test_a_log_dir_that_was_not_formatted(tmp_path: Path) -> None:
-    """KRaft needs meta.properties in every log dir, ZooKeeper's broker writes it: up to 3.9 that may be unknown."""
-    (metadata_log(tmp_path / "d").parent / "meta.properties").unlink()
-    assert one(tmp_path / "d")[0]["reason"].startswith("meta.properties is missing")
-    for asked, outcome, unsure in (
-        (wish("3.9"), "ok", True), (wish("3.9", mode="kraft"), "abort", False), (wish("3.9", mode="zk"), "ok", False),
-    ):  # fmt: skip
-        (row,) = said(tmp_path / "d", asked=asked)
-        assert (row["outcome"], row["uncertain"] is not None) == (outcome, unsure)
-    assert one(tmp_path / "d" / "__cluster_metadata-0")[0]["uncertain"] is None
 
 
 def test_partitions_that_were_copied_without_their_log_dir(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import pytest
 from kcheck.core.releases.releases import release
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.formats.producer_snapshot import Producer, ProducerSnapshot, serialize
-from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.depth import Depth
 from kcheck.model.report import PartitionFilter
 from kcheck.verbs.check import check
@@ -48,25 +47,6 @@ def test_an_index_that_ends_in_zeros(kafka: str, outcome: str, tmp_path: Path) -
     assert (TRANSACTIONS in found["files"]["removed"]) == (kafka == "1.0")
 
 
-@pytest.mark.parametrize(("kafka", "known"), [("0.10.2", False), ("0.11.0", True)])
-def test_after_a_downgrade_transaction_indexes_stay(kafka: str, known: bool, tmp_path: Path) -> None:
-    """0.10.2 knows none: neither does it delete one with the indexes that it does not trust, nor write it anew."""
-    entries = OFFSET_INDEX_ENTRY.pack(3, 100) + bytes(OFFSET_INDEX_ENTRY.size)
-    path = broker(tmp_path / "d", run(0, 9), clean=True)
-    write(path / "t-0", {INDEX: entries, TIME_INDEX: b"", TRANSACTIONS: bytes(34)})
-    files = predicted(path, kafka)["files"]
-    assert known is (TRANSACTIONS in (*files["removed"], *files["changed"]))
-    assert INDEX in files["changed"]
-
-
-@pytest.mark.parametrize(("kafka", "outcome"), [("0.11.0", "repaired"), ("2.2", "repaired"), ("2.3", "ok")])
-def test_a_time_index_that_ends_in_zeros(kafka: str, outcome: str, tmp_path: Path) -> None:
-    """Up to 2.2 its segment is recovered (TimeIndex.sanityCheck)."""
-    entries = TIME_INDEX_ENTRY.pack(1000, 3) + bytes(TIME_INDEX_ENTRY.size)
-    write(broker(tmp_path / "d", run(0, 9), clean=True) / "t-0", {INDEX: b"", TIME_INDEX: entries})
-    assert predicted(tmp_path / "d", kafka)["outcome"] == outcome
-
-
 @pytest.mark.parametrize("kafka", ["0.11.0", "1.0", "1.1", "2.0", "2.2", "2.3", "4.3"])
 @pytest.mark.parametrize(
     "case", ["kc151-offset-index-order/torn", "kc155-index-zero-tail/closed", "kc161-time-index-order/torn"]
@@ -81,18 +61,6 @@ def test_the_rules_know_which_indexes_a_start_makes_anew(case: str, kafka: str) 
     assert {release(kafka).checks_indexes} == told == recovered
 
 
-@pytest.mark.parametrize(("kafka", "recovers"), [("1.0", True), ("1.1", False), ("2.2", False), ("2.3", True)])
-def test_a_missing_index(kafka: str, recovers: bool, tmp_path: Path) -> None:
-    """From 1.1 to 2.2 it is made empty, because it is opened before somebody looks whether it is there."""
-    path = broker(tmp_path / "d", run(0, 9), clean=True)
-    (path / "t-0" / INDEX).unlink(missing_ok=True)
-    write(path / "t-0", {TIME_INDEX: b""})
-    found = predicted(path, kafka)
-    assert found["reason"].endswith(
-        "recovers its segment" if recovers else f"{INDEX} is missing: the broker creates an empty one"
-    )
-
-
 @pytest.mark.parametrize(
     ("kafka", "zeros", "abort"),
     [("0.10.2", 12, False), ("0.10.2", 13, True), ("0.11.0", 17, False), ("0.11.0", 18, True)],
@@ -104,15 +72,6 @@ def test_zeros_behind_the_last_batch(kafka: str, zeros: int, abort: bool, tmp_pa
     with (path / "t-0" / f"{0:020d}.log").open("ab") as file:
         file.write(bytes(zeros))
     assert (predicted(path, kafka)["outcome"] == "abort") == abort
-
-
-@pytest.mark.parametrize(("kafka", "entries"), [("2.0", 1), ("2.1", 0), ("2.6.0", 0), ("2.6.1", 1)])
-def test_epoch_zero(kafka: str, entries: int, tmp_path: Path) -> None:
-    """From 2.1 to 2.6.0 a recovery leaves epoch 0 out."""
-    path = broker(tmp_path / "d", run(0, 9), clean=False)
-    write(path, {"t-0/leader-epoch-checkpoint": b"0\n0\n"})
-    found = one(path, asked=wish(kafka, clean=False))[1]
-    assert len(found["leader_epochs"]) == entries
 
 
 @pytest.mark.parametrize(("kafka", "why"), [("2.3", "NullPointer"), ("3.7", "OffsetOutOfRange"), ("3.8", None)])
