@@ -1,7 +1,6 @@
 """`kcheck elect` and directories that somebody moved aside: they are candidates if they have the topic's id."""
 
 import json
-import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -43,19 +42,6 @@ def test_a_stray_has_what_no_replica_has(brokers: Path) -> None:
         f"Broker 1 has 15 records of orders-0 that no replica here has, in a directory that no broker serves: {STRAY}"
     )
     assert text.index(said) < text.index("Start broker 1 first")
-
-
-@pytest.mark.parametrize("name", ["orders-0.bak", "orders-0-old", "old.orders-0", "kept"])
-def test_beside_the_log_dir(brokers: Path, name: str) -> None:
-    """Whatever its name is: the topic has one partition."""
-    shutil.move(brokers / "broker-1" / "data1" / STRAY, brokers / "broker-1" / name)
-    assert copies(brokers) == [(1, "aside", f"{brokers}/broker-1/{name}", 15)]
-
-
-def test_in_the_log_dir(brokers: Path) -> None:
-    """Its name keeps the broker from starting; the copy is there all the same."""
-    shutil.move(brokers / "broker-1" / "data1" / STRAY, brokers / "broker-1" / "data1" / "orders-0.bak")
-    assert copies(brokers) == [(1, "aside", f"{brokers}/broker-1/data1/orders-0.bak", 15)]
 
 
 def test_where_the_user_says(brokers: Path, tmp_path: Path) -> None:
@@ -144,19 +130,3 @@ def test_what_cannot_be_named(tmp_path: Path, aside: str, words: str) -> None:
     done = command("elect", f"1={tmp_path}/d1", "--aside", aside.format(tmp_path))
     assert done.code == 2
     assert words in " ".join(done.err.lower().split())
-
-
-def test_what_the_user_did_not_name_may_be_unreadable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No finding is about a neighbour of a log dir."""
-    broker(tmp_path / "1" / "d", run(0, 59), broker_id=1)
-    (tmp_path / "1" / "t-0.bak").mkdir()
-    asked = os.open
-
-    def refuse(path: Any, *rest: Any, **how: Any) -> int:
-        if "t-0.bak" in str(path):
-            raise PermissionError(13, "Permission denied", path)
-        return asked(path, *rest, **how)
-
-    monkeypatch.setattr(os, "open", refuse)
-    answer = kcheck.elect(f"1={tmp_path}/1/d", kafka="4.3")
-    assert (answer.collected, answer.to_dict()["findings"]) == ([], [])

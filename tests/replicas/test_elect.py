@@ -25,33 +25,6 @@ def _elected(*arguments: str) -> dict[str, Any]:
     return dict(partition)
 
 
-def test_each_candidate_costs_what_the_others_lose() -> None:
-    """Of recorded brokers; the fewest committed records decide."""
-    brokers = (f"{number}={BROKERS / f'broker-{number}'}" for number in (1, 2))
-    partition = _elected(*brokers, "--partition", "diverged-0")
-    costs = [(row["broker_id"], row["lost"]["records"], row["lost"]["committed"]) for row in partition["candidates"]]
-    assert costs == [(1, 18, 18), (2, 17, 17)]
-    assert partition["best"] == 2
-    assert partition["kafka_elects"] == {"clean": 2, "unclean": 2}
-
-
-@pytest.mark.parametrize("leader", [1, 2])
-def test_a_candidate_and_truncation_agree(diverged: list[str], leader: int) -> None:
-    """What each follower does is the same plan."""
-    (candidate,) = [row for row in _elected(*diverged)["candidates"] if row["broker_id"] == leader]
-    (partition,) = document("truncation", *diverged, "--leader", str(leader))["partitions"]
-    assert candidate["followers"] == partition["followers"]
-
-
-def test_without_metadata_only_the_best_scenario_is_known(diverged: list[str]) -> None:
-    """Whom Kafka elects is not guessed."""
-    answer = document("elect", *diverged)
-    known = {row["name"] for row in answer["scenarios"] if row["offline_partitions"] is not None}
-    assert known == {"best", "broker-1-first", "broker-2-first"}
-    assert answer["start_order"] == [2, 1]
-    assert {row["isr"] for row in answer["partitions"]} == {None}
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

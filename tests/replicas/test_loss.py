@@ -8,13 +8,10 @@ from kcheck.core.replication.lineage import EpochRange
 from kcheck.core.replication.truncation_plans import CutPosition
 from kcheck.disk.local import LOCAL
 from kcheck.model.entries import Offset
-from kcheck.model.source import BytesSource
 from kcheck.model.unreadable import UnreadableError
-from kcheck.replicas.loss import Amount, amount, cut_at, lineage, shared, wrapped_offsets
+from kcheck.replicas.loss import Amount, amount, cut_at, lineage, shared
 from kcheck.replicas.replica import LogFile
-from kcheck.segments.batches import Walk
 from tests.builders import Made, batch, log, message, run, write
-from tests.record_bytes import old_message, wrapper
 
 
 def files(folder: Path, *segments: list[Made]) -> tuple[LogFile, ...]:
@@ -60,15 +57,6 @@ def test_half_of_a_compacted_batch_is_unknown(tmp_path: Path) -> None:
     logs = files(tmp_path, [batch(0, 2, last_offset=9), batch(10)])
     assert Amount(None, 61) == amount(logs, Offset(5), Offset(10))
     assert Amount(None, 122) == amount(logs, Offset(5), Offset(11))
-
-
-@pytest.mark.parametrize("magic", [0, 1])
-def test_a_compressed_wrapper_is_unknown(tmp_path: Path, magic: int) -> None:
-    """How many messages it holds is known after decompression only."""
-    plain, wrapper = message(0, magic=magic), message(9, magic=magic, codec=1)
-    logs = files(tmp_path, [plain, wrapper])
-    assert Amount(1, len(plain.data)) == amount(logs, Offset(0), Offset(1))
-    assert Amount(None, len(plain.data) + len(wrapper.data)) == amount(logs, Offset(0), Offset(10))
 
 
 def test_only_the_valid_part_of_a_segment_is_counted(tmp_path: Path) -> None:
@@ -146,11 +134,3 @@ def test_what_logs_of_old_messages_share(
 ) -> None:
     """Up to the first message with another CRC; after compaction nobody knows."""
     assert expected == shared(files(tmp_path / "one", one), files(tmp_path / "other", other), Offset(end))
-
-
-def test_a_wrapper_that_a_broker_cuts_off_meanwhile_has_no_offsets() -> None:
-    data = wrapper(3, old_message(0, b"k", b"one") + old_message(1, b"k", b"two"))
-    (wrapped,) = Walk(BytesSource(data))
-    assert wrapped_offsets(BytesSource(data), wrapped) == [2, 3]
-    for size in range(len(data)):
-        assert wrapped_offsets(BytesSource(data[:size]), wrapped) == []
