@@ -82,7 +82,11 @@ def views(path: Path, count: int) -> list[PartitionView]:
     where = Location(log_dir=str(path))
     return [
         PartitionView(
-            where=where._replace(dir=f"t-{number}"), topic="t", partition=number, state=DirectoryState.CURRENT
+            where=where._replace(dir=f"t-{number}"),
+            topic="t",
+            partition=number,
+            state=DirectoryState.CURRENT,
+            disk=LOCAL.directory(str(path)),
         )
         for number in range(count)
     ]
