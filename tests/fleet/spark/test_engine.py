@@ -347,7 +347,7 @@ def test_a_host_that_does_not_see_a_log_dir_ends_it(
     """A run without what is mounted elsewhere would tell that it is gone."""
     (tmp_path / "fleet.csv").write_text(f"log_dir\n{data}\n{tmp_path}/elsewhere\n")
     with monkeypatch.context() as patched:
-        patched.setattr(LocalTree, "is_directory", lambda *_: True)
+        patched.setattr(LocalTree, "is_directory", lambda _, path: not path.endswith(".csv"))
         inventoried = stages.for_every_host(inventory([str(tmp_path / "fleet.csv")]))
     monkeypatch.setattr(by_spark, "for_every_host", lambda _: inventoried)
     with pytest.raises(KcheckError, match=r"does not see .*/elsewhere: mount it on every host under this path"):
@@ -370,7 +370,7 @@ def test_a_host_that_does_not_see_the_run_ends_it(
     spark: SparkSession, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What its tasks write would be seen by nobody: the run would be whole without it."""
-    monkeypatch.setattr(by_spark, "real", lambda path: f"{path}-elsewhere" if path.endswith("/runs") else path)
+    monkeypatch.setattr(LocalTree, "real", lambda _, path: f"{path}-elsewhere" if path.endswith("/runs") else path)
     with pytest.raises(KcheckError, match=r"does not see .*/runs-elsewhere: all hosts need --out below one path"):
         scan([str(data)], asked(tmp_path / "out", "r"), nullcontext(spark))
     assert [] == [*(tmp_path / "out").iterdir()]
