@@ -48,12 +48,14 @@ def check(
     as_kind: str | None = None,
     reading: "ReadOptions | None" = None,
     metadata: Iterable[Path] = (),
+    config: Path | None = None,
     partitions: PartitionFilter = EVERY_PARTITION,
     kafka: str | Release = AUTO,
 ) -> "CheckReport":
     """Return what is wrong: `kcheck check`. `depth` is checkpoints, headers, crc or records.
 
-    `metadata` are copies of the cluster's metadata outside of the paths, such as a controller's log dir.
+    `metadata` are copies of the cluster's metadata outside of the paths, such as a controller's log dir. `config` is a
+    server.properties.
     """
     from kcheck.model.depth import parse_depth
     from kcheck.verbs.check import check as verb
@@ -62,7 +64,14 @@ def check(
 
     def answer(chosen: Release) -> "CheckReport":
         return verb(
-            texts, depth=level, as_kind=as_kind, wanted=partitions, release=chosen, reading=reading, metadata=named
+            texts,
+            depth=level,
+            as_kind=as_kind,
+            wanted=partitions,
+            release=chosen,
+            reading=reading,
+            metadata=named,
+            config=None if config is None else os.fspath(config),
         )
 
     return compared(kafka, texts, answer)
@@ -90,7 +99,8 @@ def predict(
 
     def answer(chosen: Release) -> "Prediction":
         settings = settings_of(texts, None if config is None else os.fspath(config), tuple(define), chosen)
-        return verb(texts, StartOptions(clean, settings, chosen, partitions, metadata=named))
+        named_config = None if config is None else os.fspath(config)
+        return verb(texts, StartOptions(clean, settings, chosen, partitions, metadata=named, config=named_config))
 
     return compared(kafka, texts, answer, config)
 
@@ -106,9 +116,11 @@ def preflight(
 ) -> "Preflight":
     """Return whether the broker with this server.properties may start: `kcheck preflight`.
 
-    `allow` are kinds of reasons that do not count: loss, stray, elr, offline; the other arguments are those of predict.
+    `allow` are reasons that do not count: loss, stray, elr, offline, or ids of premises. The other arguments are those
+    of predict.
     """
-    from kcheck.core.start.preflight import ALLOWED, ReasonKind
+    from kcheck.core.premises.table import PREMISES
+    from kcheck.core.start.preflight import ALLOWED
     from kcheck.errors import UsageError
     from kcheck.startup.log_manager import StartOptions
     from kcheck.verbs.preflight import log_dirs_of, unresolved
@@ -116,14 +128,14 @@ def preflight(
     from kcheck.views.broker_settings import settings_of
 
     path, named, allowed = os.fspath(properties), tuple(texts_of(metadata)), frozenset(allow)
-    for kind in sorted(allowed - set(ALLOWED)):
-        raise UsageError(f"--allow {kind}: use {', '.join(ALLOWED)}")
+    for kind in sorted(allowed - {*ALLOWED, *(premise.id for premise in PREMISES)}):
+        raise UsageError(f"--allow {kind}: use {', '.join(ALLOWED)}, or the id of a premise")
 
     def answer(chosen: Release) -> "Preflight":
         unknown = unresolved(path, define)
         settings = settings_of([], None if unknown else path, tuple(define), chosen)
         options = StartOptions(clean, settings, chosen, metadata=named)
-        return verb(path, options, frozenset(map(ReasonKind, allowed)), unknown)
+        return verb(path, options, allowed, unknown)
 
     return complete(lambda: answer(release(kafka, paths=log_dirs_of(path), config=path)))
 

@@ -39,7 +39,7 @@ def check(
         reading = ReadOptions(jobs=processes, span=span, tell=shown.tell)
         answer = api.check(
             *paths, depth=depth, as_kind=as_kind, reading=reading, metadata=metadata or (), partitions=partitions,
-            kafka=release,
+            config=common.config, kafka=release,
         )  # fmt: skip
     seconds = time.perf_counter() - start
 

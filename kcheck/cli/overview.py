@@ -17,6 +17,9 @@ def names_path(argument: str) -> bool:
 @with_common
 def overview(paths: Paths, common: Common, metadata: Metadata = None) -> None:
     """Find what is wrong, and predict the next start."""
+    from kcheck.model.finding import parse_severity
+
     release = common.release(paths)
     answer = api.overview(*paths, metadata=metadata or (), partitions=common.wanted(), kafka=release)
-    common.write_answer(answer.report())
+    fail_on = parse_severity(common.judging.fail_on)
+    common.write_answer(answer.report(), failed=lambda: answer.prediction.severity.rank >= fail_on.rank)

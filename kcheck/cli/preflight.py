@@ -38,4 +38,4 @@ def preflight(
     )
     report = answer.report()
     write_answer(report, common.output_options)
-    end(report._replace(body={"finished": not answer.is_unknown}), failed=not answer.may_start)
+    end(report, failed=answer.may_start is not True)

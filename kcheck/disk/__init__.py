@@ -11,6 +11,7 @@ Reading:
 - `kept`: What does a command read only once?
 - `listing`: Which names are in a directory?
 - `paths`: How are paths joined and split?
+- `rights`: Whose is a file, and what does its file system still take?
 - `quota`: How much may a thread read from stores?
 - `log_text`: Which lines does the log of a broker have?
 - `package_data`: Where are the tables that kcheck ships?

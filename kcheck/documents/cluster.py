@@ -11,6 +11,7 @@ from kcheck.core.cluster.quorum import CopyStanding, Quorum
 from kcheck.core.releases.release_evidence import registered
 from kcheck.core.replication.replica_fetchers import Fetch
 from kcheck.model.cluster import (
+    DECISIVE_CONFIGS,
     NO_LEADER,
     BrokerRegistration,
     ClusterImage,
@@ -246,9 +247,14 @@ def _state(partition: PartitionRegistration) -> dict[str, object]:
 
 def config_rows(configs: Mapping[tuple[str, str], Mapping[str, str]]) -> tuple[Row, ...]:
     """Return the decisive configurations; the name of a cluster's default is empty."""
+    shown = (
+        (place, {name: value for name, value in sorted(config.items()) if name in DECISIVE_CONFIGS})
+        for place, config in sorted(configs.items())
+    )
     return tuple(
-        {"kind": kind, "name": name, "config": dict(sorted(config.items()))}
-        for (kind, name), config in sorted(configs.items())
+        {"kind": kind, "name": name, "config": config}
+        for (kind, name), config in shown
+        if config or not configs[kind, name]
     )
 
 

@@ -22,8 +22,22 @@ def verdict(
         return "There are no partitions in these paths."
     early = by_broker(displaced(partitions, order.brokers, starts, release))
     return " ".join(
-        (*_incomplete(partitions), *_starts(partitions, starts, order), *_early(early), *_elections(partitions))
+        (
+            *_empty(partitions),
+            *_incomplete(partitions),
+            *_starts(partitions, starts, order),
+            *_early(early),
+            *_elections(partitions),
+        )
     )
+
+
+def _empty(partitions: Sequence[PartitionElection]) -> Iterator[str]:
+    """Yield the partitions of which no broker here serves a log."""
+    empty = [row for row in partitions if row.starts_empty]
+    if empty:
+        verb = agree(len(empty), "starts", "start")
+        yield f"{_names(empty)} {verb} empty: no broker here serves {agree(len(empty), 'its', 'their')} log."
 
 
 def _incomplete(partitions: Sequence[PartitionElection]) -> Iterator[str]:

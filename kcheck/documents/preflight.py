@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
-from kcheck.core.start.preflight import ReasonKind, elr_exit, reasons_against, unplaced_replicas
+from kcheck.core.start.preflight import ReasonKind, elr_exit, reasons_against
 from kcheck.model.cluster import ClusterImage
+from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.words import lost_words, offset_span, partition_name, some_of
 
 
@@ -20,6 +21,8 @@ class PreflightReason(NamedTuple):
     """The log dir; None for the whole broker."""
     partition: PartitionPrediction | None = None
     """The partition; None for a whole log dir."""
+    premise: str | None = None
+    """The id of the premise that it is about; None for what the simulated start shows."""
 
 
 def start_reasons(start: LogDirPrediction) -> Iterator[PreflightReason]:
@@ -41,18 +44,31 @@ def _why(kind: ReasonKind, partition: PartitionPrediction) -> str:
     return f"{partition.reason or partition.outcome}{doubt}"
 
 
+def premise_reasons(
+    premises: Iterable[JudgedPremise], *, ends_start: frozenset[str], takes_offline: frozenset[str]
+) -> Iterator[PreflightReason]:
+    """Yield the refuted premises, and those that something else would show.
+
+    `ends_start` are the ids without which no broker starts, `takes_offline` those without which a log dir goes offline:
+    the start of that log dir says so.
+    """
+    for premise in premises:
+        if premise.status is PremiseStatus.NOT_SEEN and premise.provide is not None:
+            why = f"{premise.sentence}; name {premise.provide}"
+            yield PreflightReason(ReasonKind.UNKNOWN, why, premise.log_dir, premise=premise.id)
+        elif premise.status is PremiseStatus.REFUTED:
+            offline = premise.id in takes_offline
+            if offline and premise.log_dir is not None:
+                continue
+            kind = ReasonKind.OFFLINE if offline else ReasonKind.LOSS
+            kind = ReasonKind.ABORT if premise.id in ends_start else kind
+            yield PreflightReason(kind, premise.sentence, premise.log_dir, premise=premise.id)
+
+
 def cluster_reasons(
     image: ClusterImage, broker_id: int | None, starts: Iterable[LogDirPrediction], *, has_elr: bool
 ) -> Iterator[PreflightReason]:
     """Yield the reasons that the metadata of the cluster give."""
-    starts = tuple(starts)
-    unplaced = unplaced_replicas(image, broker_id, starts)
-    if unplaced:
-        why = (
-            f"{_names(unplaced)} may lead by the metadata, but no directory is here: the broker makes them again,"
-            " empty, and the other replicas would delete their records; start those first"
-        )
-        yield PreflightReason(ReasonKind.LOSS, why)
     left = elr_exit(image, broker_id, starts) if has_elr else None
     if left is not None:
         only = f", {left.alone} of which then have no replica in sync" if left.alone else ""

@@ -22,8 +22,9 @@ renderers turn them into rows. A value that kcheck has not seen is None.
 - `release`: What does a release of Kafka do?
 - `behaviour`: In which releases does a behavior hold? No other module compares versions.
 - `behaviours`: Which behaviors change with the release?
-- `directory_behaviours`, `replication_behaviours`, `tool_behaviours`: Which of them are about partition directories,
-  running brokers, and Kafka's command line tools?
+- `directory_behaviours`, `replication_behaviours`, `setting_behaviours`, `tool_behaviours`: Which of them are about
+  partition directories, running brokers, refused settings, and Kafka's command line tools?
+- `rights`: Whose is a file, what does its mode allow, and what does its file system still take?
 - `plan`: What does a repair change, one operation for each path?
 - `plan_json`: What does a plan file contain?
 - `report`: Which header, rows and findings does a result have?

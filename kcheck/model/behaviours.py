@@ -7,10 +7,11 @@ docs/releases.md is made of the same rows. Two things are no rows: what a releas
 from kcheck.model.behaviour import Behaviour
 from kcheck.model.directory_behaviours import DirectoryBehaviours
 from kcheck.model.replication_behaviours import ReplicationBehaviours
+from kcheck.model.setting_behaviours import SettingBehaviours
 from kcheck.model.tool_behaviours import ToolBehaviours
 
 
-class Behaviours(DirectoryBehaviours, ReplicationBehaviours, ToolBehaviours):
+class Behaviours(DirectoryBehaviours, ReplicationBehaviours, SettingBehaviours, ToolBehaviours):
     """The table."""
 
     # KRaft and ZooKeeper.
@@ -94,6 +95,11 @@ class Behaviours(DirectoryBehaviours, ReplicationBehaviours, ToolBehaviours):
         "A KRaft node reads version 1 of quorum-state, and does not start if the file is not a JSON object.",
         since="3.8",
         reference="KIP-853",
+    )
+    compares_voters_with_quorum_state = Behaviour(
+        "A KRaft node does not start if controller.quorum.voters names other voters than quorum-state.",
+        since="2.8",
+        until="3.9",
     )
     reads_metadata_snapshot_at_start = Behaviour(
         "A KRaft node reads its newest snapshot before all else, and does not start if it is corrupt.",
@@ -342,6 +348,6 @@ class Behaviours(DirectoryBehaviours, ReplicationBehaviours, ToolBehaviours):
     )
 
 
-_TABLES = (Behaviours, DirectoryBehaviours, ReplicationBehaviours, ToolBehaviours)
+_TABLES = (Behaviours, DirectoryBehaviours, ReplicationBehaviours, SettingBehaviours, ToolBehaviours)
 BEHAVIOURS = tuple(row for table in _TABLES for row in vars(table).values() if isinstance(row, Behaviour))
 """Every row, in the order of the table."""

@@ -16,6 +16,8 @@ UNCLEAN, MIN_ISR = "unclean.leader.election.enable", "min.insync.replicas"
 CORDONED = "cordoned.log.dirs"
 DECISIVE_CONFIGS = frozenset({UNCLEAN, MIN_ISR, "cleanup.policy", "remote.storage.enable", CORDONED})
 """The configurations that change a decision. The values of all others are never kept: they can be passwords."""
+LIMITED_CONFIGS = frozenset({"flush.messages", "segment.bytes", "segment.index.bytes"})
+"""The numbers of a topic that some releases refuse: kept too, but no answer shows them."""
 
 
 class ElectionKind(StrEnum):

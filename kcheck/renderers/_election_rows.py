@@ -8,6 +8,7 @@ from kcheck.core.election.election import controllers_otherwise
 from kcheck.core.election.plans import Amounts, BrokerGap, Candidate, CopyState, PartitionElection
 from kcheck.core.election.plans import harm as harm_of
 from kcheck.core.election.scenarios import Scenario
+from kcheck.documents.premises import losing_premises
 from kcheck.handouts.aside_copies import AsideCopy, aside_words
 from kcheck.model.cluster import ClusterImage
 from kcheck.replicas.elect import ClusterElection
@@ -31,6 +32,8 @@ _WAYS = {"start-all": "start all that is here", "best": "best leaders", "kafka-u
 def warnings(election: Election) -> Iterator[str]:
     """Yield what the answer does not know: it comes before the verdict."""
     yield from map(gap_words, election.gaps)
+    if isinstance(election, ClusterElection):
+        yield from losing_premises(election.premises)
     yield from aside_words(_aside(election.partitions))
     if any(partition.registration is None for partition in election.partitions):
         text = "No metadata for all of these partitions: kcheck does not know their ISR, nor all of their replicas."

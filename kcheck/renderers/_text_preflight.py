@@ -4,17 +4,19 @@ from kcheck.model.report import Report
 from kcheck.screen.page import Page
 from kcheck.verbs.preflight import Preflight
 
+_ANSWERS = {True: "may start", False: "should not start", None: "not known"}
+
 
 def preflight(report: Report, page: Page) -> None:
     """Write whether the broker may start, then a line for each reason against it."""
     answer = report.answer
     assert isinstance(answer, Preflight)
     good = answer.may_start
-    page.line("may start" if good else "should not start", "bold" if good else "bold red")
+    page.line(_ANSWERS[good], "bold" if good else "bold red")
     for reason in answer.reasons:
         parts = (reason.log_dir, None if reason.partition is None else reason.partition.dir)
         place = "/".join(part for part in parts if part is not None)
-        allowed = " (allowed)" if reason.kind in answer.allowed else ""
+        allowed = " (allowed)" if answer.accepts(reason) else ""
         page.wrapped(f"{reason.kind}{allowed} {place}{': ' if place else ''}{reason.why}", indent="  ", hanging="    ")
     if answer.unresolved:
         page.wrapped(f"from config providers, not resolved: {', '.join(answer.unresolved)}", hanging="    ")

@@ -13,6 +13,7 @@ from kcheck.core.election.plans import (
     Refetched,
     decided,
     is_clean,
+    total,
 )
 from kcheck.core.replication.truncation_plans import TruncationPlan
 from kcheck.core.start.predictions import PartitionPrediction
@@ -162,11 +163,30 @@ def election_of(topic: str, partition: int, copies: Iterable[ReplicaCopy], clust
     election = election._replace(groups=_groups(election, [copy.state for copy in current.values()], cluster))
     served = tuple(current[number] for number in order)
     others = tuple(copy for copy in own if copy.role is not CopyState.CURRENT)
+    unserved = tuple(_salvage(copy, served, election, cluster) for copy in others)
+    with_log = any(copy.role is CopyState.CURRENT for copy in served) or bool(election.unknown_replicas)
     candidates = (
-        *_candidates(served, election, cluster),
-        *(_salvage(copy, served, election, cluster) for copy in others),
+        *(_without_unserved(row, unserved, with_log=with_log) for row in _candidates(served, election, cluster)),
+        *unserved,
     )
     return decided(election._replace(candidates=candidates), cluster.starts, complete=cluster.incomplete_ok)
+
+
+def _without_unserved(candidate: Candidate, unserved: tuple[Candidate, ...], *, with_log: bool) -> Candidate:
+    """Return a candidate whose election also loses the records that only copies have that no broker serves.
+
+    Without any log of the partition (`with_log`) and any such copy nobody knows how many records there were.
+    """
+    if candidate.lost is None:
+        return candidate
+    only = max((copy.only_here for copy in unserved if copy.only_here is not None), default=None, key=_records)
+    if only is None:
+        return candidate if with_log else candidate._replace(lost=Amounts(None, None, None))
+    return candidate._replace(lost=total((candidate.lost, only)))
+
+
+def _records(lost: Amounts) -> int:
+    return lost.records or 0
 
 
 def _missing(

@@ -21,10 +21,12 @@ from kcheck.disk.new_files import NewFiles
 from kcheck.documents.answer import COMPARED_COUNT_MAX, BrokerAnswer, Outcomes, name_of
 from kcheck.documents.election import controller_row, election_body
 from kcheck.documents.election_verdict import verdict
+from kcheck.documents.premises import premise_rows
 from kcheck.errors import UsageError
 from kcheck.handouts.election_files import files_of
 from kcheck.model.cluster import STATIC, ClusterImage
 from kcheck.model.finding import Finding
+from kcheck.model.premises import JudgedPremise
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.replicas.candidates import ClusterHere, ReplicaCopy, election_of
@@ -95,6 +97,8 @@ class ClusterElection(BrokerAnswer):
     """Returns the directories of a partition, as the next starts leave them."""
     arguments: tuple[str, ...]
     """The arguments that name the brokers."""
+    premises: tuple[JudgedPremise, ...] = ()
+    """What the answer rests on."""
     saved: tuple[SavedReplica, ...] = ()
     """What was saved of each replica that some candidate's election would cut."""
     saved_in: str | None = None
@@ -168,8 +172,9 @@ class ClusterElection(BrokerAnswer):
                 "running_in_metadata": self.fenced,
                 "saved": tuple(map(_saved_row, self.saved)),
                 "written": self.written,
+                "premises": premise_rows(self.premises),
             },
-            kinds={"scenarios": "scenario", "partitions": "partition", "gaps": "gap"},
+            kinds={"scenarios": "scenario", "partitions": "partition", "gaps": "gap", "premises": "premise"},
         )
 
 
@@ -247,6 +252,7 @@ def elect(
         collected=collected,
         checked=paths_of(targets),
         arguments=tuple(arguments),
+        premises=directories.premises,
     )
 
 

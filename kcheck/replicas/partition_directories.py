@@ -19,9 +19,9 @@ from kcheck.replicas.aside import AsideSearch, TopicName, aside_below, aside_nea
 from kcheck.replicas.candidates import BrokerHere, ReplicaCopy, copy_of, salvaged
 from kcheck.replicas.group_offsets import CommittedOffsets, GroupOffset, committed_offsets
 from kcheck.replicas.loading import ReplicaFiles, started
-from kcheck.startup.log_manager import StartOptions, combined_starts
-from kcheck.survey.recheck import has_left
+from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs.predict import start_of, with_copies
+from kcheck.verbs.premises import judged_starts
 from kcheck.views.log_dir import LogDirs, open_single_partition, partitions
 from kcheck.views.targets import Target, TargetKind, require_same_broker
 
@@ -54,13 +54,15 @@ class PartitionDirectories:
             for files in self._read(target, options.wanted):
                 self._files.setdefault(files.key, []).append((target.path, files))
             starts.append(start_of(target, options, collected, self._log_dirs))
-        predicted = combined_starts(starts, options.release, has_left)
+        judged, self.premises = judged_starts(targets, starts, options, self._log_dirs, collected, one_cluster=True)
+        predicted = list(judged)
         self._starts = {
             (target.path, row.dir): row
             for target, start in zip(targets, predicted, strict=True)
             for row in start.partitions
         }
-        self.kraft = options.release.is_kraft_only or any(start.mode is Mode.KRAFT for start in predicted)
+        with_files = [start for start in predicted if start.view is not None and start.view.files]
+        self.kraft = options.release.is_kraft_only or any(start.mode is Mode.KRAFT for start in with_files)
         self.brokers = self._brokers(predicted, image)
         search = AsideSearch(self._topics(image), options.wanted, options.release)
         self._aside: dict[tuple[str, int], dict[str, ReplicaFiles]] = {}
@@ -135,17 +137,23 @@ class PartitionDirectories:
     def _brokers(self, starts: list[LogDirPrediction], image: ClusterImage | None) -> dict[int, BrokerHere]:
         """Return what becomes of the brokers; a controller alone is none."""
         with_replicas = {files.view.where.broker_id for places in self._files.values() for _, files in places}
+        assigned = set() if image is None else image.brokers.keys() | _replicas_in(image)
         by_broker: dict[int, list[LogDirPrediction]] = {}
         partial = set()
         for target, start in zip(self._targets, starts, strict=True):
             number = self._broker_of(target)
-            if number is not None and (number in with_replicas or (image is not None and number in image.brokers)):
+            if number is not None and (number in with_replicas or number in assigned):
                 by_broker.setdefault(number, []).append(start)
                 partial |= {number} if target.kind is TargetKind.PARTITION else set()
         return {
             number: broker_here(number, log_dirs, image, is_complete=number not in partial)
             for number, log_dirs in sorted(by_broker.items())
         }
+
+
+def _replicas_in(image: ClusterImage) -> set[int]:
+    """Return the brokers that the metadata assigns a replica."""
+    return {number for _, _, partition in image.partitions() for number in partition.replicas}
 
 
 def broker_here(

@@ -8,8 +8,8 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
-from kcheck.core.start.startup import Outcome, UnreadableOutcome
-from kcheck.model.names import LIVE, META_PROPERTIES, DirectoryState, TopicPartition
+from kcheck.core.start.startup import Mode, Outcome, UnreadableOutcome
+from kcheck.model.names import CLUSTER_METADATA, LIVE, META_PROPERTIES, DirectoryState, TopicPartition
 from kcheck.model.release import Release
 from kcheck.words import partition_name
 
@@ -108,8 +108,19 @@ def broker_abort(starts: Iterable[LogDirPrediction], conflicts: Sequence[str]) -
     """
     if conflicts:
         return conflicts[0]
+    starts = tuple(starts)
+    failed = next((start for start in starts if start.outcome is Outcome.OFFLINE and _has_metadata_log(start)), None)
+    if failed is not None:
+        why = failed.reasons[0] if failed.reasons else "it goes offline"
+        return f"the log dir with the metadata log, {failed.path}, fails: {why}"
     aborted = next((start for start in starts if start.outcome is Outcome.ABORT), None)
     return None if aborted is None else f"{aborted.path} aborts the start of the broker: {aborted.reasons[0]}"
+
+
+def _has_metadata_log(start: LogDirPrediction) -> bool:
+    """Whether the broker ends with this log dir: it contains the KRaft metadata log (ReplicaManager 3.3 to 4.3.1)."""
+    names = (partition.directory.topic for partition in start.partitions)
+    return start.mode is Mode.KRAFT and CLUSTER_METADATA in names
 
 
 def with_abort(start: LogDirPrediction, reason: str | None) -> LogDirPrediction:
@@ -117,6 +128,61 @@ def with_abort(start: LogDirPrediction, reason: str | None) -> LogDirPrediction:
     if reason is None or start.outcome is Outcome.ABORT:
         return start
     return start._replace(outcome=Outcome.ABORT, reasons=(reason, *start.reasons))
+
+
+def with_offline(start: LogDirPrediction, reason: str | None) -> LogDirPrediction:
+    """Return a log dir that goes offline for this reason; unchanged where it is None."""
+    if reason is None or start.outcome is Outcome.ABORT:
+        return start
+    return start._replace(outcome=Outcome.OFFLINE, reasons=(reason, *start.reasons))
+
+
+def future_beside_current(start: LogDirPrediction) -> str | None:
+    """Return why a broker fails on a -future directory in the log dir of its current one; None if there is none.
+
+    It renames one onto the other: DirectoryNotEmptyException (LogManager.replaceCurrentWithFutureLog 2.8 to 4.3.1).
+    """
+    current = {partition.directory[:2] for partition in start.partitions if _is(partition, DirectoryState.CURRENT)}
+    beside = (
+        partition.dir
+        for partition in start.partitions
+        if _is(partition, DirectoryState.FUTURE) and partition.directory[:2] in current
+    )
+    name = next(beside, None)
+    return None if name is None else f"{name} is in the log dir of its current log: the broker cannot rename it"
+
+
+NO_CURRENT_LOG = "no log dir of the broker has its current log: the broker makes an empty one and cuts this one to it"
+
+
+def current_logs(starts: Iterable[LogDirPrediction]) -> frozenset[TopicPartition]:
+    """Return the partitions that have a current log on a log dir of one broker."""
+    return frozenset(
+        TopicPartition(*partition.directory[:2])
+        for start in starts
+        for partition in start.partitions
+        if _is(partition, DirectoryState.CURRENT)
+    )
+
+
+def without_abandoned(start: LogDirPrediction, current: frozenset[TopicPartition]) -> LogDirPrediction:
+    """Return a log dir with the loss of future logs that have no current log (`current`) on any log dir of the broker.
+
+    The broker makes an empty current log, cuts the future one to it, and swaps it in (ReplicaAlterLogDirsThread).
+    """
+    return start._replace(
+        partitions=tuple(row if row.directory[:2] in current else _abandoned(row) for row in start.partitions)
+    )
+
+
+def _abandoned(partition: PartitionPrediction) -> PartitionPrediction:
+    if not _is(partition, DirectoryState.FUTURE) or partition.promoted or partition.whole is None:
+        return partition
+    return partition._replace(outcome=Outcome.LOST, reason=NO_CURRENT_LOG, lost=partition.whole)
+
+
+def _is(partition: PartitionPrediction, state: DirectoryState) -> bool:
+    return partition.directory.state is state
 
 
 def promoted_futures(starts: Iterable[LogDirPrediction]) -> dict[TopicPartition, str]:

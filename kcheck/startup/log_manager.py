@@ -34,6 +34,7 @@ from kcheck.model.names import (
     broker_accepts,
     skipped_by_broker,
 )
+from kcheck.model.premises import PremiseEvidence
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
 from kcheck.model.views import LogDir, LogDirView, PartitionView
@@ -51,10 +52,13 @@ from kcheck.startup.log_dir_outcome import (
     PredictedPartition,
     Unformatted,
     broker_abort,
+    current_logs,
     duplicates,
+    future_beside_current,
     log_dir_outcome,
     promoted_futures,
     with_abort,
+    without_abandoned,
     without_replaced,
 )
 
@@ -81,6 +85,10 @@ class StartOptions(NamedTuple):
     """The paths of more copies that the user names."""
     zookeeper: ZookeeperCopy | None = None
     """The metadata in ZooKeeper that the user names."""
+    clusters: tuple[PremiseEvidence, ...] = ()
+    """The cluster ids of the metadata that the user names, with its paths."""
+    config: str | None = None
+    """The server.properties that the user names beside the log dirs."""
     has_log_without_id: bool = False
     """Whether a log has no topic id and the release looks for no strays then (up to 3.6)."""
 
@@ -287,6 +295,8 @@ def _conflicts(starts: list[LogDirPrediction], release: Release, has_left: HasLe
     for rule in (kc305_identity_mismatch, kc306_directory_id_duplicate):
         yield from (finding.message for finding in rule.check(views, release))
     yield from duplicates(_places(starts, has_left))
+    if release.promotes_future_logs:
+        yield from (why for start in starts if (why := future_beside_current(start)) is not None)
 
 
 def _places(starts: Iterable[LogDirPrediction], has_left: HasLeft) -> Iterator[PredictedPartition]:
@@ -301,6 +311,14 @@ def _none_left(_: LogDirView | None, __: str) -> bool:
     return False
 
 
+def _with_failed_rename(start: LogDirPrediction, release: Release) -> LogDirPrediction:
+    """Return a log dir whose -future directory the broker cannot rename: up to 3.7.0 it goes offline later."""
+    why = None if release.promotes_future_logs else future_beside_current(start)
+    if why is None or start.outcome is not Outcome.OK:
+        return start
+    return start._replace(outcome=Outcome.OFFLINE, reasons=(why, *start.reasons))
+
+
 def combined_starts(
     starts: list[LogDirPrediction], release: Release, has_left: HasLeft = _none_left
 ) -> list[LogDirPrediction]:
@@ -312,8 +330,12 @@ def combined_starts(
     aborts = {
         broker: broker_abort(group, [*_conflicts(group, release, has_left)]) for broker, group in log_dirs.items()
     }
+    current = {broker: current_logs(group) for broker, group in log_dirs.items()}
     futures = {broker: promoted_futures(group) for broker, group in log_dirs.items()}
     return [
-        with_abort(without_replaced(start, futures[broker]), aborts[broker])
+        with_abort(
+            without_abandoned(without_replaced(_with_failed_rename(start, release), futures[broker]), current[broker]),
+            aborts[broker],
+        )
         for broker, start in zip(brokers, starts, strict=True)
     ]

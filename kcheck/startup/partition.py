@@ -17,7 +17,9 @@ from kcheck.model.names import (
     DirectoryState,
     FileKind,
     PartitionDirectory,
+    log_name,
     parse_file,
+    segment_bases,
     skipped_by_broker,
 )
 from kcheck.model.release import Release
@@ -77,7 +79,8 @@ def start_folder(
             name, directory, outcome, str(error), scan_bytes=scanned, changes=folder.changes(), after=folder.files,
             fails_later=fails_later, later_use=later_use,
         )  # fmt: skip
-    removed = _removed(log, loader, inputs)
+    whole = whole_loss(folder.disk, inputs.high_watermark) if directory.state in _EMPTIED else None
+    removed = whole if directory.state is DirectoryState.DELETED else _removed(log, loader, inputs)
     lost, unproven = (removed, None) if removed is None or removed.is_known else (None, removed)
     high_watermark = loaded_high_watermark(
         None if inputs.high_watermark is None else Offset(inputs.high_watermark), log_start=log.log_start_offset,
@@ -93,7 +96,12 @@ def start_folder(
         name, directory, outcome, reason, log=log, high_watermark=high_watermark, lost=lost, scan_bytes=log.rescanned,
         changes=folder.changes(), after=folder.files, uncertain=loader.uncertain or uncertain, later_use=later_use,
         promoted=outcome is not Outcome.STRAY and _promoted(directory, topic_id, context), unproven=unproven,
+        whole=whole if directory.state is DirectoryState.FUTURE else None,
     )  # fmt: skip
+
+
+_EMPTIED = (DirectoryState.FUTURE, DirectoryState.DELETED)
+"""The states of directories that a broker may empty or delete as a whole."""
 
 
 def _promoted(directory: PartitionDirectory, topic_id: str | None, context: Context) -> bool:
@@ -201,6 +209,17 @@ def cut_loss(disk: Files, cut: LogCut, high_watermark: int | None) -> LostRecord
     elif reader.position < cut.size:
         count.take_rest(header, cut, end, cut.size - reader.position)
     return count.lost(filled - cut.position)
+
+
+def whole_loss(disk: Files, high_watermark: int | None) -> LostRecords | None:
+    """Return every record in a partition directory as lost; None if it has none."""
+    sizes = disk.entries().sizes
+    cuts = (
+        LogCut(log_name(base), base, base, position=0, size=sizes[log_name(base)], why="")
+        for base in segment_bases(sizes)
+        if sizes.get(log_name(base))
+    )
+    return total_loss(cut_loss(disk, cut, high_watermark) for cut in cuts)
 
 
 def _hidden(segment: Segment, log: LoadedLog, high_watermark: int | None) -> LostRecords | None:

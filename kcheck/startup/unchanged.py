@@ -16,7 +16,6 @@ from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.entries import EpochEntries, Offset
 from kcheck.model.names import (
     LEADER_EPOCHS,
-    LIVE,
     PARTITION_METADATA,
     DirectoryState,
     PartitionDirectory,
@@ -55,7 +54,7 @@ def unchanged_prediction(
     # Earlier releases cut the epochs at the first segment too, which is not done here.
     plain = inputs.clean and release.cuts_epochs_at_log_start_checkpoint and release.epoch_cache
     plain = plain and (inputs.log_start is None or not settings.remote_storage)
-    if not plain or directory.state not in LIVE or _may_move(directory, view, context):
+    if not plain or directory.state is not DirectoryState.CURRENT or _may_move(directory, view, context):
         return None
     if view.index_size is None or view.log_end_offset is None:
         return None

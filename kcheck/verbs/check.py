@@ -90,17 +90,18 @@ def check(
     log_dirs: LogDirs | None = None,
     starts: NextStarts | None = None,
     metadata: tuple[str, ...] = (),
+    config: str | None = None,
 ) -> CheckReport:
     """Run every rule over the given paths; an interrupt ends reading, and the report says so.
 
-    `metadata` are copies of the cluster's metadata outside of the paths.
+    `metadata` are copies of the cluster's metadata outside of the paths, `config` is a server.properties.
 
     UsageError: a path that does not exist, or a file whose kind neither its name nor `as_kind` gives.
     """
     reading, log_dirs = reading or ReadOptions(), log_dirs or LogDirs(release)
     targets = replica_targets(arguments)
     require_match(targets, wanted)
-    starts = starts or next_starts(arguments, targets, wanted, log_dirs, metadata)
+    starts = starts or next_starts(arguments, targets, wanted, log_dirs, metadata, config)
     kinds = {
         target: requested_format(target.tree, target.path, as_kind)
         for target in targets
@@ -124,6 +125,7 @@ def check(
             survey.collected.extend(cluster.findings(release))
             for quorum in starts.quorums():
                 survey.collected.extend(check_cluster(quorum, release))
+            survey.collected.extend(starts.premises())
         except KeyboardInterrupt:
             interrupted = True
     return CheckReport(

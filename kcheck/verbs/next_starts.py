@@ -10,7 +10,7 @@ from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
 from kcheck.model.views import LogDir, PartitionView
 from kcheck.views.log_dir import LogDirs
-from kcheck.views.targets import Target, TargetKind
+from kcheck.views.targets import Target, TargetKind, broker_of
 
 if TYPE_CHECKING:
     from kcheck.core.cluster.quorum import Quorum
@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 
 
 def start_options(
-    arguments: list[str], wanted: PartitionFilter, release: Release, metadata: tuple[str, ...] = ()
+    arguments: list[str],
+    wanted: PartitionFilter,
+    release: Release,
+    metadata: tuple[str, ...] = (),
+    config: str | None = None,
 ) -> "StartOptions":
     """Return the options of a start of which the user says nothing but a server.properties among the arguments.
 
@@ -32,8 +36,8 @@ def start_options(
     from kcheck.startup.log_manager import StartOptions
     from kcheck.views.broker_settings import settings_of
 
-    settings = settings_of(arguments, None, (), release)
-    return StartOptions(None, settings, release, wanted, metadata=metadata)
+    settings = settings_of(arguments, config, (), release)
+    return StartOptions(None, settings, release, wanted, metadata=metadata, config=config)
 
 
 class NextStarts:
@@ -98,6 +102,33 @@ class NextStarts:
             for _, directory in opened(target).directories
         )
 
+    def premises(self) -> "Iterator[Finding]":
+        """Yield the refuted premises of the brokers whose log dirs are among the targets."""
+        if not any(target.kind is TargetKind.LOG_DIR for target in self._targets):
+            return
+        from kcheck.core.premises.presence import PARTITIONS_THERE
+        from kcheck.core.premises.table import ENDS_START
+        from kcheck.model.premises import PremiseStatus
+        from kcheck.rules import kc315_premise_refuted
+        from kcheck.verbs.premises import broker_premises, with_cluster
+
+        groups: dict[object, list[Target]] = {}
+        for target in self._targets:
+            if target.kind is TargetKind.LOG_DIR:
+                view = self._log_dirs.open(target).view
+                groups.setdefault(broker_of(target, view), []).append(target)
+        options = with_cluster(self._targets, self._options, self._log_dirs)
+        for targets in groups.values():
+            where = self._log_dirs.open(targets[0]).view.where
+            for premise in broker_premises(targets, options, self._log_dirs):
+                if premise.status is PremiseStatus.REFUTED and premise.id != PARTITIONS_THERE:  # KC302 names these
+                    yield kc315_premise_refuted.finding(
+                        where._replace(log_dir=premise.log_dir or where.log_dir),
+                        premise,
+                        self._log_dirs.release,
+                        ends_start=premise.id in ENDS_START,
+                    )
+
     def settled_by(self, workers: "Workers") -> "Settle":
         """Return `settle`, as long as the workers are not interrupted: a start can take long to simulate."""
 
@@ -160,7 +191,11 @@ def next_starts(
     wanted: PartitionFilter,
     log_dirs: LogDirs,
     metadata: tuple[str, ...] = (),
+    config: str | None = None,
 ) -> NextStarts:
-    """Return the next starts for the arguments of a command; `metadata` are copies that the user names."""
-    options = partial(start_options, arguments, wanted, log_dirs.release, metadata)
+    """Return the next starts for the arguments of a command.
+
+    `metadata` are copies that the user names, `config` is a server.properties.
+    """
+    options = partial(start_options, arguments, wanted, log_dirs.release, metadata, config)
     return NextStarts(targets, options, log_dirs, named=bool(metadata))

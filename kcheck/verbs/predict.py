@@ -11,16 +11,19 @@ from kcheck.disk.paths import join, split
 from kcheck.disk.tree import Tree
 from kcheck.documents.answer import COMPARED_COUNT_MAX, COMPARED_SIZE_MAX, BrokerAnswer, Outcomes
 from kcheck.documents.predict import log_dir_row, partition_row
+from kcheck.documents.premises import premise_rows
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import PARTITION_METADATA, PartitionDirectory
+from kcheck.model.premises import JudgedPremise
 from kcheck.model.report import Report
 from kcheck.model.views import LogDir
 from kcheck.startup.inputs import Context, LoadInputs
-from kcheck.startup.log_manager import Load, StartOptions, combined_starts, is_metadata_log, start_log_dir
+from kcheck.startup.log_manager import Load, StartOptions, is_metadata_log, start_log_dir
 from kcheck.startup.unchanged import unchanged_prediction
 from kcheck.survey.recheck import has_left
 from kcheck.survey.selection import require_match
 from kcheck.tables import predictions as predictions_table
+from kcheck.verbs.premises import judged_starts
 from kcheck.views.log_dir import LogDirs, open_single_partition, report_links, wanted_directories
 from kcheck.views.partition import read_partition
 from kcheck.views.targets import Target, TargetKind, broker_of, directory_wanted, paths_of, replica_targets
@@ -35,6 +38,8 @@ class Prediction(BrokerAnswer):
 
     log_dirs: tuple[LogDirPrediction, ...]
     """The prediction for each log dir, in the order of the arguments."""
+    premises: tuple[JudgedPremise, ...]
+    """What the answer rests on."""
 
     @property
     def severity(self) -> Severity:
@@ -57,10 +62,10 @@ class Prediction(BrokerAnswer):
         """Return the answer as rows."""
         return self.document(
             "predict",
-            body={"log_dirs": map(log_dir_row, self.log_dirs)},
+            body={"log_dirs": map(log_dir_row, self.log_dirs), "premises": premise_rows(self.premises)},
             table="log_dirs.partitions",
             columns=predictions_table.TABLE.columns,
-            kinds={"log_dirs": "log-dir", "partitions": "partition"},
+            kinds={"log_dirs": "log-dir", "partitions": "partition", "premises": "premise"},
         )
 
 
@@ -93,9 +98,11 @@ def prediction_of(
     """Return the prediction for targets with options that hold the copies of the cluster's metadata."""
     collected: list[Finding] = []
     starts = [start_of(target, options, collected, log_dirs, all_simulated=all_simulated) for target in targets]
+    judged, premises = judged_starts(targets, starts, options, log_dirs, collected)
     return Prediction(
         release=options.release,
-        log_dirs=tuple(combined_starts(starts, options.release, has_left)),
+        log_dirs=judged,
+        premises=premises,
         collected=collected,
         checked=paths_of(targets),
     )
@@ -106,26 +113,25 @@ def with_copies(targets: Iterable[Target], options: StartOptions, log_dirs: LogD
     if options.copies or options.zookeeper:
         return options
     if options.metadata:
-        from kcheck.views.metadata_at_hand import named_metadata, require_own_cluster
+        from kcheck.views.metadata_at_hand import named_metadata
 
         named = named_metadata(options.metadata)
-        copies, zookeeper, ids = named.copies, named.zookeeper, named.cluster_ids
+        copies, zookeeper, clusters = named.copies, named.zookeeper, named.clusters
     else:
-        copies, zookeeper, ids = {}, None, []
-    clusters, has_log_without_id, release = set[str](), False, options.release
+        copies, zookeeper, clusters = {}, None, ()
+    has_log_without_id, release = False, options.release
     for path, target in {target.log_dir: target for target in targets}.items():
         log_dir = log_dirs.open(target)
         cluster = log_dir.view.cluster_id or ""
-        clusters.add(cluster)
         for name, directory in log_dir.directories if cluster and release.kraft_is_production_ready else ():
             if is_metadata_log(name, directory, release):
                 copy = log_dirs.copy(target.tree, join(path, name), log_dir.view.where.broker_id)
                 copies[cluster] = (*copies.get(cluster, ()), *([copy] if copy else ()))
             elif release.passes_over_logs_without_id and not target.tree.exists(join(path, name, PARTITION_METADATA)):
                 has_log_without_id = True
-    if ids:
-        require_own_cluster(ids, clusters)
-    return options._replace(copies=copies, zookeeper=zookeeper, has_log_without_id=has_log_without_id)
+    return options._replace(
+        copies=copies, zookeeper=zookeeper, clusters=clusters, has_log_without_id=has_log_without_id
+    )
 
 
 def start_of(

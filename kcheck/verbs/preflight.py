@@ -4,18 +4,21 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from kcheck.core.cluster.copies import newest_copy
+from kcheck.core.premises.table import ENDS_START, TAKES_OFFLINE
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.preflight import ReasonKind
 from kcheck.core.start.startup import SETTINGS
 from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import BrokerAnswer, Outcomes
-from kcheck.documents.preflight import PreflightReason, cluster_reasons, start_reasons
-from kcheck.model.names import META_PROPERTIES
+from kcheck.documents.preflight import PreflightReason, cluster_reasons, premise_reasons, start_reasons
+from kcheck.documents.premises import premise_rows
+from kcheck.model.finding import Severity
+from kcheck.model.premises import JudgedPremise
 from kcheck.model.report import Report, Row
 from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs.predict import prediction_of, with_copies
 from kcheck.views.log_dir import LogDirs
-from kcheck.views.targets import Target, TargetKind, other_broker, paths_of, read_properties, replica_targets
+from kcheck.views.targets import TargetKind, paths_of, read_properties, replica_targets
 
 DEFAULT_LOG_DIR = "/tmp/kafka-logs"  # noqa: S108 - Kafka's own default of log.dir
 _PROVIDER = "${"
@@ -29,22 +32,24 @@ class Preflight(BrokerAnswer):
 
     reasons: tuple[PreflightReason, ...]
     """What speaks against the start."""
-    allowed: frozenset[ReasonKind]
-    """The kinds that the user accepts."""
+    allowed: frozenset[str]
+    """The kinds and the ids of premises that the user accepts."""
     starts: tuple[LogDirPrediction, ...]
     """The predicted start of each log dir."""
     unresolved: tuple[str, ...]
     """The settings whose values a config provider would give."""
+    premises: tuple[JudgedPremise, ...]
+    """What the answer rests on."""
 
     @property
-    def may_start(self) -> bool:
-        """Whether nothing speaks against the start but what the user accepts."""
-        return all(reason.kind in self.allowed for reason in self.reasons)
+    def may_start(self) -> bool | None:
+        """Whether nothing speaks against the start but what the user accepts; None if that is not known."""
+        against = {reason.kind for reason in self.reasons if not self.accepts(reason)}
+        return None if against == {ReasonKind.UNKNOWN} else not against
 
-    @property
-    def is_unknown(self) -> bool:
-        """Whether kcheck cannot say what the start does."""
-        return any(reason.kind is ReasonKind.UNKNOWN for reason in self.reasons)
+    def accepts(self, reason: PreflightReason) -> bool:
+        """Whether the user accepts a reason: its kind, or its premise if the broker can start without it."""
+        return reason.kind in self.allowed or (reason.kind is not ReasonKind.ABORT and reason.premise in self.allowed)
 
     def outcomes(self) -> tuple["Preflight", Outcomes | None]:
         """Return the reasons by place."""
@@ -59,20 +64,22 @@ class Preflight(BrokerAnswer):
                 "reasons": tuple(map(self._row, self.reasons)),
                 "log_dirs": tuple({"path": start.path, "outcome": str(start.outcome)} for start in self.starts),
                 "unresolved": self.unresolved,
+                "premises": premise_rows(self.premises),
             },
-            kinds={"reasons": "reason", "log_dirs": "log-dir"},
+            kinds={"reasons": "reason", "log_dirs": "log-dir", "premises": "premise"},
         )
 
     def _row(self, reason: PreflightReason) -> Row:
         directory = None if reason.partition is None else reason.partition.directory
         return {
             "kind": str(reason.kind),
-            "allowed": reason.kind in self.allowed,
+            "allowed": self.accepts(reason),
             "log_dir": reason.log_dir,
             "dir": _dir(reason),
             "topic": None if directory is None else directory.topic,
             "partition": None if directory is None else directory.partition,
             "why": reason.why,
+            "premise": reason.premise,
         }
 
 
@@ -102,7 +109,7 @@ def unresolved(properties: str, defined: Iterable[str]) -> tuple[str, ...]:
 
 
 def preflight(
-    properties: str, options: StartOptions, allowed: frozenset[ReasonKind], unknown: tuple[str, ...] = ()
+    properties: str, options: StartOptions, allowed: frozenset[str], unknown: tuple[str, ...] = ()
 ) -> Preflight:
     """Return what speaks against the start of the broker with this server.properties.
 
@@ -111,8 +118,8 @@ def preflight(
     config = read_properties(properties)
     providers = tuple(sorted(name for name, value in config.items() if _PROVIDER in value))
     answer = Preflight(
-        release=options.release, reasons=(), allowed=allowed, starts=(), unresolved=providers, collected=[],
-        checked=(properties,),
+        release=options.release, reasons=(), allowed=allowed, starts=(), unresolved=providers, premises=(),
+        collected=[], checked=(properties,),
     )  # fmt: skip
     if unknown:
         words = "comes from a config provider, which kcheck does not ask"
@@ -121,29 +128,25 @@ def preflight(
         )
     targets = tuple(target._replace(kind=TargetKind.LOG_DIR) for target in replica_targets(log_dirs_of(properties)))
     opened = LogDirs(options.release)
-    foreign = tuple(_foreign(targets, opened))
-    if foreign:
-        return replace(answer, reasons=foreign, checked=(*paths_of(targets), properties))
     options = with_copies(targets, options, opened)
     prediction = prediction_of(targets, options, opened, all_simulated=False)
-    reasons = (*(reason for start in prediction.log_dirs for reason in start_reasons(start)),
-               *_of_cluster(prediction.log_dirs, options))  # fmt: skip
+    reasons = tuple(premise_reasons(prediction.premises, ends_start=ENDS_START, takes_offline=TAKES_OFFLINE))
+    aborts = tuple(reason for reason in reasons if reason.kind is ReasonKind.ABORT)
+    if aborts:
+        reasons = aborts  # A broker that does not start loads nothing.
+    else:
+        of_starts = (reason for start in prediction.log_dirs for reason in start_reasons(start))
+        reasons = (*of_starts, *_of_cluster(prediction.log_dirs, options), *reasons)
+        if not reasons and any(finding.severity is Severity.ERROR for finding in prediction.collected):
+            reasons = (PreflightReason(ReasonKind.UNKNOWN, "kcheck could not look at all of it"),)
     return replace(
         answer,
         reasons=reasons,
+        premises=prediction.premises,
         starts=prediction.log_dirs,
         collected=prediction.collected,
         checked=(*paths_of(targets), properties),
     )
-
-
-def _foreign(targets: Iterable[Target], opened: LogDirs) -> Iterator[PreflightReason]:
-    """Yield the log dirs of other brokers: with them no release starts (MetaPropertiesEnsemble.verify 4.3.1)."""
-    for target in targets:
-        own = other_broker(target, opened.open(target).view)
-        if own is not None:
-            why = f"{META_PROPERTIES} says broker {own}, but the settings say {target.broker_id}"
-            yield PreflightReason(ReasonKind.ABORT, why, target.path)
 
 
 def _of_cluster(starts: tuple[LogDirPrediction, ...], options: StartOptions) -> Iterator[PreflightReason]:

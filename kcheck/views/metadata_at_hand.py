@@ -7,6 +7,7 @@ from typing import NamedTuple
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
 from kcheck.errors import UsageError
 from kcheck.model.cluster import ClusterImage
+from kcheck.model.premises import PremiseEvidence
 from kcheck.model.zookeeper_metadata import ZookeeperCopy
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_copy import read_copy
@@ -21,6 +22,14 @@ class NamedMetadata(NamedTuple):
     """Copies of KRaft logs, by cluster id."""
     zookeeper: ZookeeperCopy | None
     """The metadata in ZooKeeper; of several paths the first."""
+
+    @property
+    def clusters(self) -> tuple[PremiseEvidence, ...]:
+        """The clusters that they are of, with their paths."""
+        named = [PremiseEvidence(copy.path, cluster) for cluster, copies in self.copies.items() for copy in copies]
+        if self.zookeeper is not None and self.zookeeper.metadata.cluster_id is not None:
+            named.append(PremiseEvidence(self.zookeeper.path, self.zookeeper.metadata.cluster_id))
+        return tuple(named)
 
     @property
     def cluster_ids(self) -> list[str]:

@@ -30,6 +30,7 @@ from kcheck.model.views import LogDirView
 _OF_A_LOG_DIR = {*OFFSET_CHECKPOINTS, META_PROPERTIES}
 _REPLICA = re.compile(r"([0-9]+)=(.+)", re.DOTALL)
 _PROPERTIES_SIZE_MAX = 1 << 20
+SERVER_PROPERTIES = "server.properties"
 
 
 IsWanted = Callable[[str], bool]
@@ -140,11 +141,25 @@ def _of(path: str, broker_id: int | None) -> Iterator[Target]:
     elif _is_log_dir(tree, path, listing):
         yield target
     else:
-        log_dirs = [*_log_dirs_below(tree, path, listing, depth=2)]
-        if not log_dirs:
-            raise NotALogDirError(f"{path} is not a log dir or partition directory, and contains none")
-        for below in log_dirs:
-            yield target._replace(path=below, folder=split(below)[0])
+        yield from _below(target, listing)
+
+
+def _below(target: Target, listing: Listing) -> Iterator[Target]:
+    """Yield the log dirs in a folder, those of its server.properties if it has none, or itself if it is empty.
+
+    An empty directory is a new disk. NotALogDirError: nothing of Kafka.
+    """
+    log_dirs = [*_log_dirs_below(target.tree, target.path, listing, depth=2)]
+    for below in log_dirs:
+        yield target._replace(path=below, folder=split(below)[0])
+    if log_dirs:
+        return
+    if SERVER_PROPERTIES in listing.files:
+        yield from _server_properties(target.tree, join(target.path, SERVER_PROPERTIES), target.broker_id)
+    elif not any(listing):
+        yield target
+    else:
+        raise NotALogDirError(f"{target.path} is not a log dir or partition directory, and contains none")
 
 
 def _of_a_partition(name: str) -> bool:
@@ -209,11 +224,17 @@ def _server_properties(tree: Tree, path: str, broker_id: int | None) -> Iterator
     own = java_int(said) if said.isascii() and said.isdigit() else None
     if broker_id is not None and own is not None and own != broker_id:
         raise UsageError(f"{broker_id}={path}: the file says broker {own}")
-    directories = [*named.split(","), config.get("metadata.log.dir", "")]
-    for directory in dict.fromkeys(part.strip() for part in directories if part.strip()):
-        place = _in_bundle(path, directory) if tree.is_bundle else directory
-        said_id = own if broker_id is None else broker_id
+    said_id = own if broker_id is None else broker_id
+    for place in log_dirs_in(tree, path, config):
         yield Target(TargetKind.LOG_DIR, place, said_id, config=path, tree=tree if tree.is_bundle else tree_of(place))
+
+
+def log_dirs_in(tree: Tree, path: str, config: Mapping[str, str]) -> list[str]:
+    """Return the log dirs that a server.properties names, each once; UsageError if one leads out of its bundle."""
+    named = config.get("log.dirs") or config.get("log.dir") or ""
+    directories = [*named.split(","), config.get("metadata.log.dir", "")]
+    places = dict.fromkeys(part.strip() for part in directories if part.strip())
+    return [_in_bundle(path, directory) if tree.is_bundle else directory for directory in places]
 
 
 def _in_bundle(path: str, directory: str) -> str:

@@ -9,6 +9,10 @@ CORE = Path(__file__).parents[2] / "kcheck/core"
 SPEAKING = {
     "cluster/metadata_replay.py": "defects of records, as a parser has them",
     "cluster/znode_tree.py": "the same, of ZooKeeper's transactions",
+    **{
+        f"premises/{name}.py": "a premise is a sentence, and so is what refutes it"
+        for name in ("age", "identity", "metadata", "presence", "settings")
+    },
     "start/startup.py": "which file Kafka's exception is about",
 }
 """The modules with sentences, each with a reason."""

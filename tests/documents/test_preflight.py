@@ -5,9 +5,10 @@ import pytest
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.preflight import ReasonKind
 from kcheck.core.start.startup import Outcome
-from kcheck.documents.preflight import PreflightReason, cluster_reasons, start_reasons
+from kcheck.documents.preflight import PreflightReason, cluster_reasons, premise_reasons, start_reasons
 from kcheck.model.entries import Offset
 from kcheck.model.loss import LostRecords
+from kcheck.model.premises import JudgedPremise, PremiseStatus
 from tests.core.start.test_preflight import cluster, partition, start
 
 
@@ -52,15 +53,42 @@ def test_lost_records_are_named() -> None:
 def test_the_reasons_of_the_metadata() -> None:
     """Of many partitions the first are named."""
     unclean, image = [start(clean=False)], cluster(*[(1,)] * 5, isr=(2,))
-    (empty, elr) = cluster_reasons(image, 1, unclean, has_elr=True)
-    assert empty == PreflightReason(
-        ReasonKind.LOSS,
-        "t-0, t-1, t-2 and 2 more may lead by the metadata, but no directory is here: the broker makes them again,"
-        " empty, and the other replicas would delete their records; start those first",
-    )
+    (elr,) = cluster_reasons(image, 1, unclean, has_elr=True)
     assert elr == PreflightReason(
         ReasonKind.ELR, "its last shutdown was not clean, so it leaves the ELR of t-0, t-1, t-2 and 2 more"
     )
-    (_, alone) = cluster_reasons(cluster((1,)), 1, unclean, has_elr=True)
+    (alone,) = cluster_reasons(cluster((1,)), 1, unclean, has_elr=True)
     assert alone.why.endswith("the ELR of t-0, 1 of which then have no replica in sync")
-    assert [empty] == [*cluster_reasons(image, 1, unclean, has_elr=False)]
+    assert [] == [*cluster_reasons(image, 1, unclean, has_elr=False)]
+
+
+def judged(status: PremiseStatus, premise: str, provide: str | None = None) -> JudgedPremise:
+    """Return a premise of broker 1."""
+    return JudgedPremise(premise, status, f"{premise} says", 1, provide=provide)
+
+
+def test_premises_that_do_not_hold_are_reasons() -> None:
+    """Without some the broker does not start; without others it starts and loses; what was not seen is not known."""
+    premises = (
+        judged(PremiseStatus.PROVEN, "P101"),
+        judged(PremiseStatus.REFUTED, "P102"),
+        judged(PremiseStatus.REFUTED, "P701"),
+        judged(PremiseStatus.NOT_SEEN, "P303", "--metadata"),
+    )
+    assert [
+        PreflightReason(ReasonKind.ABORT, "P102 says", premise="P102"),
+        PreflightReason(ReasonKind.LOSS, "P701 says", premise="P701"),
+        PreflightReason(ReasonKind.UNKNOWN, "P303 says; name --metadata", premise="P303"),
+    ] == [*premise_reasons(premises, ends_start=frozenset({"P101", "P102"}), takes_offline=frozenset())]
+
+
+def test_premises_about_log_dirs_that_go_offline() -> None:
+    """The start of a log dir says that it goes offline; what holds for the broker is a reason; a note is none."""
+    premises = (
+        judged(PremiseStatus.REFUTED, "P402")._replace(log_dir="d2"),
+        judged(PremiseStatus.REFUTED, "P404"),
+        judged(PremiseStatus.NOT_SEEN, "P405"),
+    )
+    assert [PreflightReason(ReasonKind.OFFLINE, "P404 says", premise="P404")] == [
+        *premise_reasons(premises, ends_start=frozenset({"P405"}), takes_offline=frozenset({"P402", "P404"}))
+    ]

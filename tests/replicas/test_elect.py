@@ -82,15 +82,17 @@ def test_a_cut_inside_of_a_batch_takes_the_whole_batch() -> None:
     assert candidate["lost"]["records"] == 40
 
 
+BOTH = "process.roles=broker,controller"
+
+
 @pytest.mark.parametrize(
     ("lines", "named", "elected"),
     [
-        ("unclean.leader.election.enable=true", True, 2),
+        (f"unclean.leader.election.enable=true\n{BOTH}", True, 2),
         ("unclean.leader.election.enable=true", False, 2),
-        ("unclean.leader.election.enable=true\nprocess.roles=broker,controller", True, 2),
         ("unclean.leader.election.enable=true\nprocess.roles=broker", True, None),
-        ("unclean.leader.election.enable=false", True, None),
-        ("min.insync.replicas=2", True, None),
+        (f"unclean.leader.election.enable=false\n{BOTH}", True, None),
+        (f"min.insync.replicas=2\n{BOTH}", True, None),
     ],
 )
 def test_what_the_file_of_a_controller_says(lines: str, named: bool, elected: int | None) -> None:

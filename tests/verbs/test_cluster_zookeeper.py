@@ -10,6 +10,7 @@ import pytest
 
 import kcheck
 from kcheck.errors import UsageError
+from kcheck.model.finding import Severity
 from kcheck.model.report import PartitionFilter
 from tests.builders import epochs, flip_byte, log_dir, meta_properties, partition_dir, partition_metadata, run, write
 from tests.test_brokers import BROKERS
@@ -124,8 +125,8 @@ def test_a_topic_id_that_only_zookeeper_names(of_zookeeper: Path) -> None:
 
 
 def test_metadata_of_zookeeper_that_are_damaged_or_of_another_cluster(of_zookeeper: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="--metadata is of cluster"):
-        kcheck.check(of_zookeeper, metadata=[ZOOKEEPER / "1.1.1"], kafka="3.9")
+    refused = kcheck.check(of_zookeeper, metadata=[ZOOKEEPER / "1.1.1"], kafka="3.9").findings
+    assert ["KC315"] == [finding.id for finding in refused if finding.severity is Severity.FATAL]
     copy = shutil.copytree(ZOOKEEPER / "3.9.2", tmp_path / "z")
     flip_byte(copy / "version-2" / "log.49", 100)
     with pytest.raises(UsageError, match=f"--metadata {copy}: "):

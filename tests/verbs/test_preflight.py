@@ -35,9 +35,9 @@ def broker(tmp_path: Path) -> Path:
     return path
 
 
-def answer(path: Path, **asked: Any) -> tuple[bool, list[tuple[str, bool]]]:
+def answer(path: Path, **asked: Any) -> tuple[bool | None, list[tuple[str, bool]]]:
     """Return whether the broker may start, and the reasons with whether they are allowed."""
-    said = kcheck.preflight(path, **asked).to_dict()
+    said = kcheck.preflight(path, **{"metadata": [STOPPED / "broker-3"], **asked}).to_dict()
     return said["may_start"], [(row["kind"], row["allowed"]) for row in said["reasons"]]
 
 
@@ -61,31 +61,31 @@ def test_strays(broker: Path) -> None:
         BROKERS / "4.3.1" / "tiered" / "broker-1" / "data1" / "whole-0", broker.parent / "data1" / "whole-0"
     )
     assert answer(broker) == (False, [("stray", False)])
-    (row,) = kcheck.preflight(broker).to_dict()["reasons"]
+    (row,) = kcheck.preflight(broker, metadata=[STOPPED / "broker-3"]).to_dict()["reasons"]
     assert (row["dir"], row["topic"], row["partition"]) == ("whole-0", "whole", 0)
 
 
 def test_a_new_disk(tmp_path: Path) -> None:
-    """The replicas of the old one may lead by the metadata: they would with empty logs."""
+    """Killed, the broker leaves the ELR of its replicas: it leads none of them empty, but who has them is not known."""
     dead_disk(tmp_path)
     old, new = (tmp_path / "broker-1" / name / "meta.properties" for name in ("data1", "data2"))
     lines = old.read_text("utf-8").splitlines(keepends=True)
     new.write_text("".join(line for line in lines if not line.startswith("directory.id")), "utf-8")
     path = tmp_path / "broker-1" / "server.properties"
-    path.write_text(f"node.id=1\nlog.dirs={old.parent},{new.parent}\n", "utf-8")
-    assert answer(path) == (False, [("loss", False)])
-    (row,) = kcheck.preflight(path).to_dict()["reasons"]
-    assert (row["log_dir"], row["why"][:73]) == (
-        None,
-        "__consumer_offsets-0, __transaction_state-0, codecs-0 and 2 more may lead",
-    )
+    path.write_text(f"node.id=1\nprocess.roles=broker\nlog.dirs={old.parent},{new.parent}\n", "utf-8")
+    assert answer(path, metadata=[]) == (None, [("unknown", False), ("unknown", False)])
+    said = kcheck.preflight(path).to_dict()
+    assert [row["premise"] for row in said["reasons"]] == ["P302", "P303"]
+    assert said["reasons"][0]["why"].startswith("__consumer_offsets-0, __transaction_state-0, codecs-0 and 2 more have")
 
 
 def test_lost_records(tmp_path: Path) -> None:
     path = tmp_path / "server.properties"
-    path.write_text(f"log.dirs={CASES / 'kc141-batch-crc' / 'flipped-bit-unclean' / 'before'}\n", "utf-8")
-    assert answer(path) == (False, [("loss", False)])
-    assert answer(path, allow=["loss"]) == (True, [("loss", True)])
+    before = CASES / "kc141-batch-crc" / "flipped-bit-unclean" / "before"
+    path.write_text(f"node.id=1\nprocess.roles=broker\nlog.dirs={before}\n", "utf-8")
+    assert answer(path, metadata=[]) == (False, [("loss", False), ("unknown", False)])
+    assert answer(path, metadata=[], allow=["loss"]) == (None, [("loss", True), ("unknown", False)])
+    assert answer(path, metadata=[], allow=["loss", "P303"]) == (True, [("loss", True), ("unknown", True)])
 
 
 def test_a_broker_that_cannot_start(broker: Path) -> None:
@@ -96,17 +96,17 @@ def test_a_broker_that_cannot_start(broker: Path) -> None:
         answer(broker, allow=["abort"])
 
 
-def test_a_log_dir_that_cannot_be_read(broker: Path) -> None:
+def test_a_log_dir_that_is_missing(broker: Path) -> None:
     shutil.rmtree(broker.parent / "data1")
-    report = kcheck.preflight(broker, kafka="4.3")
-    assert (report.may_start, report.is_unknown) == (False, True)
-    assert [finding.id for finding in report.findings] == ["KC001"]
+    said = kcheck.preflight(broker, kafka="4.3").to_dict()
+    assert (said["may_start"], [row["premise"] for row in said["reasons"]]) == (False, ["P301"])
+    assert said["findings"] == []
 
 
 def test_config_providers_are_named_and_not_asked(broker: Path) -> None:
     """A setting that is needed to find the log dirs makes the answer unknown."""
     broker.write_text(broker.read_text("utf-8") + "ssl.key.password=${file:/x:y}\n", "utf-8")
-    said = kcheck.preflight(broker).to_dict()
+    said = kcheck.preflight(broker, metadata=[STOPPED / "broker-3"]).to_dict()
     assert (said["may_start"], said["unresolved"]) == (True, ["ssl.key.password"])
     broker.write_text("node.id=2\nlog.dirs=${env:DIRS}\n", "utf-8")
     said = kcheck.preflight(broker, kafka="4.3").to_dict()
@@ -120,7 +120,7 @@ def test_without_log_dirs_kafka_uses_its_default(broker: Path, monkeypatch: pyte
     monkeypatch.setattr(preflight, "DEFAULT_LOG_DIR", str(broker.parent / "data1"))
     assert answer(broker) == (True, [])
     monkeypatch.setattr(preflight, "DEFAULT_LOG_DIR", str(broker.parent / "missing"))
-    assert [row["kind"] for row in kcheck.preflight(broker).to_dict()["reasons"]] == ["unknown"]
+    assert [row["premise"] for row in kcheck.preflight(broker).to_dict()["reasons"]] == ["P301"]
 
 
 def test_a_directory_is_no_configuration(broker: Path) -> None:
@@ -132,7 +132,7 @@ def test_the_other_end_of_a_range_is_not_computed(broker: Path) -> None:
     """A script wants one answer: for the newest release that the files fit."""
     shutil.rmtree(broker.parent / "data1" / METADATA)
     answered = kcheck.preflight(broker)
-    assert answered.outcomes()[1] == {}
+    assert [*(answered.outcomes()[1] or {})] == [("preflight unknown", None, None)]
     assert answered.report().evidence is not None
 
 

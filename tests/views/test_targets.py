@@ -139,8 +139,11 @@ def test_a_link_that_the_user_named_is_followed() -> None:
     assert [(TargetKind.LOG_DIR, "data")] == kinds("data")
 
 
-def test_an_empty_folder_is_an_error() -> None:
+def test_an_empty_folder_is_a_new_disk() -> None:
+    """A broker would start on it; a folder with other files is an error."""
     Path("data").mkdir()
+    assert [(TargetKind.LOG_DIR, "data")] == kinds("data")
+    Path("data/notes.txt").touch()
     with pytest.raises(NotALogDirError) as caught:
         kinds("data")
     assert caught.value.exit_code == 2
@@ -149,6 +152,7 @@ def test_an_empty_folder_is_an_error() -> None:
 def test_one_wrong_path_of_many_is_named() -> None:
     log_dir(Path("good"))
     Path("bad").mkdir()
+    Path("bad/notes.txt").touch()
     with pytest.raises(NotALogDirError, match=r"^bad "):
         kinds("good", "bad")
 

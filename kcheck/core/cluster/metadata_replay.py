@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from kcheck.model.cluster import (
     DECISIVE_CONFIGS,
+    LIMITED_CONFIGS,
     MIGRATING_DIRECTORY,
     NO_LEADER,
     BrokerRegistration,
@@ -25,6 +26,7 @@ _UNCHANGED = -2
 """The leader of a PartitionChangeRecord that leaves the leader and its epoch as they are."""
 RESOURCES = {2: "topic", 4: "broker"}
 """Resources whose settings count, by the type in a ConfigRecord."""
+_KEPT_CONFIGS = {"topic": DECISIVE_CONFIGS | LIMITED_CONFIGS, "broker": DECISIVE_CONFIGS}
 _MECHANISMS = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
 _MIGRATION_STATES = ("none", "migration", "pre-migration", "post-migration")
 METADATA_VERSION, KRAFT_VERSION = "metadata.version", "kraft.version"
@@ -299,7 +301,7 @@ class MetadataReplay:
     def _config(self, data: Fields, offset: int) -> None:
         del offset
         kind, name = RESOURCES.get(data["resourceType"]), data["name"]
-        if kind is None or name not in DECISIVE_CONFIGS:
+        if kind is None or name not in _KEPT_CONFIGS[kind]:
             return
         config = self._configs.setdefault((kind, data["resourceName"]), {})
         if data["value"] is None:

@@ -152,6 +152,12 @@ class PartitionElection(NamedTuple):
         return None if self.best is None else self.leaders.get(self.best)
 
     @property
+    def starts_empty(self) -> bool:
+        """Whether no disk here has its log in a log dir that a broker serves, although every replica is here."""
+        served = [row for row in self.candidates if row.state in (CopyState.CURRENT, CopyState.MISSING)]
+        return bool(served) and not self.unknown_replicas and all(row.state is CopyState.MISSING for row in served)
+
+    @property
     def needs_unclean(self) -> bool:
         """Whether the controller elects nobody here by itself although somebody could lead."""
         return self.seats is not None and self.kafka_now is None and bool(self.leaders)

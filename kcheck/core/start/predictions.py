@@ -164,6 +164,8 @@ class PartitionPrediction(NamedTuple):
     """Why kcheck could not read the directory; None if it could."""
     promoted: bool = False
     """Whether it is a future log that replaces the current one."""
+    whole: LostRecords | None = None
+    """All records of a future log, which is emptied if the broker has no current log; None if it has none."""
     unproven: LostRecords | None = None
     """Bytes that the start removes and that no header, segment or high watermark shows to be of a record."""
 

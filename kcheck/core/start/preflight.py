@@ -9,7 +9,7 @@ from kcheck.core.start.startup import Outcome
 from kcheck.core.start.strays import registers_cleanly
 from kcheck.core.start.verdicts import is_set_aside
 from kcheck.model.cluster import ClusterImage
-from kcheck.model.names import LIVE, TopicPartition
+from kcheck.model.names import TopicPartition
 
 
 class ReasonKind(StrEnum):
@@ -74,27 +74,6 @@ def elr_exit(image: ClusterImage, broker_id: int | None, starts: Iterable[LogDir
         return None
     alone = sum(1 for _, _, partition in members if not partition.isr and partition.elr == (broker_id,))
     return ElrExit(tuple(TopicPartition(topic.name, number) for topic, number, _ in members), alone)
-
-
-def unplaced_replicas(
-    image: ClusterImage, broker_id: int | None, starts: Iterable[LogDirPrediction]
-) -> tuple[TopicPartition, ...]:
-    """Return the replicas that may lead and have no directory, as after the loss of a disk.
-
-    The broker makes them again, empty, and has them placed in the log dir where they are then
-    (ReplicationControlManager.handleAssignReplicasToDirs): from then on the controller can elect them.
-    """
-    here = set[tuple[str, int]]()
-    for start in starts:
-        if start.unread:
-            return ()
-        directories = (partition.directory for partition in start.partitions)
-        here |= {(directory.topic, directory.partition) for directory in directories if directory.state in LIVE}
-    return tuple(
-        TopicPartition(topic.name, number)
-        for topic, number, partition in image.partitions()
-        if broker_id in (*partition.isr, *partition.elr, *partition.last_known_elr) and (topic.name, number) not in here
-    )
 
 
 def _is_of_epoch(start: LogDirPrediction, epoch: int | None) -> bool:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
-from kcheck.core.start.preflight import ElrExit, ReasonKind, elr_exit, reasons_against, unplaced_replicas
+from kcheck.core.start.preflight import ElrExit, ReasonKind, elr_exit, reasons_against
 from kcheck.core.start.startup import Mode, Outcome
 from kcheck.formats.clean_shutdown import CleanShutdown
 from kcheck.model.cluster import BrokerRegistration, ClusterImage, PartitionRegistration, TopicImage
@@ -76,15 +76,3 @@ def test_who_is_in_no_elr_loses_none() -> None:
     assert elr_exit(cluster((9,)), 9, unclean) is None
     assert elr_exit(cluster((1,)), None, unclean) is None
     assert elr_exit(cluster((1,), (1, 2), isr=(2,)), 1, unclean) == ElrExit((("t", 0), ("t", 1)), 0)
-
-
-def test_replicas_that_may_lead_have_no_directory() -> None:
-    """Nothing is said if a log dir cannot be read, or if the replica is not in sync."""
-    in_elr, in_isr = PartitionRegistration((1, 2), (), elr=(1,)), PartitionRegistration((1, 2), (1, 2))
-    last, other = PartitionRegistration((1, 2), (), last_known_elr=(1,)), PartitionRegistration((1, 2), (2,))
-    image = ClusterImage({"t": TopicImage("t", None, dict(enumerate((in_elr, in_isr, last, other))))})
-    here = start(partition(Outcome.OK))
-    assert here.partitions[0].dir == "t-0"
-    assert unplaced_replicas(image, 1, [here]) == (("t", 1), ("t", 2))
-    assert unplaced_replicas(image, 1, [here, start(unread=True)]) == ()
-    assert unplaced_replicas(cluster((2,)), 1, [start()]) == ()

@@ -1,0 +1,15 @@
+"""What a green answer about a start rests on: one table of premises, asked by every verb.
+
+- `facts`: what is known about a broker that is about to start?
+- `premise`, `judged`: what is a premise, and which judgements are there?
+- `identity`: do the ids of cluster, broker, log dirs and voters agree?
+- `clusters`: which cluster are brokers of, whose disks name different ones?
+- `metadata`: has the metadata log been lost, or is it in the wrong log dir?
+- `presence`: are all log dirs and a copy of the metadata there?
+- `rights`: may the broker's user use all files?
+- `resources`: are the mounts, the bytes and the maps there that a start needs?
+- `limits`: which values of settings does each release refuse?
+- `settings`: does the release accept the settings and the configurations of topics?
+- `age`: is a disk an old copy?
+- `table`: which premises are there, and what do the files of a broker show?
+"""

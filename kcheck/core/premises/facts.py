@@ -1,0 +1,99 @@
+"""What the premises of one broker's start are judged by: its log dirs, its settings and the metadata of its cluster."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from kcheck.core.cluster.copies import MetadataCopy
+from kcheck.core.start.startup import Mode
+from kcheck.model.cluster import ClusterImage, QuorumState
+from kcheck.model.java import java_int
+from kcheck.model.names import CLUSTER_METADATA, PartitionDirectory
+from kcheck.model.premises import PremiseEvidence
+from kcheck.model.release import Release
+from kcheck.model.rights import LogDirRights, Volume
+
+
+class LogDirFacts(NamedTuple):
+    """A log dir that the broker uses when it starts."""
+
+    path: str
+    """Its path, as the settings or the user name it."""
+    is_there: bool = True
+    """Whether the directory exists."""
+    is_readable: bool = True
+    """Whether kcheck could list it and read its meta.properties."""
+    identity: Mapping[str, str] | None = None
+    """The entries of meta.properties; None without the file, or if it has no entry that counts."""
+    directories: tuple[PartitionDirectory, ...] = ()
+    """Its partition directories."""
+    clean: bool = False
+    """Whether its last shutdown was clean."""
+    shutdown_epoch: int | None = None
+    """The broker epoch in .kafka_cleanshutdown; None without one."""
+    rights: LogDirRights | None = None
+    """What the broker's user may not do in it; None if kcheck cannot see that, as in a store."""
+    volume: Volume | None = None
+    """Its file system; None if that is not the broker's, as in a store, or on another machine."""
+    written: int = 0
+    """How many bytes the start certainly adds to it."""
+
+    @property
+    def has_metadata_log(self) -> bool:
+        """Whether `__cluster_metadata-0` is in it."""
+        return any(directory.topic == CLUSTER_METADATA for directory in self.directories)
+
+
+class BrokerFacts(NamedTuple):
+    """A broker that is about to start."""
+
+    broker_id: int | None
+    """Its id, from the user, the settings or the disk."""
+    release: Release
+    """Its Kafka release."""
+    mode: Mode
+    """Where the cluster keeps its metadata."""
+    log_dirs: tuple[LogDirFacts, ...]
+    """Its log dirs."""
+    config: Mapping[str, str] | None = None
+    """Its server.properties; None if it is not known."""
+    config_path: str | None = None
+    """The path of that file."""
+    metadata_log_dir: str | None = None
+    """The log dir in which the settings keep the metadata log; None if it is not known."""
+    is_complete: bool = True
+    """Whether `log_dirs` are all log dirs of the broker."""
+    clusters: tuple[PremiseEvidence, ...] = ()
+    """The cluster ids of the metadata that the user names: path and id."""
+    copies: tuple[MetadataCopy, ...] = ()
+    """The copies of the metadata of its cluster."""
+    image: ClusterImage | None = None
+    """The metadata that decides: of the newest copy, or in ZooKeeper; None without any."""
+    image_path: str | None = None
+    """Where that metadata is."""
+    elected: QuorumState | None = None
+    """Its own quorum-state."""
+    map_count_max: int | None = None
+    """How many maps a process may have on the broker's machine; None if that is not known."""
+
+    def setting(self, name: str) -> str | None:
+        """Return a setting without surrounding spaces; None if it is missing, empty or not known."""
+        value = "" if self.config is None else self.config.get(name, "").strip()
+        return value or None
+
+    @property
+    def roles(self) -> frozenset[str]:
+        """The roles in process.roles; none if they are not known."""
+        roles = (self.setting("process.roles") or "").split(",")
+        return frozenset(role.strip() for role in roles) - {""}
+
+    @property
+    def configured_voters(self) -> frozenset[int]:
+        """The ids in controller.quorum.voters, which has `ID@HOST:PORT` entries; none if it is not set."""
+        entries = (self.setting("controller.quorum.voters") or "").split(",")
+        numbers = (java_int(entry.partition("@")[0].strip()) for entry in entries)
+        return frozenset(number for number in numbers if number is not None)
+
+    @property
+    def name(self) -> str:
+        """The broker in a sentence."""
+        return "the broker" if self.broker_id is None else f"broker {self.broker_id}"

@@ -1,0 +1,223 @@
+"""Premises about ids: of clusters, nodes, log dirs and voters."""
+
+from collections.abc import Iterator
+
+from kcheck.core.premises.facts import BrokerFacts
+from kcheck.core.premises.judged import not_seen, proven, refuted
+from kcheck.core.premises.premise import Premise, PremiseKind
+from kcheck.core.start.startup import Mode
+from kcheck.model.java import java_int
+from kcheck.model.names import META_PROPERTIES
+from kcheck.model.premises import JudgedPremise, PremiseEvidence
+
+_CLUSTER_ID, _DIRECTORY_ID = "cluster.id", "directory.id"
+
+
+def cluster_id(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Compare the cluster id of each log dir with those of the metadata that the user names."""
+    theirs = {evidence.says for evidence in facts.clusters}
+    for log_dir in facts.log_dirs:
+        own = (log_dir.identity or {}).get(_CLUSTER_ID)
+        if own is None or not theirs:
+            continue
+        evidence = (PremiseEvidence(f"{log_dir.path}/{META_PROPERTIES}", f"cluster.id={own}"), *facts.clusters)
+        if own in theirs:
+            yield proven(premise, facts, *evidence)
+        else:
+            sentence = f"the disk of {facts.name} is of cluster {own}, the cluster is {', '.join(sorted(theirs))}"
+            yield refuted(premise, facts, sentence, *evidence, log_dir=log_dir.path)
+
+
+def node_id(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Compare node.id or broker.id of the settings with each meta.properties."""
+    stated = _stated_id(facts)
+    if stated is None:
+        return
+    setting = PremiseEvidence(facts.config_path or "", f"broker {stated}")
+    for log_dir in facts.log_dirs:
+        identity = log_dir.identity or {}
+        own = java_int((identity.get("node.id") or identity.get("broker.id") or "").strip())
+        if own is None:
+            continue
+        place = PremiseEvidence(f"{log_dir.path}/{META_PROPERTIES}", f"broker {own}")
+        if own == stated:
+            yield proven(premise, facts, place, setting)
+        else:
+            sentence = f"{META_PROPERTIES} says broker {own}, but the settings say {stated}"
+            yield refuted(premise, facts, sentence, place, setting, log_dir=log_dir.path)
+
+
+def _stated_id(facts: BrokerFacts) -> int | None:
+    """Return the id in the settings; None if there is none, or if the broker generates it."""
+    number = java_int(facts.setting("node.id") or facts.setting("broker.id") or "")
+    return None if number is None or number < 0 else number
+
+
+def generated_id(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for a ZooKeeper broker that would generate its id although its log dirs contain replicas."""
+    generates = (facts.setting("broker.id.generation.enable") or "true").lower() == "true"
+    if facts.mode is not Mode.ZOOKEEPER or facts.config is None or _stated_id(facts) is not None or not generates:
+        return
+    places = [log_dir for log_dir in facts.log_dirs if log_dir.is_there and log_dir.is_readable]
+    named = [log_dir for log_dir in places if "broker.id" in (log_dir.identity or {})]
+    replicas = [log_dir.path for log_dir in places if log_dir.directories]
+    if named:
+        yield proven(premise, facts, PremiseEvidence(f"{named[0].path}/{META_PROPERTIES}", "broker.id"))
+    elif replicas:
+        sentence = (
+            f"no log dir has a {META_PROPERTIES} and broker.id is not set: the broker generates a new id, and the"
+            f" replicas in {', '.join(replicas)} stay with the old one"
+        )
+        yield refuted(premise, facts, sentence, *(PremiseEvidence(path, "replicas") for path in replicas))
+
+
+def is_formatted(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for a KRaft node none of whose log dirs is formatted."""
+    if facts.mode is not Mode.KRAFT or (facts.config is None and not facts.release.is_kraft_only):
+        return
+    if any(log_dir.identity is not None or not log_dir.is_readable for log_dir in facts.log_dirs):
+        return
+    there = [log_dir.path for log_dir in facts.log_dirs if log_dir.is_there]
+    if there and facts.is_complete:
+        ids = sorted({evidence.says for evidence in facts.clusters}) or ["CLUSTER_ID"]
+        config = facts.config_path or "server.properties"
+        sentence = (
+            f"{', '.join(there)} is not formatted; kafka-storage.sh format --cluster-id {ids[0]} --config {config}"
+        )
+        yield refuted(premise, facts, sentence, *(PremiseEvidence(path, f"no {META_PROPERTIES}") for path in there))
+
+
+def static_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Compare controller.quorum.voters with the voters in the node's own quorum-state."""
+    configured = facts.configured_voters
+    known = facts.elected.voters if facts.elected is not None else None
+    if not configured or known is None:
+        return
+    setting = PremiseEvidence(facts.config_path or "", f"voters {_listed(configured)}")
+    state = PremiseEvidence("quorum-state", f"voters {_listed(frozenset(known))}")
+    if configured == frozenset(known):
+        yield proven(premise, facts, setting, state)
+    elif facts.release.compares_voters_with_quorum_state:
+        sentence = f"controller.quorum.voters is {_listed(configured)}, quorum-state has {_listed(frozenset(known))}"
+        yield refuted(premise, facts, sentence, setting, state)
+    else:
+        new = configured - {copy.node_id for copy in facts.copies if copy.node_id is not None}
+        sentence = (
+            f"controller.quorum.voters is {_listed(configured)}, quorum-state has {_listed(frozenset(known))}: a"
+            " majority of the new list decides, and voters with empty logs can elect each other"
+        )
+        if new:
+            yield not_seen(premise, facts, sentence, f"the log dirs of voters {_listed(new)}", setting, state)
+
+
+def _listed(numbers: frozenset[int]) -> str:
+    return ",".join(map(str, sorted(numbers)))
+
+
+def voter_is_controller(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for a node that is a broker alone, although the settings list it as a voter."""
+    own, voters, roles = _stated_id(facts), facts.configured_voters, facts.roles
+    if not roles or own is None or not voters:
+        return
+    setting = PremiseEvidence(facts.config_path or "", f"process.roles={','.join(sorted(roles))}")
+    if "controller" not in roles and own in voters:
+        sentence = f"process.roles is broker, but node {own} is in controller.quorum.voters"
+        yield refuted(premise, facts, sentence, setting)
+    else:
+        yield proven(premise, facts, setting)
+
+
+def directory_ids(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for log dirs that the metadata lists under another broker: a cloned disk."""
+    owners = {
+        directory: broker.broker_id
+        for copy in facts.copies
+        for broker in copy.image.brokers.values()
+        for directory in broker.log_dirs
+    }
+    for log_dir in facts.log_dirs:
+        own = (log_dir.identity or {}).get(_DIRECTORY_ID)
+        owner = None if own is None else owners.get(own)
+        if owner is None:
+            continue
+        evidence = PremiseEvidence(f"{log_dir.path}/{META_PROPERTIES}", f"directory.id={own}")
+        if owner == facts.broker_id:
+            yield proven(premise, facts, evidence)
+        elif facts.broker_id is not None:
+            sentence = f"directory.id {own} is registered by broker {owner}: the disk is a copy of that broker's disk"
+            yield refuted(premise, facts, sentence, evidence, log_dir=log_dir.path)
+
+
+def voter_directory(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Compare the directory id of a voter's metadata log dir with the voter set in the metadata."""
+    newest = max(
+        (copy for copy in facts.copies if copy.voter_set), key=lambda copy: (copy.epoch, copy.end), default=None
+    )
+    if newest is None:
+        return
+    voter = next((voter for voter in newest.voter_set if voter.voter_id == facts.broker_id), None)
+    ids = [(log_dir.path, (log_dir.identity or {}).get(_DIRECTORY_ID)) for log_dir in facts.log_dirs]
+    if voter is None or not any(own for _, own in ids):
+        return
+    evidence = tuple(PremiseEvidence(f"{path}/{META_PROPERTIES}", f"directory.id={own}") for path, own in ids if own)
+    if any(own == voter.directory_id for _, own in ids):
+        yield proven(premise, facts, *evidence)
+        return
+    others = frozenset(voter.voter_id for voter in newest.voter_set) - {facts.broker_id}
+    missing = others - {copy.node_id for copy in facts.copies}
+    own = next(own for _, own in ids if own)
+    sentence = f"node {facts.broker_id} has directory {own}, the voter set has {voter.directory_id}: it has no vote"
+    if missing:
+        yield not_seen(premise, facts, sentence, f"the log dirs of voters {_listed(frozenset(missing))}", *evidence)
+
+
+TABLE = (
+    Premise(
+        "P101", PremiseKind.IDENTITY, "The log dirs are of the cluster that the metadata is of.",
+        "cluster.id in meta.properties is the id of the given metadata.",
+        "KRaft controllers refuse the registration for ever; a ZooKeeper broker ends.",
+        "ClusterControlManager.registerBroker 3.3 to 4.3.1; KafkaServer.startup 2.4 to 3.9", cluster_id,
+    ),
+    Premise(
+        "P102", PremiseKind.IDENTITY, "The settings and the log dirs name the same broker.",
+        "node.id or broker.id of the settings is in every meta.properties.",
+        "The process ends: the stored node id does not match.",
+        "KafkaServer.getBrokerIdAndOfflineDirs to 3.6; MetaPropertiesEnsemble.verify 3.7 to 4.3.1", node_id,
+    ),
+    Premise(
+        "P103", PremiseKind.IDENTITY, "The broker keeps its id.",
+        "The settings or a meta.properties name the id.",
+        "ZooKeeper gives the broker a new id; its replicas stay with the old one.",
+        "KafkaServer.getOrGenerateBrokerId 0.9 to 3.9", generated_id,
+    ),
+    Premise(
+        "P104", PremiseKind.IDENTITY, "The log dirs are formatted.",
+        "A log dir has a meta.properties.",
+        "The process ends: no readable meta.properties files found.",
+        "KafkaRaftServer.initializeLogDirs 3.3 to 4.3.1", is_formatted,
+    ),
+    Premise(
+        "P105", PremiseKind.IDENTITY, "The settings and quorum-state name the same voters.",
+        "The ids in controller.quorum.voters are those in quorum-state.",
+        "2.7 to 3.8: the process ends. 3.9 and later: a majority of the new list decides.",
+        "QuorumState.initialize 2.7 to 3.8; KafkaRaftClient 3.9 to 4.3.1", static_voters,
+    ),
+    Premise(
+        "P106", PremiseKind.IDENTITY, "No other broker has registered these log dirs.",
+        "The metadata lists each directory.id under this broker.",
+        "Controllers refuse the registration for ever: the directory is registered by another broker.",
+        "ClusterControlManager.registerBroker 3.7 to 4.3.1", directory_ids,
+    ),
+    Premise(
+        "P107", PremiseKind.IDENTITY, "A voter has the directory id of the voter set.",
+        "directory.id in meta.properties is the id in the newest voter set.",
+        "The node starts as an observer and has no vote.",
+        "KRaftControlRecordStateMachine, VoterSet 3.9 to 4.3.1", voter_directory,
+    ),
+    Premise(
+        "P108", PremiseKind.SETTINGS, "A voter has the role of a controller.",
+        "process.roles contains controller, or the node is not in controller.quorum.voters.",
+        "The process ends: the node id must not be in the set of voters.",
+        "KafkaConfig.validateValues 3.0 to 4.3.1", voter_is_controller,
+    ),
+)  # fmt: skip

@@ -1,0 +1,115 @@
+"""Premises about the copy of the metadata that decides, and about the log dir that contains it."""
+
+from collections.abc import Iterator
+
+from kcheck.core.cluster.copies import newest_copy
+from kcheck.core.cluster.quorum import kept_to
+from kcheck.core.premises.facts import BrokerFacts
+from kcheck.core.premises.judged import not_seen, proven, refuted
+from kcheck.core.premises.premise import Premise, PremiseKind
+from kcheck.core.start.startup import Mode
+from kcheck.model.names import CLUSTER_METADATA
+from kcheck.model.premises import JudgedPremise, PremiseEvidence
+
+_METADATA_LOG = f"{CLUSTER_METADATA}-0"
+
+
+def metadata_log_dir(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Compare the log dir that contains the metadata log with the one that the settings name for it."""
+    expected = facts.metadata_log_dir
+    holders = [log_dir.path for log_dir in facts.log_dirs if log_dir.has_metadata_log]
+    if facts.mode is not Mode.KRAFT or expected is None or not holders:
+        return
+    evidence = tuple(PremiseEvidence(path, _METADATA_LOG) for path in holders)
+    if holders == [expected]:
+        yield proven(premise, facts, *evidence)
+        return
+    other = next(path for path in holders if path != expected)
+    sentence = (
+        f"{_METADATA_LOG} is in {other}, but the settings keep it in {expected}: set metadata.log.dir, or restore the"
+        " order of log.dirs"
+    )
+    yield refuted(premise, facts, sentence, *evidence, log_dir=other)
+
+
+def voter_keeps_its_log(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for a controller with partitions and without a metadata log: it can help to elect an empty history."""
+    if "controller" not in facts.roles or any(not log_dir.is_readable for log_dir in facts.log_dirs):
+        return
+    holders = [log_dir.path for log_dir in facts.log_dirs if log_dir.has_metadata_log]
+    used = [log_dir.path for log_dir in facts.log_dirs if log_dir.directories and log_dir.identity is not None]
+    if holders:
+        yield proven(premise, facts, *(PremiseEvidence(path, _METADATA_LOG) for path in holders))
+    elif used:
+        sentence = (
+            f"{facts.name} is a controller with partitions and has lost {_METADATA_LOG}: with other empty voters it can"
+            " elect an empty history"
+        )
+        yield refuted(premise, facts, sentence, *(PremiseEvidence(path, f"no {_METADATA_LOG}") for path in used))
+
+
+def same_history(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Compare the broker's copy of the metadata with those of the voters: an observer never has more than they have."""
+    own = [copy for copy in facts.copies if copy.node_id == facts.broker_id and copy.node_id not in copy.voters]
+    of_voters = [copy for copy in facts.copies if copy.node_id is not None and copy.node_id in copy.voters]
+    voters = frozenset(number for copy in of_voters for number in copy.voters)
+    newest = newest_copy(tuple(of_voters))
+    if newest is None or not own or voters - {copy.node_id for copy in of_voters}:
+        return
+    evidence = tuple(PremiseEvidence(copy.path, f"epoch {copy.epoch}, end {copy.end}") for copy in (*own, newest))
+    for copy in own:
+        common = kept_to(copy, newest)
+        if common >= copy.end and (copy.epoch, copy.end) <= (newest.epoch, newest.end):
+            yield proven(premise, facts, *evidence)
+            continue
+        sentence = (
+            f"the controllers have another history than {facts.name}: its copy of the metadata goes to offset"
+            f" {copy.end - 1} in epoch {copy.epoch}, theirs to offset {newest.end - 1} in epoch {newest.epoch}; they"
+            " agree at most before offset"
+            f" {common}"
+        )
+        yield refuted(premise, facts, sentence, *evidence)
+
+
+def enough_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for the copies of a majority of the voters, for a node that is one of them."""
+    if "controller" not in facts.roles or facts.broker_id is None:
+        return
+    newest = newest_copy(facts.copies)
+    voters = facts.configured_voters if newest is None or not newest.voters else newest.voters
+    known = {copy.node_id for copy in facts.copies} & voters
+    missing = voters - known
+    if voters and len(known) > len(voters) // 2:
+        yield proven(premise, facts, *(PremiseEvidence(copy.path, f"end {copy.end}") for copy in facts.copies))
+    else:
+        names = f"controllers {', '.join(map(str, sorted(missing)))}" if missing else "the other controllers"
+        sentence = f"which history the controllers will have is not known: {facts.name} is one of them"
+        yield not_seen(premise, facts, sentence, f"--metadata with the log dirs of {names}")
+
+
+TABLE = (
+    Premise(
+        "P201", PremiseKind.METADATA, "The controllers have the history that the broker has.",
+        "The copies of all voters contain the broker's own copy.",
+        "The broker truncates its metadata and renames every partition to -stray, or waits for ever.",
+        "KafkaRaftClient, BrokerMetadataPublisher 3.3 to 4.3.1", same_history,
+    ),
+    Premise(
+        "P202", PremiseKind.METADATA, "No voter has lost its metadata log.",
+        "A log dir of each controller contains __cluster_metadata-0.",
+        "Voters with empty logs elect each other; every partition becomes stray.",
+        "KafkaRaftClient.initialize 3.3 to 4.3.1", voter_keeps_its_log,
+    ),
+    Premise(
+        "P203", PremiseKind.METADATA, "The metadata log is in the log dir that the settings name for it.",
+        "metadata.log.dir, or the first entry of log.dirs, contains __cluster_metadata-0.",
+        "The process ends: found unexpected metadata location in data directory.",
+        "KafkaRaftServer.initializeLogDirs 3.3 to 4.3.1", metadata_log_dir,
+    ),
+    Premise(
+        "P204", PremiseKind.METADATA, "A majority of the voters is known.",
+        "The log dirs of a majority of the voters are given.",
+        "Other voters can elect a history that lacks what this node has.",
+        "KafkaRaftClient 3.3 to 4.3.1", enough_voters,
+    ),
+)  # fmt: skip

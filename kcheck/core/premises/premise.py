@@ -1,0 +1,53 @@
+"""What a premise is, and how its judgements are written."""
+
+from collections.abc import Callable, Iterator
+from enum import StrEnum
+from typing import NamedTuple
+
+from kcheck.core.premises.facts import BrokerFacts
+from kcheck.model.premises import JudgedPremise
+
+Judge = Callable[["Premise", BrokerFacts], Iterator[JudgedPremise]]
+"""Yields what the files of one broker show; nothing where the premise does not apply to it."""
+
+
+class PremiseKind(StrEnum):
+    """What a premise is about."""
+
+    IDENTITY = "identity"
+    """Ids of clusters, nodes and log dirs."""
+    METADATA = "metadata"
+    """Which copy of the metadata decides."""
+    PRESENCE = "presence"
+    """What should be there."""
+    RIGHTS = "rights"
+    """Whose the files are, and what their modes allow."""
+    RESOURCES = "resources"
+    """What the host gives: mounts, bytes, maps."""
+    SETTINGS = "settings"
+    """Settings that the files contradict, or that the release refuses."""
+    AGE = "age"
+    """Whether a disk is older than the cluster."""
+
+
+class Premise(NamedTuple):
+    """One premise of "may start", "will boot" and "nothing is lost"."""
+
+    id: str
+    """Its id; never reused."""
+    kind: PremiseKind
+    """What it is about."""
+    sentence: str
+    """What must be true."""
+    proof: str
+    """What proves it."""
+    refutation: str
+    """What the broker does if it is not true."""
+    kafka: str
+    """Kafka's class and releases."""
+    judge: Judge
+    """Judges it for one broker."""
+    ends_start: bool = True
+    """Whether the broker does not start, or never joins its cluster, if the premise is refuted."""
+    takes_offline: bool = False
+    """Whether a log dir goes offline if the premise is refuted."""

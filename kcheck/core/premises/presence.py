@@ -1,0 +1,197 @@
+"""Premises about what should be there: log dirs, partitions, metadata."""
+
+from collections.abc import Iterator, Sequence
+
+from kcheck.core.cluster.copies import newest_copy
+from kcheck.core.election.election import BrokerStart, eligible, fencing_order, registered, standing
+from kcheck.core.premises.facts import BrokerFacts
+from kcheck.core.premises.judged import not_seen, proven, refuted
+from kcheck.core.premises.premise import Premise, PremiseKind
+from kcheck.core.start.startup import Mode
+from kcheck.core.start.strays import registers_cleanly
+from kcheck.model.cluster import ClusterImage, is_reserved
+from kcheck.model.names import LIVE, META_PROPERTIES, TopicPartition
+from kcheck.model.premises import JudgedPremise, PremiseEvidence
+
+LOG_DIRS_THERE, PARTITIONS_THERE = "P301", "P302"
+"""The premises that every log dir, and every assigned partition, is there."""
+
+
+def log_dirs(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for log dirs that the settings name, or that the broker registered, and that are not there."""
+    missing = [log_dir.path for log_dir in facts.log_dirs if not log_dir.is_there]
+    for path in missing:
+        evidence = PremiseEvidence(facts.config_path or path, f"log.dirs contains {path}")
+        sentence = f"log dir {path} is missing{_partitions_there(facts)}"
+        yield refuted(premise, facts, sentence, evidence, log_dir=path)
+    unformatted = [
+        log_dir.path
+        for log_dir in facts.log_dirs
+        if log_dir.is_there and log_dir.is_readable and log_dir.identity is None
+    ]
+    formatted = [log_dir for log_dir in facts.log_dirs if log_dir.identity is not None]
+    if facts.mode is Mode.KRAFT and formatted:
+        for path in unformatted:
+            sentence = f"no readable {META_PROPERTIES} in {path}, but in {formatted[0].path}"
+            yield refuted(premise, facts, sentence, PremiseEvidence(path, f"no {META_PROPERTIES}"), log_dir=path)
+    if not missing and not unformatted:
+        yield from _registered(premise, facts)
+
+
+def _registered(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Compare the directory ids of the registration with those of the log dirs."""
+    newest = newest_copy(facts.copies)
+    broker = None if newest is None or facts.broker_id is None else newest.image.brokers.get(facts.broker_id)
+    if newest is None or broker is None or not broker.log_dirs:
+        return
+    known = {number for number in broker.log_dirs if not is_reserved(number)}
+    here = {(log_dir.identity or {}).get("directory.id") for log_dir in facts.log_dirs}
+    evidence = PremiseEvidence(newest.path, f"broker {facts.broker_id} registered {len(known)} log dirs")
+    gone = known - here
+    if not gone:
+        yield proven(premise, facts, evidence)
+    elif not facts.is_complete:
+        return
+    elif facts.config is None:
+        sentence = f"{facts.name} registered {len(known)} log dirs, {len(gone)} of them are not among the given ones"
+        yield not_seen(
+            premise, facts, f"{sentence}{_partitions_there(facts)}", "the broker's server.properties", evidence
+        )
+
+
+def _partitions_there(facts: BrokerFacts) -> str:
+    """Return how many assigned partitions have no directory, in words; empty if that is not known."""
+    absent = absent_partitions(facts)
+    if not absent:
+        return ""
+    noun = "partition was" if len(absent) == 1 else "partitions were"
+    return f"; {len(absent)} assigned {noun} there"
+
+
+def absent_partitions(facts: BrokerFacts) -> tuple[TopicPartition, ...]:
+    """Return the partitions that the metadata assigns to the broker and that have no directory in its log dirs."""
+    if facts.image is None or facts.broker_id is None:
+        return ()
+    here = {
+        (directory.topic, directory.partition)
+        for log_dir in facts.log_dirs
+        for directory in log_dir.directories
+        if directory.state in LIVE
+    }
+    return tuple(
+        TopicPartition(topic.name, number)
+        for topic, number, partition in facts.image.partitions()
+        if facts.broker_id in partition.replicas
+        and facts.broker_id not in partition.adding
+        and (topic.name, number) not in here
+    )
+
+
+def partitions_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for assigned partitions without a directory: the broker makes them again, empty, and may lead them.
+
+    The broker has the new replicas placed in the log dir where they are then, so that the controller can elect it
+    (ReplicationControlManager.handleAssignReplicasToDirs 3.7 to 4.3.1).
+    """
+    if facts.image is None or facts.broker_id is None or not facts.is_complete:
+        return
+    if not all(log_dir.is_there and log_dir.is_readable for log_dir in facts.log_dirs):
+        return
+    absent = absent_partitions(facts)
+    evidence = PremiseEvidence(facts.image_path or "", f"{len(absent)} assigned partitions have no directory")
+    if not absent:
+        yield proven(premise, facts, evidence)
+        return
+    leading = [partition for partition in absent if _may_lead(partition, facts)]
+    alone = [
+        partition
+        for partition in absent
+        if facts.image.topics[partition.topic].partitions[partition.partition].replicas == (facts.broker_id,)
+    ]
+    if alone:
+        sentence = f"{_named(alone)} would start empty: no directory is here, and no other broker has a replica"
+        yield refuted(premise, facts, sentence, evidence)
+    others = [partition for partition in leading if partition not in alone]
+    if others:
+        sentence = (
+            f"{_named(others)} may lead here, but no directory is here: {facts.name} makes an empty log, and the other"
+            " replicas would delete their records"
+        )
+        yield refuted(premise, facts, sentence, evidence)
+    if not alone and not others:
+        sentence = f"{_named(absent)} have no directory here: whether another broker has the records is not known"
+        yield not_seen(premise, facts, sentence, "the log dirs of all brokers, with kcheck elect", evidence)
+
+
+def _replicas(partition: TopicPartition, image: ClusterImage) -> tuple[int, ...]:
+    return image.topics[partition.topic].partitions[partition.partition].replicas
+
+
+def _may_lead(partition: TopicPartition, facts: BrokerFacts) -> bool:
+    """Whether the controller can elect the broker after it has registered."""
+    assert facts.image is not None
+    assert facts.broker_id is not None
+    topic = facts.image.topics[partition.topic]
+    broker = facts.image.brokers.get(facts.broker_id)
+    clean = all(
+        registers_cleanly(
+            clean=log_dir.clean,
+            shutdown_epoch=log_dir.shutdown_epoch,
+            broker_epoch=None if broker is None else broker.epoch,
+        )
+        for log_dir in facts.log_dirs
+    )
+    place = standing(
+        facts.image,
+        topic,
+        topic.partitions[partition.partition],
+        fencing_order(facts.image.brokers, facts.release),
+        facts.release,
+        kraft=facts.mode is Mode.KRAFT,
+    )
+    seats = registered(place.seats, BrokerStart(facts.broker_id, clean), place.rules)
+    return facts.broker_id in (eligible(seats) or seats.last_known)
+
+
+def _named(partitions: Sequence[TopicPartition]) -> str:
+    names = [f"{partition.topic}-{partition.partition}" for partition in partitions]
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def metadata_in_reach(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for metadata that does not come from the broker's own disk: its own copy may be older than the cluster."""
+    others = [copy for copy in facts.copies if copy.node_id != facts.broker_id or copy.is_only_voter]
+    if facts.image is not None and (others or not facts.copies):
+        yield proven(premise, facts, PremiseEvidence(facts.image_path or "", "metadata of the cluster"))
+    elif facts.mode is Mode.ZOOKEEPER:
+        sentence = f"what the cluster expects of {facts.name} is not known: its metadata is in ZooKeeper"
+        yield not_seen(premise, facts, sentence, "--metadata with ZooKeeper's data directory")
+    elif facts.release.kraft_is_production_ready:
+        known = (
+            "there is no copy of its metadata" if facts.image is None else "the only copy of its metadata is its own"
+        )
+        sentence = f"what the cluster expects of {facts.name} now is not known: {known}"
+        yield not_seen(premise, facts, sentence, "--metadata with a controller's log dir")
+
+
+TABLE = (
+    Premise(
+        LOG_DIRS_THERE, PremiseKind.PRESENCE, "Every log dir of the broker is there.",
+        "Each directory in log.dirs exists and is formatted; each registered directory id was found.",
+        "KRaft: the process ends, or starts without the partitions of that log dir.",
+        "KafkaRaftServer.initializeLogDirs 3.3 to 4.3.1; LogManager.createAndValidateLogDirs", log_dirs,
+    ),
+    Premise(
+        PARTITIONS_THERE, PremiseKind.PRESENCE, "Every partition assigned to the broker has a directory.",
+        "Each assigned partition has a directory in a log dir of the broker.",
+        "The broker makes the partition again, empty; if it leads, the other replicas delete their records.",
+        "ReplicaManager.applyDelta, LogManager.getOrCreateLog 3.3 to 4.3.1; ReplicaManager.becomeLeaderOrFollower",
+        partitions_there, ends_start=False,
+    ),
+    Premise(
+        "P303", PremiseKind.PRESENCE, "Metadata that is not from the broker's own disk is in reach.",
+        "--metadata names a controller's log dir or ZooKeeper's data, or another node's copy is given.",
+        "Partitions that the broker lost, or that are not its own any more, cannot be seen.",
+        "BrokerMetadataPublisher 3.3 to 4.3.1", metadata_in_reach,
+    ),
+)  # fmt: skip

@@ -1,0 +1,109 @@
+"""Asks the operating system for the owners and modes of files, and for the file system that contains them."""
+
+import os
+import re
+import stat
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import NamedTuple
+
+from kcheck.disk.paths import join
+from kcheck.disk.tree import tree_of
+from kcheck.model.rights import Rights, Volume
+
+_MOUNTS = "/proc/self/mountinfo"
+_ESCAPED = re.compile(r"\\([0-7]{3})")
+"""A space or a backslash in a path there."""
+_MAP_COUNT = "/proc/sys/vm/max_map_count"
+_OF_CONTAINERS = ("overlay", "aufs", "fuse.fuse-overlayfs")
+"""The file systems at the root of a container."""
+
+
+def rights_of(log_dir: str, path: str = "") -> Rights | None:
+    """Return the rights of a path in a log dir on a local disk, through links; None if there are none to see."""
+    try:
+        status = os.stat(join(log_dir, path))
+    except (OSError, ValueError):
+        return None
+    return _rights(path, status)
+
+
+def rights_in(log_dir: str, directory: str, wanted: Callable[[str], object]) -> Iterator[Rights]:
+    """Yield the rights of the wanted regular files in a directory of a log dir; of none if it cannot be listed."""
+    try:
+        with os.scandir(join(log_dir, directory) if directory else log_dir) as entries:
+            for entry in entries:
+                if not wanted(entry.name):
+                    continue
+                status = entry.stat(follow_symlinks=False)
+                if stat.S_ISREG(status.st_mode):
+                    yield _rights(f"{directory}/{entry.name}" if directory else entry.name, status)
+    except (OSError, ValueError):
+        return
+
+
+def _rights(path: str, status: os.stat_result) -> Rights:
+    return Rights(path, status.st_uid, status.st_gid, stat.S_IMODE(status.st_mode))
+
+
+def volume_of(path: str) -> Volume | None:
+    """Return the file system that contains a log dir; None for a store, or if the system does not say."""
+    if tree_of(path).is_remote:
+        return None
+    try:
+        status = os.statvfs(path)
+    except (OSError, ValueError):
+        return None
+    return Volume(
+        mount_point=_mount_point(path),
+        is_read_only=bool(status.f_flag & os.ST_RDONLY),
+        is_seen_in_container=_in_container(),
+        free=status.f_bavail * status.f_frsize,
+        free_for_root=status.f_bfree * status.f_frsize,
+        block_size=status.f_frsize,
+    )
+
+
+class _Mount(NamedTuple):
+    """A mount that this process sees."""
+
+    point: str
+    type: str
+
+
+@cache
+def _mounts() -> tuple[_Mount, ...]:
+    """Return the mounts, later ones over earlier ones; none if the system does not say."""
+    try:
+        with open(_MOUNTS, encoding="utf-8", errors="surrogateescape") as lines:
+            rows = [line.split() for line in lines]
+    except OSError:
+        return ()
+    return tuple(_Mount(_ESCAPED.sub(_character, row[4]), row[row.index("-") + 1]) for row in rows)
+
+
+def _character(escaped: re.Match[str]) -> str:
+    return chr(int(escaped[1], 8))
+
+
+def _mount_point(path: str) -> str:
+    """Return where the file system of a path is mounted; ismount misses a directory that is mounted on its own disk."""
+    place, points = os.path.realpath(path), {mount.point for mount in _mounts()}
+    while place not in points and not os.path.ismount(place):
+        place = os.path.dirname(place)
+    return place
+
+
+def _in_container() -> bool:
+    """Whether the root of this process is the file system of a container."""
+    types = [mount.type for mount in _mounts() if mount.point == "/"]
+    return bool(types) and types[-1] in _OF_CONTAINERS
+
+
+def map_count_max() -> int | None:
+    """Return how many maps a process may have on this host (vm.max_map_count); None if the system does not say."""
+    try:
+        with open(_MAP_COUNT, encoding="ascii") as file:
+            return int(file.read())
+    except (OSError, ValueError):
+        return None

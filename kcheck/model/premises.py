@@ -1,0 +1,45 @@
+"""What an answer about a start rests on, and what became of it: proven, refuted, or not seen."""
+
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class PremiseStatus(StrEnum):
+    """Whether a premise holds. The value is what an answer calls it."""
+
+    PROVEN = "proven"
+    """The files show that it holds."""
+    REFUTED = "refuted"
+    """The files show that it does not hold."""
+    NOT_SEEN = "not-seen"
+    """The given files do not show it."""
+
+
+class PremiseEvidence(NamedTuple):
+    """What one file contains about a premise."""
+
+    path: str
+    """The file or directory."""
+    says: str
+    """The value in it, in a few words."""
+
+
+class JudgedPremise(NamedTuple):
+    """A premise of one broker's start, with its status."""
+
+    id: str
+    """The id of the premise, such as P101."""
+    status: PremiseStatus
+    """Whether it holds."""
+    sentence: str
+    """What holds, does not hold, or was not seen."""
+    broker_id: int | None
+    """The broker; None if its id is not known."""
+    log_dir: str | None = None
+    """The log dir; None for the whole broker."""
+    partition: str | None = None
+    """The partition, such as orders-0; None for the whole log dir or broker."""
+    evidence: tuple[PremiseEvidence, ...] = ()
+    """The files that show it."""
+    provide: str | None = None
+    """The file or option that would show what was not seen."""

@@ -1,0 +1,65 @@
+"""Whose a file or directory is and what its mode allows, and what the file system below a log dir has to give."""
+
+from typing import NamedTuple
+
+
+class Rights(NamedTuple):
+    """The owner and the mode of a file or directory."""
+
+    path: str
+    """Its path in its log dir; empty for the log dir."""
+    user: int
+    """The number of its user."""
+    group: int
+    """The number of its group."""
+    mode: int
+    """Its mode bits."""
+
+
+class BrokerUser(NamedTuple):
+    """The user that a broker runs as."""
+
+    user: int
+    """Its number."""
+    group: int
+    """The number of its group."""
+
+
+class LogDirRights(NamedTuple):
+    """What a user may not do in one log dir."""
+
+    user: BrokerUser
+    """The user."""
+    owner: int
+    """The user that the log dir belongs to."""
+    refused: tuple[Rights, ...] = ()
+    """The first paths that it may not use, those of a directory that is wholly foreign left out."""
+    refused_count: int = 0
+    """How many paths it may not use."""
+    item_count: int = 0
+    """How many of them `refused` would name if it named all."""
+    whole: frozenset[str] = frozenset()
+    """The directories in `refused` that contain no file of the user."""
+    is_foreign: bool = False
+    """Whether nothing in the log dir belongs to the user."""
+    doubtful: Rights | None = None
+    """The first path that only members of its group may use; None if there is none."""
+    segment_count: int = 0
+    """How many segments there are."""
+
+
+class Volume(NamedTuple):
+    """The mounted file system that contains a log dir."""
+
+    mount_point: str
+    """Where it is mounted."""
+    is_read_only: bool
+    """Whether it is mounted read-only here."""
+    is_seen_in_container: bool
+    """Whether kcheck runs in a container: its mounts need not be those of the broker."""
+    free: int
+    """How many bytes a user other than root can still write."""
+    free_for_root: int
+    """How many bytes root can still write."""
+    block_size: int
+    """The fewest bytes that a file with content takes."""

@@ -1,0 +1,42 @@
+"""A premise of the next start is refuted: the broker does not start, or starts without what the cluster expects.
+
+What is wrong: the settings, the disks and the metadata of the cluster contradict each other. The disk is of another
+cluster or broker, a log dir is missing, or a disk is an old copy. docs/premises.md lists every premise.
+
+What the broker does: it ends, it never joins its cluster, or it starts without records that the cluster expects there.
+The premise says which.
+
+What to do: do not start the broker. Bring the right disk, settings or metadata, then ask kcheck preflight again.
+
+See: operations/before-a-start.md
+"""
+
+from collections.abc import Iterator
+
+from kcheck.model.finding import Finding, Location, Severity
+from kcheck.model.premises import JudgedPremise
+from kcheck.model.release import Release
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._words import kafka
+
+
+def check(view: object, release: Release) -> Iterator[Finding]:
+    """Find nothing: premises are judged once a broker, by its settings and the metadata of its cluster."""
+    del view, release
+    return iter(())
+
+
+def finding(where: Location, premise: JudgedPremise, release: Release, *, ends_start: bool) -> Finding:
+    """Return the finding for a refuted premise."""
+    effect = "does not start, or never joins its cluster." if ends_start else "starts without what the cluster expects."
+    return RULE.finding(
+        where,
+        f"{premise.id}: {premise.sentence}",
+        effect=f"{kafka(release)} {effect}",
+        advice="Do not start the broker before the right disk, settings or metadata are there.",
+        severity=Severity.FATAL if ends_start else Severity.ERROR,
+        data={"premise": premise.id, "evidence": [f"{row.path}: {row.says}" for row in premise.evidence]},
+    )
+
+
+RULE = Rule(severity=Severity.FATAL, scope=Scope.LOG_DIR, check=check)

@@ -1,0 +1,136 @@
+"""Reads what the premises of a start are judged by: the settings, log dirs and metadata of one broker."""
+
+from collections.abc import Iterable, Mapping
+
+from kcheck.core.cluster.copies import MetadataCopy, newest_copy
+from kcheck.core.premises.facts import BrokerFacts, LogDirFacts
+from kcheck.core.start.meta_properties import names_nothing
+from kcheck.core.start.startup import Mode, mode_of
+from kcheck.disk.paths import join, split
+from kcheck.disk.rights import map_count_max
+from kcheck.disk.tree import tree_of
+from kcheck.errors import UsageError
+from kcheck.model.cluster import ClusterImage
+from kcheck.model.java import java_int
+from kcheck.model.names import META_PROPERTIES
+from kcheck.model.premises import PremiseEvidence
+from kcheck.model.release import Release
+from kcheck.model.zookeeper_metadata import ZookeeperCopy
+from kcheck.views.host_facts import with_rights, with_volumes
+from kcheck.views.log_dir import LogDirs
+from kcheck.views.targets import SERVER_PROPERTIES, Target, TargetKind, log_dirs_in, read_properties
+
+
+def broker_facts(
+    targets: tuple[Target, ...],
+    log_dirs: LogDirs,
+    *,
+    config: str | None,
+    copies: Mapping[str, tuple[MetadataCopy, ...]],
+    zookeeper: ZookeeperCopy | None,
+    clusters: tuple[PremiseEvidence, ...],
+    written: Mapping[str, int] | None,
+) -> BrokerFacts:
+    """Return the facts of the broker of all these targets; `config` is the server.properties of `--config`.
+
+    `written` are the bytes that the start adds to each log dir, by real path; None if its machine is another one.
+    """
+    given = {target.tree.real(target.path): target for target in targets if target.kind is TargetKind.LOG_DIR}
+    path = next((target.config for target in targets if target.config is not None), config) or _beside(given)
+    settings = None if path is None else read_properties(path)
+    named = [] if path is None or settings is None else log_dirs_in(tree_of(path), path, settings)
+    broker_id = next((target.broker_id for target in targets if target.broker_id is not None), None)
+    paths = {_real(place): place for place in named} | {place: target.path for place, target in given.items()}
+    facts = with_rights(_log_dir(place, broker_id, log_dirs) for place in paths.values())
+    if written is not None:
+        facts = tuple(with_volumes(facts, written))
+    disk_ids = [_id(row.identity or {}) for row in facts]
+    ids = {row.identity["cluster.id"] for row in facts if row.identity is not None and "cluster.id" in row.identity}
+    of_cluster = [copy for cluster in sorted(ids) for copy in copies.get(cluster, ())]
+    own = broker_id if broker_id is not None else next((number for number in disk_ids if number is not None), None)
+    return BrokerFacts(
+        broker_id=own,
+        release=log_dirs.release,
+        mode=_mode(settings, facts, log_dirs.release),
+        log_dirs=facts,
+        config=settings,
+        config_path=path,
+        metadata_log_dir=None if settings is None else _metadata_log_dir(settings, named, paths),
+        is_complete=settings is not None or all(target.folder is not None for target in given.values()),
+        clusters=clusters,
+        copies=tuple(of_cluster),
+        image=_image(of_cluster, zookeeper),
+        image_path=_image_path(of_cluster, zookeeper),
+        elected=next((copy.elected for copy in of_cluster if copy.node_id == own and copy.elected is not None), None),
+        map_count_max=None if written is None else map_count_max(),
+    )
+
+
+def _image(copies: list[MetadataCopy], zookeeper: ZookeeperCopy | None) -> ClusterImage | None:
+    newest = newest_copy(tuple(copies))
+    return newest.image if newest is not None else None if zookeeper is None else zookeeper.metadata.image
+
+
+def _image_path(copies: list[MetadataCopy], zookeeper: ZookeeperCopy | None) -> str | None:
+    newest = newest_copy(tuple(copies))
+    return newest.path if newest is not None else None if zookeeper is None else zookeeper.path
+
+
+def _metadata_log_dir(settings: Mapping[str, str], named: list[str], paths: Mapping[str, str]) -> str | None:
+    """Return the log dir for the metadata log: metadata.log.dir, else the first of log.dirs."""
+    place = named[-1] if settings.get("metadata.log.dir", "").strip() else next(iter(named), None)
+    return None if place is None else paths[_real(place)]
+
+
+def _beside(given: Mapping[str, Target]) -> str | None:
+    """Return the server.properties next to the log dirs that lists one of them; None without one."""
+    for place, target in given.items():
+        for folder in dict.fromkeys((target.folder or split(target.path)[0], split(target.path)[0])):
+            path = join(folder, SERVER_PROPERTIES)
+            if target.tree.exists(path) and place in _places_in(path):
+                return path
+    return None
+
+
+def _places_in(path: str) -> frozenset[str]:
+    """Return the real paths of the log dirs in a server.properties; none if it cannot be read."""
+    try:
+        return frozenset(map(_real, log_dirs_in(tree_of(path), path, read_properties(path))))
+    except UsageError:
+        return frozenset()
+
+
+def _real(path: str) -> str:
+    return tree_of(path).real(path)
+
+
+def _log_dir(path: str, broker_id: int | None, log_dirs: LogDirs) -> tuple[LogDirFacts, tuple[str, ...]]:
+    """Return a log dir, and the names of its partition directories."""
+    tree = tree_of(path)
+    if not tree.exists(path):
+        return LogDirFacts(path, is_there=False), ()
+    log_dir = log_dirs.open(Target(TargetKind.LOG_DIR, path, broker_id, tree=tree))
+    file = log_dir.view.files.get(META_PROPERTIES)
+    entries = {} if file is None else file.parsed.value.properties
+    facts = LogDirFacts(
+        path,
+        is_readable=log_dir.unlisted is None and META_PROPERTIES not in log_dir.view.unread,
+        identity=None if names_nothing(entries) else entries,
+        directories=tuple(directory for _, directory in log_dir.directories),
+        clean=log_dir.view.clean_shutdown,
+        shutdown_epoch=log_dir.view.shutdown_epoch,
+    )
+    return facts, tuple(name for name, _ in log_dir.directories)
+
+
+def _id(identity: Mapping[str, str]) -> int | None:
+    return java_int((identity.get("node.id") or identity.get("broker.id") or "").strip())
+
+
+def _mode(settings: Mapping[str, str] | None, log_dirs: Iterable[LogDirFacts], release: Release) -> Mode:
+    """Return where the cluster keeps its metadata: by the settings, else by the version of meta.properties."""
+    if settings is not None and release.has_kraft and not release.is_kraft_only:
+        return Mode.KRAFT if settings.get("process.roles", "").strip() else Mode.ZOOKEEPER
+    versions = (java_int(row.identity.get("version", "")) for row in log_dirs if row.identity is not None)
+    configured = Mode.KRAFT if release.is_kraft_only else None if release.has_kraft else Mode.ZOOKEEPER
+    return mode_of(configured, next(versions, None), release)

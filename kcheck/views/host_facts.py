@@ -1,0 +1,65 @@
+"""Reads what the machine of a broker decides: owners and modes of its files, its mounts, its limits."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from kcheck.core.premises.facts import LogDirFacts
+from kcheck.core.premises.rights import broker_users, is_used, log_dir_rights
+from kcheck.disk.rights import rights_in, rights_of, volume_of
+from kcheck.disk.tree import tree_of
+from kcheck.model.names import META_PROPERTIES, RECOVERY_POINT, REPLICATION_OFFSET
+from kcheck.model.rights import BrokerUser, LogDirRights, Rights
+
+_REPLACED = (RECOVERY_POINT, REPLICATION_OFFSET)
+"""The checkpoints that a running broker writes anew all the time."""
+
+
+def with_rights(log_dirs: Iterable[tuple[LogDirFacts, tuple[str, ...]]]) -> tuple[LogDirFacts, ...]:
+    """Return the log dirs of one broker with what its user may not do there; with the names of their directories."""
+    rows = tuple(log_dirs)
+    tops = [_seen((rights_of(row.path),)) for row, _ in rows if _is_local(row)]
+    directories = {
+        row.path: _seen(rights_of(row.path, name) for name in sorted(names)) for row, names in rows if _is_local(row)
+    }
+    users = broker_users(
+        kept=(
+            *(place for places in directories.values() for place in places),
+            *_seen(rights_of(path, META_PROPERTIES) for path in directories),
+        ),
+        replaced=_seen(rights_of(path, name) for path in directories for name in _REPLACED),
+        top=(place for places in tops for place in places),
+    )
+    rights: Mapping[str, LogDirRights] = {}
+    for user in users:
+        of_user = {path: _rights(path, user, places) for path, places in directories.items()}
+        may_use_all = not any(row.refused or row.doubtful for row in of_user.values())
+        rights = of_user if may_use_all else rights or of_user
+        if may_use_all:
+            break
+    return tuple(row._replace(rights=rights.get(row.path)) for row, _ in rows)
+
+
+def _is_local(row: LogDirFacts) -> bool:
+    return row.is_there and not tree_of(row.path).is_remote
+
+
+def _seen(places: Iterable[Rights | None]) -> tuple[Rights, ...]:
+    return tuple(place for place in places if place is not None)
+
+
+def _rights(path: str, user: BrokerUser, directories: tuple[Rights, ...]) -> LogDirRights:
+    return log_dir_rights(
+        user,
+        rights_of(path) or Rights("", user.user, user.group, 0o700),
+        rights_in(path, "", is_used),
+        ((place, rights_in(path, place.path, is_used)) for place in directories),
+    )
+
+
+def with_volumes(log_dirs: Iterable[LogDirFacts], written: Mapping[str, int]) -> Iterator[LogDirFacts]:
+    """Yield log dirs of this machine with their file systems; `written` is what the start adds, by real path."""
+    for row in log_dirs:
+        yield (
+            row._replace(volume=volume_of(row.path), written=written.get(tree_of(row.path).real(row.path), 0))
+            if row.is_there
+            else row
+        )

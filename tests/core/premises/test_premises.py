@@ -1,0 +1,395 @@
+"""What the files of one broker show about each premise. The sentences are those of staged incidents on real brokers."""
+
+from typing import Any
+
+import pytest
+
+from kcheck.core.cluster.copies import MetadataCopy, RaftEpoch
+from kcheck.core.premises.clusters import NodeCluster, contested_cluster
+from kcheck.core.premises.facts import BrokerFacts, LogDirFacts
+from kcheck.core.premises.table import ENDS_START, PREMISES, judged, why_not_started
+from kcheck.core.releases.releases import release
+from kcheck.core.start.startup import Mode
+from kcheck.model.cluster import (
+    BrokerRegistration,
+    ClusterImage,
+    PartitionRegistration,
+    QuorumState,
+    TopicImage,
+    Voter,
+)
+from kcheck.model.names import DirectoryState, PartitionDirectory
+from kcheck.model.premises import PremiseEvidence, PremiseStatus
+
+KRAFT = {"process.roles": "broker", "node.id": "1", "log.dirs": "d1"}
+IDENTITY = {"version": "1", "node.id": "1", "cluster.id": "C", "directory.id": "D1"}
+
+
+def directory(topic: str, partition: int = 0, state: DirectoryState = DirectoryState.CURRENT) -> PartitionDirectory:
+    """Return the name of a partition directory."""
+    return PartitionDirectory(topic, partition, state, canonical=True)
+
+
+METADATA_LOG = directory("__cluster_metadata")
+ORDERS = directory("orders")
+
+
+def log_dir(path: str = "d1", identity: dict[str, str] | None = IDENTITY, **fields: Any) -> LogDirFacts:
+    """Return a log dir with orders-0 and a metadata log."""
+    return LogDirFacts(path, **{"identity": identity, "directories": (ORDERS, METADATA_LOG), **fields})
+
+
+SECOND = log_dir("d2", {**IDENTITY, "directory.id": "D2"}, directories=(), shutdown_epoch=4)
+
+
+def image(
+    *replicas: int, isr: tuple[int, ...] = (1,), log_dirs: tuple[str, ...] = ("D1",), epoch: int = 7, **fields: Any
+) -> ClusterImage:
+    """Return a cluster with orders-0 on these brokers, and broker 1."""
+    registration = PartitionRegistration(replicas or (1,), isr, **fields)
+    broker = BrokerRegistration(1, epoch, fenced=True, log_dirs=log_dirs)
+    return ClusterImage({"orders": TopicImage("orders", "T", {0: registration})}, brokers={1: broker})
+
+
+def copy(node: int = 100, end: int = 60, epoch: int = 1, of: ClusterImage | None = None, **fields: Any) -> MetadataCopy:
+    """Return the copy of a node; controller 100 is the only voter."""
+    given = {
+        "voters": frozenset({100}),
+        "snapshot": 0,
+        "image": of or image(),
+        "epochs": (RaftEpoch(epoch, 0),),
+        **fields,
+    }
+    return MetadataCopy(f"node-{node}", node, epoch, end, **given)
+
+
+def facts(*log_dirs: LogDirFacts, **fields: Any) -> BrokerFacts:
+    """Return broker 1 of 4.3 with its settings and the copy of its controller."""
+    of_controller = copy()
+    given = {
+        "broker_id": 1, "release": release("4.3"), "mode": Mode.KRAFT, "config": KRAFT,
+        "config_path": "server.properties", "metadata_log_dir": "d1", "copies": (of_controller,),
+        "image": of_controller.image, "image_path": of_controller.path, **fields,
+    }  # fmt: skip
+    return BrokerFacts(log_dirs=log_dirs or (log_dir(),), **given)
+
+
+def rows(given: BrokerFacts, status: PremiseStatus) -> dict[str, str]:
+    """Return the sentences of the premises with one status, by id; of several the first."""
+    sentences: dict[str, str] = {}
+    for judgement in judged(given):
+        if judgement.status is status:
+            sentences.setdefault(judgement.id, judgement.sentence)
+    return sentences
+
+
+def refuted(given: BrokerFacts) -> dict[str, str]:
+    """Return the refuted premises."""
+    return rows(given, PremiseStatus.REFUTED)
+
+
+def not_seen(given: BrokerFacts) -> dict[str, str]:
+    """Return what the files do not show."""
+    return rows(given, PremiseStatus.NOT_SEEN)
+
+
+def test_an_undamaged_broker_with_its_metadata_is_proven() -> None:
+    """Nothing is refuted, nothing is unknown, and every row names what it was seen in."""
+    judgements = judged(facts(clusters=(PremiseEvidence("node-100", "C"),)))
+    assert {PremiseStatus.PROVEN} == {judgement.status for judgement in judgements}
+    assert {"P101", "P102", "P106", "P203", "P301", "P302", "P303", "P501"} <= {row.id for row in judgements}
+    assert all(judgement.evidence for judgement in judgements)
+    assert why_not_started(judgements) is None
+
+
+def test_ids_are_unique_and_in_order() -> None:
+    ids = [premise.id for premise in PREMISES]
+    assert sorted(set(ids)) == ids
+    assert {"P302", "P402", "P404", "P701"} == {*ids} - ENDS_START
+
+
+@pytest.mark.parametrize(
+    ("given", "premise", "sentence"),
+    [
+        (
+            facts(clusters=(PremiseEvidence("m", "X"),)),
+            "P101",
+            "the disk of broker 1 is of cluster C, the cluster is X",
+        ),
+        (facts(config={**KRAFT, "node.id": "7"}), "P102", "meta.properties says broker 1, but the settings say 7"),
+        (
+            facts(
+                log_dir(identity=None),
+                mode=Mode.ZOOKEEPER,
+                release=release("3.9"),
+                config={"broker.id": "-1"},
+                broker_id=None,
+                copies=(),
+                image=None,
+            ),
+            "P103",
+            (
+                "no log dir has a meta.properties and broker.id is not set: the broker generates a new id, and the"
+                " replicas in d1 stay with the old one"
+            ),
+        ),
+        (
+            facts(log_dir(identity=None, directories=()), copies=(), image=None, broker_id=5),
+            "P104",
+            "d1 is not formatted; kafka-storage.sh format --cluster-id CLUSTER_ID --config server.properties",
+        ),
+        (
+            facts(
+                release=release("3.4"),
+                config={**KRAFT, "controller.quorum.voters": "1@a:1,2@b:1,3@c:1"},
+                elected=QuorumState(1, 1, -1, (1,)),
+            ),
+            "P105",
+            "controller.quorum.voters is 1,2,3, quorum-state has 1",
+        ),
+        (
+            facts(log_dir(identity={**IDENTITY, "node.id": "2"}), broker_id=2, config=None),
+            "P106",
+            "directory.id D1 is registered by broker 1: the disk is a copy of that broker's disk",
+        ),
+        (
+            facts(config={**KRAFT, "controller.quorum.voters": "1@a:1"}),
+            "P108",
+            "process.roles is broker, but node 1 is in controller.quorum.voters",
+        ),
+        (
+            facts(copies=(copy(end=17), copy(1, 61))),
+            "P201",
+            (
+                "the controllers have another history than broker 1: its copy of the metadata goes to offset 60 in"
+                " epoch 1, theirs to offset 16 in epoch 1; they agree at most before offset 17"
+            ),
+        ),
+        (
+            facts(log_dir(directories=(ORDERS,)), config={**KRAFT, "process.roles": "broker,controller"}),
+            "P202",
+            (
+                "broker 1 is a controller with partitions and has lost __cluster_metadata-0: with other empty voters it"
+                " can elect an empty history"
+            ),
+        ),
+        (
+            facts(metadata_log_dir="d2"),
+            "P203",
+            (
+                "__cluster_metadata-0 is in d1, but the settings keep it in d2: set metadata.log.dir, or restore the"
+                " order of log.dirs"
+            ),
+        ),
+        (
+            facts(log_dir(directories=()), LogDirFacts("d2", is_there=False)),
+            "P301",
+            "log dir d2 is missing; 1 assigned partition was there",
+        ),
+        (facts(log_dir(), LogDirFacts("d2")), "P301", "no readable meta.properties in d2, but in d1"),
+        (
+            facts(log_dir(directories=(METADATA_LOG,))),
+            "P302",
+            "orders-0 would start empty: no directory is here, and no other broker has a replica",
+        ),
+        (
+            facts(log_dir(directories=(METADATA_LOG,), clean=True, shutdown_epoch=7), image=image(1, 2, isr=(1,))),
+            "P302",
+            (
+                "orders-0 may lead here, but no directory is here: broker 1 makes an empty log, and the other"
+                " replicas would delete their records"
+            ),
+        ),
+        (
+            facts(config={"zookeeper.connect": "z:2181", "broker.id": "1"}),
+            "P501",
+            "Kafka 4.0 and later do not read zookeeper.connect; process.roles is missing",
+        ),
+        (facts(config={"broker.id": "1"}), "P501", "process.roles is missing"),
+        (
+            facts(log_dir(shutdown_epoch=3)),
+            "P701",
+            "d1 is a copy from before: broker epoch 3, the cluster knows 7; what broker 1 wrote since is not there",
+        ),
+        (
+            facts(
+                log_dir(shutdown_epoch=3),
+                log_dir("d2", {**IDENTITY, "directory.id": "D2"}, directories=(), shutdown_epoch=4),
+            ),
+            "P701",
+            (
+                "the disks are a copy from before: broker epoch 3, the cluster knows 7; what broker 1 wrote since is"
+                " not there"
+            ),
+        ),
+    ],
+)
+def test_a_refuted_premise_says_why(given: BrokerFacts, premise: str, sentence: str) -> None:
+    assert sentence == refuted(given)[premise]
+    ends = premise in ENDS_START
+    assert ends is (why_not_started(judged(given)) is not None)
+
+
+@pytest.mark.parametrize(
+    ("given", "premise", "beginning"),
+    [
+        (
+            facts(
+                config={**KRAFT, "controller.quorum.voters": "1@a:1,2@b:1"},
+                elected=QuorumState(1, 1, -1, (1,)),
+            ),
+            "P105",
+            "controller.quorum.voters is 1,2, quorum-state has 1: a majority of the new list decides",
+        ),
+        (
+            facts(copies=(copy(2, voters=frozenset({1, 2, 3}), voter_set=(Voter(1, "OLD", ()), Voter(3, "D3", ()))),)),
+            "P107",
+            "node 1 has directory D1, the voter set has OLD: it has no vote",
+        ),
+        (
+            facts(
+                config={**KRAFT, "process.roles": "broker,controller"},
+                copies=(copy(1, voters=frozenset({1, 2, 3})),),
+            ),
+            "P204",
+            "which history the controllers will have is not known: broker 1 is one of them",
+        ),
+        (
+            facts(config={**KRAFT, "process.roles": "broker,controller"}, copies=(), image=None),
+            "P204",
+            "which history the controllers will have is not known: broker 1 is one of them",
+        ),
+        (
+            facts(config=None, image=image(log_dirs=("D1", "D2")), copies=(copy(of=image(log_dirs=("D1", "D2"))),)),
+            "P301",
+            "broker 1 registered 2 log dirs, 1 of them are not among the given ones",
+        ),
+        (
+            facts(log_dir(directories=(METADATA_LOG,)), image=image(2, 1, isr=(2,))),
+            "P302",
+            "orders-0 have no directory here: whether another broker has their records is not known",
+        ),
+        (
+            facts(copies=(), image=None),
+            "P303",
+            "what the cluster expects of broker 1 now is not known: there is no copy of its metadata",
+        ),
+        (
+            facts(copies=(copy(1),)),
+            "P303",
+            "what the cluster expects of broker 1 now is not known: the only copy of its metadata is its own",
+        ),
+        (
+            facts(mode=Mode.ZOOKEEPER, release=release("3.9"), copies=(), image=None, broker_id=None),
+            "P303",
+            "what the cluster expects of the broker is not known: its metadata is in ZooKeeper",
+        ),
+    ],
+)
+def test_what_was_not_seen_is_named(given: BrokerFacts, premise: str, beginning: str) -> None:
+    assert not_seen(given)[premise].startswith(beginning)
+    assert all(row.provide for row in judged(given) if row.status is PremiseStatus.NOT_SEEN)
+
+
+@pytest.mark.parametrize(
+    ("given", "premise"),
+    [
+        (facts(log_dir(identity={"version": "1"}), clusters=(PremiseEvidence("m", "X"),)), "P101"),
+        (facts(config=None), "P102"),
+        (facts(config={**KRAFT, "node.id": "-1"}), "P102"),
+        (facts(log_dir(identity=None)), "P102"),
+        (facts(mode=Mode.ZOOKEEPER, config={"broker.id": "1"}), "P103"),
+        (facts(log_dir(identity=None, directories=()), mode=Mode.ZOOKEEPER, config={"a": "b"}), "P103"),
+        (facts(log_dir(identity=None), mode=Mode.ZOOKEEPER), "P104"),
+        (facts(log_dir(identity=None), config=None, release=release("3.9")), "P104"),
+        (facts(log_dir(identity=None), is_complete=False), "P104"),
+        (facts(elected=QuorumState(1, 1, -1, None)), "P105"),
+        (
+            facts(
+                config={**KRAFT, "controller.quorum.voters": "100@a:1"},
+                elected=QuorumState(1, 1, -1, (1,)),
+            ),
+            "P105",
+        ),
+        (facts(log_dir(identity={"node.id": "1"})), "P106"),
+        (facts(config=None, broker_id=None), "P106"),
+        (facts(copies=(copy(voter_set=(Voter(3, "D3", ()),)),)), "P107"),
+        (facts(log_dir(identity=None), copies=(copy(voter_set=(Voter(1, "D3", ()),)),)), "P107"),
+        (facts(copies=(copy(3, voter_set=(Voter(1, "OLD", ()), Voter(3, "D3", ()))),)), "P107"),
+        (facts(config={**KRAFT, "controller.quorum.voters": "x"}), "P108"),
+        (facts(copies=(copy(1), copy(voters=frozenset({100, 101})))), "P201"),
+        (facts(log_dir(is_readable=False), config={**KRAFT, "process.roles": "controller"}), "P202"),
+        (facts(log_dir(directories=()), config={**KRAFT, "process.roles": "controller"}), "P202"),
+        (facts(metadata_log_dir=None), "P203"),
+        (facts(config={**KRAFT, "process.roles": "controller"}, broker_id=None), "P204"),
+        (facts(image=None, copies=()), "P301"),
+        (facts(LogDirFacts("d1", is_there=False), broker_id=None), "P302"),
+        (facts(image=image(log_dirs=()), copies=(copy(of=image(log_dirs=())),)), "P301"),
+        (facts(config=None, is_complete=False, copies=(copy(of=image(log_dirs=("D1", "D2"))),)), "P301"),
+        (facts(copies=(copy(of=image(log_dirs=("D1", "D2"))),)), "P301"),
+        (facts(log_dir(is_readable=False)), "P302"),
+        (facts(is_complete=False), "P302"),
+        (facts(release=release("3.2"), copies=(), image=None), "P303"),
+        (facts(config=None), "P501"),
+        (facts(release=release("3.9")), "P501"),
+        (facts(broker_id=9), "P701"),
+    ],
+)
+def test_where_nothing_shows_it_a_premise_is_silent(given: BrokerFacts, premise: str) -> None:
+    assert premise not in {judgement.id for judgement in judged(given)}
+
+
+@pytest.mark.parametrize(
+    ("given", "premise"),
+    [
+        (
+            facts(
+                config={"broker.id": "-1"},
+                mode=Mode.ZOOKEEPER,
+                release=release("3.9"),
+            ),
+            "P303",
+        ),
+        (facts(log_dir(identity={"broker.id": "1"}), config={"a": "b"}, mode=Mode.ZOOKEEPER), "P103"),
+        (facts(config={**KRAFT, "controller.quorum.voters": "1@a:1"}, elected=QuorumState(1, 1, -1, (1,))), "P105"),
+        (facts(copies=(copy(voter_set=(Voter(1, "D1", ()),)),)), "P107"),
+        (facts(config={**KRAFT, "controller.quorum.voters": "100@a:1"}), "P108"),
+        (facts(copies=(copy(), copy(1))), "P201"),
+        (facts(config={**KRAFT, "process.roles": "controller"}), "P202"),
+        (facts(config={**KRAFT, "process.roles": "controller"}), "P204"),
+        (facts(log_dir(shutdown_epoch=7)), "P701"),
+    ],
+)
+def test_a_proven_premise(given: BrokerFacts, premise: str) -> None:
+    assert premise in rows(given, PremiseStatus.PROVEN)
+
+
+def test_many_partitions_are_named_three_at_a_time() -> None:
+    partitions = {number: PartitionRegistration((1,), (1,)) for number in range(5)}
+    cluster = ClusterImage({"t": TopicImage("t", None, partitions)})
+    sentence = refuted(facts(log_dir(directories=(METADATA_LOG,)), image=cluster))["P302"]
+    assert sentence.startswith("t-0, t-1, t-2 and 2 more would start empty")
+    missing = facts(log_dir(directories=()), LogDirFacts("d2", is_there=False), image=cluster)
+    assert refuted(missing)["P301"] == "log dir d2 is missing; 5 assigned partitions were there"
+
+
+def test_replicas_that_a_reassignment_adds_need_no_directory() -> None:
+    adding = image(2, 1, isr=(2,), adding=(1,))
+    assert "P302" in rows(facts(log_dir(directories=(METADATA_LOG,)), image=adding), PremiseStatus.PROVEN)
+
+
+NODES = (NodeCluster("a", "A", "DA"), NodeCluster("b", "B", "DB"), NodeCluster("c", "B", "DC"))
+
+
+def test_most_log_dirs_name_the_cluster() -> None:
+    """Only where the user says that they are of one, or the metadata of one id lists a log dir of another."""
+    assert () == contested_cluster(NODES[1:], {}, one_cluster=True)
+    assert () == contested_cluster(NODES, {}, one_cluster=False)
+    assert {"B"} == {row.says for row in contested_cluster(NODES, {}, one_cluster=True)}
+    listing = copy(of=image(log_dirs=("DA",)))
+    assert ("b", "c") == tuple(row.path for row in contested_cluster(NODES, {"B": (listing,)}, one_cluster=False))
+
+
+def test_the_newest_copy_decides_between_two() -> None:
+    copies = {"A": (copy(1, end=9),), "B": (copy(2, end=8),)}
+    assert {"A"} == {row.says for row in contested_cluster(NODES[:2], copies, one_cluster=True)}

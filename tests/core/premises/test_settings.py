@@ -1,0 +1,90 @@
+"""Which settings and configurations of topics each release refuses; tests/oracle/test_limits.py asks Kafka."""
+
+import pytest
+
+from kcheck.core.premises.limits import TOPIC_LIMITS, refused_numbers, refused_settings
+from kcheck.core.releases.releases import release
+from kcheck.model.cluster import LIMITED_CONFIGS, ClusterImage, TopicImage
+from kcheck.model.premises import PremiseStatus
+from tests.core.premises.test_premises import KRAFT, facts, log_dir, refuted, rows
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "last", "first"),
+    [
+        ("log.segment.bytes", "16000", "3.9", "4.0"),
+        ("log.segment.bytes", "13", None, "2.8"),
+        ("metadata.log.segment.bytes", " 100000 ", "4.0", "4.1"),
+        ("num.replica.fetchers", "0", "4.1", "4.2"),
+        ("leader.imbalance.check.interval.seconds", "0", "3.1", "3.2"),
+        ("log.cleaner.max.compaction.lag.ms", "0", "3.2", "3.3"),
+        ("log.dirs", "/a,", "4.1", "4.2"),
+        ("listeners", "PLAINTEXT://:9092,,X://:1", "4.1", "4.2"),
+        ("authorizer.class.name", "kafka.security.authorizer.AclAuthorizer", "3.9", "4.0"),
+        ("authorizer.class.name", "kafka.security.auth.SimpleAclAuthorizer", "2.8", "3.0"),
+    ],
+)
+def test_newer_releases_refuse_more(setting: str, value: str, last: str | None, first: str) -> None:
+    """The last release that accepts a value, and the first that does not."""
+    refusals = list(refused_settings({setting: value}, release(first)))
+    assert [refusal.name for refusal in refusals] == [setting]
+    assert last is None or list(refused_settings({setting: value}, release(last))) == []
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [("log.segment.bytes", "1048576"), ("log.segment.bytes", "${file:x:y}"), ("log.dirs", ""), ("log.dirs", "/a , /b"),
+     ("authorizer.class.name", "org.example.Authorizer")],
+)  # fmt: skip
+def test_accepted_settings(setting: str, value: str) -> None:
+    """Values at the limit, values that are not known, and an empty value as a whole."""
+    assert list(refused_settings({setting: value}, release("4.3"))) == []
+
+
+def test_the_metadata_keep_what_has_a_limit() -> None:
+    """Every configuration of a topic with a limit is kept."""
+    assert {limit.name for limit in TOPIC_LIMITS} == LIMITED_CONFIGS
+    low = dict.fromkeys(LIMITED_CONFIGS, "0")
+    refused = {name: [row.name for row in refused_numbers(low, TOPIC_LIMITS, release(name))] for name in ("3.2", "4.0")}
+    assert refused == {"3.2": [], "4.0": ["flush.messages", "segment.index.bytes"]}
+
+
+def test_a_setting_ends_the_process() -> None:
+    """The sentence has the value and the limit."""
+    given = facts(config={**KRAFT, "log.segment.bytes": "16000"})
+    assert refuted(given) == {"P502": "log.segment.bytes=16000: Kafka 4.3 refuses less than 1048576"}
+    assert {"P502", "P503"} <= rows(facts(), PremiseStatus.PROVEN).keys()
+    assert "P502" not in rows(facts(config=None), PremiseStatus.PROVEN)
+
+
+def image(**sizes: str) -> ClusterImage:
+    """Return a cluster with topics of these segment.bytes, and one that is deleted."""
+    configs = {("topic", name): {"segment.bytes": size} for name, size in sizes.items()}
+    more = {("topic", "deleted"): {"segment.bytes": "1"}, ("broker", "1"): {"segment.bytes": "1"}}
+    return ClusterImage({name: TopicImage(name, "T", {}) for name in sizes}, configs=configs | more)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "words"),
+    [
+        ({"orders": "16000", "big": "1048576"}, "orders has segment.bytes=16000"),
+        ({"orders": "16000", "clicks": "16000"}, "orders and 1 more topic have segment.bytes=16000"),
+        (
+            {"orders": "16000", "clicks": "14", "a": "20"},
+            "orders and 2 more topics have too small segment.bytes, orders 16000",
+        ),
+    ],
+)
+def test_topics_end_the_process(sizes: dict[str, str], words: str) -> None:
+    """The first topic is named and the others are counted, with what to do before the new release starts."""
+    assert refuted(facts(log_dir(directories=()), image=image(**sizes))) == {
+        "P503": f"{words}; Kafka 4.3 refuses less than 1048576: raise the configuration of the topics while the old"
+        " release still runs (kafka-configs.sh --alter --entity-type topics)"
+    }
+
+
+def test_who_has_no_log_manager() -> None:
+    """A controller alone reads no configuration of a topic; without metadata nothing is known."""
+    controller = {**KRAFT, "process.roles": "controller"}
+    for given in (facts(config=controller, image=image(orders="1")), facts(image=None)):
+        assert not {"P503"} & {*refuted(given), *rows(given, PremiseStatus.PROVEN)}
