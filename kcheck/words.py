@@ -89,10 +89,12 @@ def epoch_words(entries: EpochEntries, most: int = 100) -> str:
     return some_of([f"{entry.epoch} @ {entry.start_offset}" for entry in islice(entries, most)], most, len(entries))
 
 
-def record_count(records: int | None, at_least: int = 0) -> str:
-    """Return a number of records; `records` is None if only `at_least` is known."""
+def record_count(records: int | None, at_least: int = 0, at_most: int | None = None) -> str:
+    """Return a number of records; `records` is None if only a bound is known."""
     if records is not None:
         return counted(records, "record")
+    if at_most is not None:
+        return f"at most {counted(at_most, 'record')}"
     return f"at least {counted(at_least, 'record')}" if at_least else "an unknown number of records"
 
 

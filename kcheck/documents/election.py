@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from kcheck.core.election.broker_losses import BrokerLoss, Lacking
 from kcheck.core.election.election import controllers_otherwise
 from kcheck.core.election.plans import (
-    Amounts,
     BrokerGap,
     Candidate,
     CutTransactions,
@@ -13,7 +12,8 @@ from kcheck.core.election.plans import (
 )
 from kcheck.core.election.scenarios import Scenario
 from kcheck.core.election.start_order import StartOrder
-from kcheck.documents.truncation import follower_row
+from kcheck.core.replication.leader_costs import Amounts
+from kcheck.documents.truncation import amounts_row, follower_row
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.report import Row
 
@@ -56,7 +56,7 @@ def _scenario_row(scenario: Scenario) -> Row:
 
 
 def _lost_row(lost: Amounts | None) -> Row | None:
-    return None if lost is None else {"records": lost.records, "committed": lost.committed, "bytes": lost.bytes}
+    return None if lost is None else amounts_row(lost)
 
 
 def broker_loss_row(loss: BrokerLoss) -> Row:

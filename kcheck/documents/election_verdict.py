@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kcheck.core.election.early_elections import Displaced, by_broker, displaced
 from kcheck.core.election.election import BrokerStart
-from kcheck.core.election.plans import Amounts, PartitionElection, total
+from kcheck.core.election.plans import PartitionElection
 from kcheck.core.election.scenarios import after_order
 from kcheck.core.election.start_order import StartOrder
+from kcheck.core.replication.leader_costs import Amounts, total
 from kcheck.model.release import Release
 from kcheck.words import agree, counted, listed, partition_name, record_count, some_of
 
@@ -118,9 +119,10 @@ def amount_lost(lost: Amounts) -> str:
     """Return what an election costs, as `26 records are lost, 17 of them committed`."""
     if lost.records == 0:
         return "nothing is lost"
-    words = f"{record_count(lost.records)} {agree(lost.records or 0, 'is', 'are')} lost"
-    if lost.committed is None:
+    upper, committed = lost.upper_records, lost.upper_committed
+    words = f"{record_count(lost.records, at_most=lost.at_most)} {agree(upper or 0, 'is', 'are')} lost"
+    if committed is None:
         return words
-    if lost.records == lost.committed:
-        return f"{words}, {agree(lost.committed, 'which was', 'all of them')} committed"
-    return f"{words}, {lost.committed or 'none'} of them committed"
+    if upper == committed and (lost.records is None) == (lost.committed is None):
+        return f"{words}, {agree(committed, 'which was', 'all of them')} committed"
+    return f"{words}, {'at most ' * (lost.committed is None)}{committed or 'none'} of them committed"

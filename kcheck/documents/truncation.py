@@ -11,6 +11,7 @@ from kcheck.core.replication.dialogue import (
     OutOfRangeStep,
     TruncateToHighWatermark,
 )
+from kcheck.core.replication.leader_costs import Amounts
 from kcheck.core.replication.truncation_plans import (
     CutPosition,
     FollowerPlan,
@@ -40,7 +41,19 @@ def plan_row(plan: TruncationPlan) -> Row:
         "cluster": None if plan.registration is None else _registration_row(plan.registration),
         "is_best": plan.is_best,
         "advantage": plan.advantage,
+        "lost": None if plan.lost is None else amounts_row(plan.lost),
         "followers": tuple(follower_row(follower, plan) for follower in plan.followers),
+    }
+
+
+def amounts_row(lost: Amounts) -> Row:
+    """Return the row of what nobody has any more, with an upper bound of each count that is not known."""
+    bounds = {"at_most": lost.at_most, "committed_at_most": lost.committed_at_most}
+    return {
+        "records": lost.records,
+        "committed": lost.committed,
+        "bytes": lost.bytes,
+        **{name: bound for name, bound in bounds.items() if bound is not None},
     }
 
 

@@ -4,8 +4,9 @@ import shlex
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from kcheck.core.election.early_elections import Displaced, by_broker
-from kcheck.core.election.plans import Candidate, PartitionElection, total
+from kcheck.core.election.plans import Candidate, PartitionElection
 from kcheck.core.election.recovery_plan import Recovery
+from kcheck.core.replication.leader_costs import total
 from kcheck.handouts.aside_copies import AsideCopy, aside_words
 from kcheck.handouts.group_resets import GroupReset
 from kcheck.model.cluster import UNCLEAN
@@ -106,10 +107,11 @@ def _costs(recovery: Recovery, unwanted: Sequence[Displaced]) -> list[str]:
     losing = [part for part, leader in chosen if leader is None or _loses(leader)]
     text = "With this plan no partition loses a record that is here."
     if losing:
-        committed = "unknown how many" if lost.committed is None else str(lost.committed)
+        committed = lost.upper_committed
+        share = "unknown how many" if committed is None else f"{'at most ' * (lost.committed is None)}{committed}"
         verb = agree(len(losing), "loses", "lose")
-        text = f"With this plan {_counted(losing)} {verb} {record_count(lost.records)}"
-        text += f"; {committed} of them below a high watermark."
+        text = f"With this plan {_counted(losing)} {verb} {record_count(lost.records, at_most=lost.at_most)}"
+        text += f"; {share} of them committed."
     kept = "" if recovery.saved is None else f"\n\nThe records that are cut are saved in `{recovery.saved}`."
     return ["## What it costs", text + kept]
 

@@ -8,7 +8,8 @@ from kcheck.model.names import DirectoryState, ids_differ
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.edited_partition import EditedPartition, Holders
 from kcheck.repairs import DAMAGE, RECORDS
-from kcheck.replicas.leader_plans import Election, plans_of
+from kcheck.replicas.costed_plans import plans_of
+from kcheck.replicas.leader_plans import Election
 from kcheck.replicas.loading import ReplicaFiles, started
 
 

@@ -5,14 +5,15 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kcheck.core.election.broker_losses import BrokerLoss
 from kcheck.core.election.election import controllers_otherwise
-from kcheck.core.election.plans import Amounts, BrokerGap, Candidate, CopyState, PartitionElection
+from kcheck.core.election.plans import BrokerGap, Candidate, CopyState, PartitionElection
 from kcheck.core.election.plans import harm as harm_of
 from kcheck.core.election.scenarios import Scenario
+from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts
 from kcheck.documents.premises import losing_premises
 from kcheck.handouts.aside_copies import AsideCopy, aside_words
 from kcheck.model.cluster import ClusterImage
 from kcheck.replicas.elect import ClusterElection
-from kcheck.screen.page import cell, known, size
+from kcheck.screen.page import bound_cell, cell, known, size
 from kcheck.words import bare_range, counted, partition_name, some_of
 
 if TYPE_CHECKING:
@@ -97,11 +98,16 @@ def gap_words(gap: BrokerGap) -> str:
     return f"{replicas} and does not start: {gap.why}"
 
 
+def lost_cells(lost: Amounts) -> tuple[str, str]:
+    """Return how many records are lost, and how many of them committed; `?` if not even a bound is known."""
+    return bound_cell(lost.records, lost.at_most), bound_cell(lost.committed, lost.committed_at_most)
+
+
 def loss_cells(loss: BrokerLoss) -> tuple[object, ...]:
     """Return what goes with a broker."""
     survived = {True: "yes", False: "no", None: "?"}[loss.is_survived]
     counts = (loss.partitions, known(loss.offline), loss.only_copy)
-    return (loss.broker_id, survived, *counts, known(loss.lost.records), known(loss.lost.committed))
+    return (loss.broker_id, survived, *counts, *lost_cells(loss.lost))
 
 
 def cluster_cells(election: "RunElection") -> tuple[object, ...]:
@@ -110,8 +116,8 @@ def cluster_cells(election: "RunElection") -> tuple[object, ...]:
     together, best = costs["start-all"], costs["best"]
     fatal = [loss.broker_id for loss in election.broker_losses if loss.is_survived is False]
     return (
-        cell(election.cluster.name), brokers_of(election.order.brokers), known(together.lost.records),
-        known(together.lost.committed), known(together.offline_partitions), known(best.lost.records),
+        cell(election.cluster.name), brokers_of(election.order.brokers), *lost_cells(together.lost),
+        known(together.offline_partitions), lost_cells(best.lost)[0],
         brokers_of(fatal),
     )  # fmt: skip
 
@@ -136,7 +142,7 @@ def scenario_cells(scenario: Scenario) -> tuple[object, ...]:
     """Return the cells of a way to go on."""
     lost, name = scenario.lost, scenario.name
     words = _WAYS.get(name) or f"broker {name.split('-')[1]} leads all it has"
-    return words, cell(lost.records), cell(lost.committed), size(lost.bytes), cell(scenario.offline_partitions)
+    return words, *lost_cells(lost), size(lost.bytes), cell(scenario.offline_partitions)
 
 
 _KINDS = {True: "clean", False: "unclean", None: "?"}
@@ -145,15 +151,14 @@ _SERVED = (CopyState.CURRENT, CopyState.MISSING)
 
 def candidate_cells(candidate: Candidate, best: int | None) -> tuple[object, ...]:
     """Return the cells of a candidate; the best one has a star."""
-    state, lost = candidate.state, candidate.lost or Amounts(None, None, None)
+    state, lost = candidate.state, candidate.lost or NOT_KNOWN
     is_best = candidate.broker_id == best and state in _SERVED
     kind = _KINDS[candidate.clean] if state in _SERVED else f"{state} copy"
     return (
         f"{candidate.broker_id}{' *' if is_best else ''}",
         f"{kind}, empty log" if state is CopyState.MISSING else kind,
         cell(candidate.log_end_offset),
-        cell(lost.records),
-        cell(lost.committed),
+        *lost_cells(lost),
         size(None if candidate.refetch is None else candidate.refetch.bytes),
         cell(candidate.open_transactions),
         cell(candidate.groups_beyond),
@@ -163,16 +168,15 @@ def candidate_cells(candidate: Candidate, best: int | None) -> tuple[object, ...
 def partition_cells(partition: PartitionElection) -> tuple[object, ...]:
     """Return the cells of a partition."""
     best, registration = partition.recommended, partition.registration
-    lost = Amounts(None, None, None) if best is None or best.lost is None else best.lost
+    lost = NOT_KNOWN if best is None or best.lost is None else best.lost
     return (
         name_of(partition),
         brokers_of(None if registration is None else registration.isr),
         brokers_of(None if registration is None else registration.elr),
         "?" if registration is None else known(partition.kafka_clean),
         cell(partition.best),
-        cell(lost.records),
-        cell(lost.committed),
-        str(max((amounts.records or 0 for _, amounts in _leaders(partition)), default=0)),
+        *lost_cells(lost),
+        str(max((amounts.upper_records or 0 for _, amounts in _leaders(partition)), default=0)),
     )
 
 

@@ -14,26 +14,27 @@ from kcheck.core.replication.dialogue import (
     Status,
     TruncateToHighWatermark,
 )
+from kcheck.core.replication.leader_costs import NOT_KNOWN
 from kcheck.core.replication.truncation_plans import (
     Advantage,
     FollowerPlan,
     RefetchedRecords,
-    TruncatedRecords,
     TruncationPlan,
 )
-from kcheck.core.sums import known_sum
 from kcheck.model.entries import EpochEndOffset
 from kcheck.model.loss import LostRecords
 from kcheck.model.report import Report
 from kcheck.replicas.truncation import Truncation
-from kcheck.screen.page import Page, cell, loss_text, size
+from kcheck.screen.page import Page, bound_cell, cell, loss_text, size
 from kcheck.words import counted, lost_words, offset_range, partition_name, record_count, some_of
 
 _ADVANTAGES = {
     Advantage.FOLLOWERS: "more replicas can follow it",
-    Advantage.COMMITTED: "fewest records lost below a high watermark",
-    Advantage.OFFSETS: "fewest offsets lost",
-    Advantage.LOG_END: "the longest log",
+    Advantage.COMMITTED: "fewest committed records lost",
+    Advantage.RECORDS: "fewest records lost",
+    Advantage.CLEAN: "the controller can elect it cleanly",
+    Advantage.BYTES: "the others fetch the least from it",
+    Advantage.ASSIGNMENT: "first in the assignment",
     Advantage.NONE: "no other leader costs less",
 }
 """Why a leader is best."""
@@ -79,12 +80,9 @@ def _harm(leaders: Sequence[TruncationPlan]) -> tuple[int, ...]:
 
 
 def _losses(plan: TruncationPlan) -> tuple[int, int, int]:
-    """Return the records lost below a high watermark, the records lost, and the logs truncated; negative."""
-    of_followers = [follower.lost for follower in plan.followers if follower.lost is not None]
-    lost: list[LostRecords | TruncatedRecords] = [*(loss.lost for loss in plan.lost_at_start), *of_followers]
-    below = sum(part.below_high_watermark or 0 for part in lost)
-    records = sum(part.records or 0 for part in lost)
-    return -below, -records, -_cut_count(plan)
+    """Return the committed records lost, the records lost, and the logs truncated; negative."""
+    lost = plan.lost or NOT_KNOWN
+    return -(lost.upper_committed or 0), -(lost.upper_records or 0), -_cut_count(plan)
 
 
 def _cut_count(plan: TruncationPlan) -> int:
@@ -101,7 +99,7 @@ def _is_quiet(leaders: Sequence[TruncationPlan]) -> bool:
 
 
 def _candidates(partitions: Sequence[Sequence[TruncationPlan]], page: Page) -> None:
-    header: tuple[str, ...] = ("partition", "leader", "log end", "truncate", "lost", "below hw", "refetch")
+    header: tuple[str, ...] = ("partition", "leader", "log end", "truncate", "lost", "committed", "refetch")
     plans = [plan for leaders in partitions for plan in leaders]
     rows: list[tuple[object, ...]] = [*map(_candidate, plans)]
     if any(plan.election for plan in plans):
@@ -130,13 +128,11 @@ def _advantage(plan: TruncationPlan) -> str:
 
 
 def _candidate(plan: TruncationPlan) -> tuple[object, ...]:
-    followers = plan.followers
-    lost = [follower.lost for follower in followers if follower.lost is not None]
-    refetched = [follower.refetch for follower in followers if follower.refetch is not None]
+    followers, lost = plan.followers, plan.lost or NOT_KNOWN
     sums = (
-        known_sum(part.records for part in lost),
-        known_sum(part.below_high_watermark for part in lost),
-        known_sum(part.records for part in refetched),
+        bound_cell(lost.records, lost.at_most),
+        bound_cell(lost.committed, lost.committed_at_most),
+        plan.refetched.records,
     )
     return (
         _name(plan),

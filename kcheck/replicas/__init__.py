@@ -11,6 +11,8 @@ In: `BROKER=PATH` arguments. Out: a typed answer, such as `EndOffsets`, `Truncat
 - `end_offset`: How does a replica answer OffsetsForLeaderEpoch?
 - `truncation`: For each follower, which requests, which truncation, which loss?
 - `leader_plans`: What does each follower do under one leader?
+- `committed`: Below which offset are the records of a replica committed?
+- `costed_plans`: What does each leader of a partition cost, and which one least?
 - `election_kinds`: Can the controller elect that leader cleanly?
 - `loss`: How many records and bytes are in a range of offsets?
 - `elect`: Who should lead each partition, and in which order should the brokers start?

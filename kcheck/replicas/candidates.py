@@ -1,34 +1,32 @@
 """The candidates of one partition: what each broker has after its start, and what each leader would cost."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 from kcheck.core.election.election import BrokerStart, standing
 from kcheck.core.election.plans import (
-    Amounts,
     Candidate,
     CopyState,
     CutTransactions,
     PartitionElection,
-    Refetched,
     decided,
     is_clean,
-    total,
 )
+from kcheck.core.replication.leader_costs import Amounts, total
 from kcheck.core.replication.truncation_plans import TruncationPlan
 from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.core.start.startup import Outcome
 from kcheck.core.start.strays import directory_of
-from kcheck.core.sums import known_sum
 from kcheck.model.cluster import ClusterImage, PartitionRegistration, TopicImage, is_reserved
 from kcheck.model.entries import Offset
 from kcheck.model.names import DirectoryState, ids_differ
 from kcheck.model.release import Release
+from kcheck.replicas.costed_plans import plans_of
 from kcheck.replicas.distinct_records import LostRange, distinct
 from kcheck.replicas.group_offsets import GroupOffset
-from kcheck.replicas.leader_plans import Election, fork_of, plans_of
+from kcheck.replicas.leader_plans import Election, fork_of
 from kcheck.replicas.loading import ReplicaFiles, brought_back
-from kcheck.replicas.lost_amounts import amounts_by_offsets, amounts_lost
 from kcheck.replicas.lost_transactions import lost_transactions, open_transactions
 from kcheck.replicas.replica import ReplicaState, after_start
 
@@ -230,9 +228,17 @@ def _candidates(
 ) -> Iterable[Candidate]:
     """Yield the replicas that brokers serve, each with the plan of all others under it."""
     states = tuple(sorted((copy.state for copy in copies), key=lambda state: state.broker_id or 0))
-    plans = {plan.leader: plan for plan in plans_of(states, Election(), cluster.release)}
+    in_cluster = partial(_in_cluster, registration=election.registration)
+    plans = {
+        plan.leader: plan
+        for plan in plans_of(states, Election(), cluster.release, in_cluster=in_cluster, counted=cluster.counted)
+    }
     for copy in copies:
         yield _candidate(copy, plans.get(copy.state.broker_id), states, election, cluster)
+
+
+def _in_cluster(plan: TruncationPlan, registration: PartitionRegistration | None) -> TruncationPlan:
+    return plan._replace(registration=registration)
 
 
 def _salvage(
@@ -242,17 +248,19 @@ def _salvage(
     others = (other.state for other in copies if other.state.broker_id != copy.state.broker_id)
     states = (copy.state, *others)
     leader = Election(leader=str(copy.state.broker_id))
-    plan = next(plans_of(states, leader, cluster.release))
+    in_cluster = partial(_in_cluster, registration=election.registration)
+    plan = next(plans_of(states, leader, cluster.release, in_cluster=in_cluster, counted=cluster.counted))
     candidate = _candidate(copy, plan, states, election, cluster)
-    return candidate._replace(only_here=_only_here(copy.state, copies, election, cluster))
+    return candidate._replace(only_here=_only_here(copy.state, copies, election.high_watermark, cluster))
 
 
 def _only_here(
-    state: ReplicaState, copies: Iterable[ReplicaCopy], election: PartitionElection, cluster: ClusterHere
+    state: ReplicaState, copies: Iterable[ReplicaCopy], mark: Offset | None, cluster: ClusterHere
 ) -> Amounts | None:
     """Return what a copy has that no replica has; None if that is not known.
 
-    What lies below the log start of every replica is no loss: retention deleted it.
+    What lies below the log start of every replica is no loss: retention deleted it. `mark` is the high watermark of a
+    copy that no checkpoint names.
     """
     others = [copy.state for copy in copies if copy.state.problem is None and copy.state.log_end_offset is not None]
     if cluster.counted is not None or state.problem is not None or state.log_end_offset is None:
@@ -264,7 +272,8 @@ def _only_here(
     if first >= state.log_end_offset:
         return Amounts(0, 0, 0)
     kept = [LostRange(other.logs, other.log_start_offset, other.log_end_offset or Offset(0)) for other in others]
-    counts = distinct([LostRange(state.logs, first, state.log_end_offset)], kept, election.high_watermark)
+    own = LostRange(state.logs, first, state.log_end_offset, mark=state.known_high_watermark)
+    counts = distinct([own], kept, mark)
     return Amounts(counts.records, counts.committed, counts.bytes)
 
 
@@ -316,15 +325,12 @@ def _with_amounts(
     election: PartitionElection, cluster: ClusterHere, copy: ReplicaCopy,
 ) -> Candidate:  # fmt: skip
     """Return a candidate with what its election costs; without the logs no transactions and groups are known."""
+    candidate = candidate._replace(lost=plan.lost, refetch=plan.refetched, strangers=plan.strangers)
     if cluster.counted is not None:
-        counted = cluster.counted(plan)
-        lost = amounts_by_offsets(counted, states, election.high_watermark)
-        return candidate._replace(lost=lost, refetch=_refetched(counted))
+        return candidate
     end = copy.state.log_end_offset
     assert end is not None
     return candidate._replace(
-        lost=amounts_lost(plan, states, election.high_watermark),
-        refetch=_refetched(plan),
         open_transactions=_open_transactions(copy, end),
         cut_transactions=_cut_transactions(plan, states),
         groups_beyond=None if election.groups is None else sum(offset > end for _, offset in election.groups),
@@ -340,11 +346,6 @@ def _parts(states: tuple[ReplicaState, ...], follower: int, leading: ReplicaStat
 def _open_transactions(copy: ReplicaCopy, end: Offset) -> int | None:
     transactions = open_transactions(copy.state.logs, end) if copy.unstable else ()
     return None if transactions is None else len(transactions)
-
-
-def _refetched(plan: TruncationPlan) -> Refetched:
-    parts = [follower.refetch for follower in plan.followers if follower.refetch is not None]
-    return Refetched(known_sum(part.records for part in parts), known_sum(part.bytes for part in parts))
 
 
 def _cut_transactions(plan: TruncationPlan, states: Mapping[int | None, ReplicaState]) -> CutTransactions | None:

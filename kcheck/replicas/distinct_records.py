@@ -38,6 +38,8 @@ class LostRange(NamedTuple):
     """The first offset."""
     end: Offset
     """The offset after the last one."""
+    mark: Offset | None = None
+    """Below which offset its records are committed; None if it does not know."""
 
 
 class Distinct(NamedTuple):
@@ -48,11 +50,13 @@ class Distinct(NamedTuple):
     bytes: int | None
     """The bytes of their batches, each distinct batch once and whole; None if a log cannot be read."""
     committed: int | None
-    """How many lie below the high watermark; None if it is unknown, or if `records` is None."""
+    """How many are below the mark of a replica that has them; None if a mark is unknown, or if `records` is None."""
 
 
-def distinct(lost: Sequence[LostRange], kept: Sequence[LostRange], high_watermark: Offset | None) -> Distinct:
+def distinct(lost: Sequence[LostRange], kept: Sequence[LostRange], high_watermark: Offset | None = None) -> Distinct:
     """Return the records that are in any range of `lost` and in none of `kept`.
+
+    `high_watermark` is the mark of the ranges that have none.
 
     Records are the same if offset, leader epoch, timestamp, key, value and headers are; messages of magic 0 and 1 have
     no epoch. One batch of each replica is held in memory.
@@ -61,9 +65,10 @@ def distinct(lost: Sequence[LostRange], kept: Sequence[LostRange], high_watermar
     if start is None or end is None:
         return Distinct(0, 0, None if high_watermark is None else 0)
     near = [one._replace(start=max(one.start, start), end=min(one.end, end)) for one in kept]
-    streams = [_Stream(one, is_lost=True) for one in lost] + [_Stream(one, is_lost=False) for one in near]
+    lost_streams = [_Stream(one, high_watermark, is_lost=True) for one in lost]
+    streams = lost_streams + [_Stream(one, high_watermark, is_lost=False) for one in near]
     try:
-        return _Sweep(streams, high_watermark).counted()
+        return _Sweep(streams).counted()
     except UnreadableError:
         return Distinct(None, None, None)
     finally:
@@ -119,8 +124,10 @@ class _Head:
 class _Stream:
     """The batches of one replica that overlap a range."""
 
-    def __init__(self, lost_range: LostRange, *, is_lost: bool) -> None:
+    def __init__(self, lost_range: LostRange, high_watermark: Offset | None, *, is_lost: bool) -> None:
         self.range, self.is_lost = OffsetRange(lost_range.start, lost_range.end), is_lost
+        mark = high_watermark if lost_range.mark is None else lost_range.mark
+        self.mark, self.knows_mark = mark or Offset(0), mark is not None
         self._heads = _heads(lost_range)
         self.head: _Head | None = None
 
@@ -144,23 +151,24 @@ def _heads(lost_range: LostRange) -> Generator[_Head, None, None]:
         if log.base_offset >= lost_range.end:
             return
         with log.open() as source:
-            walk = Walk(source, log.size)
+            walk, end = Walk(source, log.size), Offset(0)
             for batch in walk:
+                end = Offset(batch.last_offset + 1)
                 if batch.last_offset < lost_range.start:
                     continue
                 head = _Head(source, batch, log.path)
                 if head.first >= lost_range.end:
                     return
                 yield head
-            if walk.position < log.size:
+            if walk.position < log.size and end < lost_range.end:
                 raise UnreadableError("the segment ends early")
 
 
 class _Sweep:
     """The replicas, side by side."""
 
-    def __init__(self, streams: list[_Stream], high_watermark: Offset | None) -> None:
-        self._streams, self._mark = streams, high_watermark
+    def __init__(self, streams: list[_Stream]) -> None:
+        self._streams = streams
         self._records = self._bytes = self._committed = 0
         self._is_known = True
         self._counted: set[_HeaderKey] = set()
@@ -182,7 +190,8 @@ class _Sweep:
                 if head.end == until:
                     stream.advance()
             self._counted &= {stream.head.identity for stream in self._streams if stream.head is not None}
-        committed = None if self._mark is None or not self._is_known else self._committed
+        knows_marks = all(stream.knows_mark for stream in self._streams if stream.is_lost)
+        committed = self._committed if knows_marks and self._is_known else None
         return Distinct(self._records if self._is_known else None, self._bytes, committed)
 
     def _take_batch(self, near: list[tuple[_Stream, _Head]], first: Offset) -> bool:
@@ -198,11 +207,11 @@ class _Sweep:
         )
         if not pieces:
             return True
-        count, mark = head.batch.record_count, self._mark
+        count, mark = head.batch.record_count, max(stream.mark for stream, _ in near)
         if head.is_dense:
-            records, committed = below(pieces, whole.end), 0 if mark is None else below(pieces, mark)
-        elif count is not None and pieces == (whole,) and (mark is None or mark <= first or mark >= whole.end):
-            records, committed = count, count if mark is not None and mark >= whole.end else 0
+            records, committed = below(pieces, whole.end), below(pieces, mark)
+        elif count is not None and pieces == (whole,) and (mark <= first or mark >= whole.end):
+            records, committed = count, count if mark >= whole.end else 0
         else:
             return False
         self._records += records
@@ -218,11 +227,14 @@ class _Sweep:
             for stream, head in near
         ]
         kept = set(chain.from_iterable(of_head for stream, _, of_head in keys if not stream.is_lost))
+        marks = dict[_Key, Offset]()
+        for stream, _, of_head in keys:
+            marks.update((key, stream.mark) for key in of_head if stream.mark > marks.get(key, 0))
         for stream, head, of_head in keys:
             fresh = {key for key in of_head if stream.is_lost} - kept
             kept |= fresh
             self._records += len(fresh)
-            self._committed += sum(self._mark is not None and offset < self._mark for offset, _ in fresh)
+            self._committed += sum(key[0] < marks.get(key, 0) for key in fresh)
             if fresh and head.identity not in self._counted:
                 self._bytes += head.batch.size
                 self._counted.add(head.identity)

@@ -15,7 +15,6 @@ from kcheck.core.replication.truncation_plans import (
     StartLoss,
     TruncatedRecords,
     TruncationPlan,
-    marked,
 )
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.names import ids_differ
@@ -39,17 +38,12 @@ class Election:
     """The brokers keep running; do not model a restart."""
 
 
-def plans_of(
-    states: tuple[ReplicaState, ...],
-    election: Election,
-    release: Release,
-) -> Iterator[TruncationPlan]:
-    """Yield the plan of one partition under the chosen or the best leader, or one for each candidate."""
+def plans_under(states: tuple[ReplicaState, ...], election: Election, release: Release) -> Iterator[TruncationPlan]:
+    """Yield the plan of one partition under the chosen leader, or one for each candidate."""
     followers = _Followers(states, release)
     if election.leader in (None, "best"):
         candidates = [state for state in states if state.problem is None]
-        plans = [_plan_under(leader, states, election, followers) for leader in candidates]
-        yield from (plan for plan in marked(plans) if plan.is_best or election.leader is None)
+        yield from (_plan_under(leader, states, election, followers) for leader in candidates)
         return
     leaders = [state for state in states if str(state.broker_id) == election.leader]
     yield from (_plan_under(leader, states, election, followers) for leader in leaders)

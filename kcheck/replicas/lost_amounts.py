@@ -1,139 +1,197 @@
 """What nobody has any more once a replica leads: by the truncations of the others, and by the starts before."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from kcheck.core.election.plans import Amounts
-from kcheck.core.replication.truncation_plans import FollowerPlan, StartLoss, TruncatedRecords, TruncationPlan
+from kcheck.core.replication.leader_costs import UNKNOWN, Amounts, total
+from kcheck.core.replication.truncation_plans import FollowerPlan, StartLoss, TruncationPlan
 from kcheck.model.entries import Offset
+from kcheck.model.loss import LostRecords
 from kcheck.model.unreadable import UnreadableError
+from kcheck.replicas.committed import Marks
 from kcheck.replicas.distinct_records import LostRange, distinct
 from kcheck.replicas.leader_plans import fork_of
 from kcheck.replicas.loss import batches_of, logs_from
 from kcheck.replicas.replica import LogFile, ReplicaState
 
-
-def amounts_lost(
-    plan: TruncationPlan, states: Mapping[int | None, ReplicaState], high_watermark: Offset | None
-) -> Amounts:
-    """Return the distinct records that a replica here holds and nobody has once the leader of the plan leads."""
-    leader = states[plan.leader]
-    lost, kept = [], []
-    for follower in plan.followers:
-        logs, after, cut = states[follower.broker_id].logs, follower.log_end_offset_after, follower.cut
-        if follower.lost is not None:
-            lost.append(LostRange(logs, follower.lost.start, follower.lost.end))
-        if follower.diverges_silently_at is not None and after is not None:
-            end = after if cut is None else Offset(min(after, cut.base_offset))
-            kept.append(LostRange(logs, follower.diverges_silently_at, end))
-    parts = [_parts(loss, states[loss.broker_id].logs_before) for loss in plan.lost_at_start]
-    lost += [part.whole for part in parts if part.whole is not None]
-    amounts = Amounts(0, 0 if high_watermark is not None or not lost else None, 0)
-    if lost:
-        assert leader.log_end_offset is not None
-        kept.append(LostRange(leader.logs, leader.log_start_offset, leader.log_end_offset))
-        counts = distinct(lost, kept, high_watermark)
-        amounts = Amounts(counts.records, counts.committed, counts.bytes)
-    return _with_rests(amounts, (part.rest for part in parts if part.rest is not None), states)
+States = Mapping[int | None, ReplicaState]
+"""The replicas of a partition, by broker."""
 
 
-def amounts_by_offsets(
-    plan: TruncationPlan, states: Mapping[int | None, ReplicaState], high_watermark: Offset | None
-) -> Amounts:
-    """Return the distinct records that are lost, as far as offsets and epochs alone show them.
+def amounts_lost(plan: TruncationPlan, states: States, marks: Marks) -> Amounts:
+    """Return the distinct records that a replica here holds and that the leader's log lacks in the end.
 
-    They do where one replica loses all that the others lose.
+    What a follower keeps beside its leader is lost too: no consumer sees it. Offsets below a known high watermark that
+    no replica holds are committed records.
     """
-    losing = [follower for follower in plan.followers if follower.lost is not None]
-    if not losing:
-        return _with_rests(Amounts(0, 0, 0), plan.lost_at_start, states)
-    largest = max(losing, key=lambda follower: follower.lost.end - follower.lost.start if follower.lost else 0)
-    lost = largest.lost
-    assert lost is not None
-    is_silent = any(follower.diverges_silently_at is not None for follower in plan.followers)
-    if is_silent or not lost.certain or not all(_is_within(follower, largest, states) for follower in losing):
-        lost = lost._replace(records=None, bytes=None)
-    first = min(follower.lost.start for follower in losing if follower.lost is not None)
-    amounts = Amounts(lost.records, _committed(lost, first, high_watermark), lost.bytes)
-    return _with_rests(amounts, plan.lost_at_start, states)
+    ranges = [lost for follower in plan.followers if (lost := _lost_range(follower)) is not None]
+    parts = [_parts(loss, states[loss.broker_id].logs_before) for loss in plan.lost_at_start]
+    is_read = all(states[lost.broker_id].logs for lost in ranges)
+    by_batches = _by_batches(plan, ranges if is_read else [], parts, states, marks)
+    by_offsets = Amounts() if is_read else _by_offsets(ranges, states, marks)
+    return total((by_batches, by_offsets, _beyond(parts, states, marks)))
 
 
-def _committed(lost: TruncatedRecords, first: Offset, high_watermark: Offset | None) -> int | None:
-    """Return how many lost records lie below a high watermark; `first`: the lowest offset that anybody loses."""
-    if high_watermark is None:
+class _Range(NamedTuple):
+    """Offsets `[start, end)` of a follower that its leader does not have."""
+
+    broker_id: int | None
+    start: Offset
+    end: Offset
+    records: int | None
+    """How many records it has there; None if that is not known."""
+    bytes: int | None
+    """The bytes of their batches, likewise."""
+
+
+def _lost_range(follower: FollowerPlan) -> _Range | None:
+    """Return what a follower loses, and what it keeps that its leader does not have; None if there is nothing."""
+    lost, silent, after = follower.lost, follower.diverges_silently_at, follower.log_end_offset_after
+    if silent is not None and after is not None and silent < after:
+        return _Range(follower.broker_id, silent, after if lost is None else lost.end, None, None)
+    if lost is None:
         return None
-    if first >= high_watermark:
-        return 0
-    is_dense = lost.records == lost.end - lost.start
-    if lost.records is None or not (is_dense or lost.end <= high_watermark):
-        return None
-    return min(high_watermark, lost.end) - lost.start if is_dense else lost.records
+    records, size = (lost.records, lost.bytes) if lost.certain else (None, None)
+    return _Range(follower.broker_id, lost.start, lost.end, records, size)
 
 
-def _is_within(follower: FollowerPlan, largest: FollowerPlan, states: Mapping[int | None, ReplicaState]) -> bool:
-    """Whether a follower loses only records that another one loses too."""
-    if follower is largest:
-        return True
-    lost, most = follower.lost, largest.lost
-    assert lost is not None
-    assert most is not None
-    shared = fork_of(states[follower.broker_id], states[largest.broker_id]).common_prefix
-    return most.start <= lost.start and lost.end <= most.end and shared is not None and shared >= lost.end
+def _by_batches(
+    plan: TruncationPlan, ranges: Sequence[_Range], parts: Sequence["_Parts"], states: States, marks: Marks
+) -> Amounts:
+    """Return the records that followers and starts lose, by the batches of all logs, side by side."""
+    lost = [LostRange(states[one.broker_id].logs, one.start, one.end, mark=marks[one.broker_id]) for one in ranges]
+    lost += [part.whole._replace(mark=marks[part.broker_id]) for part in parts if part.whole is not None]
+    if not lost:
+        return Amounts()
+    leader = states[plan.leader]
+    assert leader.log_end_offset is not None
+    kept = LostRange(leader.logs, leader.log_start_offset, leader.log_end_offset, mark=marks[plan.leader])
+    counts = distinct(lost, [kept])
+    amounts = Amounts(counts.records, counts.committed, counts.bytes)
+    if amounts.records is not None and amounts.committed is not None:
+        return amounts
+    outer = {(one.start, one.end) for one in lost}
+    at_most = sum(end - start for start, end in outer)
+    return amounts._replace(
+        at_most=at_most if amounts.records is None else None,
+        committed_at_most=at_most if amounts.records is None else amounts.records,
+    )
+
+
+def _by_offsets(ranges: Sequence[_Range], states: States, marks: Marks) -> Amounts:
+    """Return the distinct records that followers lose, as far as offsets and epochs alone show them.
+
+    A range that lies within that of another replica, and of the same history, is a copy of it.
+    """
+    outer: list[_Range] = []
+    copies: dict[_Range, list[_Range]] = {}
+    for one in sorted(ranges, key=lambda one: (one.start - one.end, one.start)):
+        larger = next((other for other in outer if _is_within(one, other, states)), None)
+        if larger is None:
+            outer.append(one)
+        copies.setdefault(larger or one, []).append(one)
+    return total(_of_offsets(one, [marks[copy.broker_id] for copy in copies[one]]) for one in outer)
+
+
+def _of_offsets(lost: _Range, marks: Sequence[Offset | None]) -> Amounts:
+    """Return what one range holds; `marks`: of the replicas that have its records."""
+    at_most = lost.end - lost.start
+    known = [mark for mark in marks if mark is not None]
+    below = max(0, min(max(known), lost.end) - lost.start) if len(known) == len(marks) else None
+    if below == 0 or (below is not None and lost.records == at_most):
+        committed: int | None = below
+    else:
+        committed = lost.records if below == at_most else None
+    return Amounts(
+        lost.records, committed, lost.bytes,
+        at_most=at_most if lost.records is None else None,
+        committed_at_most=(at_most if below is None else below) if committed is None else None,
+    )  # fmt: skip
+
+
+def _is_within(one: _Range, other: _Range, states: States) -> bool:
+    """Whether a replica loses only records that another one loses too."""
+    shared = fork_of(states[one.broker_id], states[other.broker_id]).common_prefix
+    return other.start <= one.start and one.end <= other.end and shared is not None and shared >= one.end
 
 
 class _Parts(NamedTuple):
     """What the start of a broker takes from its replica."""
 
+    broker_id: int | None
+    """The broker."""
     whole: LostRange | None
     """The complete batches: they can be compared with those of other replicas. None without any."""
-    rest: StartLoss | None
+    rest: LostRecords | None
     """The incomplete batch at the end, or all that is not known better; None if nothing is left."""
 
 
 def _parts(loss: StartLoss, logs: tuple[LogFile, ...]) -> _Parts:
     broker_id, (start, end, records, size, below, _) = loss
-    if start is None or end is None or records is None:
-        return _Parts(None, loss)
+    if start is None or end is None or not logs:
+        return _Parts(broker_id, None, loss.lost)
     counted = taken = 0
     until = start
     try:
         for batch in batches_of(logs_from(logs, start)):
             if start <= batch.base_offset and batch.last_offset < end:
                 if batch.record_count is None:
-                    return _Parts(None, loss)
+                    return _Parts(broker_id, None, loss.lost)
                 counted, taken = counted + batch.record_count, taken + batch.size
                 until = Offset(batch.last_offset + 1)
     except UnreadableError:
-        return _Parts(None, loss)
+        return _Parts(broker_id, None, loss.lost)
     whole = LostRange(logs, start, until) if counted else None
-    if counted >= records:
-        return _Parts(whole, None)
+    if records is not None and counted >= records:
+        return _Parts(broker_id, whole, None)
     rest = loss.lost._replace(
         start=until,
-        records=records - counted,
+        records=None if records is None else records - counted,
         bytes=max(0, size - taken),
         below_high_watermark=None if below is None else max(0, below - counted),
     )
-    return _Parts(whole, StartLoss(broker_id, rest))
+    return _Parts(broker_id, whole, rest)
 
 
-def _with_rests(amounts: Amounts, rests: Iterable[StartLoss], states: Mapping[int | None, ReplicaState]) -> Amounts:
-    """Return the amounts with what starts take beyond the end of every other log.
+def _beyond(parts: Sequence[_Parts], states: States, marks: Marks) -> Amounts:
+    """Return what lies beyond the last batch that a replica holds.
 
-    What two starts take there are the same records: the larger loss counts.
+    An incomplete batch names records of which no disk has all bytes, and a high watermark names offsets that no disk
+    has. What two starts take there are the same records: the larger loss counts.
     """
-    largest = Amounts(0, 0, 0)
-    for broker_id, loss in rests:
-        ends = [state.log_end_offset or 0 for number, state in states.items() if number != broker_id]
-        beyond = max(ends, default=0)
-        if loss.end is not None and loss.end <= beyond:
+    ends = {number: state.log_end_offset for number, state in states.items()}
+    wholes = [part.whole.end for part in parts if part.whole is not None]
+    mark = max((mark for mark in marks.values() if mark is not None), default=None)
+    largest, until = Amounts(), max((*wholes, *(end for end in ends.values() if end is not None)), default=Offset(0))
+    is_open = False
+    for number, _, rest in parts:
+        others = [end for other, end in ends.items() if other != number and end is not None]
+        beyond = Offset(max((*wholes, *others), default=0))
+        if rest is None or (rest.end is not None and rest.end <= beyond):
             continue
-        is_whole = loss.start is None or loss.start >= beyond
-        rest = None if is_whole or loss.end is None else loss.end - beyond
-        records = loss.records if is_whole or loss.records is None or rest is None else min(loss.records, rest)
-        below = loss.below_high_watermark
-        committed = below if is_whole or below is None or records is None else min(below, records)
-        if (records or 0, loss.bytes) > (largest.records or 0, largest.bytes or 0):
-            largest = Amounts(records, committed, loss.bytes)
-    pairs = zip(amounts, largest, strict=True)
-    return Amounts(*(None if one is None or other is None else one + other for one, other in pairs))
+        amounts = _of_rest(rest, beyond, mark)
+        is_open = is_open or rest.end is None or amounts.records is None
+        until = Offset(max(until, rest.end or 0))
+        if _size_of(amounts) > _size_of(largest):
+            largest = amounts
+    # A log that cannot be read may go on: what it holds is not known.
+    hidden = 0 if mark is None or is_open or None in ends.values() else max(0, mark - until)
+    return total((largest, Amounts(hidden, hidden, 0)))
+
+
+def _size_of(amounts: Amounts) -> tuple[int, int]:
+    records = amounts.upper_records
+    return UNKNOWN if records is None else records, amounts.bytes or 0
+
+
+def _of_rest(rest: LostRecords, beyond: Offset, mark: Offset | None) -> Amounts:
+    """Return the records of an incomplete batch from an offset on, `beyond` which no other replica has any."""
+    start = beyond if rest.start is None else Offset(max(beyond, rest.start))
+    end = mark if rest.end is None else Offset(max(rest.end, rest.start or 0))
+    if end is None or end <= start or rest.start is None:
+        return Amounts(rest.records, None if mark is None else rest.below_high_watermark, rest.bytes)
+    count = end - start
+    records = None if rest.records is None else min(rest.records, count)
+    below = None if mark is None else max(0, min(mark, end) - start)
+    committed = below if records is None or below is None else min(below, records)
+    return Amounts(records, committed, rest.bytes, at_most=count if records is None else None)

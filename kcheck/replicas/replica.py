@@ -44,6 +44,7 @@ class ReplicaState(NamedTuple):
     checkpoint or batches. `lineage` comes from all its batches, None if they were not read. `lost` are the records that
     the start loses, in `logs_before`, the segments before it; `snapshots` are those of the KRaft log. `first_unstable`
     is where the first transaction begins that counts as open after the start, for the releases that look it up.
+    `checkpointed` is the high watermark in the checkpoint, which may lie above the log end; None without an entry.
     """
 
     broker_id: int | None
@@ -63,6 +64,13 @@ class ReplicaState(NamedTuple):
     topic_id: str | None = None
     snapshots: tuple[tuple[Offset, Epoch], ...] = ()
     first_unstable: Offset | None = None
+    checkpointed: Offset | None = None
+
+    @property
+    def known_high_watermark(self) -> Offset | None:
+        """The highest high watermark that its disk knows: records below it were committed."""
+        known = [mark for mark in (self.high_watermark, self.checkpointed) if mark is not None]
+        return max(known, default=None)
 
 
 def as_it_lies(view: PartitionView, log_dir: LogDirView | None, release: Release) -> ReplicaState:
@@ -201,6 +209,7 @@ def _facts(
         partition=view.partition if view.topic else None, logs=logs,
         first_segment=start if first is None else first, log_start_offset=start, latest_epoch=_seen_epoch(view),
         problem=problem, topic_id=view.topic_id, snapshots=tuple((end, epoch) for epoch, end, _ in snapshots),
+        checkpointed=view.high_watermark,
     )  # fmt: skip
     return state, lines, checkpoint or Offset(0)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Self
 
 from kcheck.core.replication.truncation_plans import TruncationPlan
@@ -16,8 +17,9 @@ from kcheck.model.finding import Finding
 from kcheck.model.java import java_int
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
+from kcheck.replicas.costed_plans import plans_of
 from kcheck.replicas.election_kinds import ElectionKinds
-from kcheck.replicas.leader_plans import Election, plans_of
+from kcheck.replicas.leader_plans import Election
 from kcheck.replicas.loading import ReplicaFiles, replicas_of, started
 from kcheck.replicas.replica import ReplicaState, live
 from kcheck.startup.log_manager import StartOptions, start_context
@@ -168,8 +170,8 @@ def _plans(
     """Yield the plans of all partitions, then collect a finding for each file that was refused meanwhile."""
     with Refusals() as refused:
         for states in partitions:
-            for plan in plans_of(states, election, release):
-                yield plan if in_cluster is None else in_cluster.placed(plan, states)
+            placed = None if in_cluster is None else partial(in_cluster.placed, states=states)
+            yield from plans_of(states, election, release, in_cluster=placed)
     collected.extend(refused_findings(refused, collected))
 
 

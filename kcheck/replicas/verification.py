@@ -19,8 +19,9 @@ from kcheck.model.names import DirectoryState, log_name, parse_directory, segmen
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
 from kcheck.model.unreadable import UnreadableError
+from kcheck.replicas.costed_plans import plans_of
 from kcheck.replicas.distinct_records import Distinct, LostRange, distinct
-from kcheck.replicas.leader_plans import Election, plans_of
+from kcheck.replicas.leader_plans import Election
 from kcheck.replicas.loading import LoadedReplicas, replicas_of
 from kcheck.replicas.plan_steps import PartitionNow, SavedEvidence, broker_steps, partition_steps, verdict
 from kcheck.replicas.replica import LogFile, ReplicaState, live

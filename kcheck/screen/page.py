@@ -34,6 +34,11 @@ def cell(value: object) -> str:
     return "?" if value is None else printable(value)
 
 
+def bound_cell(count: int | None, at_most: int | None) -> str:
+    """Return a count, or else its upper bound; `?` if both are unknown."""
+    return f"at most {at_most}" if count is None and at_most is not None else cell(count)
+
+
 def known(value: object) -> object:
     """Return a value, or `-` if there is none."""
     return "-" if value is None else value

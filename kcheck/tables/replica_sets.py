@@ -15,11 +15,11 @@ TABLE = Table(
         Column("able", "int64", "Number of replicas that can take part after a start."),
         Column("log_end_offset", "int64", "Log end offset of the best leader."),
         Column("high_watermark", "int64", "The highest high watermark of a replica after a start."),
-        Column("lost", "int64", "Offsets that the other replicas lose in total under the best leader."),
+        Column("lost", "int64", "Distinct records that are lost under the best leader, at most."),
         Column(
             "lost_below_high_watermark",
             "int64",
-            "How many of these are below the high watermark of the replica that loses them.",
+            "How many of these are committed at most: below a high watermark that a replica which has them knows.",
         ),
         Column(
             "at_risk_from",

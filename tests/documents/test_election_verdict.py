@@ -3,9 +3,10 @@
 import pytest
 
 from kcheck.core.election.election import BrokerStart, Seats
-from kcheck.core.election.plans import Amounts, PartitionElection, lean, order_of_starts
+from kcheck.core.election.plans import PartitionElection, lean, order_of_starts
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.releases.releases import release
+from kcheck.core.replication.leader_costs import Amounts
 from kcheck.documents.election_verdict import amount_lost, verdict
 from kcheck.model.cluster import PartitionRegistration
 from tests.core.election.test_early_elections import contested

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from kcheck.core.election.plans import Amounts, CopyState, PartitionElection
+from kcheck.core.election.plans import CopyState, PartitionElection
 from kcheck.core.releases.releases import release
 from kcheck.core.replication.dialogue import Dialogue, Replica, Status
+from kcheck.core.replication.leader_costs import Amounts
 from kcheck.core.replication.truncation_plans import FollowerPlan
 from kcheck.handouts.election_files import files_of
 from kcheck.model.entries import Offset

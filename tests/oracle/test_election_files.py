@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.election.plans import Amounts, PartitionElection
+from kcheck.core.election.plans import PartitionElection
 from kcheck.core.releases.releases import release
+from kcheck.core.replication.leader_costs import Amounts
 from kcheck.handouts.election_files import files_of
 from kcheck.handouts.group_resets import resets_of
 from kcheck.model.entries import Offset

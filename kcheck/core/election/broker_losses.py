@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from kcheck.core.election.election import BrokerStart, Elected, leader_of_all
-from kcheck.core.election.plans import Amounts, PartitionElection, best_candidate, total
+from kcheck.core.election.plans import PartitionElection, best_candidate
+from kcheck.core.replication.leader_costs import Amounts, total
 from kcheck.model.entries import Offset
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import chain
+from operator import itemgetter
 from typing import NamedTuple
 
 from kcheck.core.election.election import (
@@ -15,28 +16,10 @@ from kcheck.core.election.election import (
     leader_of_all,
 )
 from kcheck.core.election.start_order import Contest, Costs, StartOrder, start_order
-from kcheck.core.replication.truncation_plans import OffsetRange, TruncationPlan
-from kcheck.core.sums import known_sum
+from kcheck.core.replication.leader_costs import Amounts, LeaderCost, leader_cost
+from kcheck.core.replication.truncation_plans import OffsetRange, Refetched, TruncationPlan
 from kcheck.model.cluster import ElectionKind, PartitionRegistration
 from kcheck.model.entries import Offset
-
-
-class Amounts(NamedTuple):
-    """Records that are lost. A count is None if it is not known."""
-
-    records: int | None = 0
-    """Distinct records, by offset, epoch and content."""
-    committed: int | None = 0
-    """How many of them lie below the highest known high watermark."""
-    bytes: int | None = 0
-    """The bytes of their batches."""
-
-
-class Refetched(NamedTuple):
-    """What all followers fetch from a leader. A count is None if it is not known."""
-
-    records: int | None = 0
-    bytes: int | None = 0
 
 
 class CopyState(StrEnum):
@@ -96,6 +79,8 @@ class Candidate(NamedTuple):
     """Of a copy that no broker serves: what no replica here has; None of a replica, or if that is not known."""
     loses_no_more_than: tuple[int, ...] = ()
     """The other candidates that have no record which this one lacks: it costs no more than they do."""
+    strangers: int = 0
+    """How many replicas do not follow it."""
     plan: TruncationPlan | None = None
     """What each follower does; None if it cannot lead."""
 
@@ -174,26 +159,24 @@ class BrokerGap(NamedTuple):
     """Why they are missing; None if the broker is not here and not given up."""
 
 
-_UNKNOWN = 1 << 62
-"""Costs more than anything that is known."""
-
-
 def cost(candidate: Candidate) -> Costs:
-    """Return what orders candidates: committed records lost, records lost, bytes to fetch again."""
-    lost, refetch = candidate.lost or Amounts(None, None, None), candidate.refetch or Refetched(None, None)
-    return tuple(_UNKNOWN if count is None else count for count in (lost.committed, lost.records, refetch.bytes))
+    """Return what the order of starts adds up: committed records lost, records lost, bytes to fetch again."""
+    least = _leader_cost(candidate, 0)
+    return least.committed, least.records, least.bytes
+
+
+def _leader_cost(candidate: Candidate, place: int) -> LeaderCost:
+    refetched = None if candidate.refetch is None else candidate.refetch.bytes
+    return leader_cost(
+        candidate.lost, refetched, strangers=candidate.strangers, clean=candidate.clean, place=place,
+        broker_id=candidate.broker_id,
+    )  # fmt: skip
 
 
 def best_candidate(candidates: Iterable[Candidate]) -> Candidate | None:
-    """Return the candidate that costs least, the first of equals; None if none can lead."""
-    return min((candidate for candidate in candidates if candidate.can_lead), key=cost, default=None)
-
-
-def total(losses: Iterable[Amounts | None]) -> Amounts:
-    """Return the sum of losses; a count that is not known of one is not known of all."""
-    known = list(losses)
-    rows = [Amounts(None, None, None) if lost is None else lost for lost in known]
-    return Amounts(*map(known_sum, zip(*rows, strict=True))) if rows else Amounts()
+    """Return the candidate that costs least, of those in the order of the assignment; None if none can lead."""
+    able = ((_leader_cost(candidate, at), candidate) for at, candidate in enumerate(candidates) if candidate.can_lead)
+    return min(able, key=itemgetter(0), default=(None, None))[1]
 
 
 def order_of_starts(partitions: Iterable[PartitionElection], starts: Mapping[int, BrokerStart]) -> StartOrder:
@@ -253,8 +236,15 @@ def harm(partition: PartitionElection) -> tuple[object, ...]:
     """Return what orders partitions, the worst first: without recommended leader, then by what the best one loses."""
     best = partition.recommended
     lost = Amounts() if best is None or best.lost is None else best.lost
-    worst = max((candidate.lost.records or 0 for candidate in partition.candidates if candidate.lost), default=0)
-    return best is not None, -(lost.committed or 0), -(lost.records or 0), -worst, partition.topic, partition.partition
+    worst = max((candidate.lost.upper_records or 0 for candidate in partition.candidates if candidate.lost), default=0)
+    return (
+        best is not None,
+        -(lost.upper_committed or 0),
+        -(lost.upper_records or 0),
+        -worst,
+        partition.topic,
+        partition.partition,
+    )
 
 
 def is_at_stake(partition: PartitionElection) -> bool:

@@ -6,7 +6,8 @@ from operator import sub
 from typing import NamedTuple
 
 from kcheck.core.election.election import BrokerStart, first_leader
-from kcheck.core.election.plans import Amounts, PartitionElection
+from kcheck.core.election.plans import PartitionElection
+from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts
 from kcheck.core.sums import plus
 
 _OUTSIDER = BrokerStart(-1, clean=True)
@@ -25,8 +26,10 @@ class Scenario(NamedTuple):
 
 
 _Sums = tuple[int, ...]
-"""Records, committed ones and bytes lost, of how many partitions each is not known, and partitions without a leader."""
-_NOTHING: _Sums = (0,) * 7
+"""Records, committed ones and bytes lost, and the upper bounds of the first two; of how many partitions each is not
+known; and partitions without a leader."""
+_COUNTS = 5
+_NOTHING: _Sums = (0,) * (2 * _COUNTS + 1)
 _OFFLINE: _Sums = (*_NOTHING[1:], 1)
 
 
@@ -35,13 +38,20 @@ def _under(partition: PartitionElection, leader: int | None) -> _Sums:
     if leader is None:
         return _OFFLINE
     lost = next(row.lost for row in partition.candidates if row.broker_id == leader and row.can_lead)
-    counts = (None, None, None) if lost is None else lost
+    lost = lost or NOT_KNOWN
+    counts = (lost.records, lost.committed, lost.bytes, lost.upper_records, lost.upper_committed)
     return (*(count or 0 for count in counts), *(count is None for count in counts), 0)
 
 
 def _scenario(name: str, sums: _Sums) -> Scenario:
-    lost = (None if unknown else count for count, unknown in zip(sums[:3], sums[3:6], strict=True))
-    return Scenario(name, Amounts(*lost), sums[6])
+    pairs = zip(sums[:_COUNTS], sums[_COUNTS:-1], strict=True)
+    records, committed, size, at_most, committed_at_most = (None if unknown else count for count, unknown in pairs)
+    lost = Amounts(
+        records, committed, size,
+        at_most=at_most if records is None else None,
+        committed_at_most=committed_at_most if committed is None else None,
+    )  # fmt: skip
+    return Scenario(name, lost, sums[-1])
 
 
 class _SamePlaces:
@@ -92,7 +102,7 @@ def scenarios(
     rows = [
         _scenario(name, reduce(plus, map(_under, partitions, leaders), _NOTHING))
         if name == "best" or not unknown
-        else Scenario(name, Amounts(None, None, None), None)
+        else Scenario(name, NOT_KNOWN, None)
         for name, leaders in together.items()
     ]
     return (*rows, *_each_first(_places(partitions), starts, order))

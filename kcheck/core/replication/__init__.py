@@ -9,7 +9,8 @@ and lost ranges.
 - `truncation`: Where does a follower truncate its log?
 - `refetch`: What does the follower fetch afterwards?
 - `lineage`: Where do two logs diverge, and which records are lost?
-- `truncation_plans`: Which leader costs least?
+- `truncation_plans`: What does a truncation cost?
+- `leader_costs`: Which leader costs least?
 - `distinct_records`: Which records do several replicas lose together?
 - `lost_transactions`: Which transactions lose records?
 - `group_offsets`: Which offsets have consumer groups committed?

@@ -8,6 +8,8 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from kcheck.core.replication.dialogue import Dialogue, DialogueStep
+from kcheck.core.replication.leader_costs import Amounts, LeaderCost, leader_cost
+from kcheck.core.sums import known_sum
 from kcheck.model.cluster import ElectionKind, PartitionRegistration
 from kcheck.model.entries import Epoch, EpochEntries, Offset
 from kcheck.model.loss import LostRecords
@@ -33,6 +35,13 @@ class RefetchedRecords(NamedTuple):
     """Records in the leader's batches there; None if no batches were read."""
     bytes: int | None
     """Bytes of those batches; None if no batches were read."""
+
+
+class Refetched(NamedTuple):
+    """What all followers fetch from a leader. A count is None if it is not known."""
+
+    records: int | None = 0
+    bytes: int | None = 0
 
 
 class TruncatedRecords(NamedTuple):
@@ -129,11 +138,15 @@ class Advantage(StrEnum):
     FOLLOWERS = "followers"
     """More replicas can follow it."""
     COMMITTED = "committed"
-    """Its followers lose fewer records below a high watermark."""
-    OFFSETS = "offsets"
-    """Its followers lose fewer offsets."""
-    LOG_END = "log-end"
-    """Its log ends later."""
+    """Fewer committed records are lost."""
+    RECORDS = "records"
+    """Fewer records are lost."""
+    CLEAN = "clean"
+    """The controller can elect it cleanly."""
+    BYTES = "bytes"
+    """The others fetch less from it."""
+    ASSIGNMENT = "assignment"
+    """It comes first in the assignment."""
     NONE = "none"
     """No other replica costs more."""
 
@@ -167,40 +180,43 @@ class TruncationPlan(NamedTuple):
     """What the metadata of the cluster say of the partition; None if none are at hand."""
     election: ElectionKind | None = None
     """How the controller can elect this leader; None if no metadata are at hand."""
+    lost: Amounts | None = None
+    """What nobody here has once it leads; None if it cannot lead."""
 
     @property
     def loses_committed(self) -> bool:
-        """Whether records below a high watermark are lost: by the followers, or at the start of a broker."""
-        starts = (loss.lost.below_high_watermark or 0 for loss in self.lost_at_start)
-        return self.lost_below_high_watermark > 0 or any(count > 0 for count in starts)
+        """Whether committed records are lost, as far as is known."""
+        return self.lost is not None and (self.lost.upper_committed or 0) > 0
 
     @property
-    def lost_offsets(self) -> int:
-        """How many offsets the followers lose together."""
-        return sum(follower.lost.end - follower.lost.start for follower in self.followers if follower.lost is not None)
+    def strangers(self) -> int:
+        """How many replicas do not follow the leader."""
+        return sum(follower.problem is not None for follower in self.followers)
 
     @property
-    def lost_below_high_watermark(self) -> int:
-        """How many records below a high watermark the followers lose together, as far as is known."""
-        return sum(follower.lost.below_high_watermark or 0 for follower in self.followers if follower.lost is not None)
+    def refetched(self) -> Refetched:
+        """What all followers fetch from the leader."""
+        parts = [follower.refetch for follower in self.followers if follower.refetch is not None]
+        return Refetched(known_sum(part.records for part in parts), known_sum(part.bytes for part in parts))
 
 
-def cost(plan: TruncationPlan) -> tuple[int, int, int, int]:
-    """Return what orders the leaders of a partition, the best one first.
-
-    First the number of followers that cannot take part, then the records lost below a high watermark, then the offsets
-    lost, then the longer log.
-    """
-    absent = sum(follower.problem is not None for follower in plan.followers)
-    return absent, plan.lost_below_high_watermark, plan.lost_offsets, -(plan.leader_log_end_offset or 0)
+def cost(plan: TruncationPlan) -> LeaderCost:
+    """Return what orders the leaders of a partition, the best one first."""
+    known, clean = plan.registration, None if plan.election is None else plan.election is ElectionKind.CLEAN
+    replicas = () if known is None else known.replicas
+    place = replicas.index(plan.leader) if plan.leader in replicas else len(replicas)
+    return leader_cost(
+        plan.lost, plan.refetched.bytes, strangers=plan.strangers, clean=clean, place=place, broker_id=plan.leader
+    )
 
 
 def marked(plans: Sequence[TruncationPlan]) -> list[TruncationPlan]:
-    """Return the plans of all leaders of a partition; the first that costs least is marked as the best, and why."""
-    ranked = sorted(range(len(plans)), key=lambda at: cost(plans[at]))
+    """Return the plans of all leaders of a partition; the one that costs least is marked as the best, and why."""
+    costs = [cost(plan) for plan in plans]
+    ranked = sorted(range(len(plans)), key=costs.__getitem__)
     advantage = Advantage.NONE
     if len(ranked) > 1:
-        pairs = zip(tuple(Advantage)[:-1], cost(plans[ranked[0]]), cost(plans[ranked[1]]), strict=True)
+        pairs = zip(Advantage, costs[ranked[0]], costs[ranked[1]], strict=True)
         advantage = next((why for why, least, more in pairs if least < more), Advantage.NONE)
     return [
         plan._replace(is_best=at == ranked[0], advantage=advantage if at == ranked[0] else None)
@@ -209,5 +225,5 @@ def marked(plans: Sequence[TruncationPlan]) -> list[TruncationPlan]:
 
 
 def best(plans: Sequence[TruncationPlan]) -> TruncationPlan | None:
-    """Return the plan of the leader that costs least, the first of equals; None if no replica can lead."""
+    """Return the plan of the leader that costs least; None if no replica can lead."""
     return next((plan for plan in marked(plans) if plan.is_best), None)

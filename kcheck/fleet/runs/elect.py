@@ -13,10 +13,8 @@ from typing import Any, NamedTuple, Self
 from kcheck.core.election.broker_losses import BrokerLoss, Lacking, broker_losses, lacking
 from kcheck.core.election.election import fencing_order
 from kcheck.core.election.plans import (
-    Amounts,
     BrokerGap,
     PartitionElection,
-    Refetched,
     harm,
     is_at_stake,
     is_safe,
@@ -25,7 +23,8 @@ from kcheck.core.election.plans import (
 )
 from kcheck.core.election.scenarios import Scenario, scenarios
 from kcheck.core.election.start_order import StartOrder
-from kcheck.core.replication.truncation_plans import TruncationPlan
+from kcheck.core.replication.leader_costs import NOT_KNOWN
+from kcheck.core.replication.truncation_plans import Refetched, TruncationPlan
 from kcheck.disk.output import scratch
 from kcheck.documents.answer import Answer
 from kcheck.documents.election import broker_loss_row, controller_row, election_body, lacking_row
@@ -188,7 +187,7 @@ def elected(rows: PartitionRows, here: ClusterHere) -> tuple[PartitionElection, 
 def _as_known(election: PartitionElection, unread: Collection[int]) -> PartitionElection:
     """Return an election without costs where a log was not read; nobody is recommended whose costs are not known."""
     if unread:
-        unknown = Amounts(None, None, None), Refetched(None, None)
+        unknown = NOT_KNOWN, Refetched(None, None)
         candidates = tuple(
             candidate._replace(
                 lost=unknown[0], refetch=unknown[1], loses_no_more_than=(), plan=None,
@@ -200,7 +199,9 @@ def _as_known(election: PartitionElection, unread: Collection[int]) -> Partition
         )  # fmt: skip
         election = election._replace(candidates=candidates)
     best = election.recommended
-    is_known = best is not None and best.lost is not None and None not in best.lost[:2]
+    is_known = (
+        best is not None and best.lost is not None and None not in (best.lost.upper_committed, best.lost.upper_records)
+    )
     return election if is_known else election._replace(best=None)
 
 

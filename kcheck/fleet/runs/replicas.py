@@ -78,6 +78,7 @@ def _state(row: Mapping[str, Any], topic: str, partition: int) -> ReplicaState:
         lost=None if row["lost"] is None else _lost(json.loads(row["lost"])),
         problem=row["problem"],
         topic_id=row["topic_id"],
+        checkpointed=row["high_watermark"],
     )
 
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 from pyarrow import compute
 
 from kcheck.arrow import arrays, nested, schema_of
+from kcheck.core.replication.leader_costs import NOT_KNOWN
 from kcheck.core.replication.truncation_plans import TruncationPlan
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
@@ -26,7 +27,8 @@ from kcheck.model.release import Release
 from kcheck.model.report import Column
 from kcheck.model.segments import End, EpochRun, SegmentView
 from kcheck.model.views import FileView, PartitionView, ReplicasView
-from kcheck.replicas.leader_plans import Election, fork_of, is_foreign, plans_of
+from kcheck.replicas.costed_plans import plans_of
+from kcheck.replicas.leader_plans import Election, fork_of, is_foreign
 from kcheck.replicas.replica import LogFile, ReplicaState
 from kcheck.survey.rule_runner import check_replicas
 from kcheck.tables import findings, replica_sets, truncation_plans
@@ -135,7 +137,8 @@ def _set_row(
     if plan is None or one is None:
         yield from (None,) * 5
         return
-    yield from (plan.lost_offsets, plan.lost_below_high_watermark)
+    lost = plan.lost or NOT_KNOWN
+    yield from (lost.upper_records, lost.upper_committed)
     end = one.log_end_offset
     assert end is not None
     # What lies before the first segment is in remote storage, if anywhere.
@@ -181,7 +184,7 @@ def _state(row: _ReplicaRow, topic: str, partition: int) -> ReplicaState:
         lineage=lineage_of_runs(_runs(row), row["first_segment"], end)
         if row["is_read"] and not row["lacks_epochs"]
         else None,
-        problem=row["problem"], topic_id=row["topic_id"],
+        problem=row["problem"], topic_id=row["topic_id"], checkpointed=row["high_watermark"],
     )  # fmt: skip
 
 

@@ -2,7 +2,8 @@
 
 from kcheck.core.election.broker_losses import BrokerLoss, Lacking, broker_losses, lacking
 from kcheck.core.election.election import ElectionRules
-from kcheck.core.election.plans import Amounts, CopyState
+from kcheck.core.election.plans import CopyState
+from kcheck.core.replication.leader_costs import Amounts
 from kcheck.model.entries import Offset
 from tests.core.election.test_plans import NOTHING, STARTS, UNKNOWN, candidate, election
 

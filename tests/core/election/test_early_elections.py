@@ -4,8 +4,9 @@ import pytest
 
 from kcheck.core.election.early_elections import Displaced, by_broker, displaced
 from kcheck.core.election.election import BrokerStart, Seats
-from kcheck.core.election.plans import Amounts, PartitionElection
+from kcheck.core.election.plans import PartitionElection
 from kcheck.core.releases.releases import release
+from kcheck.core.replication.leader_costs import Amounts
 from tests.core.election.test_plans import STARTS, candidate, election
 
 POOR = Amounts(5, 3, 50)

@@ -4,11 +4,9 @@ from typing import Any
 
 from kcheck.core.election.election import BrokerStart, ElectionRules, Seats
 from kcheck.core.election.plans import (
-    Amounts,
     Candidate,
     CopyState,
     PartitionElection,
-    Refetched,
     best_candidate,
     decided,
     harm,
@@ -18,11 +16,11 @@ from kcheck.core.election.plans import (
     lean,
     lost_ranges,
     order_of_starts,
-    total,
 )
 from kcheck.core.election.scenarios import Scenario, after_order, scenarios
 from kcheck.core.election.start_order import StartOrder
-from kcheck.core.replication.truncation_plans import FollowerPlan, TruncatedRecords, TruncationPlan
+from kcheck.core.replication.leader_costs import Amounts, total
+from kcheck.core.replication.truncation_plans import FollowerPlan, Refetched, TruncatedRecords, TruncationPlan
 from kcheck.model.cluster import PartitionRegistration
 from kcheck.model.entries import Epoch, Offset
 

@@ -4,10 +4,11 @@ from typing import Any
 
 from kcheck.core.election.early_elections import Displaced
 from kcheck.core.election.election import Seats
-from kcheck.core.election.plans import Amounts, Candidate, CopyState, PartitionElection
+from kcheck.core.election.plans import Candidate, CopyState, PartitionElection
 from kcheck.core.election.recovery_plan import PlannedFollower, PlannedPartition, Recovery, SavedPlan, saved_plan
 from kcheck.core.releases.releases import release
 from kcheck.core.replication.dialogue import Dialogue, Replica, Status
+from kcheck.core.replication.leader_costs import Amounts
 from kcheck.core.replication.truncation_plans import FollowerPlan
 from kcheck.model.cluster import BrokerRegistration, ClusterImage, PartitionRegistration, TopicImage
 from kcheck.model.entries import Epoch, Offset

@@ -6,8 +6,9 @@ from random import Random
 import pytest
 
 from kcheck.core.election.election import BrokerStart, ElectionRules, Seats, after_fencing, elect, registered
-from kcheck.core.election.plans import Amounts, PartitionElection, decided, total
+from kcheck.core.election.plans import PartitionElection, decided
 from kcheck.core.election.scenarios import Scenario, after_order, scenarios
+from kcheck.core.replication.leader_costs import Amounts, total
 from tests.core.election.test_plans import candidate
 
 BROKERS = range(1, 7)

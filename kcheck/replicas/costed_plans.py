@@ -1,0 +1,46 @@
+"""The plan of each leader of a partition with what it costs; the best of them is marked."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+from kcheck.core.replication.truncation_plans import TruncationPlan, marked
+from kcheck.model.release import Release
+from kcheck.replicas.committed import committed_marks
+from kcheck.replicas.leader_plans import Election, plans_under
+from kcheck.replicas.lost_amounts import amounts_lost
+from kcheck.replicas.replica import ReplicaState
+
+InCluster = Callable[[TruncationPlan], TruncationPlan]
+"""Fills in what the metadata of the cluster say of the partition and of the election of its leader."""
+
+
+def plans_of(
+    states: tuple[ReplicaState, ...],
+    election: Election,
+    release: Release,
+    *,
+    in_cluster: InCluster | None = None,
+    counted: InCluster | None = None,
+) -> Iterator[TruncationPlan]:
+    """Yield the plan of one partition under the chosen or the best leader, or one for each candidate.
+
+    `counted` fills in what the plan's followers lose and fetch where the logs themselves are not at hand.
+    """
+    plans = plans_under(states, election, release)
+    if in_cluster is not None:
+        plans = map(in_cluster, plans)
+    if counted is not None:
+        plans = map(counted, plans)
+    costed = map(partial(_costed, states=states), plans)
+    if election.leader not in (None, "best"):
+        yield from costed
+        return
+    yield from (plan for plan in marked([*costed]) if plan.is_best or election.leader is None)
+
+
+def _costed(plan: TruncationPlan, states: Sequence[ReplicaState]) -> TruncationPlan:
+    """Return a plan with what nobody has once its leader leads."""
+    if plan.problem is not None or plan.leader_log_end_offset is None:
+        return plan
+    marks = committed_marks(states, plan.registration)
+    return plan._replace(lost=amounts_lost(plan, {state.broker_id: state for state in states}, marks))
