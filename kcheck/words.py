@@ -100,7 +100,7 @@ def record_count(records: int | None, at_least: int = 0, at_most: int | None = N
 
 def lost_words(lost: LostRecords, offsets: Callable[[int | None, int | None], str] = offset_range) -> str:
     """Return how many records are lost and which: `25 records (offsets 15-39)`."""
-    count, which = record_count(lost.records, lost.counted), offsets(lost.start, lost.end)
+    count, which = record_count(lost.records, lost.counted, lost.at_most), offsets(lost.start, lost.end)
     return f"{count} ({which})" if which else count
 
 

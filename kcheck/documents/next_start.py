@@ -31,7 +31,8 @@ def verdict_words(start: LogDirPrediction) -> str:
     outcome, lost, unserved = verdict(start)
     effects = []
     if lost:
-        count = record_count(known_sum(loss.records for loss in lost), sum(loss.at_least for loss in lost))
+        at_most = known_sum(loss.at_most if loss.records is None else loss.records for loss in lost)
+        count = record_count(known_sum(loss.records for loss in lost), sum(loss.at_least for loss in lost), at_most)
         effects.append(f"lose {count}")
     if unserved:
         effects.append(f"not serve {counted(unserved, 'partition')}")

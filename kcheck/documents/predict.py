@@ -62,7 +62,8 @@ def partition_row(partition: PartitionPrediction) -> dict[str, object]:
 
 def loss_row(lost: LostRecords) -> dict[str, object]:
     """Return the row of records that a start or a repair loses."""
-    return {**lost_row(lost), "at_least": lost.at_least}
+    bound = {} if lost.at_most is None else {"at_most": lost.at_most}
+    return {**lost_row(lost), "at_least": lost.at_least, **bound}
 
 
 def lost_row(lost: LostRecords | TruncatedRecords) -> dict[str, object]:

@@ -30,6 +30,13 @@ class LostRecords(NamedTuple):
         return self.counted if self.records is None else self.records
 
     @property
+    def at_most(self) -> int | None:
+        """The offsets that they can have, if `records` is None; None if these are not known."""
+        if self.records is not None or self.start is None or self.end is None:
+            return None
+        return self.end - self.start
+
+    @property
     def is_known(self) -> bool:
         """Whether records are known to be lost; bytes after the last batch that name none may be of none."""
         return self.start is None or self.end is not None or self.at_least > 0

@@ -63,7 +63,8 @@ def _partition(prediction: PartitionPrediction | None, against: PartitionPredict
         return str(prediction.outcome)
     end = f"ends at offset {prediction.log.log_end_offset}"
     if prediction.outcome is Outcome.LOST and prediction.lost is not None:
-        return f"{end} and LOSES {record_count(prediction.lost.records, prediction.lost.counted)}"
+        lost = prediction.lost
+        return f"{end} and LOSES {record_count(lost.records, lost.counted, lost.at_most)}"
     if prediction.outcome is Outcome.STRAY:
         return "is set aside as stray: no broker serves it"
     read = f", {prediction.scan_bytes} bytes are read through" if prediction.scan_bytes else ""

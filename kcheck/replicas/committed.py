@@ -22,12 +22,33 @@ def committed_marks(states: Sequence[ReplicaState], registration: PartitionRegis
     """
     shared = None if registration is None else _shared_by_isr(states, registration)
     isr = () if registration is None else registration.isr
-    return {
+    marks: dict[int | None, Offset | None] = {
         state.broker_id: shared
         if state.broker_id in isr and shared is not None and shared > (state.known_high_watermark or 0)
         else state.known_high_watermark
         for state in states
     }
+    for state in states:
+        for other in states:
+            mark, own = _lost_with(state, other), marks[other.broker_id]
+            if own is not None and mark > own:
+                marks[other.broker_id] = mark
+    return marks
+
+
+def _lost_with(state: ReplicaState, other: ReplicaState) -> Offset:
+    """Return up to where another replica has committed records that a start takes from this one; 0 if it has none.
+
+    A batch that is incomplete or damaged here is the same record there, if the logs are the same up to it.
+    """
+    mark, lost, end = state.known_high_watermark, state.lost, state.log_end_offset
+    if lost is None or lost.end is None or mark is None or end is None or state.problem is not None:
+        return Offset(0)
+    if other is state or other.problem is not None or other.log_end_offset is None:
+        return Offset(0)
+    at_hand = max(other.log_end_offset, (other.lost and other.lost.end) or 0)
+    is_prefix = fork_of(other, state).common_prefix == min(end, other.log_end_offset)
+    return Offset(min(mark, lost.end)) if is_prefix and at_hand > end else Offset(0)
 
 
 def _shared_by_isr(states: Sequence[ReplicaState], registration: PartitionRegistration) -> Offset | None:

@@ -276,7 +276,9 @@ class _BatchCount:
             return
         bound = mark or 0 if cut.next_base is None else cut.next_base
         if bound > end or (header and cut.next_base is None):
-            committed = None if mark is None or mark > end else 0
+            # At the end of a log, offsets below the high watermark that no batch has were committed records.
+            is_hole = mark is not None and mark > end and cut.next_base is not None
+            committed = None if mark is None or is_hole else max(0, mark - end)
             self.uncounted(end, bound if bound > end else None, below=committed)
 
     def uncounted(self, start: int, end: int | None, *, below: int | None = None) -> None:

@@ -113,7 +113,11 @@ def light_start(name: str, directory: PartitionDirectory, row: Sequence[Any]) ->
     if outcome is None:
         return None
     loss = None if lost is None else json.loads(lost)
-    of_lost = None if loss is None else LostRecords(None, None, loss["records"], 0, None, loss.get("at_least", 0))
+    of_lost = (
+        None
+        if loss is None
+        else LostRecords(loss["from"], loss["to"], loss["records"], 0, None, loss.get("at_least", 0))
+    )
     return PartitionPrediction(
         name,
         directory,
