@@ -212,8 +212,8 @@ def log_lines(partition: PartitionElection, best: Candidate) -> list[LogLine]:
         if candidate.state not in _SERVED or start is None or end is None:
             continue
         part = followers.get(candidate.broker_id)
-        lost = None if part is None else part.lost
-        parts = [] if lost is None else [LogPart("lost", lost.start, lost.end)]
+        gone = () if part is None else (part.lost, part.expired)
+        parts = [LogPart("lost", lost.start, lost.end) for lost in gone if lost is not None]
         parts += [LogPart("kept", start, end), LogPart("fetched", end, best.log_end_offset or end)]
         shown = tuple(part for part in parts if part.end > part.start)
         lines.append(LogLine(candidate.broker_id, start, end, shown))

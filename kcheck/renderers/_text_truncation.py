@@ -93,7 +93,8 @@ def _is_quiet(leaders: Sequence[TruncationPlan]) -> bool:
     """Whether under no leader anything is truncated, lost or unknown."""
     followers = (follower for plan in leaders for follower in plan.followers)
     return not any(plan.problem or plan.lost_at_start for plan in leaders) and all(
-        follower.status == Status.OK and follower.truncate_to is None and follower.diverges_silently_at is None
+        follower.status == Status.OK
+        and follower.truncate_to is follower.expired is follower.diverges_silently_at is None
         for follower in followers
     )
 

@@ -313,6 +313,7 @@ def _candidate(
             if follower.broker_id is not None
             and follower.problem is None
             and follower.lost is None
+            and follower.expired is None
             and follower.diverges_silently_at is None
             and (cluster.counted is None or _parts(states, follower.broker_id, state) is not None)
         ),

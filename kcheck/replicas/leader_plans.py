@@ -187,7 +187,7 @@ def _costed(state: ReplicaState, leading: ReplicaState, leader: Leader, dialogue
         truncate_to=after if changed else None,
         cut=cut,
         lost=None if gone.lost is None else _truncated(state, *gone.lost, certain=gone.certain),
-        expired=_expired(state, leader.log_start_offset) if emptied else None,
+        expired=_expired(state, leader.log_start_offset) if emptied or leading.lost_head is not None else None,
         refetch=None if dialogue.status is Status.FETCH_FAILS else _refetched(leading, leader, after),
         diverges_silently_at=diverges_at,
     )

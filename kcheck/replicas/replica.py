@@ -7,7 +7,7 @@ from typing import NamedTuple
 from kcheck.core.replication.leader_epochs import assign, latest_epoch, load, read_lines
 from kcheck.core.replication.lineage import Lineage
 from kcheck.core.start.predictions import PartitionPrediction
-from kcheck.core.start.segments import loaded_high_watermark, log_start_offset
+from kcheck.core.start.segments import loaded_high_watermark, log_start_offset, lost_head_of
 from kcheck.core.start.startup import Outcome, refusal_of, unreadable_checkpoint
 from kcheck.disk.paths import folder_of, join
 from kcheck.model.entries import UNDEFINED_EPOCH, Epoch, EpochEntries, Offset
@@ -45,6 +45,7 @@ class ReplicaState(NamedTuple):
     the start loses, in `logs_before`, the segments before it; `snapshots` are those of the KRaft log. `first_unstable`
     is where the first transaction begins that counts as open after the start, for the releases that look it up.
     `checkpointed` is the high watermark in the checkpoint, which may lie above the log end; None without an entry.
+    `lost_head` are the offsets of segments that somebody removed from its start.
     """
 
     broker_id: int | None
@@ -65,6 +66,7 @@ class ReplicaState(NamedTuple):
     snapshots: tuple[tuple[Offset, Epoch], ...] = ()
     first_unstable: Offset | None = None
     checkpointed: Offset | None = None
+    lost_head: tuple[Offset, Offset] | None = None
 
     @property
     def known_high_watermark(self) -> Offset | None:
@@ -209,7 +211,7 @@ def _facts(
         partition=view.partition if view.topic else None, logs=logs,
         first_segment=start if first is None else first, log_start_offset=start, latest_epoch=_seen_epoch(view),
         problem=problem, topic_id=view.topic_id, snapshots=tuple((end, epoch) for epoch, end, _ in snapshots),
-        checkpointed=view.high_watermark,
+        checkpointed=view.high_watermark, lost_head=lost_head_of(view, release),
     )  # fmt: skip
     return state, lines, checkpoint or Offset(0)
 

@@ -1,13 +1,17 @@
 """Which premises of the next starts hold: asked once a broker, for every verb that speaks of a start."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from kcheck.core.premises.clusters import NodeCluster, contested_cluster
+from kcheck.core.premises.facts import LostHead
 from kcheck.core.premises.presence import LOG_DIRS_THERE
 from kcheck.core.premises.resources import written_at_least
 from kcheck.core.premises.table import judged, why_not_started, why_offline
 from kcheck.core.start.predictions import LogDirPrediction
+from kcheck.core.start.segments import lost_head
+from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding
+from kcheck.model.names import CLUSTER_METADATA, LOG_START, DirectoryState, TopicPartition
 from kcheck.model.premises import JudgedPremise
 from kcheck.startup.log_dir_outcome import with_abort, with_offline
 from kcheck.startup.log_manager import StartOptions, combined_starts
@@ -41,7 +45,10 @@ def judged_starts(
     # The disks of several brokers are copies, or lent to a machine that is not theirs.
     here = written if len(groups) == 1 else None
     options = with_cluster(targets, options, log_dirs, one_cluster=one_cluster)
-    premises = {broker: broker_premises(group, options, log_dirs, here) for broker, group in groups.items()}
+    heads = {broker: tuple(_lost_heads(start for start in combined if start.broker == broker)) for broker in groups}
+    premises = {
+        broker: broker_premises(group, options, log_dirs, here, heads[broker]) for broker, group in groups.items()
+    }
     aborts = {broker: why_not_started(judgements) for broker, judgements in premises.items()}
     judged_log_dirs = tuple(
         _not_loaded(start, aborts[start.broker]) if aborts.get(start.broker) is not None else start
@@ -54,6 +61,22 @@ def judged_starts(
     missing = {target.path for target in targets if target.path in named and not target.tree.exists(target.path)}
     collected[:] = [finding for finding in collected if finding.where.log_dir not in missing]
     return judged_log_dirs, every
+
+
+def _lost_heads(starts: Iterable[LogDirPrediction]) -> Iterator[LostHead]:
+    """Yield the logs of which somebody removed the first segments."""
+    for start in starts:
+        file = None if start.view is None else start.view.files.get(LOG_START)
+        loaded = {row.directory.topic for row in start.partitions if row.log is not None}
+        checkpointed = {} if file is None else file.parsed.value.by_topic(loaded)
+        for directory, log in ((row.directory, row.log) for row in start.partitions):
+            if log is None or directory.state is not DirectoryState.CURRENT or directory.topic == CLUSTER_METADATA:
+                continue
+            checkpoint = checkpointed.get(directory.topic, {}).get(directory.partition)
+            first, tiered = Offset(log.bases[0]), log.log_start_offset < log.bases[0]
+            head = lost_head(checkpoint, first, log.leader_epochs, clean=start.clean, tiered=tiered)
+            if head is not None:
+                yield LostHead(TopicPartition(directory.topic, directory.partition), start.path, *head)
 
 
 def with_cluster(
@@ -70,8 +93,9 @@ def with_cluster(
 
 
 def broker_premises(
-    targets: Iterable[Target], options: StartOptions, log_dirs: LogDirs, written: Mapping[str, int] | None = None
-) -> tuple[JudgedPremise, ...]:
+    targets: Iterable[Target], options: StartOptions, log_dirs: LogDirs, written: Mapping[str, int] | None = None,
+    lost_heads: tuple[LostHead, ...] = (),
+) -> tuple[JudgedPremise, ...]:  # fmt: skip
     """Return the premises of the broker that these log dirs belong to.
 
     `written` are the bytes that its start adds to each log dir, by real path; None if its machine is another one.
@@ -84,6 +108,7 @@ def broker_premises(
         zookeeper=options.zookeeper,
         clusters=options.clusters,
         written=written,
+        lost_heads=lost_heads,
     )
     return judged(facts)
 

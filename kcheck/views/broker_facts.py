@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
-from kcheck.core.premises.facts import BrokerFacts, LogDirFacts
+from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, LostHead
 from kcheck.core.start.meta_properties import names_nothing
 from kcheck.core.start.startup import Mode, mode_of
 from kcheck.disk.paths import join, split
@@ -30,6 +30,7 @@ def broker_facts(
     zookeeper: ZookeeperCopy | None,
     clusters: tuple[PremiseEvidence, ...],
     written: Mapping[str, int] | None,
+    lost_heads: tuple[LostHead, ...] = (),
 ) -> BrokerFacts:
     """Return the facts of the broker of all these targets; `config` is the server.properties of `--config`.
 
@@ -58,6 +59,7 @@ def broker_facts(
         metadata_log_dir=None if settings is None else _metadata_log_dir(settings, named, paths),
         is_complete=settings is not None or all(target.folder is not None for target in given.values()),
         clusters=clusters,
+        lost_heads=lost_heads,
         copies=tuple(of_cluster),
         image=_image(of_cluster, zookeeper),
         image_path=_image_path(of_cluster, zookeeper),

@@ -6,11 +6,25 @@ from typing import NamedTuple
 from kcheck.core.cluster.copies import MetadataCopy
 from kcheck.core.start.startup import Mode
 from kcheck.model.cluster import ClusterImage, QuorumState
+from kcheck.model.entries import Offset
 from kcheck.model.java import java_int
-from kcheck.model.names import CLUSTER_METADATA, PartitionDirectory
+from kcheck.model.names import CLUSTER_METADATA, PartitionDirectory, TopicPartition
 from kcheck.model.premises import PremiseEvidence
 from kcheck.model.release import Release
 from kcheck.model.rights import LogDirRights, Volume
+
+
+class LostHead(NamedTuple):
+    """A log of which somebody removed the first segments."""
+
+    partition: TopicPartition
+    """The partition."""
+    log_dir: str
+    """Its log dir."""
+    start: Offset
+    """Where its epochs begin."""
+    end: Offset
+    """Where its log begins now."""
 
 
 class LogDirFacts(NamedTuple):
@@ -70,6 +84,8 @@ class BrokerFacts(NamedTuple):
     """The metadata that decides: of the newest copy, or in ZooKeeper; None without any."""
     image_path: str | None = None
     """Where that metadata is."""
+    lost_heads: tuple[LostHead, ...] = ()
+    """The logs of which somebody removed the first segments."""
     elected: QuorumState | None = None
     """Its own quorum-state."""
     map_count_max: int | None = None

@@ -174,6 +174,19 @@ def metadata_in_reach(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
         yield not_seen(premise, facts, sentence, "--metadata with a controller's log dir")
 
 
+def heads_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for logs of which somebody removed the first segments: as leader, it has the other replicas follow suit."""
+    for partition, log_dir, start, end in facts.lost_heads:
+        known = None if facts.image is None else facts.image.topics.get(partition.topic)
+        registration = None if known is None else known.partitions.get(partition.partition)
+        if registration is not None and registration.replicas == (facts.broker_id,):
+            continue
+        name = f"{partition.topic}-{partition.partition}"
+        sentence = f"{name} begins at {end} here, its epochs at {start}: as leader it makes the other replicas delete"
+        evidence = PremiseEvidence(f"{log_dir}/{name}", f"no segment below {end}, and no log start in a checkpoint")
+        yield refuted(premise, facts, f"{sentence} what is below", evidence, log_dir=log_dir, partition=name)
+
+
 TABLE = (
     Premise(
         LOG_DIRS_THERE, PremiseKind.PRESENCE, "Every log dir of the broker is there.",
@@ -193,5 +206,12 @@ TABLE = (
         "--metadata names a controller's log dir or ZooKeeper's data, or another node's copy is given.",
         "Partitions that the broker lost, or that are not its own any more, cannot be seen.",
         "BrokerMetadataPublisher 3.3 to 4.3.1", metadata_in_reach,
+    ),
+    Premise(
+        "P304", PremiseKind.PRESENCE, "The first segment of each log is there.",
+        "After a clean stop the first epoch of a log begins with its first segment, or a checkpoint has its start.",
+        "As leader it makes the other replicas delete what is below its log start.",
+        "UnifiedLog.maybeIncrementLogStartOffset, LeaderEpochFileCache.truncateFromStart", heads_there,
+        ends_start=False,
     ),
 )  # fmt: skip

@@ -6,6 +6,7 @@ from kcheck.model.entries import EpochEntries, Offset
 from kcheck.model.java import INT_MAX, wrapped
 from kcheck.model.names import FileKind
 from kcheck.model.release import Release
+from kcheck.model.views import PartitionView
 
 
 def log_start_offset(checkpoint: Offset | None, first_segment: Offset | None, *, tiered: bool = False) -> Offset:
@@ -34,6 +35,28 @@ def is_tiered(
     if checkpoint is None or first_segment is None or checkpoint >= first_segment:
         return False
     return remote_storage or (bool(epochs) and epochs[0].start_offset < first_segment)
+
+
+def lost_head(
+    checkpoint: Offset | None, first_segment: Offset | None, epochs: EpochEntries, *, clean: bool | None, tiered: bool
+) -> tuple[Offset, Offset] | None:
+    """Return the offsets `[start, end)` of segments that somebody removed from the start of a log; None if nobody did.
+
+    Kafka moves the first epoch to the log start when it removes segments (LeaderEpochFileCache.truncateFromStart), and
+    a clean stop writes that to disk. Where it raised the log start by itself, a checkpoint has it.
+    """
+    if not clean or tiered or checkpoint is not None or first_segment is None or not epochs:
+        return None
+    start = Offset(max(0, epochs[0].start_offset))
+    return (start, first_segment) if start < first_segment else None
+
+
+def lost_head_of(view: PartitionView, release: Release) -> tuple[Offset, Offset] | None:
+    """Return the offsets of segments that somebody removed from the start of a log; None if nobody did."""
+    first = view.segments[0].base_offset if view.segments else None
+    checkpoint, epochs = view.log_start_checkpoint, view.leader_epochs
+    tiered = is_tiered(checkpoint, first, epochs, view.files, release)
+    return lost_head(checkpoint, first, epochs, clean=view.clean_shutdown, tiered=tiered)
 
 
 WARM_SIZE = 8192
