@@ -105,3 +105,25 @@ def test_a_header_that_is_not_whole_leaves_a_bound(brokers: Path) -> None:
     }  # fmt: skip
     said = kcheck("predict", f"1={brokers}/broker-1", "--partition", "orders-0")
     assert "LOST at most 10 records, offsets 30 to 39" in " ".join(said.out.split())
+
+
+SEGMENTS = OUTRUN.parents[2] / "brokers" / "4.3.1" / "stopped"
+
+
+def test_under_a_log_without_its_head_the_others_delete_theirs(tmp_path: Path) -> None:
+    """The first segment of broker 1 is gone. UnifiedLog.maybeIncrementLogStartOffset: followers take its log start."""
+    for number in (1, 2):
+        shutil.copytree(SEGMENTS / f"broker-{number}", tmp_path / f"broker-{number}")
+    (first,) = (tmp_path / "broker-1").glob(f"*/segments-0/{LOG}")
+    paths = [f"{number}={tmp_path / f'broker-{number}'}" for number in (1, 2)]
+    wanted = ("--partition", "segments-0")
+    for path in first.parent.glob(f"{first.stem}.*"):
+        path.unlink()
+    (row,) = json.loads(kcheck("elect", *paths, *wanted, "--format", "json").out)["partitions"]
+    costs = {c["broker_id"]: (c["lost"]["records"], c["lost"]["committed"]) for c in row["candidates"]}
+    assert (costs, row["best"]) == ({1: (20, 20), 2: (0, 0)}, 2)
+    assert {c["broker_id"]: c["loses_no_more_than"] for c in row["candidates"]} == {1: [], 2: [1]}
+    said = kcheck("truncation", *paths, *wanted, "--leader", "1")
+    assert (1, True) == (said.code, "dropped: offsets 0–19, below the leader's log start" in said.out)
+    said = kcheck("check", *paths, *wanted, "--severity", "error")
+    assert (1, True) == (said.code, "error KC203" in said.out)

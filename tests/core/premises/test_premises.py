@@ -6,7 +6,7 @@ import pytest
 
 from kcheck.core.cluster.copies import MetadataCopy, RaftEpoch
 from kcheck.core.premises.clusters import NodeCluster, contested_cluster
-from kcheck.core.premises.facts import BrokerFacts, LogDirFacts
+from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, LostHead
 from kcheck.core.premises.table import ENDS_START, PREMISES, judged, why_not_started
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode
@@ -18,7 +18,8 @@ from kcheck.model.cluster import (
     TopicImage,
     Voter,
 )
-from kcheck.model.names import DirectoryState, PartitionDirectory
+from kcheck.model.entries import Offset
+from kcheck.model.names import DirectoryState, PartitionDirectory, TopicPartition
 from kcheck.model.premises import PremiseEvidence, PremiseStatus
 
 KRAFT = {"process.roles": "broker", "node.id": "1", "log.dirs": "d1"}
@@ -40,6 +41,9 @@ def log_dir(path: str = "d1", identity: dict[str, str] | None = IDENTITY, **fiel
 
 
 SECOND = log_dir("d2", {**IDENTITY, "directory.id": "D2"}, directories=(), shutdown_epoch=4)
+
+
+HEAD = LostHead(TopicPartition("orders", 0), "d1", Offset(0), Offset(180))
 
 
 def image(
@@ -102,10 +106,16 @@ def test_an_undamaged_broker_with_its_metadata_is_proven() -> None:
     assert why_not_started(judgements) is None
 
 
+def test_a_log_without_its_head_makes_nobody_delete_if_it_has_no_other_replica() -> None:
+    assert "P304" not in refuted(facts(lost_heads=(HEAD,)))
+    other = HEAD._replace(partition=TopicPartition("gone", 0))
+    assert "P304" in refuted(facts(lost_heads=(other,)))
+
+
 def test_ids_are_unique_and_in_order() -> None:
     ids = [premise.id for premise in PREMISES]
     assert sorted(set(ids)) == ids
-    assert {"P302", "P402", "P404", "P701"} == {*ids} - ENDS_START
+    assert {"P302", "P304", "P402", "P404", "P701"} == {*ids} - ENDS_START
 
 
 @pytest.mark.parametrize(
@@ -199,6 +209,16 @@ def test_ids_are_unique_and_in_order() -> None:
                 "orders-0 may lead here, but no directory is here: broker 1 makes an empty log, and the other"
                 " replicas would delete their records"
             ),
+        ),
+        (
+            facts(lost_heads=(HEAD,), image=image(1, 2)),
+            "P304",
+            "orders-0 begins at 180 here, its epochs at 0: as leader it makes the other replicas delete what is below",
+        ),
+        (
+            facts(lost_heads=(HEAD,), image=None),
+            "P304",
+            "orders-0 begins at 180 here, its epochs at 0: as leader it makes the other replicas delete what is below",
         ),
         (
             facts(config={"zookeeper.connect": "z:2181", "broker.id": "1"}),

@@ -6,8 +6,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kcheck.core.releases.releases import release
-from kcheck.core.start.segments import LOG_SIZE_MAX, floor_slot, is_tiered, log_start_offset, seen_log_size
+from kcheck.core.start.segments import (
+    LOG_SIZE_MAX,
+    floor_slot,
+    is_tiered,
+    log_start_offset,
+    lost_head,
+    lost_head_of,
+    seen_log_size,
+)
 from kcheck.model.entries import Epoch, EpochEntry, Offset
+from kcheck.model.finding import Location
+from kcheck.model.names import DirectoryState
+from kcheck.model.views import PartitionView
 
 
 def test_log_start_is_the_larger_of_checkpoint_and_first_segment() -> None:
@@ -42,6 +53,26 @@ def test_a_log_in_remote_storage_is_known_by_what_it_keeps_below_its_segments() 
     assert not tiered("4.3", 5, setting=False)
     assert [False, True, True, False] == [tiered(kafka, None, snapshot=True) for kafka in ("3.5", "3.6", "3.7", "3.8")]
     assert not tiered("3.5", 5)
+
+
+def test_a_log_that_starts_above_its_epochs_has_lost_its_head() -> None:
+    """LeaderEpochFileCache.truncateFromStart: removing segments moves the first epoch along, and a clean stop saves it.
+
+    A checkpointed log start, a kill or remote storage explain the gap.
+    """
+    epochs = (EpochEntry(Epoch(0), Offset(0)),)
+
+    def head(
+        checkpoint: int | None = None, first: int | None = 9, *, clean: bool | None = True, tiered: bool = False
+    ) -> tuple[int, int] | None:
+        start, base = (None if offset is None else Offset(offset) for offset in (checkpoint, first))
+        return lost_head(start, base, epochs, clean=clean, tiered=tiered)
+
+    assert head() == (0, 9)
+    explained = (head(9), head(first=0), head(first=None), head(clean=False), head(clean=None), head(tiered=True))
+    assert explained == (None,) * 6
+    assert lost_head(None, Offset(9), (), clean=True, tiered=False) is None
+    assert lost_head_of(PartitionView(Location(), "t", 0, DirectoryState.CURRENT), release("4.3")) is None
 
 
 @given(keys=st.sets(st.integers(0, 80)), target=st.integers(-1, 81), entry_size=st.sampled_from((8, 12, 1024)))
