@@ -94,7 +94,7 @@ def _is_quiet(leaders: Sequence[TruncationPlan]) -> bool:
     followers = (follower for plan in leaders for follower in plan.followers)
     return not any(plan.problem or plan.lost_at_start for plan in leaders) and all(
         follower.status == Status.OK
-        and follower.truncate_to is follower.expired is follower.diverges_silently_at is None
+        and (follower.truncate_to, follower.expired, follower.diverges_silently_at) == (None, None, None)
         for follower in followers
     )
 

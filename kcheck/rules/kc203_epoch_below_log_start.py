@@ -21,8 +21,9 @@ from kcheck.model.release import EpochLoad, Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._epochs import entry_words, loaded_lines
-from kcheck.rules._partition import offset_range, served
+from kcheck.rules._partition import served
 from kcheck.rules._words import kafka
+from kcheck.words import offset_span
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
@@ -42,7 +43,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     yield RULE.finding(
         view.epochs.where,
         f"{entry_words(entries[0])}, below the log start {start}"
-        + ("" if head is None else f": the segments with {offset_range(*head)} were removed"),
+        + ("" if head is None else f": the segments with {offset_span(*head)} were removed"),
         effect=f"{kafka(release)} {does}.",
         advice="Nothing." if head is None else "Do not let this replica lead while another one has these segments.",
         severity=Severity.INFO if head is None else Severity.ERROR,
