@@ -197,7 +197,7 @@ def _outcome(follower: FollowerPlan, page: Page) -> None:
     lost, expired, cut = follower.lost, follower.expired, follower.cut
     if lost is not None:
         words = lost_words(LostRecords(lost.start, lost.end, lost.records, lost.bytes or 0, None))
-        amount = f"{'' if lost.certain else 'at most '}{words}" + (
+        amount = f"{'' if lost.certain or lost.records is None else 'at most '}{words}" + (
             "" if lost.bytes is None else f", {size(lost.bytes)}"
         )
         below = f"{cell(lost.below_high_watermark)} below its high watermark {cell(follower.high_watermark)}"

@@ -10,8 +10,8 @@ from kcheck.replicas.leader_plans import Election, plans_under
 from kcheck.replicas.lost_amounts import amounts_lost
 from kcheck.replicas.replica import ReplicaState
 
-InCluster = Callable[[TruncationPlan], TruncationPlan]
-"""Fills in what the metadata of the cluster say of the partition and of the election of its leader."""
+PlanFiller = Callable[[TruncationPlan], TruncationPlan]
+"""Takes a plan, and returns it with more of its fields."""
 
 
 def plans_of(
@@ -19,12 +19,13 @@ def plans_of(
     election: Election,
     release: Release,
     *,
-    in_cluster: InCluster | None = None,
-    counted: InCluster | None = None,
+    in_cluster: PlanFiller | None = None,
+    counted: PlanFiller | None = None,
 ) -> Iterator[TruncationPlan]:
     """Yield the plan of one partition under the chosen or the best leader, or one for each candidate.
 
-    `counted` fills in what the plan's followers lose and fetch where the logs themselves are not at hand.
+    `in_cluster` fills in what the metadata of the cluster say; `counted`, what followers lose and fetch where the logs
+    themselves are not at hand.
     """
     plans = plans_under(states, election, release)
     if in_cluster is not None:

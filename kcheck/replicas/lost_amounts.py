@@ -14,11 +14,11 @@ from kcheck.replicas.leader_plans import fork_of
 from kcheck.replicas.loss import batches_of, logs_from
 from kcheck.replicas.replica import LogFile, ReplicaState
 
-States = Mapping[int | None, ReplicaState]
+ReplicasByBroker = Mapping[int | None, ReplicaState]
 """The replicas of a partition, by broker."""
 
 
-def amounts_lost(plan: TruncationPlan, states: States, marks: Marks) -> Amounts:
+def amounts_lost(plan: TruncationPlan, states: ReplicasByBroker, marks: Marks) -> Amounts:
     """Return the distinct records that a replica here holds and that the leader's log lacks in the end.
 
     What a follower keeps beside its leader is lost too: no consumer sees it. So is what it deletes since the head of
@@ -28,7 +28,7 @@ def amounts_lost(plan: TruncationPlan, states: States, marks: Marks) -> Amounts:
     ranges = [lost for follower in plan.followers if (lost := _lost_range(follower)) is not None]
     if states[plan.leader].lost_head is not None:
         ranges += [
-            _Range(follower.broker_id, *follower.expired, None, None)
+            _LostOffsets(follower.broker_id, *follower.expired, None, None)
             for follower in plan.followers
             if follower.expired is not None
         ]
@@ -39,7 +39,7 @@ def amounts_lost(plan: TruncationPlan, states: States, marks: Marks) -> Amounts:
     return total((by_batches, by_offsets, _beyond(parts, states, marks)))
 
 
-class _Range(NamedTuple):
+class _LostOffsets(NamedTuple):
     """Offsets `[start, end)` of a follower that its leader does not have."""
 
     broker_id: int | None
@@ -51,19 +51,23 @@ class _Range(NamedTuple):
     """The bytes of their batches, likewise."""
 
 
-def _lost_range(follower: FollowerPlan) -> _Range | None:
+def _lost_range(follower: FollowerPlan) -> _LostOffsets | None:
     """Return what a follower loses, and what it keeps that its leader does not have; None if there is nothing."""
     lost, silent, after = follower.lost, follower.diverges_silently_at, follower.log_end_offset_after
     if silent is not None and after is not None and silent < after:
-        return _Range(follower.broker_id, silent, after if lost is None else lost.end, None, None)
+        return _LostOffsets(follower.broker_id, silent, after if lost is None else lost.end, None, None)
     if lost is None:
         return None
     records, size = (lost.records, lost.bytes) if lost.certain else (None, None)
-    return _Range(follower.broker_id, lost.start, lost.end, records, size)
+    return _LostOffsets(follower.broker_id, lost.start, lost.end, records, size)
 
 
 def _by_batches(
-    plan: TruncationPlan, ranges: Sequence[_Range], parts: Sequence["_Parts"], states: States, marks: Marks
+    plan: TruncationPlan,
+    ranges: Sequence[_LostOffsets],
+    parts: Sequence["_Parts"],
+    states: ReplicasByBroker,
+    marks: Marks,
 ) -> Amounts:
     """Return the records that followers and starts lose, by the batches of all logs, side by side."""
     lost = [LostRange(states[one.broker_id].logs, one.start, one.end, mark=marks[one.broker_id]) for one in ranges]
@@ -85,13 +89,13 @@ def _by_batches(
     )
 
 
-def _by_offsets(ranges: Sequence[_Range], states: States, marks: Marks) -> Amounts:
+def _by_offsets(ranges: Sequence[_LostOffsets], states: ReplicasByBroker, marks: Marks) -> Amounts:
     """Return the distinct records that followers lose, as far as offsets and epochs alone show them.
 
     A range that lies within that of another replica, and of the same history, is a copy of it.
     """
-    outer: list[_Range] = []
-    copies: dict[_Range, list[_Range]] = {}
+    outer: list[_LostOffsets] = []
+    copies: dict[_LostOffsets, list[_LostOffsets]] = {}
     for one in sorted(ranges, key=lambda one: (one.start - one.end, one.start)):
         larger = next((other for other in outer if _is_within(one, other, states)), None)
         if larger is None:
@@ -100,7 +104,7 @@ def _by_offsets(ranges: Sequence[_Range], states: States, marks: Marks) -> Amoun
     return total(_of_offsets(one, [marks[copy.broker_id] for copy in copies[one]]) for one in outer)
 
 
-def _of_offsets(lost: _Range, marks: Sequence[Offset | None]) -> Amounts:
+def _of_offsets(lost: _LostOffsets, marks: Sequence[Offset | None]) -> Amounts:
     """Return what one range holds; `marks`: of the replicas that have its records."""
     at_most = lost.end - lost.start
     known = [mark for mark in marks if mark is not None]
@@ -116,7 +120,7 @@ def _of_offsets(lost: _Range, marks: Sequence[Offset | None]) -> Amounts:
     )  # fmt: skip
 
 
-def _is_within(one: _Range, other: _Range, states: States) -> bool:
+def _is_within(one: _LostOffsets, other: _LostOffsets, states: ReplicasByBroker) -> bool:
     """Whether a replica loses only records that another one loses too."""
     shared = fork_of(states[one.broker_id], states[other.broker_id]).common_prefix
     return other.start <= one.start and one.end <= other.end and shared is not None and shared >= one.end
@@ -160,7 +164,7 @@ def _parts(loss: StartLoss, logs: tuple[LogFile, ...]) -> _Parts:
     return _Parts(broker_id, whole, rest)
 
 
-def _beyond(parts: Sequence[_Parts], states: States, marks: Marks) -> Amounts:
+def _beyond(parts: Sequence[_Parts], states: ReplicasByBroker, marks: Marks) -> Amounts:
     """Return what lies beyond the last batch that a replica holds.
 
     An incomplete batch names records of which no disk has all bytes, and a high watermark names offsets that no disk

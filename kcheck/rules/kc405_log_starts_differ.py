@@ -13,7 +13,6 @@ exists.
 
 from collections.abc import Iterable
 
-from kcheck.core.start.segments import lost_head_of
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.views import ReplicasView
@@ -28,13 +27,6 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
     if highest is None or highest.log_start_offset is None:
         return
     start, broker_id = highest.log_start_offset, highest.where.broker_id
-    is_damaged = lost_head_of(highest, release) is not None
-    own_time = (
-        f"Broker {broker_id} lacks its first segments (KC203): as leader it makes this replica delete what is below."
-        if is_damaged
-        else f"{kafka(release)} removes old records of each replica at its own time."
-    )
-    advice = f"Do not let broker {broker_id} lead while this replica exists." if is_damaged else "Nothing."
     for replica in known:
         if replica.log_start_offset == start:
             continue
@@ -45,8 +37,10 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
         yield RULE.finding(
             replica.where,
             f"{said}, above the log end {end} here: they have no offset in common" if apart else said,
-            effect=f"{drops}its leader it makes broker {broker_id} drop its whole log." if apart else own_time,
-            advice=f"Do not let this replica lead while broker {broker_id} has the partition." if apart else advice,
+            effect=f"{drops}its leader it makes broker {broker_id} drop its whole log."
+            if apart
+            else f"{kafka(release)} removes old records of each replica at its own time.",
+            advice=f"Do not let this replica lead while broker {broker_id} has the partition." if apart else "Nothing.",
             severity=Severity.WARNING if apart else Severity.INFO,
             data={
                 "log_start_offset": replica.log_start_offset,

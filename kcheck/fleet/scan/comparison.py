@@ -185,6 +185,7 @@ def _state(row: _ReplicaRow, topic: str, partition: int) -> ReplicaState:
         if row["is_read"] and not row["lacks_epochs"]
         else None,
         problem=row["problem"], topic_id=row["topic_id"], checkpointed=row["high_watermark"],
+        lost_head=None if row["head_from"] is None else (row["head_from"], row["first_segment"]),
     )  # fmt: skip
 
 

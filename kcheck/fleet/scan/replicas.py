@@ -37,6 +37,7 @@ OWN = (
     Column("cluster_topic_id", "string", "The id that the metadata of the cluster give its topic."),
     Column("is_certain", "bool", "Whether these are at least those that its broker had; null without metadata."),
     Column("in_isr", "bool", "Whether they have it in the ISR; null without such a partition."),
+    Column("head_from", "int64", "Where its epochs begin, if somebody removed the first segments of its log."),
 )
 """The columns of a replica beside those of its directory."""
 EPOCHS = (
@@ -98,6 +99,7 @@ def own_row(
         view.is_compacted,
         folder_of(view.where).encode(errors="surrogateescape") if state.logs else None,
         *_in_cluster(view),
+        None if state.lost_head is None else state.lost_head[0],
         _ENCODE(state.cache),
         _ENCODE(runs) if view.is_read and not lacks_epochs else None,
     )
