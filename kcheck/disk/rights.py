@@ -31,13 +31,13 @@ def rights_of(log_dir: str, path: str = "") -> Rights | None:
 def rights_in(log_dir: str, directory: str, wanted: Callable[[str], object]) -> Iterator[Rights]:
     """Yield the rights of the wanted regular files in a directory of a log dir; of none if it cannot be listed."""
     try:
-        with os.scandir(join(log_dir, directory) if directory else log_dir) as entries:
+        with os.scandir(join(log_dir, directory)) as entries:
             for entry in entries:
                 if not wanted(entry.name):
                     continue
                 status = entry.stat(follow_symlinks=False)
                 if stat.S_ISREG(status.st_mode):
-                    yield _rights(f"{directory}/{entry.name}" if directory else entry.name, status)
+                    yield _rights(f"{directory}/{entry.name}", status)
     except (OSError, ValueError):
         return
 

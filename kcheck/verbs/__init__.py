@@ -8,6 +8,7 @@ In: paths, options and a `Release`. Out: an answer such as `CheckReport` or `Pre
 - `inspect`: What is in a file, a partition directory or a log dir?
 - `check`: What is wrong, and what will the broker do about it? Worker processes start here.
 - `predict`: Does the broker start, and which records does it lose then?
+- `premises`: Which premises of the next starts hold?
 - `next_starts`: Which predictions are the findings compared with?
 - `preflight`: May the broker start?
 - `dump`: Which batches, records or index entries does a file have?

@@ -64,7 +64,7 @@ def broker_facts(
         image=_image(of_cluster, zookeeper),
         image_path=_image_path(of_cluster, zookeeper),
         elected=next((copy.elected for copy in of_cluster if copy.node_id == own and copy.elected is not None), None),
-        map_count_max=None if written is None else map_count_max(),
+        map_count_max=map_count_max() if written is not None and any(row.rights is not None for row in facts) else None,
     )
 
 

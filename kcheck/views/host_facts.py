@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from kcheck.core.premises.facts import LogDirFacts
-from kcheck.core.premises.rights import broker_users, is_used, log_dir_rights
+from kcheck.core.premises.rights import FILES_OF_LOG_DIR, broker_users, is_used, log_dir_rights
 from kcheck.disk.rights import rights_in, rights_of, volume_of
 from kcheck.disk.tree import tree_of
 from kcheck.model.names import META_PROPERTIES, RECOVERY_POINT, REPLICATION_OFFSET
@@ -50,7 +50,7 @@ def _rights(path: str, user: BrokerUser, directories: tuple[Rights, ...]) -> Log
     return log_dir_rights(
         user,
         rights_of(path) or Rights("", user.user, user.group, 0o700),
-        rights_in(path, "", is_used),
+        _seen(rights_of(path, name) for name in FILES_OF_LOG_DIR),
         ((place, rights_in(path, place.path, is_used)) for place in directories),
     )
 

@@ -13,6 +13,8 @@ from kcheck.cli.app import main
 
 SUFFIX = ".kcheck"
 CLOCK = ("seconds", "bytes_per_second", "started", "duration_ms")
+OF_HOST = ("P401", "P402", "P403", "P404", "P405")
+"""The premises of which no bundle holds evidence."""
 
 
 def run(arguments: list[str]) -> tuple[int, str, str]:
@@ -52,6 +54,16 @@ def without_clock(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: without_clock(item) for key, item in value.items() if key not in CLOCK}
     return [without_clock(item) for item in value] if isinstance(value, list) else value
+
+
+def without_host(document: Any) -> Any:
+    """Return the answer on a directory without the premises about owners, modes, mounts, free bytes and maps.
+
+    They are facts of the machine that has the log dirs: a bundle holds none, and its answer may not have these rows.
+    """
+    if not isinstance(document, dict) or "premises" not in document:
+        return document
+    return {**document, "premises": [row for row in document["premises"] if row["id"] not in OF_HOST]}
 
 
 def differences(one: Any, other: Any, at: str = "") -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.capture.answers import SUFFIX, answer, captured, differences, fresh, run
+from tests.capture.answers import OF_HOST, SUFFIX, answer, captured, differences, fresh, run, without_host
 from tests.cases.build import CASES, FOUND, shared_copy, toml
 
 BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
@@ -26,8 +26,8 @@ OLD = ("0.10.2.2",)
 
 
 def unexpected(one: tuple[int, Any], other: tuple[int, Any]) -> list[str]:
-    """Return where the answer on a bundle differs in more than what a bundle lacks."""
-    lines = [line for line in differences(one[1], other[1]) if not _is_lacked(line.partition(": ")[0])]
+    """Return where the answer on a bundle, the other one, differs in more than what a bundle lacks."""
+    lines = [line for line in differences(without_host(one[1]), other[1]) if not _is_lacked(line.partition(": ")[0])]
     return lines if one[0] == other[0] else [f"exit {one[0]} != {other[0]}", *lines]
 
 
@@ -101,6 +101,19 @@ def test_a_configuration_has_the_same_answers(tmp_path: Path, monkeypatch: pytes
     for verb in (["check"], ["preflight"], ["predict"], []):
         pair = [answer([*verb, f"{name}/{config.name}"], tmp_path) for name in ("own", f"own{SUFFIX}")]
         assert not unexpected(*pair), verb
+    fresh()
+
+
+def test_this_machine_is_judged_for_no_bundle(tmp_path: Path) -> None:
+    """Its rights, mounts, free bytes and maps decide for a directory alone."""
+    shutil.copytree(BROKERS / "4.3.1" / "stopped" / "broker-1", tmp_path / "own")
+    captured([tmp_path / "own"], tmp_path)
+    on_disk, in_bundle = (
+        {row["id"] for row in answer(["predict", name, "--kafka", "4.3"], tmp_path)[1]["premises"]}
+        for name in ("own", f"own{SUFFIX}")
+    )
+    assert {"P401", "P403", "P404"} <= on_disk
+    assert on_disk - {*OF_HOST} == in_bundle
     fresh()
 
 

@@ -96,12 +96,13 @@ def test_logs_of_real_brokers(version: str) -> None:
     ],
 )
 def test_logs_that_move(source: str, name: str, tmp_path: Path) -> None:
-    """With metadata of the cluster, strays and future logs that may be promoted are simulated."""
+    """A future log, which may be promoted, is always simulated; with metadata of the cluster, a stray too."""
     stopped, own = BROKERS / "4.3.1" / "stopped" / "broker-1", release("4.3.1")
     data = shutil.copytree(stopped / "data1", tmp_path / "data1")
     shutil.rmtree(data / "plain-1")
     shutil.copytree(BROKERS / "4.3.1" / source, data / name)
-    for metadata, is_simulated in (((), False), ((str(stopped),), True)):
+    is_future = name.endswith("-future")
+    for metadata, is_simulated in (((), is_future), ((str(stopped),), True)):
         pairs = [*both(data, own, clean=True, metadata=metadata)]
         assert agreed(iter(pairs)) > 0
         assert {quick is None for quick, whole in pairs if whole.dir == name} == {is_simulated}

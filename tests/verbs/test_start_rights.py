@@ -60,6 +60,16 @@ def test_one_segment_of_root(log_dir: Path) -> None:
 
 
 @needs_root
+def test_a_file_that_no_start_opens(log_dir: Path) -> None:
+    """A copy of root's in the log dir itself is nothing to the broker, even if its name ends as that of a segment."""
+    give(log_dir, 1001)
+    for name, reasons in (("saved.log", set()), (".lock", {"P401"})):
+        (log_dir / name).touch()
+        os.chown(log_dir / name, 0, 0)
+        assert why(asked(log_dir)).keys() == reasons
+
+
+@needs_root
 def test_the_last_user_of_the_checkpoints(log_dir: Path) -> None:
     """Where the broker runs as another user than before, its last run shows which one, and the group lets it in."""
     give(log_dir, 1001)

@@ -14,6 +14,7 @@ from kcheck.model.names import (
     META_PROPERTIES,
     OFFSET_CHECKPOINTS,
     PARTITION_METADATA,
+    FileKind,
 )
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.model.rights import BrokerUser, LogDirRights, Rights
@@ -29,12 +30,16 @@ _READ_ALONE = (
 )  # fmt: skip
 """The endings of files that a broker only reads before it replaces or deletes them."""
 _USED = (*_WRITTEN, *_READ_ALONE)
+FILES_OF_LOG_DIR = (
+    *OFFSET_CHECKPOINTS, META_PROPERTIES, CLEAN_SHUTDOWN, str(FileKind.BOOTSTRAP), str(FileKind.LOCK),
+)  # fmt: skip
+"""The files that a start opens in a log dir itself: no others there, whatever their names end with."""
 _FIRST_COUNT = 3
 """How many paths a command names one by one."""
 
 
 def is_used(name: str) -> bool:
-    """Whether a start opens a file of this name."""
+    """Whether a start opens a file of this name in a partition directory."""
     return name.endswith(_USED)
 
 

@@ -287,7 +287,7 @@ def test_a_refuted_premise_says_why(given: BrokerFacts, premise: str, sentence: 
         (
             facts(log_dir(directories=(METADATA_LOG,)), image=image(2, 1, isr=(2,))),
             "P302",
-            "orders-0 have no directory here: whether another broker has their records is not known",
+            "orders-0 have no directory here: whether another broker has the records is not known",
         ),
         (
             facts(copies=(), image=None),
