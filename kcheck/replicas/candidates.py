@@ -173,10 +173,13 @@ def election_of(topic: str, partition: int, copies: Iterable[ReplicaCopy], clust
 def _without_unserved(candidate: Candidate, unserved: tuple[Candidate, ...], *, with_log: bool) -> Candidate:
     """Return a candidate whose election also loses the records that only copies have that no broker serves.
 
-    Without any log of the partition (`with_log`) and any such copy nobody knows how many records there were.
+    Without any log of the partition (`with_log`) and any such copy nobody knows how many records there were, nor where
+    the logs of such a copy are not at hand.
     """
     if candidate.lost is None:
         return candidate
+    if any(copy.only_here is None and copy.problem is None and copy.log_end_offset for copy in unserved):
+        return candidate._replace(lost=Amounts(None, None, None))
     only = max((copy.only_here for copy in unserved if copy.only_here is not None), default=None, key=_records)
     if only is None:
         return candidate if with_log else candidate._replace(lost=Amounts(None, None, None))
