@@ -25,6 +25,7 @@ from kcheck.disk.local import LOCAL
 from kcheck.errors import KcheckError
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Severity
+from kcheck.model.premises import PremiseStatus
 from kcheck.model.report import PartitionFilter
 from kcheck.plans.least_steps import difference
 from kcheck.plans.repair import RepairPlan, repair
@@ -77,9 +78,15 @@ def told(starts: list[LogDirPrediction]) -> list[object]:
     ]
 
 
-def predicted(paths: list[str], kafka: str) -> list[LogDirPrediction]:
-    """Return what the next start does."""
-    return [*predict(paths, wish(kafka)).log_dirs]
+def predicted(paths: list[str], kafka: str) -> list[LogDirPrediction] | None:
+    """Return what the next start does; None where a premise of the whole broker is refuted: no plan is about that."""
+    found = predict(paths, wish(kafka))
+    refuted = {premise.id for premise in found.premises if premise.status is PremiseStatus.REFUTED}
+    return None if refuted & OF_BROKER else [*found.log_dirs]
+
+
+OF_BROKER = {"P106", "P701"}
+"""A node id that two brokers use, and a disk that is older than the cluster."""
 
 
 LOSS = "-loss"
@@ -150,7 +157,8 @@ def test_a_plan_comes_true(
     assert {found[0] for found in left - errors} <= (SHOWN_BY_LOSS.keys() if accept_loss else set())
     planned = {(operation.why.finding, str(Path(operation.path).parent.name)) for operation in operations}
     assert {found for found in left if (found[0], found[2]) in planned} == set()
-    assert told(list(made.starts)) == told(predicted(paths, kafka))
+    after = predicted(paths, kafka)
+    assert after is None or told(list(made.starts)) == told(after)
     assert apply(repair(paths, [], wish(kafka), accept_loss=False).plan_bytes(), str(tmp_path / "more")).changed == ()
     if operations:
         undo(str(backup))
