@@ -12,7 +12,7 @@ from kcheck.cli.report_output import end, write_answer
 Properties = Annotated[str, typer.Argument(metavar="FILE", help="The broker's server.properties.")]
 Allow = Annotated[
     list[str] | None,
-    typer.Option("--allow", metavar="loss|stray|elr|offline", help="Start all the same; repeatable."),
+    typer.Option("--allow", metavar="loss|stray|elr|offline|PREMISE", help="Start all the same; repeatable."),
 ]
 
 

@@ -17,6 +17,7 @@ def preflight(report: Report, page: Page) -> None:
         parts = (reason.log_dir, None if reason.partition is None else reason.partition.dir)
         place = "/".join(part for part in parts if part is not None)
         allowed = " (allowed)" if answer.accepts(reason) else ""
-        page.wrapped(f"{reason.kind}{allowed} {place}{': ' if place else ''}{reason.why}", indent="  ", hanging="    ")
+        kind = " ".join(str(part) for part in (reason.kind, reason.premise) if part is not None)
+        page.wrapped(f"{kind}{allowed} {place}{': ' if place else ''}{reason.why}", indent="  ", hanging="    ")
     if answer.unresolved:
         page.wrapped(f"from config providers, not resolved: {', '.join(answer.unresolved)}", hanging="    ")

@@ -1,9 +1,10 @@
 """Writes what is generated in the pages: `python -m tests.docs.generate [PAGE...]`.
 
 docs/cli.md from the help of every command, docs/rules.md from the rules, docs/releases.md from the table of releases,
-docs/tables.md from the tables, docs/demo.md from a run, docs/histories from the histories that kcheck ships,
-docs/log-messages.md from the catalogue of broker messages, the answers in docs/queries.md, and what stands below every
-`$ kcheck ...` in README.md (its help text too) and in the pages written by hand.
+docs/tables.md from the tables, docs/premises.md from the premises, docs/demo.md from a run, docs/histories from the
+histories that kcheck ships, docs/log-messages.md from the catalogue of broker messages, the answers in
+docs/queries.md, and what stands below every `$ kcheck ...` in README.md (its help text too) and in the pages written
+by hand.
 """
 
 import ast
@@ -24,7 +25,7 @@ from kcheck.model.behaviours import BEHAVIOURS
 from kcheck.model.release import Follower, ProfileRules
 from kcheck.registry import discover
 from kcheck.tables import PLACE, Table
-from tests.docs import queries, test_rules_page
+from tests.docs import premises, queries, test_rules_page
 from tests.docs.examples import ROOT, pages, printed, with_current_output
 from tests.docs.histories import history_pages
 
@@ -273,10 +274,16 @@ def demo_page() -> str:
     return f"{DEMO_HEAD}\n```text\n$ kcheck demo --no-pause\n{printed('kcheck demo --no-pause')}```\n"
 
 
+def premises_page() -> str:
+    """Return docs/premises.md."""
+    return premises.premises_page(table, NOTICE)
+
+
 WHOLE: dict[str, Callable[[], str]] = {
     "docs/cli.md": cli_page,
     "docs/demo.md": demo_page,
     "docs/log-messages.md": log_messages_page,
+    "docs/premises.md": premises_page,
     "docs/releases.md": releases_page,
     "docs/rules.md": test_rules_page.written,
     "docs/tables.md": tables_page,

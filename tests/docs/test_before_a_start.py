@@ -90,7 +90,8 @@ def brokers(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(words: list[str], folder: Path, tmp_path: Path, *more: str) -> tuple[int, str]:
     """Run a command of the page on the brokers in a folder; return its exit code and what it says on stderr."""
     properties = tmp_path / "server.properties"
-    properties.write_text(f"process.roles=broker\nnode.id=1\nlog.dirs={folder}/broker-1/data1\n", "utf-8")
+    log_dirs = ",".join(map(str, sorted((folder / "broker-1").iterdir())))
+    properties.write_text(f"process.roles=broker\nnode.id=1\nlog.dirs={log_dirs}\n", "utf-8")
     assert words[0] in {"kcheck", KCHECK}
     placed = [PATH.sub(rf"{folder}/broker-\1", word) for word in words[1:]]
     done = kcheck(*(str(properties) if word == PROPERTIES else word for word in placed), *more)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kcheck.core.premises.table import PREMISES
 from tests.docs.examples import GENERATED, ROOT
 from tests.docs.generate import (
     COMMAND,
@@ -9,16 +10,19 @@ from tests.docs.generate import (
     commands,
     demo_page,
     log_messages_page,
+    premises_page,
     releases_page,
     table,
     tables_page,
 )
+from tests.docs.premises import ADVICE
 from tests.docs.test_rules_page import written as rules_page
 
 WRITTEN = {
     "docs/cli.md": cli_page,
     "docs/demo.md": demo_page,
     "docs/log-messages.md": log_messages_page,
+    "docs/premises.md": premises_page,
     "docs/releases.md": releases_page,
     "docs/rules.md": rules_page,
     "docs/tables.md": tables_page,
@@ -46,6 +50,13 @@ def test_every_code_of_a_release_is_explained() -> None:
     """No code of the table is without a meaning below it."""
     page = releases_page()
     assert "|  |\n" not in page.partition("## Readers")[2]
+
+
+def test_every_premise_has_its_row() -> None:
+    """In the order of the table, and no advice is left over from a premise that is gone."""
+    rows = [line.split(" | ")[0] for line in premises_page().partition("## Kafka's code")[0].splitlines()]
+    assert [f"| {premise.id}" for premise in PREMISES] == [row for row in rows if row.startswith("| P")]
+    assert [premise.id for premise in PREMISES] == [*ADVICE]
 
 
 def test_a_table_has_a_line_a_row() -> None:
