@@ -66,6 +66,8 @@ class Replica(NamedTuple):
 
     end: int
     records: Content
+    mark: int = 0
+    """The high watermark in the checkpoint of its broker, of which there is none for a directory alone."""
 
 
 def config(version: str) -> dict[str, object]:
@@ -271,12 +273,19 @@ def _script(cluster: Cluster, folder: Path, tool: str) -> None:
 
 def contents(cluster: Cluster) -> dict[tuple[str, int], dict[int, Replica]]:
     """Return what each broker has of each partition."""
+    marks = {number: _marks(broker.log_dirs[0]) for number, broker in cluster.brokers.items()}
     return {
-        (topic, partition): {
-            number: _replica(broker.log_dirs[0] / f"{topic}-{partition}") for number, broker in cluster.brokers.items()
+        key: {
+            number: _replica(broker.log_dirs[0] / "{}-{}".format(*key))._replace(mark=marks[number].get(key, 0))
+            for number, broker in cluster.brokers.items()
         }
-        for topic, partition in partitions(cluster)
+        for key in partitions(cluster)
     }
+
+
+def _marks(log_dir: Path) -> dict[tuple[str, int], int]:
+    rows = map(str.split, (log_dir / "replication-offset-checkpoint").read_text("utf-8").splitlines()[2:])
+    return {(topic, int(partition)): int(offset) for topic, partition, offset in rows}
 
 
 def saved(folder: Path, topic: str, partition: int) -> Content:

@@ -75,7 +75,7 @@ class Outcome(NamedTuple):
     ends: Mapping[int, int | None]
     """The log ends of the brokers that have started."""
     lost: tuple[int | None, int | None] | None
-    """The records that nobody has any more, and how many of them lie below the highest high watermark."""
+    """The records that nobody has any more, and how many lay below the high watermark of a replica that had them."""
     truncations: Mapping[int, int]
     """The offsets to which followers truncate."""
 
@@ -229,7 +229,7 @@ def gone_through(cluster: Cluster, course: Course, plan: Path) -> list[str]:
     after = diverged.contents(cluster)
     for key, row in rows.items():
         lost = held(before[key], course) - held(after[key], course)
-        theirs = outcome(cluster, key, row, leaders[key], before[key], after[key], lost)
+        theirs = outcome(cluster, key, leaders[key], before[key], after[key], lost)
         if theirs != wanted[key]:
             differs.append(f"{key}: {wanted[key]}, not {theirs}; {row.seats}")
         if key[0] != "torn" and not lost <= diverged.saved(plan.with_name("saved"), *key):  # Starts lose the others.
@@ -287,7 +287,6 @@ def have_followed(cluster: Cluster, wanted: Mapping[tuple[str, int], Outcome]) -
 def outcome(
     cluster: Cluster,
     key: tuple[str, int],
-    row: PartitionElection,
     leader: int | None,
     before: Mapping[int, diverged.Replica],
     after: Mapping[int, diverged.Replica],
@@ -297,7 +296,7 @@ def outcome(
     ends = {number: replica.end for number, replica in after.items() if cluster[number].log.exists()}
     if leader is None:
         return Outcome(None, ends, None, {})
-    committed = sum(row.high_watermark is not None and record[0] < row.high_watermark for record in lost)
+    committed = {record for replica in before.values() for record in replica.records if record[0] < replica.mark}
     said = {number: replica.end for number, replica in before.items()}
     truncations = dict(diverged.truncations(cluster, *key, said))
-    return Outcome(leader, ends, (len(lost), committed), truncations)
+    return Outcome(leader, ends, (len(lost), len(lost & committed)), truncations)
