@@ -1,7 +1,6 @@
 """Rows as Arrow columns: the types of the published tables, what a text and a time become."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +17,10 @@ def schema_of(columns: Iterable[Column], metadata: dict[str, str] | None = None)
     """Return the schema of columns, all of them nullable and of signed types."""
     import pyarrow as pa  # worth its import only where there are tables
 
-    return pa.schema([pa.field(column.name, _type(column)) for column in columns], metadata)
+    types = _types()
+    return pa.schema([pa.field(column.name, types[column.type]) for column in columns], metadata)
 
 
-def _type(column: Column) -> "pa.DataType":
-    return _types()[column.type]
-
-
-@cache
 def _types() -> "Mapping[str, pa.DataType]":
     import pyarrow as pa
 
@@ -86,7 +81,7 @@ def array(values: Iterable[Any], column: Column) -> "pa.Array":
     """Return the values of a column as an array; a text that is not Unicode is escaped."""
     import pyarrow as pa
 
-    kind = _type(column)
+    kind = _types()[column.type]
     if column.type == "time":
         return pa.array([_micros(value) for value in values], kind)
     try:

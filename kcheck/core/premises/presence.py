@@ -9,7 +9,7 @@ from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseKind
 from kcheck.core.start.startup import Mode
 from kcheck.core.start.strays import registers_cleanly
-from kcheck.model.cluster import ClusterImage, is_reserved
+from kcheck.model.cluster import is_reserved
 from kcheck.model.names import LIVE, META_PROPERTIES, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 
@@ -121,10 +121,6 @@ def partitions_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPre
     if not alone and not others:
         sentence = f"{_named(absent)} have no directory here: whether another broker has the records is not known"
         yield not_seen(premise, facts, sentence, "the log dirs of all brokers, with kcheck elect", evidence)
-
-
-def _replicas(partition: TopicPartition, image: ClusterImage) -> tuple[int, ...]:
-    return image.topics[partition.topic].partitions[partition.partition].replicas
 
 
 def _may_lead(partition: TopicPartition, facts: BrokerFacts) -> bool:

@@ -51,4 +51,6 @@ def test_where_nothing_is_saved() -> None:
 
 def test_partitions_are_kept_by_the_broker_that_waits() -> None:
     rows = [contested(), contested()._replace(partition=1)]
-    assert list(by_broker(displaced(rows, (1, 2, 3), STARTS, release("4.3")))) == [2]
+    by_nobody = Displaced(contested()._replace(partition=2), 3, None)
+    found = by_broker([*displaced(rows, (1, 2, 3), STARTS, release("4.3")), by_nobody])
+    assert {number: [row.partition.partition for row in waits] for number, waits in found.items()} == {2: [0, 1]}
