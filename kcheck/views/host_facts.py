@@ -7,7 +7,7 @@ from kcheck.core.premises.rights import FILES_OF_LOG_DIR, broker_users, is_used,
 from kcheck.disk.rights import rights_in, rights_of, volume_of
 from kcheck.disk.tree import tree_of
 from kcheck.model.names import META_PROPERTIES, RECOVERY_POINT, REPLICATION_OFFSET
-from kcheck.model.rights import BrokerUser, LogDirRights, Rights
+from kcheck.model.rights import LogDirRights, Rights
 
 _REPLACED = (RECOVERY_POINT, REPLICATION_OFFSET)
 """The checkpoints that a running broker writes anew all the time."""
@@ -16,21 +16,30 @@ _REPLACED = (RECOVERY_POINT, REPLICATION_OFFSET)
 def with_rights(log_dirs: Iterable[tuple[LogDirFacts, tuple[str, ...]]]) -> tuple[LogDirFacts, ...]:
     """Return the log dirs of one broker with what its user may not do there; with the names of their directories."""
     rows = tuple(log_dirs)
-    tops = [_seen((rights_of(row.path),)) for row, _ in rows if _is_local(row)]
+    tops = {row.path: rights_of(row.path) for row, _ in rows if _is_local(row)}
+    files = {path: _seen(rights_of(path, name) for name in FILES_OF_LOG_DIR) for path in tops}
     directories = {
-        row.path: _seen(rights_of(row.path, name) for name in sorted(names)) for row, names in rows if _is_local(row)
+        row.path: _seen(rights_of(row.path, name) for name in sorted(names)) for row, names in rows if row.path in tops
     }
     users = broker_users(
         kept=(
             *(place for places in directories.values() for place in places),
-            *_seen(rights_of(path, META_PROPERTIES) for path in directories),
+            *(place for places in files.values() for place in places if place.path == META_PROPERTIES),
         ),
-        replaced=_seen(rights_of(path, name) for path in directories for name in _REPLACED),
-        top=(place for places in tops for place in places),
+        replaced=tuple(place for places in files.values() for place in places if place.path in _REPLACED),
+        top=_seen(tops.values()),
     )
     rights: Mapping[str, LogDirRights] = {}
     for user in users:
-        of_user = {path: _rights(path, user, places) for path, places in directories.items()}
+        of_user = {
+            path: log_dir_rights(
+                user,
+                top or Rights("", user.user, user.group, 0o700),
+                files[path],
+                ((place, rights_in(path, place.path, is_used)) for place in directories[path]),
+            )
+            for path, top in tops.items()
+        }
         may_use_all = not any(row.refused or row.doubtful for row in of_user.values())
         rights = of_user if may_use_all else rights or of_user
         if may_use_all:
@@ -44,15 +53,6 @@ def _is_local(row: LogDirFacts) -> bool:
 
 def _seen(places: Iterable[Rights | None]) -> tuple[Rights, ...]:
     return tuple(place for place in places if place is not None)
-
-
-def _rights(path: str, user: BrokerUser, directories: tuple[Rights, ...]) -> LogDirRights:
-    return log_dir_rights(
-        user,
-        rights_of(path) or Rights("", user.user, user.group, 0o700),
-        _seen(rights_of(path, name) for name in FILES_OF_LOG_DIR),
-        ((place, rights_in(path, place.path, is_used)) for place in directories),
-    )
 
 
 def with_volumes(log_dirs: Iterable[LogDirFacts], written: Mapping[str, int]) -> Iterator[LogDirFacts]:

@@ -43,7 +43,7 @@ def is_used(name: str) -> bool:
     return name.endswith(_USED)
 
 
-def broker_users(kept: Iterable[Rights], replaced: Iterable[Rights], top: Iterable[Rights]) -> tuple[BrokerUser, ...]:
+def broker_users(kept: Sequence[Rights], replaced: Sequence[Rights], top: Iterable[Rights]) -> tuple[BrokerUser, ...]:
     """Return the users that a broker may run as, the likely one first; none if there is nothing to tell by.
 
     `kept` are partition directories and meta.properties, which stay; most belong to it. `replaced` are checkpoints,
