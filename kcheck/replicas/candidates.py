@@ -13,7 +13,7 @@ from kcheck.core.election.plans import (
     decided,
     is_clean,
 )
-from kcheck.core.replication.leader_costs import Amounts, total
+from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts, total
 from kcheck.core.replication.truncation_plans import TruncationPlan
 from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.core.start.startup import Outcome
@@ -179,10 +179,10 @@ def _without_unserved(candidate: Candidate, unserved: tuple[Candidate, ...], *, 
     if candidate.lost is None:
         return candidate
     if any(copy.only_here is None and copy.problem is None and copy.log_end_offset for copy in unserved):
-        return candidate._replace(lost=Amounts(None, None, None))
+        return candidate._replace(lost=NOT_KNOWN)
     only = max((copy.only_here for copy in unserved if copy.only_here is not None), default=None, key=_records)
     if only is None:
-        return candidate if with_log else candidate._replace(lost=Amounts(None, None, None))
+        return candidate if with_log else candidate._replace(lost=NOT_KNOWN)
     return candidate._replace(lost=total((candidate.lost, only)))
 
 

@@ -45,10 +45,11 @@ def broker_facts(
     facts = with_rights(_log_dir(place, broker_id, log_dirs) for place in paths.values())
     if written is not None:
         facts = tuple(with_volumes(facts, written))
-    disk_ids = [_id(row.identity or {}) for row in facts]
     ids = {row.identity["cluster.id"] for row in facts if row.identity is not None and "cluster.id" in row.identity}
     of_cluster = [copy for cluster in sorted(ids) for copy in copies.get(cluster, ())]
-    own = broker_id if broker_id is not None else next((number for number in disk_ids if number is not None), None)
+    disk_ids = (row.node_id for row in facts if row.node_id is not None)
+    own = next(disk_ids, None) if broker_id is None else broker_id
+    image, image_path = _deciding(of_cluster, zookeeper)
     return BrokerFacts(
         broker_id=own,
         release=log_dirs.release,
@@ -61,21 +62,19 @@ def broker_facts(
         clusters=clusters,
         lost_heads=lost_heads,
         copies=tuple(of_cluster),
-        image=_image(of_cluster, zookeeper),
-        image_path=_image_path(of_cluster, zookeeper),
+        image=image,
+        image_path=image_path,
         elected=next((copy.elected for copy in of_cluster if copy.node_id == own and copy.elected is not None), None),
         map_count_max=map_count_max() if written is not None and any(row.rights is not None for row in facts) else None,
     )
 
 
-def _image(copies: list[MetadataCopy], zookeeper: ZookeeperCopy | None) -> ClusterImage | None:
+def _deciding(copies: list[MetadataCopy], zookeeper: ZookeeperCopy | None) -> tuple[ClusterImage | None, str | None]:
+    """Return the metadata that decides, of the newest copy or in ZooKeeper, and where it is; None without any."""
     newest = newest_copy(tuple(copies))
-    return newest.image if newest is not None else None if zookeeper is None else zookeeper.metadata.image
-
-
-def _image_path(copies: list[MetadataCopy], zookeeper: ZookeeperCopy | None) -> str | None:
-    newest = newest_copy(tuple(copies))
-    return newest.path if newest is not None else None if zookeeper is None else zookeeper.path
+    if newest is not None:
+        return newest.image, newest.path
+    return (None, None) if zookeeper is None else (zookeeper.metadata.image, zookeeper.path)
 
 
 def _metadata_log_dir(settings: Mapping[str, str], named: list[str], paths: Mapping[str, str]) -> str | None:
@@ -123,10 +122,6 @@ def _log_dir(path: str, broker_id: int | None, log_dirs: LogDirs) -> tuple[LogDi
         shutdown_epoch=log_dir.view.shutdown_epoch,
     )
     return facts, tuple(name for name, _ in log_dir.directories)
-
-
-def _id(identity: Mapping[str, str]) -> int | None:
-    return java_int((identity.get("node.id") or identity.get("broker.id") or "").strip())
 
 
 def _mode(settings: Mapping[str, str] | None, log_dirs: Iterable[LogDirFacts], release: Release) -> Mode:

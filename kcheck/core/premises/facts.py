@@ -56,6 +56,12 @@ class LogDirFacts(NamedTuple):
         """Whether `__cluster_metadata-0` is in it."""
         return any(directory.topic == CLUSTER_METADATA for directory in self.directories)
 
+    @property
+    def node_id(self) -> int | None:
+        """The node.id or broker.id in meta.properties; None if it has none."""
+        identity = self.identity or {}
+        return java_int((identity.get("node.id") or identity.get("broker.id") or "").strip())
+
 
 class BrokerFacts(NamedTuple):
     """A broker that is about to start."""

@@ -35,8 +35,7 @@ def node_id(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         return
     setting = PremiseEvidence(facts.config_path or "", f"broker {stated}")
     for log_dir in facts.log_dirs:
-        identity = log_dir.identity or {}
-        own = java_int((identity.get("node.id") or identity.get("broker.id") or "").strip())
+        own = log_dir.node_id
         if own is None:
             continue
         place = PremiseEvidence(f"{log_dir.path}/{META_PROPERTIES}", f"broker {own}")
