@@ -3,6 +3,7 @@
 import os
 import sys
 import threading
+import tomllib
 from collections.abc import Callable, Generator, Iterator
 from functools import _lru_cache_wrapper
 from pathlib import Path
@@ -105,7 +106,13 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         threading.settrace(tracers[1])
 
 
-PURE = tuple(f"kcheck.{name}." for name in ("model", "core", "tables", "formats", "repairs", "rules"))
+PURE = tuple(
+    name.replace("/", ".")
+    for name in tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["tool"]["coverage"]["run"][
+        "source"
+    ]
+)
+"""The packages that the coverage floor is about."""
 
 
 def forget() -> None:
