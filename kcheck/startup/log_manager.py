@@ -21,6 +21,7 @@ from kcheck.core.start.startup import (
 )
 from kcheck.core.start.strays import StrayDetector, replica_in_cluster, stray_detector
 from kcheck.core.start.topic_settings import has_remote_storage, with_log_start
+from kcheck.core.start.zookeeper_replicas import zookeeper_replicas
 from kcheck.jobs.guard import guarded
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import (
@@ -118,10 +119,11 @@ def start_context(log_dir: LogDir, options: StartOptions) -> tuple[bool, Context
     copies = options.copies.get(view.cluster_id or "", ())
     detector = stray_detector(copies, view.where.broker_id, view.directory_id, keeps_strays=options.has_log_without_id)
     mode = mode_of_log_dir(log_dir, options.settings, options.release, detector)
-    return clean, Context(
-        settings=options.settings, mode=mode, release=options.release,
-        stray_detector=detector if mode is Mode.KRAFT else None,
+    kraft, zookeeper, release = mode is Mode.KRAFT, options.zookeeper, options.release
+    by_zookeeper = None if kraft or zookeeper is None else zookeeper_replicas(
+        zookeeper, view, compares_topic_ids=release.compares_topic_ids
     )  # fmt: skip
+    return clean, Context(options.settings, mode, release, detector if kraft else None, by_zookeeper)
 
 
 def load_directories(

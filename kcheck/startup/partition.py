@@ -6,8 +6,8 @@ import numpy as np
 
 from kcheck.core.start.predictions import LoadedLog, LogCut, PartitionPrediction, total_loss
 from kcheck.core.start.segments import loaded_high_watermark
-from kcheck.core.start.startup import IO_ERROR, Outcome, outcome_without_topic_id
-from kcheck.documents.strays import SET_ASIDE, stray_outcome
+from kcheck.core.start.startup import IO_ERROR, Mode, Outcome, outcome_without_topic_id
+from kcheck.documents.strays import SET_ASIDE, stray_outcome, unserved_outcome
 from kcheck.formats import partition_metadata
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
 from kcheck.model.loss import LostRecords
@@ -88,7 +88,8 @@ def start_folder(
     )  # fmt: skip
     outcome, reason, uncertain = _outcome(name, directory, log, lost, topic_id, context)
     later_use = unstable(name) if log.unstable else None
-    if outcome is Outcome.STRAY and directory.state is not DirectoryState.STRAY:
+    is_renamed = context.mode is Mode.KRAFT and directory.state is not DirectoryState.STRAY
+    if outcome is Outcome.STRAY and is_renamed:
         later_use = later_use or f"the broker renames {name} to -stray"
         loader.epochs.set_aside()
         log = log._replace(leader_epochs=())
@@ -168,6 +169,9 @@ def _outcome(
             stray = stray_outcome(detector, topic_id, directory.partition, context.release)
             if stray is not None:
                 return stray
+        unserved = None if context.zookeeper is None else unserved_outcome(context.zookeeper, directory, topic_id)
+        if unserved is not None:
+            return unserved
     if lost is not None:
         reason = reason or f"the log ends at offset {log.log_end_offset}, but batches follow"
         return Outcome.LOST, reason, None

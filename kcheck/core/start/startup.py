@@ -25,7 +25,7 @@ class Outcome(StrEnum):
     LOST = "lost"
     """The broker loads it without some of the records in its files."""
     STRAY = "stray"
-    """The broker loads it and then renames it to -stray; no client can read it."""
+    """The broker loads it and nobody serves it; with KRaft it renames it to -stray."""
     DELETED = "deleted"
     """The broker deletes it soon after the start."""
     OFFLINE = "offline"
