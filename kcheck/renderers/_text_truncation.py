@@ -95,6 +95,7 @@ def _is_quiet(leaders: Sequence[TruncationPlan]) -> bool:
     return not any(plan.problem or plan.lost_at_start for plan in leaders) and all(
         follower.status == Status.OK
         and (follower.truncate_to, follower.expired, follower.diverges_silently_at) == (None, None, None)
+        and not follower.skipped
         for follower in followers
     )
 
@@ -206,6 +207,9 @@ def _outcome(follower: FollowerPlan, page: Page) -> None:
     if expired is not None:
         text = f"dropped: {offset_range(expired.start, expired.end)}, below the leader's log start"
         page.wrapped(text, indent="    ", hanging="      ")
+    for start, end in follower.skipped:
+        text = f"NOT READ by any consumer: {offset_range(start, end)}, of which the leader has no segment"
+        page.wrapped(text, indent="    ", hanging="      ", style="bold red")
     if cut is not None and cut.end_after_restart != follower.truncate_to:
         text = f"truncation removes the batch at {cut.base_offset}: after a restart the log ends at offset"
         page.wrapped(f"{text} {cut.end_after_restart}", indent="    ", hanging="      ")

@@ -317,6 +317,7 @@ def _candidate(
             and follower.problem is None
             and follower.lost is None
             and follower.expired is None
+            and not follower.skipped
             and follower.diverges_silently_at is None
             and (cluster.counted is None or _parts(states, follower.broker_id, state) is not None)
         ),

@@ -22,7 +22,8 @@ def amounts_lost(plan: TruncationPlan, states: ReplicasByBroker, marks: Marks) -
     """Return the distinct records that a replica here holds and that the leader's log lacks in the end.
 
     What a follower keeps beside its leader is lost too: no consumer sees it. So is what it deletes since the head of
-    its leader's log was removed (UnifiedLog.maybeIncrementLogStartOffset). Offsets below a known high watermark that no
+    its leader's log was removed (UnifiedLog.maybeIncrementLogStartOffset), and what it has where its leader's log has a
+    gap. Offsets below a known high watermark that no
     replica holds are committed records.
     """
     ranges = [lost for follower in plan.followers if (lost := _lost_range(follower)) is not None]
@@ -32,6 +33,11 @@ def amounts_lost(plan: TruncationPlan, states: ReplicasByBroker, marks: Marks) -
             for follower in plan.followers
             if follower.expired is not None
         ]
+    ranges += [
+        _LostOffsets(follower.broker_id, *skipped, None, None)
+        for follower in plan.followers
+        for skipped in follower.skipped
+    ]
     parts = [_parts(loss, states[loss.broker_id].logs_before) for loss in plan.lost_at_start]
     is_read = all(states[lost.broker_id].logs for lost in ranges)
     by_batches = _by_batches(plan, ranges if is_read else [], parts, states, marks)
