@@ -17,7 +17,7 @@ from kcheck.model.names import OFFSET_CHECKPOINTS
 from kcheck.model.remote_index_cache import RemoteIndexCache
 from kcheck.model.report import Row
 from kcheck.model.unreadable import UnreadableCause
-from kcheck.model.views import FileView, LogDirView, PartitionView
+from kcheck.model.views import LogDirView, PartitionView
 
 
 def item_row(item: InspectedItem, detail: InspectDetail) -> Row:
