@@ -116,6 +116,7 @@ def preflight(
 ) -> "Preflight":
     """Return whether the broker with this server.properties may start: `kcheck preflight`.
 
+    A bundle or folder stands for the server.properties at its top.
     `allow` are reasons that do not count: loss, stray, elr, offline, or ids of premises. The other arguments are those
     of predict.
     """
@@ -123,11 +124,11 @@ def preflight(
     from kcheck.core.start.preflight import ALLOWED
     from kcheck.errors import UsageError
     from kcheck.startup.log_manager import StartOptions
-    from kcheck.verbs.preflight import log_dirs_of, unresolved
+    from kcheck.verbs.preflight import configuration_in, log_dirs_of, unresolved
     from kcheck.verbs.preflight import preflight as verb
     from kcheck.views.broker_settings import settings_of
 
-    path, named, allowed = os.fspath(properties), tuple(texts_of(metadata)), frozenset(allow)
+    path, named, allowed = configuration_in(os.fspath(properties)), tuple(texts_of(metadata)), frozenset(allow)
     for kind in sorted(allowed - {*ALLOWED, *(premise.id for premise in PREMISES)}):
         raise UsageError(f"--allow {kind}: use {', '.join(ALLOWED)}, or the id of a premise")
 

@@ -16,8 +16,8 @@ from kcheck.model.entries import Batch
 from kcheck.model.names import OFFSET_CHECKPOINTS
 from kcheck.model.remote_index_cache import RemoteIndexCache
 from kcheck.model.report import Row
-from kcheck.model.unreadable import Unreadable, UnreadableCause
-from kcheck.model.views import FileView, PartitionView
+from kcheck.model.unreadable import UnreadableCause
+from kcheck.model.views import LogDirView, PartitionView
 
 
 def item_row(item: InspectedItem, detail: InspectDetail) -> Row:
@@ -46,9 +46,7 @@ def _log_dir_row(item: InspectedLogDir, detail: InspectDetail) -> Row:
         "clean_shutdown": view.clean_shutdown,
         "locked_by": view.locked_by,
         "cordoned": item.cordoned,
-        "checkpoints": {
-            name: checkpoint_state(view.files.get(name), view.unread.get(name))._asdict() for name in OFFSET_CHECKPOINTS
-        },
+        "checkpoints": {name: checkpoint_state(view, name)._asdict() for name in OFFSET_CHECKPOINTS},
         "unparseable": view.unparseable,
         "remote_index_cache": None if view.remote_index_cache is None else _cache_row(view.remote_index_cache, detail),
         "partitions": (_partition_row(partition, detail) for partition in item.partitions),
@@ -72,8 +70,11 @@ class CheckpointState(NamedTuple):
     """What is wrong; None if nothing is."""
 
 
-def checkpoint_state(view: FileView | None, unread: Unreadable | None) -> CheckpointState:
-    """Return the state of a checkpoint that was read, or could not be."""
+def checkpoint_state(log_dir: LogDirView, name: str) -> CheckpointState:
+    """Return the state of a checkpoint of a log dir."""
+    view, unread = log_dir.files.get(name), log_dir.unread.get(name)
+    if name in log_dir.unparseable:
+        return CheckpointState("unreadable", defect="is a directory")
     if unread is not None and unread.cause is not UnreadableCause.MISSING:
         return CheckpointState("unreadable", defect=unread.words)
     if view is None:

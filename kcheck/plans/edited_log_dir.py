@@ -57,6 +57,11 @@ class EditedLogDir:
         self._now: tuple[object, LogDir] | None = None
         self._starts: dict[str, tuple[int, PartitionPrediction | None]] = {}
 
+    @property
+    def is_listed(self) -> bool:
+        """Whether its directory could be read."""
+        return self._opened.unlisted is None
+
     @cached_property
     def context(self) -> Context:
         """The settings of the broker, and its release."""

@@ -94,6 +94,8 @@ class RepairPlan(BrokerAnswer):
     """What the partitions lose at the next start without the plan and with it."""
     starts: tuple[LogDirPrediction, ...]
     """What the next start makes of the log dirs once the plan is applied."""
+    is_of_nothing: bool = False
+    """Whether none of the log dirs could be read."""
 
     def report(self) -> Report:
         """Return the answer as rows."""
@@ -153,6 +155,7 @@ def repair(
         chosen=tuple(planner.chosen),
         losses=planner.losses,
         starts=tuple(planner.starts),
+        is_of_nothing=not any(log_dir.is_listed for log_dir in edited),
         collected=[finding for finding in collected if finding.id.startswith(("KC00", "KC308"))],
         checked=paths_of((*targets, *proofs)),
     )

@@ -57,7 +57,7 @@ def _log_dir(item: InspectedLogDir, answer: Inspection, page: Page, findings: _F
     facts += ["cordoned: no new replicas"] if item.cordoned else []
     facts += [f"clean shutdown: {_yes(view.clean_shutdown)}", f"Kafka {answer.release.name} rules"]
     page.wrapped(" · ".join(facts), hanging="    ", style="bold")
-    states = {name: checkpoint_state(view.files.get(name), view.unread.get(name)) for name in OFFSET_CHECKPOINTS}
+    states = {name: checkpoint_state(view, name) for name in OFFSET_CHECKPOINTS}
     words = " · ".join(f"{_short_name(name)} {_state(state)}" for name, state in states.items())
     page.wrapped("checkpoints  " + words, hanging="             ")
     if view.remote_index_cache is not None:

@@ -8,17 +8,19 @@ from kcheck.core.premises.table import ENDS_START, TAKES_OFFLINE
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.preflight import ReasonKind
 from kcheck.core.start.startup import SETTINGS
+from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import BrokerAnswer, Outcomes
 from kcheck.documents.preflight import PreflightReason, cluster_reasons, premise_reasons, start_reasons
 from kcheck.documents.premises import premise_rows
+from kcheck.errors import UsageError
 from kcheck.model.finding import Severity
 from kcheck.model.premises import JudgedPremise
 from kcheck.model.report import Report, Row
 from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs.predict import prediction_of, with_copies
 from kcheck.views.log_dir import LogDirs
-from kcheck.views.targets import TargetKind, paths_of, read_properties, replica_targets
+from kcheck.views.targets import SERVER_PROPERTIES, TargetKind, paths_of, read_properties, replica_targets
 
 DEFAULT_LOG_DIR = "/tmp/kafka-logs"  # noqa: S108 - Kafka's own default of log.dir
 _PROVIDER = "${"
@@ -85,6 +87,20 @@ class Preflight(BrokerAnswer):
 
 def _dir(reason: PreflightReason) -> str | None:
     return None if reason.partition is None else reason.partition.dir
+
+
+def configuration_in(path: str) -> str:
+    """Return the path of a server.properties: the path itself, or the file at the top of a bundle or folder.
+
+    UsageError: the bundle or folder has none.
+    """
+    tree, below = tree_of(path), join(path, SERVER_PROPERTIES)
+    if not tree.is_directory(path):
+        return path
+    if not tree.exists(below) or tree.is_directory(below):
+        hint = "; capture it with: kcheck capture FILE.properties" if tree.is_bundle else ""
+        raise UsageError(f"{path} has no {SERVER_PROPERTIES}{hint}")
+    return below
 
 
 def log_dirs_of(properties: str) -> list[str]:

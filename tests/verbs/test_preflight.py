@@ -123,9 +123,12 @@ def test_without_log_dirs_kafka_uses_its_default(broker: Path, monkeypatch: pyte
     assert [row["premise"] for row in kcheck.preflight(broker).to_dict()["reasons"]] == ["P301"]
 
 
-def test_a_directory_is_no_configuration(broker: Path) -> None:
-    with pytest.raises(UsageError, match="is a directory"):
-        kcheck.preflight(broker.parent)
+def test_a_folder_stands_for_its_configuration(broker: Path) -> None:
+    """One without names what is missing."""
+    assert broker.name == "server.properties"
+    assert answer(broker) == answer(broker.parent)
+    with pytest.raises(UsageError, match=r"data1 has no server\.properties"):
+        kcheck.preflight(broker.parent / "data1")
 
 
 def test_the_other_end_of_a_range_is_not_computed(broker: Path) -> None:
