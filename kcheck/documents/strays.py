@@ -1,6 +1,6 @@
 """Replicas that a cluster does not place on their broker, in words."""
 
-from kcheck.core.start.startup import Outcome
+from kcheck.core.start.startup import DELETE_DELAY_MS, Outcome
 from kcheck.core.start.strays import StrayDetector, becomes_of_strays
 from kcheck.core.start.zookeeper_replicas import ZookeeperReplicas
 from kcheck.model.cluster import Stray, StrayCause, StrayDoubt
@@ -13,6 +13,12 @@ NOT_SERVED = "nobody serves it: "
 """Stands before the reason why a replica takes no part in an election."""
 KEPT = ": the broker keeps the directory and does not serve it"
 SET_ASIDE = ": the broker renames the directory to -stray and does not serve it"
+
+
+def removal_words(delay_ms: int | None) -> str:
+    """Return how long after its start a broker removes -delete directories; None is the default of Kafka."""
+    default = " by default" if delay_ms is None else ""
+    return f"{(DELETE_DELAY_MS if delay_ms is None else delay_ms) // 1000} s after its start{default}"
 
 
 def copy_words(path: str, end: int | None) -> str:

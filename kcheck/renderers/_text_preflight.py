@@ -1,6 +1,7 @@
 """The layout of `kcheck preflight`: whether the broker may start, and what speaks against it."""
 
 from kcheck.model.report import Report
+from kcheck.renderers._text_predict import unserved_lines
 from kcheck.screen.page import Page
 from kcheck.verbs.preflight import Preflight
 
@@ -19,5 +20,6 @@ def preflight(report: Report, page: Page) -> None:
         allowed = " (allowed)" if answer.accepts(reason) else ""
         kind = " ".join(str(part) for part in (reason.kind, reason.premise) if part is not None)
         page.wrapped(f"{kind}{allowed} {place}{': ' if place else ''}{reason.why}", indent="  ", hanging="    ")
+    unserved_lines(answer.unserved, page)
     if answer.unresolved:
         page.wrapped(f"from config providers, not resolved: {', '.join(answer.unresolved)}", hanging="    ")

@@ -7,7 +7,7 @@ import numpy as np
 from kcheck.core.start.predictions import LoadedLog, LogCut, PartitionPrediction, total_loss
 from kcheck.core.start.segments import loaded_high_watermark
 from kcheck.core.start.startup import IO_ERROR, Mode, Outcome, outcome_without_topic_id
-from kcheck.documents.strays import SET_ASIDE, stray_outcome, unserved_outcome
+from kcheck.documents.strays import SET_ASIDE, removal_words, stray_outcome, unserved_outcome
 from kcheck.formats import partition_metadata
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
 from kcheck.model.loss import LostRecords
@@ -87,6 +87,8 @@ def start_folder(
         log_end=log.log_end_offset, release=context.release,
     )  # fmt: skip
     outcome, reason, uncertain = _outcome(name, directory, log, lost, topic_id, context)
+    if directory.state is DirectoryState.STRAY:
+        whole = held_loss(folder.disk, log)
     later_use = unstable(name) if log.unstable else None
     is_renamed = context.mode is Mode.KRAFT and directory.state is not DirectoryState.STRAY
     if outcome is Outcome.STRAY and is_renamed:
@@ -97,7 +99,7 @@ def start_folder(
         name, directory, outcome, reason, log=log, high_watermark=high_watermark, lost=lost, scan_bytes=log.rescanned,
         changes=folder.changes(), after=folder.files, uncertain=loader.uncertain or uncertain, later_use=later_use,
         promoted=outcome is not Outcome.STRAY and _promoted(directory, topic_id, context), unproven=unproven,
-        whole=whole if directory.state is DirectoryState.FUTURE else None,
+        whole=whole,
     )  # fmt: skip
 
 
@@ -156,7 +158,8 @@ def _outcome(
     cuts = (cut.why for cut in log.cuts if cut.why)
     reason = "; ".join(dict.fromkeys((*cuts, *log.reasons))) or None
     if name.endswith("-delete"):
-        return Outcome.DELETED, "the directory is marked for deletion", None
+        after = removal_words(context.settings.delete_delay_ms)
+        return Outcome.DELETED, f"the directory is marked for deletion: the broker removes it {after}", None
     if directory.state is DirectoryState.STRAY and context.release.has_stray_directories:
         return Outcome.STRAY, "an earlier start set the directory aside: the broker does not serve it", None
     if not skipped_by_broker(name, context.release):
@@ -224,6 +227,18 @@ def whole_loss(disk: Files, high_watermark: int | None) -> LostRecords | None:
         if sizes.get(log_name(base))
     )
     return total_loss(cut_loss(disk, cut, high_watermark) for cut in cuts)
+
+
+_COUNTED_SIZE_MAX = 64 << 20
+"""Of a larger directory that no broker serves and no start changes, kcheck states the offsets, not the records."""
+
+
+def held_loss(disk: Files, log: LoadedLog) -> LostRecords | None:
+    """Return every record in a directory that the start leaves as it is; None if it has none."""
+    size = sum(size for name, size in disk.entries().sizes.items() if name.endswith(".log"))
+    if size <= _COUNTED_SIZE_MAX:
+        return whole_loss(disk, None)
+    return LostRecords(log.log_start_offset, log.log_end_offset, None, size, None)
 
 
 def _hidden(segment: Segment, log: LoadedLog, high_watermark: int | None) -> LostRecords | None:

@@ -7,6 +7,7 @@ from typing import Self
 from kcheck.core.start.verdicts import worst_first
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.predict import log_dir_row, partition_row
+from kcheck.documents.unserved import unserved_row
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Finding
 from kcheck.model.release import Release
@@ -54,7 +55,8 @@ class Overview(Answer):
             {**log_dir_row(log_dir), "partitions": tuple(map(partition_row, worst_first(log_dir.partitions)))}
             for log_dir in self.prediction.log_dirs
         )
-        more = {"predictions": verdicts, "next": f"kcheck predict {shlex.join(self.paths)}"}
+        rows = tuple(map(unserved_row, self.prediction.unserved))
+        more = {"predictions": verdicts, "unserved": rows, "next": f"kcheck predict {shlex.join(self.paths)}"}
         return report._replace(body={**more, **report.body}, answer=self)
 
 

@@ -8,11 +8,13 @@ from kcheck.core.premises.table import ENDS_START, TAKES_OFFLINE
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.preflight import ReasonKind
 from kcheck.core.start.startup import SETTINGS
+from kcheck.core.start.unserved import Unserved
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import BrokerAnswer, Outcomes
 from kcheck.documents.preflight import PreflightReason, cluster_reasons, premise_reasons, start_reasons
 from kcheck.documents.premises import premise_rows
+from kcheck.documents.unserved import unserved_row
 from kcheck.errors import UsageError
 from kcheck.model.finding import Severity
 from kcheck.model.premises import JudgedPremise
@@ -42,6 +44,8 @@ class Preflight(BrokerAnswer):
     """The settings whose values a config provider would give."""
     premises: tuple[JudgedPremise, ...]
     """What the answer rests on."""
+    unserved: tuple[Unserved, ...] = ()
+    """The directories with records that the broker does not serve."""
 
     @property
     def may_start(self) -> bool | None:
@@ -67,8 +71,9 @@ class Preflight(BrokerAnswer):
                 "log_dirs": tuple({"path": start.path, "outcome": str(start.outcome)} for start in self.starts),
                 "unresolved": self.unresolved,
                 "premises": premise_rows(self.premises),
+                "unserved": tuple(map(unserved_row, self.unserved)),
             },
-            kinds={"reasons": "reason", "log_dirs": "log-dir", "premises": "premise"},
+            kinds={"reasons": "reason", "log_dirs": "log-dir", "premises": "premise", "unserved": "unserved"},
         )
 
     def _row(self, reason: PreflightReason) -> Row:
@@ -159,6 +164,7 @@ def preflight(
         answer,
         reasons=reasons,
         premises=prediction.premises,
+        unserved=prediction.unserved,
         starts=prediction.log_dirs,
         collected=prediction.collected,
         checked=(*paths_of(targets), properties),
