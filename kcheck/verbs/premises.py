@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from kcheck.core.premises.clusters import NodeCluster, contested_cluster
-from kcheck.core.premises.facts import LostHead
+from kcheck.core.premises.facts import LostHead, MissingRecords
 from kcheck.core.premises.presence import LOG_DIRS_THERE
 from kcheck.core.premises.resources import written_at_least
 from kcheck.core.premises.table import judged, why_not_started, why_offline
@@ -16,6 +16,7 @@ from kcheck.model.premises import JudgedPremise
 from kcheck.startup.log_dir_outcome import with_abort, with_offline
 from kcheck.startup.log_manager import StartOptions, combined_starts
 from kcheck.survey.recheck import has_left
+from kcheck.verbs.missing_records import missing_records
 from kcheck.views.broker_facts import broker_facts
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import Target, TargetKind
@@ -45,9 +46,15 @@ def judged_starts(
     # The disks of several brokers are copies, or lent to a machine that is not theirs.
     here = written if len(groups) == 1 else None
     options = with_cluster(targets, options, log_dirs, one_cluster=one_cluster)
+    missing = {
+        broker: tuple(missing_records(pairs, log_dirs))
+        for broker in groups
+        if (pairs := [pair for pair in zip(targets, combined, strict=True) if pair[1].broker == broker])
+    }
     heads = {broker: tuple(_lost_heads(start for start in combined if start.broker == broker)) for broker in groups}
     premises = {
-        broker: broker_premises(group, options, log_dirs, here, heads[broker]) for broker, group in groups.items()
+        broker: broker_premises(group, options, log_dirs, here, heads[broker], missing[broker])
+        for broker, group in groups.items()
     }
     aborts = {broker: why_not_started(judgements) for broker, judgements in premises.items()}
     judged_log_dirs = tuple(
@@ -58,8 +65,8 @@ def judged_starts(
     offline = why_offline(every)
     judged_log_dirs = tuple(with_offline(start, offline.get(start.path)) for start in judged_log_dirs)
     named = {judgement.log_dir for judgement in every if judgement.id == LOG_DIRS_THERE}
-    missing = {target.path for target in targets if target.path in named and not target.tree.exists(target.path)}
-    collected[:] = [finding for finding in collected if finding.where.log_dir not in missing]
+    gone = {target.path for target in targets if target.path in named and not target.tree.exists(target.path)}
+    collected[:] = [finding for finding in collected if finding.where.log_dir not in gone]
     return judged_log_dirs, every
 
 
@@ -94,7 +101,7 @@ def with_cluster(
 
 def broker_premises(
     targets: Iterable[Target], options: StartOptions, log_dirs: LogDirs, written: Mapping[str, int] | None = None,
-    lost_heads: tuple[LostHead, ...] = (),
+    lost_heads: tuple[LostHead, ...] = (), missing: tuple[MissingRecords, ...] = (),
 ) -> tuple[JudgedPremise, ...]:  # fmt: skip
     """Return the premises of the broker that these log dirs belong to.
 
@@ -109,6 +116,7 @@ def broker_premises(
         clusters=options.clusters,
         written=written,
         lost_heads=lost_heads,
+        missing_records=missing,
     )
     return judged(facts)
 

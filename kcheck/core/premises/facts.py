@@ -27,6 +27,21 @@ class LostHead(NamedTuple):
     """Where its log begins now."""
 
 
+class MissingRecords(NamedTuple):
+    """Offsets of a log that no segment holds any more, though the disk once had them."""
+
+    partition: TopicPartition
+    """The partition."""
+    log_dir: str
+    """Its log dir."""
+    start: Offset
+    """The first of them."""
+    end: Offset
+    """The offset after the last one that is known."""
+    known_by: str | None = None
+    """The file that knows them at the end of the log; None if a later segment follows."""
+
+
 class LogDirFacts(NamedTuple):
     """A log dir that the broker uses when it starts."""
 
@@ -92,6 +107,8 @@ class BrokerFacts(NamedTuple):
     """Where that metadata is."""
     lost_heads: tuple[LostHead, ...] = ()
     """The logs of which somebody removed the first segments."""
+    missing_records: tuple[MissingRecords, ...] = ()
+    """What other logs lack."""
     elected: QuorumState | None = None
     """Its own quorum-state."""
     map_count_max: int | None = None

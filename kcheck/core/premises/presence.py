@@ -9,6 +9,7 @@ from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseKind
 from kcheck.core.start.startup import Mode
 from kcheck.core.start.strays import registers_cleanly
+from kcheck.core.start.topic_settings import is_compacted
 from kcheck.model.cluster import is_reserved
 from kcheck.model.names import LIVE, META_PROPERTIES, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
@@ -183,6 +184,29 @@ def heads_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]
         yield refuted(premise, facts, f"{sentence} what is below", evidence, log_dir=log_dir, partition=name)
 
 
+def middles_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for logs of which somebody removed segments between two others; a compacted log has such gaps."""
+    for partition, log_dir, start, end, known_by in facts.missing_records:
+        if known_by is None and not (facts.image is not None and is_compacted(facts.image, partition.topic)):
+            name = f"{partition.topic}-{partition.partition}"
+            sentence = f"{name} has no segment with offsets {start}-{end - 1}: where it leads, consumers skip them"
+            evidence = PremiseEvidence(f"{log_dir}/{name}", f"a segment ends at {start}, the next one begins at {end}")
+            yield refuted(premise, facts, sentence, evidence, log_dir=log_dir, partition=name)
+
+
+def ends_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for logs that end below an offset that another file of their disk knows."""
+    for partition, log_dir, start, end, known_by in facts.missing_records:
+        if known_by is not None:
+            name = f"{partition.topic}-{partition.partition}"
+            sentence = (
+                f"{name} ends at {start} here, but {known_by} shows records up to offset {end - 1}: as leader it makes"
+                " the other replicas delete theirs"
+            )
+            evidence = PremiseEvidence(f"{log_dir}/{name}", f"its log ends at {start}")
+            yield refuted(premise, facts, sentence, evidence, log_dir=log_dir, partition=name)
+
+
 TABLE = (
     Premise(
         LOG_DIRS_THERE, PremiseKind.PRESENCE, "Every log dir of the broker is there.",
@@ -209,5 +233,17 @@ TABLE = (
         "As leader it makes the other replicas delete what is below its log start.",
         "UnifiedLog.maybeIncrementLogStartOffset, LeaderEpochFileCache.truncateFromStart", heads_there,
         ends_start=False,
+    ),
+    Premise(
+        "P305", PremiseKind.PRESENCE, "No segment is missing between two others.",
+        "Each segment of a log that is not compacted ends where the next one begins.",
+        "Consumers that read from it skip the offsets; followers that fetch from it get the same gap.",
+        "LogLoader.loadSegmentFiles, UnifiedLog.read 3.0 to 4.3.1", middles_there, ends_start=False,
+    ),
+    Premise(
+        "P306", PremiseKind.PRESENCE, "Each log ends where its broker left it.",
+        "No high watermark, and after a clean stop no recovery point, index or producer snapshot, is above a log end.",
+        "The start lowers them without a word; as leader it makes the other replicas truncate.",
+        "LogLoader.load, LogManager.loadLog 3.0 to 4.3.1", ends_there, ends_start=False,
     ),
 )  # fmt: skip
