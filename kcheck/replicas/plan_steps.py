@@ -4,11 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from kcheck.core.election.recovery_plan import PlannedFollower, PlannedPartition, SavedPlan
+from kcheck.core.premises.table import BY_ID
 from kcheck.core.replication.truncation_plans import FollowerPlan
 from kcheck.documents.verification import PlanStep, StepKind
 from kcheck.model.cluster import NO_LEADER, BrokerRegistration, PartitionRegistration
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.names import ids_differ
+from kcheck.model.premises import JudgedPremise, PremiseStatus
 
 _UNKNOWN_PARTITION = "? (the partition is not in the metadata at hand)"
 _NOT_SAVED = "? (the plan's saved records are not at hand: elect --save-lost keeps them)"
@@ -74,6 +76,17 @@ def broker_steps(plan: SavedPlan, brokers: Mapping[int, BrokerRegistration]) -> 
         ok = None if before is None or now is None else now != before
         seen = {None: "? (no two broker epochs to compare)", True: "it registered again", False: "not since the plan"}
         yield PlanStep(StepKind.BROKER, f"broker {number} starts", seen[ok], ok, broker_id=number)
+
+
+def premise_steps(premises: Iterable[JudgedPremise]) -> Iterator[PlanStep]:
+    """Yield a step for each premise of a broker's next start that is refuted, or that another file would show."""
+    for judged in premises:
+        expected = f"{judged.id}: {BY_ID[judged.id].sentence.removesuffix('.')}"
+        if judged.status is PremiseStatus.REFUTED:
+            yield PlanStep(StepKind.PREMISE, expected, judged.sentence, ok=False, broker_id=judged.broker_id)
+        elif judged.status is PremiseStatus.NOT_SEEN and judged.provide is not None:
+            seen = f"? ({judged.sentence}; name {judged.provide})"
+            yield PlanStep(StepKind.PREMISE, expected, seen, None, broker_id=judged.broker_id)
 
 
 def partition_steps(

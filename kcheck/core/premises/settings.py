@@ -71,19 +71,25 @@ TABLE = (
     Premise(
         "P501", PremiseKind.SETTINGS, "The release knows the mode of the settings.",
         "process.roles is set, or the release still runs with ZooKeeper.",
+        "Settings without process.roles, for 4.0 and later.",
         "The process ends: missing required configuration process.roles.",
+        "Migrate to KRaft in 3.9 first, or start the old release.",
         "AbstractKafkaConfig 4.0 to 4.3.1", known_mode,
     ),
     Premise(
         "P502", PremiseKind.SETTINGS, "The release accepts the settings.",
         "Each setting in server.properties has a value that the release accepts: its type, its range, a class it has.",
+        "A value of another type or beyond the range, or a class that is gone.",
         "The process ends: ConfigException, invalid value.",
+        "Correct the setting that the reason names.",
         "KafkaConfig, AbstractKafkaConfig, ConfigDef.parseType 0.10.2 to 4.3.1", accepted_settings,
     ),
     Premise(
         "P503", PremiseKind.SETTINGS, "The release accepts the configurations of the topics.",
         "Each configuration of each topic in the metadata has a value that the release accepts.",
+        "A value in the metadata that it refuses.",
         "The process ends: error starting LogManager, invalid value.",
+        "Change it by kafka-configs.sh while the old release still runs.",
         "LogConfig, LogManager.fetchTopicConfigOverrides 0.10.2 to 4.3.1", accepted_topics,
     ),
 )  # fmt: skip
