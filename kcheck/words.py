@@ -120,8 +120,8 @@ def release_words(said: ReleaseEvidence, newest: str) -> str:
 
 
 def _differences(other: OtherEnd) -> str:
-    """Return how the answer differs for the lowest release; empty if it does not."""
+    """Return how the answer differs for the other end of the range."""
     if other.differs_in is None:
         return f", {other.kafka} not compared"
     shown = some_of(other.differs_in, _DIFFERENCE_COUNT)
-    return f", {other.kafka} differs in: {shown}" if shown else ""
+    return f", {other.kafka} differs in: {shown}" if shown else f", and {other.kafka} does not differ"

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kcheck.api.answers import EVERY_PARTITION, Path, compared, complete, release, texts_of
@@ -126,6 +127,7 @@ def preflight(
     from kcheck.startup.log_manager import StartOptions
     from kcheck.verbs.preflight import configuration_in, log_dirs_of, unresolved
     from kcheck.verbs.preflight import preflight as verb
+    from kcheck.verbs.release import of_worse_end
     from kcheck.views.broker_settings import settings_of
 
     path, named, allowed = configuration_in(os.fspath(properties)), tuple(texts_of(metadata)), frozenset(allow)
@@ -138,7 +140,11 @@ def preflight(
         options = StartOptions(clean, settings, chosen, metadata=named)
         return verb(path, options, allowed, unknown)
 
-    return complete(lambda: answer(release(kafka, paths=log_dirs_of(path), config=path)))
+    def badness(said: "Preflight") -> int:
+        return (True, None, False).index(said.may_start)
+
+    chosen = partial(release, kafka, paths=log_dirs_of(path), config=path)
+    return complete(lambda: of_worse_end(chosen(), answer, badness))
 
 
 def overview(

@@ -7,7 +7,7 @@ from kcheck.core.start.verdicts import worst_first
 from kcheck.model.finding import Finding
 from kcheck.model.report import Report
 from kcheck.renderers._text_predict import unserved_lines, verdict_on, worst_partitions
-from kcheck.screen.page import Page, cell, size
+from kcheck.screen.page import Page, size
 from kcheck.survey.coverage import Progress
 from kcheck.verbs.check import CheckReport
 from kcheck.verbs.overview import Overview
@@ -22,15 +22,7 @@ def check(report: Report, page: Page) -> Sequence[Finding]:
         answer = answer.check
     assert isinstance(answer, CheckReport)
     page.line(f"check, depth {answer.depth}, Kafka {report.kafka} rules", "bold")
-    by_log_dir: dict[str | None, list[Finding]] = {}
-    for finding in report.findings():
-        by_log_dir.setdefault(finding.where.log_dir, []).append(finding)
-    for log_dir, findings in by_log_dir.items():
-        if log_dir is not None:
-            page.line()
-            broker = cell(findings[0].where.broker_id)
-            page.wrapped(f"{cell(log_dir)}   broker {broker}", hanging="    ", style="bold")
-        page.findings(findings, indent="" if log_dir is None else "  ")
+    page.findings(report.findings())
     page.line()
     counts = answer.counts
     words = [

@@ -6,7 +6,7 @@ from kcheck.core.cluster.copies import MetadataCopy, newest_copy
 from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, LostHead, MissingRecords
 from kcheck.core.start.meta_properties import names_nothing
 from kcheck.core.start.startup import Mode, mode_of
-from kcheck.disk.paths import join, split
+from kcheck.disk.paths import absolute, is_absolute, join, split
 from kcheck.disk.rights import map_count_max
 from kcheck.disk.tree import tree_of
 from kcheck.errors import UsageError
@@ -120,7 +120,8 @@ def _log_dir(path: str, broker_id: int | None, log_dirs: LogDirs) -> tuple[LogDi
     """Return a log dir, and the names of its partition directories."""
     tree = tree_of(path)
     if not tree.exists(path):
-        return LogDirFacts(path, is_there=False), ()
+        resolved = absolute(path) if not (tree.is_remote or is_absolute(path)) else None
+        return LogDirFacts(path, is_there=False, resolved=resolved), ()
     log_dir = log_dirs.open(Target(TargetKind.LOG_DIR, path, broker_id, tree=tree))
     file = log_dir.view.files.get(META_PROPERTIES)
     entries = {} if file is None else file.parsed.value.properties

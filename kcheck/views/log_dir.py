@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from kcheck.disk.directory import Directory
 from kcheck.disk.listing import Listing
 from kcheck.disk.lock import locked_by
-from kcheck.disk.paths import join, split
+from kcheck.disk.paths import absolute, is_absolute, join, split
 from kcheck.disk.tree import Tree
 from kcheck.formats import Format, clean_shutdown, meta_properties, metadata_snapshot, offset_checkpoint
 from kcheck.model.finding import Finding, Location
@@ -29,7 +29,7 @@ from kcheck.model.names import (
 )
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
-from kcheck.model.unreadable import Unreadable, UnreadableError
+from kcheck.model.unreadable import Unreadable, UnreadableCause, UnreadableError
 from kcheck.model.views import CheckpointOffsets, Checkpoints, FileView, LogDir, LogDirView, PartitionView
 from kcheck.rules import kc001_unreadable
 from kcheck.views.partition import read_small, try_partition
@@ -58,6 +58,9 @@ def open_log_dir(tree: Tree, path: str, broker_id: int | None, release: Release)
         listing = tree.listing(path, is_stranger_in_log_dir)
     except UnreadableError as error:
         listing, unlisted = Listing((), (), ()), error.why
+        if unlisted.cause is UnreadableCause.MISSING and not (tree.is_remote or is_absolute(path)):
+            # A relative log dir of a server.properties: from another directory it is another one, for Kafka too.
+            unlisted = unlisted._replace(words=f"{unlisted.words}: {absolute(path)}")
         findings.append(kc001_unreadable.finding(where, unlisted))
     files, unread = _files(tree.directory(path), where, listing, release)
     cache = remote_index_cache(tree, path, listing, release)

@@ -49,6 +49,8 @@ class LogDirFacts(NamedTuple):
     """Its path, as the settings or the user name it."""
     is_there: bool = True
     """Whether the directory exists."""
+    resolved: str | None = None
+    """Where a relative path leads from the current directory; None for any other."""
     is_readable: bool = True
     """Whether kcheck could list it and read its meta.properties."""
     identity: Mapping[str, str] | None = None

@@ -393,6 +393,11 @@ def test_many_partitions_are_named_three_at_a_time() -> None:
     assert refuted(missing)["P301"] == "log dir d2 is missing; 5 assigned partitions were there"
 
 
+def test_a_relative_log_dir_leads_somewhere() -> None:
+    given = facts(log_dir(), LogDirFacts("d2", is_there=False, resolved="/home/d2"))
+    assert refuted(given)["P301"] == "log dir d2 is missing; the path is relative, and leads to /home/d2"
+
+
 def test_replicas_that_a_reassignment_adds_need_no_directory() -> None:
     adding = image(2, 1, isr=(2,), adding=(1,))
     assert "P302" in rows(facts(log_dir(directories=(METADATA_LOG,)), image=adding), PremiseStatus.PROVEN)
