@@ -66,6 +66,8 @@ class Settings(NamedTuple):
     """remote.log.storage.system.enable; None if not given."""
     index_size_said: bool = False
     """Whether segment.index.bytes holds for every topic, even if the indexes of a log suggest another size."""
+    index_interval_said: bool = False
+    """Whether index.interval.bytes holds for every topic, even if the entries of an index are closer together."""
 
 
 REMOTE_STORAGE = "remote.log.storage.system.enable"
@@ -80,6 +82,8 @@ _SIZES = {
 }
 INDEX_SIZE = frozenset(name for name, field in _SIZES.items() if field == "segment_index_bytes")
 """The names of segment.index.bytes for a topic and for a broker."""
+INDEX_INTERVAL = frozenset(name for name, field in _SIZES.items() if field == "index_interval_bytes")
+"""The names of index.interval.bytes for a topic and for a broker."""
 _FLAGS = {
     "preallocate": "preallocate",
     "log.preallocate": "preallocate",
