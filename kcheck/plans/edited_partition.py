@@ -1,7 +1,7 @@
 """A partition directory while edits are planned: as it would lie, and nothing is written."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 from itertools import compress, count
@@ -20,8 +20,10 @@ from kcheck.model.names import (
     INDEX_ENDINGS,
     LEADER_EPOCHS,
     SWAP,
+    log_name,
     parse_directory,
     parse_file,
+    segment_bases,
     segment_prefix,
 )
 from kcheck.model.segments import EpochRun
@@ -47,6 +49,7 @@ from kcheck.repairs import (
     bases,
 )
 from kcheck.segments.header_columns import HeaderColumns
+from kcheck.startup.index import with_interval
 from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_loader import LogLoader
 from kcheck.startup.partition import cut_loss, start_folder
@@ -182,6 +185,11 @@ class EditedPartition:
 
         return restore
 
+    @property
+    def _as_it_lies(self) -> Folder:
+        """The files before the first edit."""
+        return Folder(self.disk, *self._on_disk, self._loops)
+
     def is_directory(self, name: str) -> bool:
         """Whether a directory has the name of a file, before the first edit."""
         return name in self._on_disk[1]
@@ -256,18 +264,34 @@ class EditedPartition:
             self._image = self._recovered()
         return self._image
 
-    def _recovered(self, passed: AbstractSet[tuple[int, int]] = frozenset()) -> Image:
+    def image_of_cut(self, base: Offset, position: int) -> Image:
+        """Return what such a recovery makes of it if the log is cut at a position of a segment."""
+        later = {segment_prefix(other) for other in bases(self) if other > base}
+        files = {name: content for name, content in self.files.items() if name[:20] not in later}
+        files[log_name(base)] = files[log_name(base)].resized(position)
+        image = self._recovered(files=files)
+        self._ends[base, position] = image.log_end_offset
+        return image
+
+    def _recovered(
+        self, passed: AbstractSet[tuple[int, int]] = frozenset(), files: Mapping[str, Content] | None = None
+    ) -> Image:
         left_out = (LEADER_EPOCHS, SWAP, CLEANED, DELETED)
-        files = {name: content for name, content in self.files.items() if not name.endswith(left_out)}
+        files = {
+            name: content
+            for name, content in (self.files if files is None else files).items()
+            if not name.endswith(left_out)
+        }
         if any(finding.id in _SNAPSHOT_RULES for finding in self.findings):
             files = {name: content for name, content in files.items() if not name.endswith(".snapshot")}
-        for base in bases(self):
+        for base in segment_bases(files):
             files[segment_prefix(Offset(base)) + ".index"] = Content(0)
         files |= {name: Content(0) for name in files if name.endswith(".txnindex")}
         folder = Folder(self.disk, files)
         try:
+            context = self.context._replace(settings=with_interval(self._as_it_lies, self.context.settings))
             loader = LogLoader(
-                folder, self.context, clean=False, log_start=None, recovery_point=0, deleted=False, passed=passed
+                folder, context, clean=False, log_start=None, recovery_point=0, deleted=False, passed=passed
             )
             log = loader.load()
         except StartError as error:

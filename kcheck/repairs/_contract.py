@@ -162,6 +162,9 @@ class PartitionSite(Protocol):
         It goes on after the cuts `passed` (base offset, position), as if each had been made before.
         """
 
+    def image_of_cut(self, base: Offset, position: int) -> Image:
+        """Return what such a recovery makes of it if the log is cut at a position of a segment."""
+
     def epoch_runs(self) -> tuple[EpochRun, ...]:
         """Return the epochs of its batches, in log order."""
 

@@ -27,39 +27,20 @@ class Amount(NamedTuple):
 
 def batches_of(logs: tuple[LogFile, ...]) -> Iterator[Batch]:
     """Yield every batch of a log in order; UnreadableError if a segment cannot be read."""
+    return (batch for _, batch in open_batches(logs))
+
+
+def open_batches(logs: tuple[LogFile, ...]) -> Iterator[tuple[Source, Batch]]:
+    """Yield every batch of a log in order, with its open file; UnreadableError if a segment cannot be read."""
     for log in logs:
         with log.open() as source:
-            yield from Walk(source, log.size)
+            yield from ((source, batch) for batch in Walk(source, log.size))
 
 
 @lru_cache(maxsize=16)
 def lineage(logs: tuple[LogFile, ...]) -> Lineage:
     """Return which epoch wrote which offsets, from every batch header; each log is read once."""
     return lineage_of_batches(batches_of(logs))
-
-
-def shared(one: tuple[LogFile, ...], other: tuple[LogFile, ...], end: Offset) -> Offset | None:
-    """Return the first offset at which two logs differ, `end` if none does; None if unknown.
-
-    Messages of magic 0 and 1 have no epoch, but a follower copies its leader's bytes, so their CRCs are compared. After
-    compaction the CRCs of compressed messages may differ although the records are the same.
-    """
-    if not (one and other):
-        return None
-    first = max(one[0].base_offset, other[0].base_offset)
-    if first > end:
-        return None
-    pairs = ((batch for batch in batches_of(logs) if batch.last_offset >= first) for logs in (one, other))
-    for a, b in zip(*pairs, strict=False):
-        if (a.last_offset, _record(a)) != (b.last_offset, _record(b)):
-            differs = a.base_offset == b.base_offset and _record(a) != _record(b)
-            return Offset(min(a.base_offset, end)) if differs and None not in (a.record_count, b.record_count) else None
-    return end
-
-
-def _record(batch: Batch) -> tuple[int, int]:
-    """Return a value that differs if two batches of the same offsets differ."""
-    return batch.magic, batch.crc if batch.epoch is None else batch.epoch
 
 
 def amount(logs: tuple[LogFile, ...], start: Offset, end: Offset) -> Amount:
@@ -89,10 +70,16 @@ def amount(logs: tuple[LogFile, ...], start: Offset, end: Offset) -> Amount:
 
 def wrapped_offsets(source: Source, batch: Batch) -> list[Offset]:
     """Return the offsets of the messages in a compressed wrapper; none if it is damaged, or cut off meanwhile."""
+    offsets = [Offset(message.offset) for message in wrapped_messages(source, batch)]
+    return offsets if offsets[-1:] == [batch.last_offset] else []
+
+
+def wrapped_messages(source: Source, batch: Batch) -> list[Record]:
+    """Return the messages in a compressed wrapper; none if it is damaged, or cut off meanwhile."""
     data = source.pread(batch.size, batch.position)
-    messages = [*read_records(data, BODY_SIZE_MAX)] if len(data) == batch.size else []
-    offsets = [Offset(message.offset) for message in messages if isinstance(message, Record)]
-    return offsets if len(offsets) == len(messages) and offsets[-1:] == [batch.last_offset] else []
+    read = [*read_records(data, BODY_SIZE_MAX)] if len(data) == batch.size else []
+    messages = [message for message in read if isinstance(message, Record)]
+    return messages if len(messages) == len(read) else []
 
 
 def cut_at(logs: tuple[LogFile, ...], offset: Offset) -> CutPosition | None:

@@ -183,7 +183,8 @@ def directory_load_of(
         return DirectoryLoad(inputs, with_topic_settings(context, directory.topic)) if known else None
     if context.mode is not Mode.KRAFT or name != f"{CLUSTER_METADATA}-0":
         return None
-    return DirectoryLoad(LoadInputs(clean=False), context._replace(settings=Settings(index_size_said=True)))
+    fixed = Settings(index_size_said=True, index_interval_said=True)
+    return DirectoryLoad(LoadInputs(clean=False), context._replace(settings=fixed))
 
 
 def with_topic_settings(context: Context, topic: str) -> Context:

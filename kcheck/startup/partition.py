@@ -29,7 +29,7 @@ from kcheck.records.batch import HEADER, incomplete_batch
 from kcheck.segments.batches_after_damage import intact_batches, only_zeros
 from kcheck.segments.header_columns import HeaderColumns, HeaderReader
 from kcheck.startup import metadata_log as start_metadata
-from kcheck.startup.index import made_with
+from kcheck.startup.index import made_with, with_interval
 from kcheck.startup.inputs import Context, LoadInputs, unstable
 from kcheck.startup.log_loader import LogLoader
 from kcheck.startup.log_manager import is_metadata_log
@@ -117,8 +117,9 @@ def _promoted(directory: PartitionDirectory, topic_id: str | None, context: Cont
 
 def _with_topic_settings(folder: Folder, context: Context) -> Context:
     """Return the context with the settings of the topic, as far as the indexes show them."""
-    size = None if context.settings.index_size_said else made_with(folder)
-    return context if size is None else context._replace(settings=context.settings._replace(segment_index_bytes=size))
+    said = with_interval(folder, context.settings)
+    size = None if said.index_size_said else made_with(folder)
+    return context._replace(settings=said if size is None else said._replace(segment_index_bytes=size))
 
 
 def _folder(disk: Files) -> Folder:
@@ -199,7 +200,7 @@ def cut_loss(disk: Files, cut: LogCut, high_watermark: int | None) -> LostRecord
     try:
         with disk.open(cut.name) as source:
             reader = HeaderReader(source, min(source.size, cut.size), verify=False, position=cut.position)
-            count = _BatchCount(high_watermark)
+            count = _BatchCount(high_watermark, cut.end_offset)
             for columns in reader:
                 count.take(columns)
             end = Offset(cut.end_offset if count.end is None else count.end)
@@ -245,7 +246,7 @@ def _hidden(segment: Segment, log: LoadedLog, high_watermark: int | None) -> Los
     """Return the records of the last segment above the log end, which a wrong index makes too low."""
     if log.log_end_offset != segment.base or not segment.size:
         return None
-    count = _BatchCount(high_watermark)
+    count = _BatchCount(high_watermark, Offset(segment.base))
     with suppress(StartError):  # The start itself did not read that far.
         for columns, _ in segment.windows(0):
             count.take(columns)
@@ -255,7 +256,9 @@ def _hidden(segment: Segment, log: LoadedLog, high_watermark: int | None) -> Los
 class _BatchCount:
     """Counts the records of batches, and those below a high watermark."""
 
-    def __init__(self, high_watermark: int | None) -> None:
+    def __init__(self, high_watermark: int | None, first: Offset) -> None:
+        """Take the high watermark, and the first offset that the batches can have."""
+        self._first = first
         self.start: int | None = None
         self.end: int | None = None
         self._records: int | None = 0
@@ -265,8 +268,10 @@ class _BatchCount:
 
     def take(self, columns: HeaderColumns) -> None:
         """Count the batches of a window."""
-        self._extend(int(columns.base_offset.min()), int(columns.last_offset.max()) + 1)
         counts = columns.record_count
+        begins_with_wrapper = self.start is None and int(counts[0]) < 0 and int(columns.magic[0]) < 2
+        start = int(columns.base_offset.min())  # The header of a wrapper does not name its first offset.
+        self._extend(min(start, self._first) if begins_with_wrapper else start, int(columns.last_offset.max()) + 1)
         self._counted += int(counts.sum(dtype=np.int64, where=counts >= 0))
         if (counts < 0).any():
             self._records = self._below = None

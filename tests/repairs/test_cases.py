@@ -85,7 +85,7 @@ def predicted(paths: list[str], kafka: str) -> tuple[list[object], tuple[JudgedP
 
 
 LOSS = "-loss"
-LOSING = ("kc141", "kc142", "kc143", "kc144")
+LOSING = ("kc141", "kc142", "kc143", "kc144", "kc170")
 """Rules about what only a cut can mend."""
 SINGLE = {"leader-epoch-checkpoint", "partition.metadata", ".kafka_cleanshutdown"}
 """Files that some cases hold alone: they have no log dir."""

@@ -68,6 +68,8 @@ class Settings(NamedTuple):
     """Whether segment.index.bytes holds for every topic, even if the indexes of a log suggest another size."""
     delete_delay_ms: int | None = None
     """log.segment.delete.delay.ms: how long a broker keeps -delete directories after its start; None if not given."""
+    index_interval_said: bool = False
+    """Whether index.interval.bytes holds for every topic, even if the entries of an index are closer together."""
 
 
 REMOTE_STORAGE = "remote.log.storage.system.enable"
@@ -84,6 +86,8 @@ _DELETE_DELAY, DELETE_DELAY_MS = "log.segment.delete.delay.ms", 60_000
 """How long a broker keeps -delete directories after its start (LogManager.deleteLogs 1.0 to 4.3.1), and its default."""
 INDEX_SIZE = frozenset(name for name, field in _SIZES.items() if field == "segment_index_bytes")
 """The names of segment.index.bytes for a topic and for a broker."""
+INDEX_INTERVAL = frozenset(name for name, field in _SIZES.items() if field == "index_interval_bytes")
+"""The names of index.interval.bytes for a topic and for a broker."""
 _FLAGS = {
     "preallocate": "preallocate",
     "log.preallocate": "preallocate",
