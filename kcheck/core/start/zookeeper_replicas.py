@@ -4,7 +4,7 @@ A controller tells a broker which replicas it has. A directory that no request n
 a KRaft broker, or one that migrates, looks for strays.
 """
 
-from kcheck.core.start.topic_settings import is_compacted
+from kcheck.core.start.topic_settings import expires, is_compacted
 from kcheck.model.cluster import ReplicaInCluster, Stray, StrayCause, StrayDoubt
 from kcheck.model.views import LogDirView, PartitionView
 from kcheck.model.zookeeper_metadata import ZookeeperCopy
@@ -30,6 +30,7 @@ def replica_in_zookeeper(copy: ZookeeperCopy, view: PartitionView, log_dir: LogD
         is_certain=copy.is_only,
         of_zookeeper=True,
         compacted=is_compacted(copy.metadata.image, view.topic),
+        expires=expires(copy.metadata.image, view.topic),
     )
 
 
