@@ -4,6 +4,7 @@ A screen names offsets as `offsets 50-66`. Findings, JSON fields and tables keep
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from datetime import MAXYEAR, date, timedelta
 from itertools import islice
 
 from kcheck.model.entries import EpochEntries
@@ -82,6 +83,21 @@ def _offsets(start: int, end: int, to: str) -> str:
 def bare_range(start: int, end: int, to: str = "-") -> str:
     """Return the numbers `[start, end)` for a place that says what they are: `50-66`, or `50`."""
     return str(start) if end == start + 1 else f"{start}{to}{end - 1}"
+
+
+_FIRST_DAY = date(1970, 1, 1)
+_DAY_MS = 24 * 3600 * 1000
+_CYCLE_DAYS, _CYCLE_YEARS = 146_097, 400
+"""The calendar repeats itself after this."""
+
+
+def date_words(timestamp: int) -> str:
+    """Return the day of a time in ms since 1970: `2027-03-01`, or `the year 58,875` beyond the year 9999."""
+    day = timestamp // _DAY_MS
+    cycles, rest = divmod(day, _CYCLE_DAYS)
+    alike = _FIRST_DAY + timedelta(days=rest)
+    year = alike.year + cycles * _CYCLE_YEARS
+    return f"the year {year:,}" if year > MAXYEAR else f"{year}{alike:-%m-%d}"
 
 
 def epoch_words(entries: EpochEntries, most: int = 100) -> str:

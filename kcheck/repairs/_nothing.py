@@ -18,6 +18,7 @@ WITHOUT = {
     "KC238": "only the cluster knows whether the directory or the copy of the metadata is wrong",
     "KC239": "no file makes up for a stop that was not clean",
     "KC251": "the files do not show whether somebody still needs the records",
+    "KC252": "nothing is damaged: the finding names the commands for the running cluster",
     "KC303": "only the cluster knows the id of the topic",
     "KC308": "a broker is running on the log dir",
     "KC309": "the name does not show whether this is a copy, a backup or the partition itself",

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from kcheck.core.cluster.copies import MetadataCopy
 from kcheck.core.cluster.quorum import quorum
 from kcheck.core.start.startup import Outcome
-from kcheck.core.start.topic_settings import is_compacted
+from kcheck.core.start.topic_settings import expires, is_compacted
 from kcheck.model.cluster import (
     FROM_SNAPSHOT,
     ClusterImage,
@@ -143,6 +143,7 @@ def replica_in_cluster(detector: StrayDetector, view: PartitionView, log_dir: Lo
         stray=None if view.topic_id is None else detector.stray(view.topic_id, view.partition),
         is_certain=detector.sees_copy,
         compacted=is_compacted(image, view.topic),
+        expires=expires(image, view.topic),
         directory_id=None if assigned is None or is_reserved(assigned) else assigned,
         own_directory_id=detector.directory_id,
         broker_epoch=None if broker is None else broker.epoch,

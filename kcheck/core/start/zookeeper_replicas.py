@@ -7,7 +7,7 @@ a KRaft broker, or one that migrates, looks for strays. Nor is one served whose 
 
 from typing import NamedTuple
 
-from kcheck.core.start.topic_settings import is_compacted
+from kcheck.core.start.topic_settings import expires, is_compacted
 from kcheck.model.cluster import ReplicaInCluster, Stray, StrayCause, StrayDoubt
 from kcheck.model.views import LogDirView, PartitionView
 from kcheck.model.zookeeper_metadata import ZookeeperCopy
@@ -64,6 +64,7 @@ def replica_in_zookeeper(copy: ZookeeperCopy, view: PartitionView, log_dir: LogD
         is_certain=copy.is_only,
         of_zookeeper=True,
         compacted=is_compacted(copy.metadata.image, view.topic),
+        expires=expires(copy.metadata.image, view.topic),
     )
 
 
