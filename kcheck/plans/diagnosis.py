@@ -6,6 +6,7 @@ from kcheck.core.cluster.copies import newest_copy
 from kcheck.disk.paths import join
 from kcheck.errors import UsageError
 from kcheck.jobs.workers import Workers
+from kcheck.model.cluster import is_reserved
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Finding
 from kcheck.model.names import META_PROPERTIES, OFFSET_CHECKPOINTS, PARTITION_METADATA, DirectoryState
@@ -16,6 +17,7 @@ from kcheck.startup.log_manager import StartOptions
 from kcheck.survey.segment_scan import SegmentScan
 from kcheck.survey.survey import Survey, whole_log_dir
 from kcheck.verbs.next_starts import NextStarts
+from kcheck.views.broker_facts import are_all_log_dirs
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import Target, broker_of, require_same_broker
 
@@ -43,12 +45,27 @@ def diagnose(
     if len({edited.real for edited in edited_log_dirs}) < len(edited_log_dirs):
         raise UsageError("a log dir is named twice")
     ids = _topic_ids(edited_log_dirs)
+    named: dict[object, list[Target]] = {}
+    for target, edited in zip(targets, edited_log_dirs, strict=True):
+        named.setdefault(edited.broker, []).append(target)
     for edited in edited_log_dirs:
         edited.siblings = tuple(
             other for other in edited_log_dirs if other is not edited and other.broker == edited.broker
         )
+        edited.is_with_all_siblings = _registered_no_other((edited, *edited.siblings), options) or are_all_log_dirs(
+            named[edited.broker], options.config
+        )
         edited.topic_ids = _with_cluster(ids, _ids_of_cluster(options, edited.view.cluster_id))
     return edited_log_dirs
+
+
+def _registered_no_other(log_dirs: Iterable[EditedLogDir], options: StartOptions) -> bool:
+    """Whether the broker of these log dirs registered no other one (3.7 and later)."""
+    views = [log_dir.view for log_dir in log_dirs]
+    newest = newest_copy(options.copies.get(views[0].cluster_id or "", ()))
+    broker = None if newest is None else newest.image.brokers.get(views[0].where.broker_id or 0)
+    registered = () if broker is None else tuple(number for number in broker.log_dirs if not is_reserved(number))
+    return bool(registered) and {*registered} <= {view.directory_id for view in views}
 
 
 def require_evidence(target: Target) -> None:

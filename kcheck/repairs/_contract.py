@@ -40,6 +40,13 @@ class AsideEdit(NamedTuple):
     path: str
 
 
+class RenameEdit(NamedTuple):
+    """A directory of the log dir gets another name, with all that is in it."""
+
+    path: str
+    to: str
+
+
 class EntryEdit(NamedTuple):
     """The line of a partition in an offset checkpoint gets another offset, or goes (None)."""
 
@@ -49,7 +56,7 @@ class EntryEdit(NamedTuple):
     offset: Offset | None
 
 
-Edit = WriteEdit | CutEdit | PatchEdit | AsideEdit | EntryEdit
+Edit = WriteEdit | CutEdit | PatchEdit | AsideEdit | RenameEdit | EntryEdit
 
 
 class Evidence(NamedTuple):
@@ -185,7 +192,7 @@ class LogDirSite(Protocol):
     """One log dir, with the edits planned so far; `siblings` are the other log dirs of the same broker.
 
     `topic_ids` has by topic which ids partition.metadata names anywhere, each with the path of a file that does;
-    the cluster metadata count as well.
+    the cluster metadata count as well. `is_with_all_siblings`: the broker has no other log dir.
     """
 
     @property
@@ -205,6 +212,9 @@ class LogDirSite(Protocol):
 
     @property
     def topic_ids(self) -> Mapping[str, Mapping[str, str]]: ...
+
+    @property
+    def is_with_all_siblings(self) -> bool: ...
 
     def read(self, name: str) -> bytes | None:
         """Return a small file of the log dir itself; None if it is missing or unreadable."""
@@ -226,7 +236,7 @@ class Impact(IntEnum):
     """
 
     CHECKPOINT = 1
-    """It rewrites a checkpoint, or another small file."""
+    """It rewrites a checkpoint or another small file, or renames a directory."""
     INDEX = 2
     """It rebuilds an index or a snapshot, or moves files aside that no broker needs."""
     FIELD = 3
