@@ -199,7 +199,8 @@ def repair(
     def answer() -> "RepairPlan":
         chosen = release(kafka, paths=texts, config=config)
         settings = settings_of(texts, None if config is None else os.fspath(config), tuple(define), chosen)
-        options = StartOptions(None, settings, chosen, partitions, metadata=tuple(texts_of(metadata)))
+        named = None if config is None else os.fspath(config)
+        options = StartOptions(None, settings, chosen, partitions, metadata=tuple(texts_of(metadata)), config=named)
         return verb(texts, texts_of(against), options, accept_loss=accept_loss, tidy=tidy, keep=every)
 
     return complete(answer)

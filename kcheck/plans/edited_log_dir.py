@@ -187,6 +187,10 @@ class EditedLogDir:
         else:
             planned.pop(id(finding), None)
 
+    def opened(self) -> LogDir:
+        """Return the log dir as the edits leave it."""
+        return self._current()
+
     def _edited(self) -> LogDir:
         """Return the log dir with the edits."""
         formats: dict[str, Format] = dict(FILES)
@@ -200,8 +204,9 @@ class EditedLogDir:
         view = self._opened.view._replace(
             files=files, clean_shutdown=marker or CLEAN_SHUTDOWN in files, unparseable=unparseable
         )
-        directories = (*self._opened.directories, *self._opened.links)
-        return self._opened._replace(view=view, checkpoints=checkpoints_of(files, directories))
+        directories = tuple(item for item in self._opened.directories if item[0] not in self.gone)
+        checkpoints = checkpoints_of(files, (*directories, *self._opened.links))
+        return self._opened._replace(view=view, checkpoints=checkpoints, directories=directories)
 
     def start_without(self, names: Iterable[str]) -> tuple[LogDirPrediction, Callable[[], None]]:
         """Return the next start with these files as they are on disk, and what brings their edits back."""

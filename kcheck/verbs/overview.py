@@ -65,8 +65,7 @@ def overview(arguments: list[str], options: StartOptions) -> Overview:
     options = with_copies(targets, options, log_dirs)
     prediction = prediction_of(targets, options, log_dirs)
     starts = NextStarts(replica_targets(arguments), lambda: options, log_dirs, named=bool(options.metadata))
-    for log_dir in prediction.log_dirs:
-        starts.know(log_dir.path, log_dir.partitions)
+    starts.know(prediction.log_dirs, prediction.premises)
     return Overview(
         paths=tuple(arguments),
         check=check(

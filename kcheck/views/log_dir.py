@@ -1,6 +1,6 @@
 """Reads a log dir: its small files, then its partitions one by one, in bounded memory."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from kcheck.disk.directory import Directory
@@ -127,6 +127,13 @@ class LogDirs:
             self.trees.setdefault(target.log_dir, target.tree)
         log_dir = self._opened[key]
         return log_dir._replace(findings=[*log_dir.findings])
+
+    def edited(self, edited: Mapping[str, LogDir]) -> "LogDirs":
+        """Return the log dirs that were opened, those of these paths as they are after edits."""
+        other = LogDirs(self.release)
+        other.trees, other._copies = self.trees, self._copies
+        other._opened = {key: edited.get(key[0], log_dir) for key, log_dir in self._opened.items()}
+        return other
 
     def copy(self, tree: Tree, path: str, node_id: int | None) -> "MetadataCopy | None":
         """Return the copy of the cluster's metadata in a directory, which is replayed once.

@@ -25,7 +25,7 @@ from kcheck.disk.local import LOCAL
 from kcheck.errors import KcheckError
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Severity
-from kcheck.model.premises import PremiseStatus
+from kcheck.model.premises import JudgedPremise
 from kcheck.model.report import PartitionFilter
 from kcheck.plans.least_steps import difference
 from kcheck.plans.repair import RepairPlan, repair
@@ -78,15 +78,10 @@ def told(starts: list[LogDirPrediction]) -> list[object]:
     ]
 
 
-def predicted(paths: list[str], kafka: str) -> list[LogDirPrediction] | None:
-    """Return what the next start does; None where a premise of the whole broker is refuted: no plan is about that."""
+def predicted(paths: list[str], kafka: str) -> tuple[list[object], tuple[JudgedPremise, ...]]:
+    """Return what `predict` says of the next start, and what that rests on."""
     found = predict(paths, wish(kafka))
-    refuted = {premise.id for premise in found.premises if premise.status is PremiseStatus.REFUTED}
-    return None if refuted & OF_BROKER else [*found.log_dirs]
-
-
-OF_BROKER = {"P106", "P701"}
-"""A node id that two brokers use, and a disk that is older than the cluster."""
+    return told([*found.log_dirs]), found.premises
 
 
 LOSS = "-loss"
@@ -144,6 +139,7 @@ def test_a_plan_comes_true(
     before, errors = contents(tmp_path), wrong(paths, kafka)
     made: RepairPlan = repair(paths, [], wish(kafka), accept_loss=accept_loss)
     assert before == contents(tmp_path)
+    assert predicted(paths, kafka) == (told([*made.now]), made.premises)
     operations = made.plan.operations
     assert expected(case, accept_loss) == stored(made, tmp_path, accept_loss)
     if not accept_loss:
@@ -157,8 +153,7 @@ def test_a_plan_comes_true(
     assert {found[0] for found in left - errors} <= (SHOWN_BY_LOSS.keys() if accept_loss else set())
     planned = {(operation.why.finding, str(Path(operation.path).parent.name)) for operation in operations}
     assert {found for found in left if (found[0], found[2]) in planned} == set()
-    after = predicted(paths, kafka)
-    assert after is None or told(list(made.starts)) == told(after)
+    assert told([*made.starts]) == predicted(paths, kafka)[0]
     assert apply(repair(paths, [], wish(kafka), accept_loss=False).plan_bytes(), str(tmp_path / "more")).changed == ()
     if operations:
         undo(str(backup))

@@ -91,25 +91,33 @@ TABLE = (
     Premise(
         "P201", PremiseKind.METADATA, "The controllers have the history that the broker has.",
         "The copies of all voters contain the broker's own copy.",
+        "The broker's copy has entries that the newest copy of a voter lacks.",
         "The broker truncates its metadata and renames every partition to -stray, or waits for ever.",
+        "Keep the broker down. Find the controllers with its history: kcheck cluster.",
         "KafkaRaftClient, BrokerMetadataPublisher 3.3 to 4.3.1", same_history,
     ),
     Premise(
         "P202", PremiseKind.METADATA, "No voter has lost its metadata log.",
         "A log dir of each controller contains __cluster_metadata-0.",
+        "A controller has partitions, and no metadata log.",
         "Voters with empty logs elect each other; every partition becomes stray.",
+        "Start the other controllers first. A majority of them must have the metadata log: kcheck cluster.",
         "KafkaRaftClient.initialize 3.3 to 4.3.1", voter_keeps_its_log,
     ),
     Premise(
         "P203", PremiseKind.METADATA, "The metadata log is in the log dir that the settings name for it.",
         "metadata.log.dir, or the first entry of log.dirs, contains __cluster_metadata-0.",
+        "The metadata log is in another log dir.",
         "The process ends: found unexpected metadata location in data directory.",
+        "Set metadata.log.dir, or restore the order of log.dirs.",
         "KafkaRaftServer.initializeLogDirs 3.3 to 4.3.1", metadata_log_dir,
     ),
     Premise(
         "P204", PremiseKind.METADATA, "A majority of the voters is known.",
         "The log dirs of a majority of the voters are given.",
+        "Log dirs of a minority of the voters: not seen.",
         "Other voters can elect a history that lacks what this node has.",
+        "Name the log dirs of other voters by --metadata.",
         "KafkaRaftClient 3.3 to 4.3.1", enough_voters,
     ),
 )  # fmt: skip

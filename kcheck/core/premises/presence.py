@@ -13,8 +13,8 @@ from kcheck.model.cluster import is_reserved
 from kcheck.model.names import LIVE, META_PROPERTIES, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 
-LOG_DIRS_THERE, PARTITIONS_THERE = "P301", "P302"
-"""The premises that every log dir, and every assigned partition, is there."""
+LOG_DIRS_THERE, PARTITIONS_THERE, HEADS_THERE = "P301", "P302", "P304"
+"""The premises that every log dir, every assigned partition, and the start of every log is there."""
 
 
 def log_dirs(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -187,26 +187,36 @@ TABLE = (
     Premise(
         LOG_DIRS_THERE, PremiseKind.PRESENCE, "Every log dir of the broker is there.",
         "Each directory in log.dirs exists and is formatted; each registered directory id was found.",
+        "A log dir is missing, or has no readable meta.properties. Without server.properties a registered "
+        "directory id that no log dir has is not seen.",
         "KRaft: the process ends, or starts without the partitions of that log dir.",
+        "Mount the disk. If it is lost, see docs/operations/dead-disk.md.",
         "KafkaRaftServer.initializeLogDirs 3.3 to 4.3.1; LogManager.createAndValidateLogDirs", log_dirs,
     ),
     Premise(
         PARTITIONS_THERE, PremiseKind.PRESENCE, "Every partition assigned to the broker has a directory.",
         "Each assigned partition has a directory in a log dir of the broker.",
+        "A partition without a directory that the broker may lead, or that only it has. Where other brokers may "
+        "have its records: not seen.",
         "The broker makes the partition again, empty; if it leads, the other replicas delete their records.",
+        "Start the others first. Compare the log dirs of all brokers: kcheck elect.",
         "ReplicaManager.applyDelta, LogManager.getOrCreateLog 3.3 to 4.3.1; ReplicaManager.becomeLeaderOrFollower",
         partitions_there, ends_start=False,
     ),
     Premise(
         "P303", PremiseKind.PRESENCE, "Metadata that is not from the broker's own disk is in reach.",
         "--metadata names a controller's log dir or ZooKeeper's data, or another node's copy is given.",
+        "Only the broker's own copy of the metadata, or none: not seen.",
         "Partitions that the broker lost, or that are not its own any more, cannot be seen.",
+        "Name a controller's log dir by --metadata, or accept it: --allow P303.",
         "BrokerMetadataPublisher 3.3 to 4.3.1", metadata_in_reach,
     ),
     Premise(
-        "P304", PremiseKind.PRESENCE, "The first segment of each log is there.",
+        HEADS_THERE, PremiseKind.PRESENCE, "The first segment of each log is there.",
         "After a clean stop the first epoch of a log begins with its first segment, or a checkpoint has its start.",
+        "Epochs that begin below the first segment, and no log start in a checkpoint.",
         "As leader it makes the other replicas delete what is below its log start.",
+        "Restore the first segments, or let another replica lead: kcheck elect.",
         "UnifiedLog.maybeIncrementLogStartOffset, LeaderEpochFileCache.truncateFromStart", heads_there,
         ends_start=False,
     ),

@@ -70,19 +70,25 @@ TABLE = (
     Premise(
         "P501", PremiseKind.SETTINGS, "The release knows the mode of the settings.",
         "process.roles is set, or the release still runs with ZooKeeper.",
+        "Settings without process.roles, for 4.0 and later.",
         "The process ends: missing required configuration process.roles.",
+        "Migrate to KRaft in 3.9 first, or start the old release.",
         "AbstractKafkaConfig 4.0 to 4.3.1", known_mode,
     ),
     Premise(
         "P502", PremiseKind.SETTINGS, "The release accepts the settings.",
         "No setting in server.properties is below the limit of the release, or names a class that it lacks.",
+        "A lower value, or a class that is gone.",
         "The process ends: ConfigException, invalid value.",
+        "Correct the setting that the reason names.",
         "AbstractKafkaConfig, KafkaConfig 2.6 to 4.3.1", accepted_settings,
     ),
     Premise(
         "P503", PremiseKind.SETTINGS, "The release accepts the configurations of the topics.",
         "No topic in the metadata has a configuration below the limit of the release.",
+        "A lower value in the metadata.",
         "The process ends: error starting LogManager, invalid value.",
+        "Raise it by kafka-configs.sh while the old release still runs.",
         "LogConfig, LogManager.fetchTopicConfigOverrides 2.6 to 4.3.1", accepted_topics,
     ),
 )  # fmt: skip

@@ -4,13 +4,16 @@ from collections.abc import Iterable
 
 from kcheck.core.premises import age, identity, metadata, presence, resources, rights, settings
 from kcheck.core.premises.facts import BrokerFacts
+from kcheck.core.premises.presence import HEADS_THERE, PARTITIONS_THERE
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 
 PREMISES = (
     *identity.TABLE, *metadata.TABLE, *presence.TABLE, *rights.TABLE, *resources.TABLE, *settings.TABLE, *age.TABLE,
 )  # fmt: skip
 """In the order of their ids."""
-
+BY_ID = {premise.id: premise for premise in PREMISES}
+NAMED_BY_RULES = frozenset({PARTITIONS_THERE, HEADS_THERE})
+"""The premises about partitions, which `check` reports by other rules than KC315: KC302 and KC203."""
 
 ENDS_START = frozenset(premise.id for premise in PREMISES if premise.ends_start)
 """The premises without which the broker does not start."""
