@@ -14,7 +14,7 @@ from kcheck.model.names import CLEAN_SHUTDOWN, LIVE, LOG_START, RECOVERY_POINT, 
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import LogDir, LogDirView
 from kcheck.plans.edited_partition import EditedPartition
-from kcheck.repairs import Edit, EntryEdit, RenameEdit, WriteEdit, serialized
+from kcheck.repairs import Edit, EntryEdit, Owner, RenameEdit, WriteEdit, serialized
 from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_manager import StartOptions, load_directories, log_dir_start, start_context
 from kcheck.survey.recheck import has_left
@@ -47,6 +47,7 @@ class EditedLogDir:
         self.siblings: tuple[EditedLogDir, ...] = ()
         self.topic_ids: Mapping[str, Mapping[str, str]] = {}
         self.is_with_all_siblings = False
+        self.owner: Owner | None = None
         self.small: dict[str, bytes | None] = {}
         self._entries: dict[str, dict[tuple[str, int], Offset]] = {}
         self._unwritten: set[str] = set()
@@ -189,7 +190,8 @@ class EditedLogDir:
 
     def opened(self) -> LogDir:
         """Return the log dir as the edits leave it."""
-        return self._current()
+        current, named = self._current(), {partition.dir: partition.named for partition in self.partitions}
+        return current._replace(directories=tuple(named.get(name, (name, of)) for name, of in current.directories))
 
     def _edited(self) -> LogDir:
         """Return the log dir with the edits."""

@@ -188,11 +188,21 @@ class PartitionSite(Protocol):
         """Return the broker that costs least as leader, of several others; None if there is one at most."""
 
 
+class Owner(NamedTuple):
+    """The broker that log dirs without meta.properties belong to, by the metadata in ZooKeeper."""
+
+    broker_id: int
+    cluster_id: str | None
+    replicas: int
+    path: str
+
+
 class LogDirSite(Protocol):
     """One log dir, with the edits planned so far; `siblings` are the other log dirs of the same broker.
 
     `topic_ids` has by topic which ids partition.metadata names anywhere, each with the path of a file that does;
     the cluster metadata count as well. `is_with_all_siblings`: the broker has no other log dir.
+    `owner` is the broker that ZooKeeper assigns exactly the replicas in the log dir and its siblings.
     """
 
     @property
@@ -215,6 +225,9 @@ class LogDirSite(Protocol):
 
     @property
     def is_with_all_siblings(self) -> bool: ...
+
+    @property
+    def owner(self) -> Owner | None: ...
 
     def read(self, name: str) -> bytes | None:
         """Return a small file of the log dir itself; None if it is missing or unreadable."""

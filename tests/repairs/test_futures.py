@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import kcheck
 from kcheck.disk.apply import apply, undo
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.plan import Rename, SetAside
@@ -14,7 +15,7 @@ from kcheck.plans.repair import RepairPlan, repair
 from kcheck.repairs import Refused, move_aside_futures, rename_directories
 from tests.builders import flip_byte
 from tests.cases.build import CASES, lay_out
-from tests.repairs.test_cases import contents, predicted, told, wish
+from tests.repairs.test_cases import contents, told, wish
 
 FUTURE = "aa-0.0123456789abcdef0123456789abcdef-future"
 ALONE, MERGED = "kc316-future-without-current/alone", "kc317-future-beside-current/merged"
@@ -48,9 +49,8 @@ def test_the_only_copy_gets_its_name_back(tmp_path: Path) -> None:
     assert operation.to == "aa-0"
     assert [(row.saved, row.plan_loses) for row in made.losses] == [(30, None)]
     apply(made.plan_bytes(), str(tmp_path / "backup"))
-    after = predicted(paths, "4.3")
-    assert after is not None
-    assert told(list(made.starts)) == told(after)
+    after = kcheck.predict(*map(Path, paths), kafka="4.3").log_dirs
+    assert told([*made.starts]) == told([*after])
     assert [partition.lost for start in after for partition in start.partitions] == [None] * 5
     undo(str(tmp_path / "backup"))
     assert before == contents(tmp_path / "b")
