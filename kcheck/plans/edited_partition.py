@@ -20,6 +20,7 @@ from kcheck.model.names import (
     INDEX_ENDINGS,
     LEADER_EPOCHS,
     SWAP,
+    PartitionDirectory,
     log_name,
     parse_directory,
     parse_file,
@@ -74,7 +75,7 @@ class PartitionOwner(LogDirSite, Protocol):
 
 
 _Inputs = tuple[int, LoadInputs, Context]
-_FilesState = tuple[dict[str, Content], dict[str, bool], bool, int]
+_FilesState = tuple[dict[str, Content], dict[str, bool], bool, tuple[str, PartitionDirectory], int]
 
 
 class Holders(NamedTuple):
@@ -91,18 +92,18 @@ class EditedPartition:
     """One partition directory; each edit gives it another `version`, 0 is that on disk."""
 
     def __init__(self, log_dir: PartitionOwner, view: PartitionView, findings: tuple[Finding, ...]) -> None:
-        """Take it as it lies."""
+        """Take it as it lies; `named` is its name with the edits, and what that says."""
         self.log_dir, self.view, self.findings, self.release = log_dir, view, findings, log_dir.release
         self.dir = view.where.dir or ""
         assert view.disk is not None
         self.disk = view.disk
         directory = parse_directory(self.dir)
         assert directory is not None
-        self.directory = directory
         try:
             entries = self.disk.entries()
         except UnreadableError:
             entries = DirectoryEntries({})
+        self.directory, self.named = directory, (self.dir, directory)
         self.files, self.directories, self._loops = contents_of(entries.sizes), dict(entries.directories), entries.loops
         self._on_disk = (dict(self.files), dict(self.directories))
         self._versions = count(1)
@@ -176,10 +177,10 @@ class EditedPartition:
 
     def saved(self) -> Callable[[], None]:
         """Return what takes back every edit from now on."""
-        files, directories, gone = dict(self.files), dict(self.directories), self.gone
+        files, directories, gone, named = dict(self.files), dict(self.directories), self.gone, self.named
 
         def restore() -> None:
-            self.files, self.directories, self.gone = files, directories, gone
+            self.files, self.directories, self.gone, self.named = files, directories, gone, named
             self.version = next(self._versions)
             self._image = self._bases = None
 
@@ -196,21 +197,27 @@ class EditedPartition:
 
     def state(self) -> "_FilesState":
         """Return its files with the edits so far."""
-        return dict(self.files), dict(self.directories), self.gone, self.version
+        return dict(self.files), dict(self.directories), self.gone, self.named, self.version
 
     def put(self, state: "_FilesState") -> None:
         """Take back every edit since a state, and make those before it again."""
-        files, directories, self.gone, self.version = state
+        files, directories, self.gone, self.named, self.version = state
         self.files, self.directories = dict(files), dict(directories)
         self._image = self._bases = None
 
     def reset(self) -> None:
         """Take back every edit."""
-        self.put((*self._on_disk, False, 0))
+        self.put((*self._on_disk, False, (self.dir, self.directory), 0))
 
     def forget(self) -> None:
         """Forget the starts of earlier states."""
         self._starts = {version: start for version, start in self._starts.items() if version in (0, self.version)}
+
+    def rename(self, name: str) -> None:
+        """Give the directory another name."""
+        directory = parse_directory(name)
+        assert directory is not None
+        self.named, self.version = (name, directory), next(self._versions)
 
     def edit(self, edit: Edit, name: str) -> None:
         """Make an edit of one of its files."""
@@ -249,7 +256,7 @@ class EditedPartition:
         """Return what the next start makes of it."""
         how = (self.version, stored, context)
         if self.version not in self._starts or self._starts[self.version][0] != how:
-            start = start_folder(self.folder(), self.dir, self.directory, stored, context)
+            start = start_folder(self.folder(), *self.named, stored, context)
             self._starts[self.version] = (how, start)
         return self._starts[self.version][1]
 

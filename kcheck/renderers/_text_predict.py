@@ -88,6 +88,10 @@ def _log_dir(start: LogDirPrediction, page: Page) -> None:
         page.wrapped("The broker halts if it has no other log dir.", indent="  ")
     if shutdown_after_abort(start) == "unclean":
         page.wrapped("The failed start removes .kafka_cleanshutdown, so the next start runs log recovery.", indent="  ")
+    if start.outcome is Outcome.ABORT:  # Nothing becomes of the partitions of a broker that does not start.
+        for partition in (partition for partition in partitions if partition.outcome is Outcome.ABORT):
+            _partition(partition, page)
+        return
     changed = [partition for partition in partitions if partition.outcome is not Outcome.OK]
     for partition in changed:
         _partition(partition, page)

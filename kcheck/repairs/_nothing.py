@@ -25,7 +25,6 @@ WITHOUT = {
     "KC312": "the next start writes a missing file again; only the records show whether this is the KRaft metadata log",
     "KC313": "no file states the high watermarks, and a broker writes both files again",
     "KC314": "the broker fetches the indexes again once the directory is removed",
-    "KC315": "only the right disk, settings or metadata help: kcheck preflight says which",
     "KC401": "the files do not show which of the two replicas changed",
     "KC402": "the choice of the leader decides which replica is right: run kcheck truncation",
     "KC403": "the replica fetches the missing records from the leader",

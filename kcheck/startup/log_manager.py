@@ -298,8 +298,13 @@ def _conflicts(starts: list[LogDirPrediction], release: Release, has_left: HasLe
     for rule in (kc305_identity_mismatch, kc306_directory_id_duplicate):
         yield from (finding.message for finding in rule.check(views, release))
     yield from duplicates(_places(starts, has_left))
-    if release.promotes_future_logs:
-        yield from (why for start in starts if (why := future_beside_current(start)) is not None)
+    renaming = (start for start in starts if _renames_at_start(start, release))
+    yield from (why for start in renaming if (why := future_beside_current(start)) is not None)
+
+
+def _renames_at_start(start: LogDirPrediction, release: Release) -> bool:
+    """Whether the broker puts future logs in place before it serves any: BrokerMetadataPublisher 3.7.1 to 4.3.1."""
+    return release.promotes_future_logs and start.mode is Mode.KRAFT
 
 
 def _places(starts: Iterable[LogDirPrediction], has_left: HasLeft) -> Iterator[PredictedPartition]:
@@ -315,8 +320,8 @@ def _none_left(_: LogDirView | None, __: str) -> bool:
 
 
 def _with_failed_rename(start: LogDirPrediction, release: Release) -> LogDirPrediction:
-    """Return a log dir whose -future directory the broker cannot rename: up to 3.7.0 it goes offline later."""
-    why = None if release.promotes_future_logs else future_beside_current(start)
+    """Return a log dir whose -future directory a broker cannot rename: offline later, up to 3.7.0 or with ZooKeeper."""
+    why = None if _renames_at_start(start, release) else future_beside_current(start)
     if why is None or start.outcome is not Outcome.OK:
         return start
     return start._replace(outcome=Outcome.OFFLINE, reasons=(why, *start.reasons))
@@ -336,9 +341,8 @@ def combined_starts(
     current = {broker: current_logs(group) for broker, group in log_dirs.items()}
     futures = {broker: promoted_futures(group) for broker, group in log_dirs.items()}
     return [
-        with_abort(
-            without_abandoned(without_replaced(_with_failed_rename(start, release), futures[broker]), current[broker]),
-            aborts[broker],
-        )
+        with_abort(start, aborts[broker])
+        if aborts[broker] is not None
+        else without_abandoned(without_replaced(_with_failed_rename(start, release), futures[broker]), current[broker])
         for broker, start in zip(brokers, starts, strict=True)
     ]

@@ -74,6 +74,15 @@ def broker_facts(
     )
 
 
+def are_all_log_dirs(targets: Iterable[Target], config: str | None) -> bool:
+    """Whether one broker has no other log dirs than these targets, by its settings or its folder."""
+    given = {target.tree.real(target.path): target for target in targets}
+    path = next((target.config for target in given.values() if target.config is not None), config) or _beside(given)
+    if path is None:
+        return all(target.folder is not None for target in given.values())
+    return {_real(place) for place in log_dirs_in(tree_of(path), path, read_properties(path))} <= given.keys()
+
+
 def _deciding(copies: list[MetadataCopy], zookeeper: ZookeeperCopy | None) -> tuple[ClusterImage | None, str | None]:
     """Return the metadata that decides, of the newest copy or in ZooKeeper, and where it is; None without any."""
     newest = newest_copy(tuple(copies))

@@ -11,7 +11,7 @@ import contextlib
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ from tests.cases.test_cases import releases
 from tests.oracle.ask import IS_WHOLE
 
 BAD = (Severity.ERROR, Severity.FATAL)
-KEPT = ("op", "path", "before", "after", "finding", "reason", "evidence", "loses", "broker_now", "broker_after")
+KEPT = ("op", "path", "before", "after", "finding", "reason", "evidence", "loses", "broker_now", "broker_after", "to")
 KEPT_OF_LOSS = ("op", "path", "finding", "loses")
 """A cut has many operations for one reason."""
 
@@ -192,13 +192,21 @@ def read(folder: Path) -> dict[str, bytes]:
 def laid_out(case: Path, accept_loss: bool) -> dict[str, bytes]:
     """Return the files of a case after its repair: what is moved aside is gone, what stands in after/ is new."""
     rows = expected(case, accept_loss)["operations"]
-    gone = [row["path"].removeprefix("before/") for row in rows if row["op"] == "set-aside"]
-    stays = {
-        name: data
-        for name, data in read(shared_copy(case)).items()
-        if not any(f"{name}/".startswith(f"{each}/") for each in gone)
-    }
-    return stays | read(case / f"after{LOSS * accept_loss}")
+    return moved(read(shared_copy(case)), rows, "before/") | read(case / f"after{LOSS * accept_loss}")
+
+
+def moved(files: dict[str, bytes], rows: Iterable[dict[str, Any]], above: str) -> dict[str, bytes]:
+    """Return files without those that a plan moves aside, and those that it renames under their new names."""
+    for row in rows:
+        path = row["path"].removeprefix(above)
+        if row["op"] not in ("set-aside", "rename"):
+            continue
+        inside = {name: data for name, data in files.items() if f"{name}/".startswith(f"{path}/")}
+        files = {name: data for name, data in files.items() if name not in inside}
+        if row["op"] == "rename":
+            to = f"{path.rpartition('/')[0]}/{row['to']}".removeprefix("/")
+            files |= {to + name.removeprefix(path): data for name, data in inside.items()}
+    return files
 
 
 def held(operation: Any) -> bool:
@@ -210,7 +218,7 @@ def stored(made: RepairPlan, around: Path, accept_loss: bool) -> dict[str, objec
     """Return a plan as a case holds it: without the content of files, and with paths from the case on."""
     body: Any = json.loads(json.dumps(dict(made.report().body)))
     kept = KEPT_OF_LOSS if accept_loss else KEPT
-    rows = [{key: row[key] for key in kept} for row in body["operations"]]
+    rows = [{key: row[key] for key in kept if key in row} for row in body["operations"]]
     for row in rows:
         row["path"] = row["path"].removeprefix(f"{around.resolve()}/")
     return {"operations": rows, "refused": body["refused"]}
@@ -230,7 +238,7 @@ def write_missing() -> None:
         if any(found.values()):
             text = json.dumps(found, indent=1, ensure_ascii=False)
             (case / f"plan{LOSS * accept_loss}.json").write_text(text + "\n", "utf-8", newline="\n")
-        before = read(shared_copy(case))
+        before = moved(read(shared_copy(case)), found["operations"], "before/")
         for name, data in after.items():
             if before.get(name) != data:
                 path = case / f"after{LOSS * accept_loss}" / name

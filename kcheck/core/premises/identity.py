@@ -1,7 +1,8 @@
 """Premises about ids: of clusters, nodes, log dirs and voters."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from kcheck.core.cluster.owner import owner_of, replicas_in
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseKind
@@ -9,7 +10,10 @@ from kcheck.core.start.startup import Mode
 from kcheck.model.java import java_int
 from kcheck.model.names import META_PROPERTIES
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
+from kcheck.words import counted
 
+GENERATED_ID = "P103"
+"""The premise that the broker does not get a new id."""
 _CLUSTER_ID, _DIRECTORY_ID = "cluster.id", "directory.id"
 
 
@@ -63,11 +67,21 @@ def generated_id(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise
     if named:
         yield proven(premise, facts, PremiseEvidence(f"{named[0].path}/{META_PROPERTIES}", "broker.id"))
     elif replicas:
+        setting = facts.setting("broker.id")
+        stated = f"with broker.id={setting}" if setting else "without broker.id"
         sentence = (
-            f"no log dir has a {META_PROPERTIES} and broker.id is not set: the broker generates a new id, and the"
-            f" replicas in {', '.join(replicas)} stay with the old one"
+            f"no log dir has a {META_PROPERTIES}: {stated} the broker gets a new id, and {_whose(facts, replicas)}"
         )
         yield refuted(premise, facts, sentence, *(PremiseEvidence(path, "replicas") for path in replicas))
+
+
+def _whose(facts: BrokerFacts, paths: Sequence[str]) -> str:
+    """Return which broker the replicas here belong to, in words."""
+    here = replicas_in(directory for log_dir in facts.log_dirs for directory in log_dir.directories)
+    owner = None if facts.image is None else owner_of(here, facts.image)
+    if owner is None:
+        return f"the replicas in {', '.join(paths)} stay with the old one"
+    return f"the {counted(len(here), 'replica')} here belong to broker {owner} according to {facts.image_path}"
 
 
 def is_formatted(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -188,7 +202,7 @@ TABLE = (
         "KafkaServer.getBrokerIdAndOfflineDirs to 3.6; MetaPropertiesEnsemble.verify 3.7 to 4.3.1", node_id,
     ),
     Premise(
-        "P103", PremiseKind.IDENTITY, "The broker keeps its id.",
+        GENERATED_ID, PremiseKind.IDENTITY, "The broker keeps its id.",
         "The settings or a meta.properties name the id.",
         "Replicas, but no id in any place.",
         "ZooKeeper gives the broker a new id; its replicas stay with the old one.",

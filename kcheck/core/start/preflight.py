@@ -54,6 +54,8 @@ def reasons_against(start: LogDirPrediction) -> Iterator[tuple[ReasonKind, Parti
     kind = ReasonKind.UNKNOWN if start.unread else _OF_LOG_DIR.get(start.outcome)
     if kind is not None:
         yield kind, None
+    if kind is ReasonKind.ABORT:
+        return  # A broker that does not start loads nothing.
     for partition in start.partitions:
         if partition.outcome is Outcome.UNKNOWN:
             yield ReasonKind.UNKNOWN, partition

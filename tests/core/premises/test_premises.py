@@ -139,8 +139,8 @@ def test_ids_are_unique_and_in_order() -> None:
             ),
             "P103",
             (
-                "no log dir has a meta.properties and broker.id is not set: the broker generates a new id, and the"
-                " replicas in d1 stay with the old one"
+                "no log dir has a meta.properties: with broker.id=-1 the broker gets a new id, and the replicas in d1"
+                " stay with the old one"
             ),
         ),
         (
