@@ -5,9 +5,11 @@ from collections.abc import Iterable, Iterator
 from kcheck.core.premises.facts import MissingRecords
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.disk.paths import join
-from kcheck.model.entries import Offset
+from kcheck.formats import leader_epoch_checkpoint
+from kcheck.model.entries import EpochEntries, Offset
 from kcheck.model.names import (
     CLUSTER_METADATA,
+    LEADER_EPOCHS,
     RECOVERY_POINT,
     REPLICATION_OFFSET,
     DirectoryState,
@@ -39,6 +41,15 @@ def missing_records(starts: Iterable[tuple[Target, LogDirPrediction]], log_dirs:
                 yield from _at_end(start, row, log_dir)
                 if target.tree.is_bundle or not target.tree.is_remote:
                     yield from _in_middle(target, row, log_dir)
+
+
+def epochs_on_disk(target: Target, row: PartitionPrediction) -> EpochEntries | None:
+    """Return the leader epochs of a log as they are on disk; None if the file cannot be read."""
+    try:
+        with target.tree.directory(join(target.path, row.dir)) as files:
+            return tuple(leader_epoch_checkpoint.parse(files.read_whole(LEADER_EPOCHS)).value.entries)
+    except UnreadableError:
+        return None
 
 
 def _in_middle(target: Target, row: PartitionPrediction, log_dir: LogDir) -> Iterator[MissingRecords]:

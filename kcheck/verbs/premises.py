@@ -12,14 +12,14 @@ from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.segments import lost_head_of_log
 from kcheck.core.start.startup import Outcome
 from kcheck.model.finding import Finding, Location
-from kcheck.model.names import CLUSTER_METADATA, LOG_START, DirectoryState, TopicPartition
+from kcheck.model.names import CLUSTER_METADATA, LEADER_EPOCHS, LOG_START, DirectoryState, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.release import Release
 from kcheck.rules import kc315_premise_refuted
 from kcheck.startup.log_dir_outcome import with_offline
 from kcheck.startup.log_manager import StartOptions, combined_starts
 from kcheck.survey.recheck import has_left
-from kcheck.verbs.missing_records import missing_records
+from kcheck.verbs.missing_records import epochs_on_disk, missing_records
 from kcheck.views.broker_facts import broker_facts
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import Target, TargetKind, broker_of
@@ -98,16 +98,19 @@ def start_premises(
                 clusters=options.clusters,
                 # The disks of several brokers are copies, or lent to a machine that is not theirs.
                 written=written if len(groups) == 1 else None,
-                lost_heads=tuple(lost_heads(start for start in starts if start.broker == broker)),
-                missing_records=tuple(
-                    missing_records(
-                        (pair for pair in zip(targets, starts, strict=False) if pair[1].broker == broker), log_dirs
-                    )
-                ),
+                lost_heads=tuple(lost_heads(_of(broker, targets, starts))),
+                missing_records=tuple(missing_records(_of(broker, targets, starts), log_dirs)),
             )
         )
         for broker, group in groups.items()
     }
+
+
+def _of(
+    broker: object, targets: Iterable[Target], starts: Iterable[LogDirPrediction]
+) -> Iterator[tuple[Target, LogDirPrediction]]:
+    """Yield the log dirs of a broker with their starts; none without predicted starts."""
+    return ((target, start) for target, start in zip(targets, starts, strict=False) if start.broker == broker)
 
 
 def as_judged(
@@ -140,17 +143,19 @@ def _place(premise: JudgedPremise, places: Sequence[Location]) -> Location:
     return next(shown, own[0])
 
 
-def lost_heads(starts: Iterable[LogDirPrediction]) -> Iterator[LostHead]:
+def lost_heads(starts: Iterable[tuple[Target, LogDirPrediction]]) -> Iterator[LostHead]:
     """Yield the logs of which somebody removed the first segments."""
-    for start in starts:
+    for target, start in starts:
         file = None if start.view is None else start.view.files.get(LOG_START)
         loaded = {row.directory.topic for row in start.partitions if row.log is not None}
         checkpointed = {} if file is None else file.parsed.value.by_topic(loaded)
-        for directory, log in ((row.directory, row.log) for row in start.partitions):
+        for row in start.partitions:
+            directory, log = row.directory, row.log
             if log is None or directory.state is not DirectoryState.CURRENT or directory.topic == CLUSTER_METADATA:
                 continue
             checkpoint = checkpointed.get(directory.topic, {}).get(directory.partition)
-            head = lost_head_of_log(log, checkpoint, clean=start.clean)
+            on_disk = epochs_on_disk(target, row) if LEADER_EPOCHS in row.changes.changed else None
+            head = lost_head_of_log(log, checkpoint, on_disk, clean=start.clean)
             if head is not None:
                 yield LostHead(TopicPartition(directory.topic, directory.partition), start.path, *head)
 

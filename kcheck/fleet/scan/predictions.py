@@ -12,7 +12,7 @@ from kcheck.core.start.startup import Outcome, segments_from
 from kcheck.documents.next_start import verdict_words
 from kcheck.documents.predict import partition_row
 from kcheck.documents.strays import stray_outcome
-from kcheck.model.entries import Offset
+from kcheck.model.entries import EpochEntries, Offset
 from kcheck.model.loss import LostRecords
 from kcheck.model.names import (
     CLUSTER_METADATA,
@@ -112,12 +112,12 @@ def _log_sizes(disk: Files) -> dict[int, int]:
 
 
 def lost_head(
-    prediction: PartitionPrediction | None, checkpoint: Offset | None, *, clean: bool
+    prediction: PartitionPrediction | None, checkpoint: Offset | None, epochs: EpochEntries, *, clean: bool
 ) -> tuple[Offset, Offset] | None:
     """Return the offsets of segments that somebody removed from the start of a log; None if nobody did."""
     log = None if prediction is None else prediction.log
     is_replica = prediction is not None and prediction.directory.state is DirectoryState.CURRENT
-    return None if log is None or not is_replica else lost_head_of_log(log, checkpoint, clean=clean)
+    return None if log is None or not is_replica else lost_head_of_log(log, checkpoint, epochs, clean=clean)
 
 
 def start_row(prediction: PartitionPrediction | None, head: tuple[Offset, Offset] | None) -> tuple[object, ...]:

@@ -241,7 +241,7 @@ def _scan_directory(disk: Directory, item: Item, segment_scan: "SegmentScan | No
         findings = list(_settled(findings, known, how.release))
     has_state = view.where.broker_id is not None and not view.is_metadata_log
     state = _state(view, log_dir, start, how) if has_state else None
-    head = lost_head(start, item.log_start, clean=item.clean_shutdown)
+    head = lost_head(start, item.log_start, view.leader_epochs, clean=item.clean_shutdown)
     return Scanned(item, view, len(unread) == 0, sorted(findings, key=Finding.sort_key), state, start, head)
 
 
