@@ -7,7 +7,7 @@ from kcheck.core.premises.clusters import NodeCluster, contested_cluster
 from kcheck.core.premises.facts import LostHead
 from kcheck.core.premises.presence import LOG_DIRS_THERE
 from kcheck.core.premises.resources import written_at_least
-from kcheck.core.premises.table import BY_ID, judged, why_not_started, why_offline
+from kcheck.core.premises.table import BY_ID, judged_together, why_not_started, why_offline
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.segments import lost_head_of_log
 from kcheck.core.start.startup import Outcome
@@ -87,23 +87,23 @@ def start_premises(
             groups.setdefault(broker, []).append(target)
             written[target.tree.real(target.path)] = 0 if start is None else written_at_least(start)
     options = with_cluster(targets, options, log_dirs, one_cluster=one_cluster)
-    return {
-        broker: judged(
-            broker_facts(
-                tuple(group),
-                log_dirs,
-                config=options.config,
-                copies=options.copies,
-                zookeeper=options.zookeeper,
-                clusters=options.clusters,
-                # The disks of several brokers are copies, or lent to a machine that is not theirs.
-                written=written if len(groups) == 1 else None,
-                lost_heads=tuple(lost_heads(_of(broker, targets, starts))),
-                missing_records=tuple(missing_records(_of(broker, targets, starts), log_dirs)),
-            )
+    facts = {
+        broker: broker_facts(
+            tuple(group),
+            log_dirs,
+            config=options.config,
+            copies=options.copies,
+            zookeeper=options.zookeeper,
+            clusters=options.clusters,
+            # The disks of several brokers are copies, or lent to a machine that is not theirs.
+            written=written if len(groups) == 1 else None,
+            lost_heads=tuple(lost_heads(_of(broker, targets, starts))),
+            missing_records=tuple(missing_records(_of(broker, targets, starts), log_dirs)),
         )
         for broker, group in groups.items()
     }
+    aborted = {start.broker for start in starts if start.outcome is Outcome.ABORT}
+    return judged_together(facts, aborted)
 
 
 def _of(

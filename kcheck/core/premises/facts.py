@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from kcheck.core.cluster.copies import MetadataCopy
+from kcheck.core.cluster.copies import MetadataCopy, newest_copy
 from kcheck.core.start.startup import Mode
 from kcheck.model.cluster import ClusterImage, QuorumState
 from kcheck.model.entries import Offset
@@ -111,6 +111,8 @@ class BrokerFacts(NamedTuple):
     """The logs of which somebody removed the first segments."""
     missing_records: tuple[MissingRecords, ...] = ()
     """What other logs lack."""
+    stopped: frozenset[int] = frozenset()
+    """The nodes given beside it that do not start."""
     elected: QuorumState | None = None
     """Its own quorum-state."""
     map_count_max: int | None = None
@@ -133,6 +135,12 @@ class BrokerFacts(NamedTuple):
         entries = (self.setting("controller.quorum.voters") or "").split(",")
         numbers = (java_int(entry.partition("@")[0].strip()) for entry in entries)
         return frozenset(number for number in numbers if number is not None)
+
+    @property
+    def voters(self) -> frozenset[int]:
+        """The controllers that elect: by the newest copy of the metadata, else by the settings; none if not known."""
+        newest = newest_copy(self.copies)
+        return self.configured_voters if newest is None or not newest.voters else newest.voters
 
     @property
     def name(self) -> str:

@@ -11,6 +11,8 @@ from kcheck.core.start.startup import Mode
 from kcheck.model.names import CLUSTER_METADATA
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 
+MAJORITY_STARTS = "P205"
+"""The premise that a majority of the controllers starts."""
 _METADATA_LOG = f"{CLUSTER_METADATA}-0"
 
 
@@ -75,8 +77,7 @@ def enough_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
     """Look for the copies of a majority of the voters, for a node that is one of them."""
     if "controller" not in facts.roles or facts.broker_id is None:
         return
-    newest = newest_copy(facts.copies)
-    voters = facts.configured_voters if newest is None or not newest.voters else newest.voters
+    voters = facts.voters
     known = {copy.node_id for copy in facts.copies} & voters
     missing = voters - known
     if voters and len(known) > len(voters) // 2:
@@ -85,6 +86,16 @@ def enough_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
         names = f"controllers {', '.join(map(str, sorted(missing)))}" if missing else "the other controllers"
         sentence = f"which history the controllers will have is not known: {facts.name} is one of them"
         yield not_seen(premise, facts, sentence, f"--metadata with the log dirs of {names}")
+
+
+def majority_starts(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look at the controllers given beside the broker: without a majority of them no broker registers."""
+    voters, stopped = facts.voters, facts.voters & facts.stopped
+    if stopped and len(voters - stopped) <= len(voters) // 2:
+        every, these = (", ".join(map(str, sorted(numbers))) for numbers in (voters, stopped))
+        verb = "does" if len(stopped) == 1 else "do"
+        sentence = f"of the controllers {every}, {these} {verb} not start: no majority is left to elect a leader"
+        yield refuted(premise, facts, sentence, PremiseEvidence(facts.config_path or "", f"voters {every}"))
 
 
 TABLE = (
@@ -119,5 +130,13 @@ TABLE = (
         "Other voters can elect a history that lacks what this node has.",
         "Name the log dirs of other voters by --metadata.",
         "KafkaRaftClient 3.3 to 4.3.1", enough_voters,
+    ),
+    Premise(
+        MAJORITY_STARTS, PremiseKind.METADATA, "A majority of the voters starts.",
+        "More than half of the voters are not among the given nodes that do not start.",
+        "Half of the voters or more are given and do not start.",
+        "The broker waits for a leader of the controllers that nobody can elect.",
+        "First get the controllers to start: ask kcheck preflight of each.",
+        "KafkaRaftClient, QuorumState 3.3 to 4.3.1", majority_starts,
     ),
 )  # fmt: skip

@@ -107,11 +107,7 @@ def partitions_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPre
         yield proven(premise, facts, evidence)
         return
     leading = [partition for partition in absent if _may_lead(partition, facts)]
-    alone = [
-        partition
-        for partition in absent
-        if facts.image.topics[partition.topic].partitions[partition.partition].replicas == (facts.broker_id,)
-    ]
+    alone = [partition for partition in absent if _is_alone(partition, facts)]
     if alone:
         sentence = f"{_named(alone)} would start empty: no directory is here, and no other broker has a replica"
         yield refuted(premise, facts, sentence, evidence)
@@ -177,14 +173,22 @@ def metadata_in_reach(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
 def heads_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for logs of which somebody removed the first segments: as leader, it has the other replicas follow suit."""
     for partition, log_dir, start, end in facts.lost_heads:
-        known = None if facts.image is None else facts.image.topics.get(partition.topic)
-        registration = None if known is None else known.partitions.get(partition.partition)
-        if registration is not None and registration.replicas == (facts.broker_id,):
-            continue
-        name = f"{partition.topic}-{partition.partition}"
-        sentence = f"{name} begins at {end} here, its epochs at {start}: as leader it makes the other replicas delete"
+        name, then = (
+            f"{partition.topic}-{partition.partition}",
+            "as leader it makes the other replicas delete what is below",
+        )
+        if _is_alone(partition, facts):
+            then = "no other broker has a replica with what is below"
+        sentence = f"{name} begins at {end} here, its epochs at {start}: {then}"
         evidence = PremiseEvidence(f"{log_dir}/{name}", f"no segment below {end}, and no log start in a checkpoint")
-        yield refuted(premise, facts, f"{sentence} what is below", evidence, log_dir=log_dir, partition=name)
+        yield refuted(premise, facts, sentence, evidence, log_dir=log_dir, partition=name)
+
+
+def _is_alone(partition: TopicPartition, facts: BrokerFacts) -> bool:
+    """Whether the broker has the only replica of a partition, by the metadata."""
+    topic = None if facts.image is None else facts.image.topics.get(partition.topic)
+    registration = None if topic is None else topic.partitions.get(partition.partition)
+    return registration is not None and registration.replicas == (facts.broker_id,)
 
 
 def middles_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -201,11 +205,13 @@ def ends_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for logs that end below an offset that another file of their disk knows."""
     for partition, log_dir, start, end, known_by in facts.missing_records:
         if known_by is not None:
-            name = f"{partition.topic}-{partition.partition}"
-            sentence = (
-                f"{name} ends at {start} here, but {known_by} shows records up to offset {end - 1}: as leader it makes"
-                " the other replicas delete theirs"
+            name, then = (
+                f"{partition.topic}-{partition.partition}",
+                "as leader it makes the other replicas delete theirs",
             )
+            if _is_alone(partition, facts):
+                then = "no other broker has a replica with them"
+            sentence = f"{name} ends at {start} here, but {known_by} shows records up to offset {end - 1}: {then}"
             evidence = PremiseEvidence(f"{log_dir}/{name}", f"its log ends at {start}")
             yield refuted(premise, facts, sentence, evidence, log_dir=log_dir, partition=name)
 
