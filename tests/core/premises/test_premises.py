@@ -229,14 +229,18 @@ def test_ids_are_unique_and_in_order() -> None:
         (
             facts(missing_records=(END,), image=image(1, 2)),
             "P306",
-            "orders-0 ends at 20 here, but replication-offset-checkpoint shows records up to offset 39: as leader it"
-            " makes the other replicas delete theirs",
+            (
+                "orders-0 ends at 20 here, but replication-offset-checkpoint shows records up to offset 39: as leader"
+                " it makes the other replicas delete theirs"
+            ),
         ),
         (
             facts(missing_records=(END,), image=image(1)),
             "P306",
-            "orders-0 ends at 20 here, but replication-offset-checkpoint shows records up to offset 39: no other broker"
-            " has a replica with them",
+            (
+                "orders-0 ends at 20 here, but replication-offset-checkpoint shows records up to offset 39: no other"
+                " broker has a replica with them"
+            ),
         ),
         (
             facts(lost_heads=(HEAD,), image=None),
