@@ -26,9 +26,12 @@ def check(view: object, release: Release) -> Iterator[Finding]:
     return iter(())
 
 
-def finding(where: Location, premise: JudgedPremise, release: Release, *, ends_start: bool) -> Finding:
+def finding(
+    where: Location, premise: JudgedPremise, release: Release, *, ends_start: bool, takes_offline: bool = False
+) -> Finding:
     """Return the finding for a refuted premise."""
-    effect = "does not start, or never joins its cluster." if ends_start else "starts without what the cluster expects."
+    effect = "takes the log dir offline." if takes_offline else "starts without what the cluster expects."
+    effect = "does not start, or never joins its cluster." if ends_start else effect
     return RULE.finding(
         where,
         f"{premise.id}: {premise.sentence}",

@@ -107,7 +107,7 @@ class NextStarts:
         if not any(target.kind is TargetKind.LOG_DIR for target in self._targets):
             return
         from kcheck.core.premises.presence import PARTITIONS_THERE
-        from kcheck.core.premises.table import ENDS_START
+        from kcheck.core.premises.table import ENDS_START, TAKES_OFFLINE
         from kcheck.model.premises import PremiseStatus
         from kcheck.rules import kc315_premise_refuted
         from kcheck.verbs.premises import broker_premises, with_cluster
@@ -118,15 +118,17 @@ class NextStarts:
                 view = self._log_dirs.open(target).view
                 groups.setdefault(broker_of(target, view), []).append(target)
         options = with_cluster(self._targets, self._options, self._log_dirs)
+        here: dict[str, int] | None = {} if len(groups) == 1 else None  # What the start adds is not known: at least 0.
         for targets in groups.values():
             where = self._log_dirs.open(targets[0]).view.where
-            for premise in broker_premises(targets, options, self._log_dirs):
+            for premise in broker_premises(targets, options, self._log_dirs, here):
                 if premise.status is PremiseStatus.REFUTED and premise.id != PARTITIONS_THERE:  # KC302 names these
                     yield kc315_premise_refuted.finding(
                         where._replace(log_dir=premise.log_dir or where.log_dir),
                         premise,
                         self._log_dirs.release,
                         ends_start=premise.id in ENDS_START,
+                        takes_offline=premise.id in TAKES_OFFLINE,
                     )
 
     def settled_by(self, workers: "Workers") -> "Settle":
