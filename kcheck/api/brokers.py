@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -162,7 +163,17 @@ def overview(
 
     def answer(chosen: Release) -> "Overview":
         settings = settings_of(texts, None, (), chosen)
-        return verb(texts, StartOptions(None, settings, chosen, partitions, metadata=named))
+        said = verb(texts, StartOptions(None, settings, chosen, partitions, metadata=named))
+        if not said.can_elect:
+            return said
+        from kcheck.errors import UsageError
+        from kcheck.replicas.elect import ElectionQuestion, elect
+
+        try:
+            elected = elect(texts, ElectionQuestion(metadata=named), wanted=partitions, release=chosen)
+        except UsageError:  # A log dir does not say whose it is: each is still looked at alone.
+            return said
+        return said if len(elected.brokers) < 2 else replace(said, start_of_all=elected.start_of_all)
 
     return compared(kafka, texts, answer)
 

@@ -13,8 +13,9 @@ def losing_premises(premises: Iterable[JudgedPremise]) -> Iterator[str]:
     for premise in premises:
         is_refuted = premise.status is PremiseStatus.REFUTED
         if is_refuted and premise.id not in ENDS_START and premise.id != PARTITIONS_THERE:
-            first = premise.sentence[0]  # that of a topic's name stays as it is
-            yield (first.upper() if premise.partition is None else first) + premise.sentence[1:]
+            sentence = premise.sentence  # the name of a topic or a path stays as it is
+            is_name = premise.partition is not None or sentence.startswith(premise.log_dir or "\0")
+            yield sentence if is_name else sentence[0].upper() + sentence[1:]
 
 
 def premise_rows(premises: Iterable[JudgedPremise]) -> tuple[Row, ...]:

@@ -15,7 +15,7 @@ from kcheck.core.election.plans import (
     order_of_starts,
 )
 from kcheck.core.election.recovery_plan import Recovery
-from kcheck.core.election.scenarios import Scenario, scenarios
+from kcheck.core.election.scenarios import START_ALL, Scenario, scenarios
 from kcheck.core.election.start_order import StartOrder
 from kcheck.disk.new_files import NewFiles
 from kcheck.documents.answer import COMPARED_COUNT_MAX, BrokerAnswer, Outcomes, name_of
@@ -34,6 +34,7 @@ from kcheck.replicas.partition_directories import PartitionDirectories
 from kcheck.replicas.saved_records import SavedRecords, save_lost
 from kcheck.startup.log_manager import StartOptions
 from kcheck.survey.selection import require_match
+from kcheck.verbs.overview import StartOfAll
 from kcheck.views.broker_settings import settings_of, static_configs
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_at_hand import image_at_hand
@@ -105,6 +106,17 @@ class ClusterElection(BrokerAnswer):
     """The directory that holds it."""
     written: tuple[str, ...] = ()
     """The files of the plan."""
+
+    @property
+    def start_of_all(self) -> StartOfAll:
+        """What starting all brokers here costs."""
+        scenario = next(scenario for scenario in self.scenarios if scenario.name == START_ALL)
+        return StartOfAll(
+            brokers=len(self.brokers),
+            scenario=scenario,
+            unled=sum(partition.best is None for partition in self.partitions),
+            is_safe=self.image is None or (self.is_safe and scenario.lost.committed == 0),
+        )
 
     @property
     def is_safe(self) -> bool:

@@ -10,6 +10,8 @@ from kcheck.core.election.plans import PartitionElection
 from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts
 from kcheck.core.sums import plus
 
+START_ALL = "start-all"
+"""The scenario in which every broker here starts, and nobody does more."""
 _OUTSIDER = BrokerStart(-1, clean=True)
 """A broker without a replica of the partition."""
 
@@ -95,7 +97,7 @@ def scenarios(
     """Return what a person compares: start all, the best, unclean elections on now, each broker first."""
     unknown = any(partition.seats is None for partition in partitions)
     together = {
-        "start-all": (partition.kafka_now for partition in partitions),
+        START_ALL: (partition.kafka_now for partition in partitions),
         "best": (partition.best for partition in partitions),
         "kafka-unclean": (partition.kafka_unclean for partition in partitions),
     }

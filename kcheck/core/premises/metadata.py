@@ -51,11 +51,15 @@ def voter_keeps_its_log(premise: Premise, facts: BrokerFacts) -> Iterator[Judged
 
 
 def same_history(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Compare the broker's copy of the metadata with those of the voters: an observer never has more than they have."""
-    own = [copy for copy in facts.copies if copy.node_id == facts.broker_id and copy.node_id not in copy.voters]
+    """Compare the broker's copy of the metadata with those of the voters: an observer never has more than they have.
+
+    For a voter the copies of all observers count: with one that has more, its own disk is an older one.
+    """
+    observers = [copy for copy in facts.copies if copy.node_id is not None and copy.node_id not in copy.voters]
     of_voters = [copy for copy in facts.copies if copy.node_id is not None and copy.node_id in copy.voters]
     voters = frozenset(number for copy in of_voters for number in copy.voters)
     newest = newest_copy(tuple(of_voters))
+    own = observers if facts.broker_id in voters else [copy for copy in observers if copy.node_id == facts.broker_id]
     if newest is None or not own or voters - {copy.node_id for copy in of_voters}:
         return
     evidence = tuple(PremiseEvidence(copy.path, f"epoch {copy.epoch}, end {copy.end}") for copy in (*own, newest))
@@ -65,7 +69,7 @@ def same_history(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise
             yield proven(premise, facts, *evidence)
             continue
         sentence = (
-            f"the controllers have another history than {facts.name}: its copy of the metadata goes to offset"
+            f"the controllers have another history than broker {copy.node_id}: its copy of the metadata goes to offset"
             f" {copy.end - 1} in epoch {copy.epoch}, theirs to offset {newest.end - 1} in epoch {newest.epoch}; they"
             " agree at most before offset"
             f" {common}"

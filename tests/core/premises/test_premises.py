@@ -177,6 +177,14 @@ def test_ids_are_unique_and_in_order() -> None:
             ),
         ),
         (
+            facts(broker_id=100, copies=(copy(end=17), copy(1, 61))),
+            "P201",
+            (
+                "the controllers have another history than broker 1: its copy of the metadata goes to offset 60 in"
+                " epoch 1, theirs to offset 16 in epoch 1; they agree at most before offset 17"
+            ),
+        ),
+        (
             facts(log_dir(directories=(ORDERS,)), config={**KRAFT, "process.roles": "broker,controller"}),
             "P202",
             (
