@@ -6,24 +6,27 @@ and the repair is its first step. No plan is carried out: the log dirs are read 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from kcheck.core.election.first_repairs import FirstRepair, unrepaired
 from kcheck.core.election.scenarios import Scenario, scenarios
-from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
+from kcheck.core.start.predictions import LogCut, LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Outcome
 from kcheck.disk.paths import absolute, join
 from kcheck.disk.planned import PlannedTree
 from kcheck.disk.tree import Tree
 from kcheck.documents.first_repairs import repair_words
+from kcheck.dumps.entries import crc32c_of
 from kcheck.errors import PlanError, UsageError
 from kcheck.model.names import LIVE, parse_directory
 from kcheck.model.plan import FileOp, Patch, Plan, SetAside, Write, place_of
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
+from kcheck.model.unreadable import UnreadableError
+from kcheck.records.batch import HEADER, OVERHEAD
 from kcheck.replicas.elect import ClusterElection, ElectionQuestion
 from kcheck.replicas.elect import elect as elect_as_it_lies
 from kcheck.startup.log_manager import StartOptions
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
     from kcheck.plans.repair import RepairPlan
 
 _FAILED = (Outcome.ABORT, Outcome.OFFLINE)
+_CRC_FROM = 21
+"""Where the bytes of a batch begin that its CRC covers."""
 
 
 class _Broker(NamedTuple):
@@ -102,7 +107,7 @@ def _by_name(rows: Iterable[Scenario]) -> dict[str, Scenario]:
 def _planned(now: ClusterElection, wanted: PartitionFilter) -> Iterator[_Planned]:
     """Yield the repairs that a broker needs first, and that lose nothing."""
     for broker in _brokers(now):
-        dirs, failed = _troubled(broker.starts), _failed(broker.starts)
+        dirs, failed = _troubled(broker), _failed(broker.starts)
         # Where the partitions that fail do not explain it, the whole broker is looked at.
         for only in (*([dirs] if dirs else []), *([()] if failed else [])):
             planned = _repair_of(broker, PartitionFilter(partitions=only) if only else wanted, now)
@@ -136,21 +141,49 @@ def _failed(starts: Iterable[LogDirPrediction]) -> set[str]:
     return {start.path for start in starts if start.outcome in _FAILED}
 
 
-def _troubled(starts: Sequence[LogDirPrediction]) -> tuple[str, ...]:
-    """Return the partitions that the start does not load, that it cuts, or that two directories hold, as TOPIC-N."""
-    rows = [row for start in starts for row in start.partitions]
-    places = Counter((row.directory.topic, row.directory.partition) for row in rows if row.directory.state in LIVE)
+def _troubled(broker: _Broker) -> tuple[str, ...]:
+    """Return the partitions of which a repair may know better, as TOPIC-N.
+
+    The start does not load them, cuts more than a torn end, or finds two directories of one partition.
+    """
+    rows = [
+        (target, row) for target, start in zip(broker.targets, broker.starts, strict=True) for row in start.partitions
+    ]
+    live = (row.directory for _, row in rows if row.directory.state in LIVE)
+    places = Counter((directory.topic, directory.partition) for directory in live)
     return tuple(
         dict.fromkeys(
             partition_name(row.directory.topic, row.directory.partition)
-            for row in rows
-            if _is_troubled(row) or places[row.directory.topic, row.directory.partition] > 1
+            for target, row in rows
+            if _is_troubled(target, row) or places[row.directory.topic, row.directory.partition] > 1
         )
     )
 
 
-def _is_troubled(row: PartitionPrediction) -> bool:
-    return row.outcome in (*_FAILED, Outcome.LOST) or row.fails_later or bool(row.lost or row.unproven or row.unread)
+def _is_troubled(target: Target, row: PartitionPrediction) -> bool:
+    if row.outcome in _FAILED or row.fails_later or row.unread:
+        return True
+    cuts = () if row.log is None else row.log.cuts
+    loses = row.lost is not None or row.unproven is not None
+    return loses and (not cuts or any(_may_be_patched(target, row.dir, cut) for cut in cuts))
+
+
+def _may_be_patched(target: Target, name: str, cut: LogCut) -> bool:
+    """Whether the bytes that a start cuts begin with a whole batch: a wrong field before its CRC can be put right.
+
+    No repair without loss helps a torn or corrupt batch, and its log may be large.
+    """
+    try:
+        with target.tree.directory(join(target.log_dir, name)).open(cut.name) as source:
+            header = source.pread(HEADER.size, cut.position)
+            if len(header) < HEADER.size:
+                return False
+            fields = dict(zip(HEADER.names, HEADER.unpack_from(header), strict=True))
+            end = cut.position + OVERHEAD.size + fields["batch_size"]
+            is_whole = cut.position + HEADER.size <= end <= source.size
+            return bool(is_whole and crc32c_of(source, cut.position + _CRC_FROM, end) == fields["crc"])
+    except UnreadableError:
+        return True
 
 
 def _repair_of(broker: _Broker, wanted: PartitionFilter, now: ClusterElection) -> _Planned | None:

@@ -12,6 +12,7 @@ import pytest
 
 import kcheck
 from kcheck.core.election.plans import is_safe
+from kcheck.plans import repair
 from kcheck.replicas.elect import ClusterElection, ElectionQuestion
 from kcheck.replicas.elect import elect as elect_as_it_lies
 from tests.cli.command import kcheck as command
@@ -44,11 +45,9 @@ def _costs(answer: ClusterElection) -> dict[str, tuple[int | None, int | None]]:
 def test_a_broker_with_one_zeroed_file_takes_part(power_loss: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """14 bytes keep broker 3 from starting, which has 20 committed records of orders-0 that no other broker has."""
     answer = _elected(monkeypatch, power_loss)
-    (repair,) = answer.repairs
-    assert repair[:4] == (3, ("3=broker-3", "--partition", "orders-0", *METADATA), 1, 14)
-    assert repair.why.startswith(
-        "it does not start: the log dir with the metadata log, broker-3/data1, fails: orders-0"
-    )
+    (first,) = answer.repairs
+    assert first[:4] == (3, ("3=broker-3", "--partition", "orders-0", *METADATA), 1, 14)
+    assert first.why.startswith("it does not start: the log dir with the metadata log, broker-3/data1, fails: orders-0")
     costs = _costs(answer)
     assert (costs["best"], costs["start-all"], costs["start-all-unrepaired"]) == ((0, 0), (64, 0), (0, 14))
     assert answer.verdict.startswith(
@@ -116,7 +115,7 @@ def test_the_commands_name_one_broker(moved: Path, tmp_path: Path, monkeypatch: 
     shutil.copytree(moved / "controller", tmp_path / "controller")
     answer = _elected(monkeypatch, tmp_path, "all", kafka="4.3", partitions=kcheck.PartitionFilter(topics=("s*",)))
     log_dirs = [[f"{number}=all/broker-{number}/data{place}" for place in (1, 2)] for number in (1, 2)]
-    assert [repair.arguments for repair in answer.repairs] == [
+    assert [first.arguments for first in answer.repairs] == [
         (*log_dirs[0], "--partition", "state-1", *METADATA, "--kafka", "4.3"),
         (*log_dirs[1], "--topic", "s*", *METADATA, "--kafka", "4.3"),
     ]
@@ -146,10 +145,25 @@ def test_a_cut_that_a_repair_saves_comes_first(tmp_path: Path, monkeypatch: pyte
     log.write_bytes(data)
     monkeypatch.chdir(tmp_path)
     answer = kcheck.elect(*BROKERS)
-    (repair,) = answer.repairs
-    assert (repair.broker_id, repair.bytes) == (1, 1)
-    assert repair.why == "its start loses at least 15 records of orders-0"
+    (first,) = answer.repairs
+    assert (first.broker_id, first.bytes) == (1, 1)
+    assert first.why == "its start loses at least 15 records of orders-0"
     assert (_costs(answer)["best"][0], answer.partitions[0].best) == (0, 1)
+
+
+@pytest.mark.parametrize("partition", ["orders-1", "orders-3", "payments-0"])
+def test_repair_is_not_asked_about_a_torn_or_corrupt_end(
+    partition: str, power_loss: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No repair helps there without a loss, and it would read the whole log."""
+
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(repair, "repair", never)
+    answer = _elected(monkeypatch, power_loss, partitions=kcheck.PartitionFilter(partitions=(partition,)))
+    starts = [row for start in answer.predicted.values() for row in start.partitions if row.lost is not None]
+    assert (answer.repairs, bool(starts)) == ((), True)
 
 
 def test_nothing_to_repair_is_as_before(power_loss: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
