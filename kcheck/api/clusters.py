@@ -79,14 +79,15 @@ def elect(
 ) -> "ClusterElection":
     """Return who should lead each partition, and in which order brokers should start: `kcheck elect`.
 
+    Where a repair without loss lets a broker start, or saves what its start cuts, it comes first: `repairs`.
     `dead` are the brokers that are given up; with `incomplete_ok` a leader is recommended although replicas of other
     brokers are not known. `metadata` are copies of the cluster's metadata outside of the log dirs. `aside` are texts
     `BROKER=PATH`: partition directories that were moved aside, or what holds them. `config` is a controller's
     server.properties, where none is among the paths. `save_lost` is a directory for
     copies of the batches that the election of some candidate would cut, `out` one for the plan.
     """
+    from kcheck.plans.first_repairs import elect as verb
     from kcheck.replicas.elect import ElectionQuestion
-    from kcheck.replicas.elect import elect as verb
 
     texts = texts_of(brokers)
     question = ElectionQuestion(

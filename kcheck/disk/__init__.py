@@ -7,6 +7,7 @@ Reading:
 - `local`: How is a file on disk opened without following links or changing access times?
 - `store`: How are log dirs in S3 and other stores read?
 - `bundle`: How are the files of a bundle read, as if they were on disk?
+- `planned`: How are log dirs read as a plan would leave them?
 - `contents`: What do stores and bundles have in common?
 - `kept`: What does a command read only once?
 - `listing`: Which names are in a directory?

@@ -1,4 +1,4 @@
-"""Directories that no broker serves, and that have records which no replica has."""
+"""Directories that no broker serves, and that have records which no replica that loads has."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from kcheck.words import NAMED_MAX, record_count
 
 
 class AsideCopy(NamedTuple):
-    """A directory that no broker serves, and that has what no replica here has."""
+    """A directory that no broker serves, and that has what no replica here has, of those that load."""
 
     records: int | None
     """How many records only it has; None if that is not known."""
@@ -19,15 +19,18 @@ class AsideCopy(NamedTuple):
     """The directory, as a text shows it."""
     state: str
     """What it is to the partition."""
+    unloaded: bool = False
+    """Whether a replica here does not load: what that one has is not known to be elsewhere, nor to be lost."""
 
 
 def aside_words(copies: Iterable[AsideCopy]) -> Iterator[str]:
     """Yield which directories have what no replica has, unknown counts first, then the highest."""
     rows = sorted(copies, key=lambda copy: (copy.records is not None, -(copy.records or 0), copy.partition))
     for copy in rows[:NAMED_MAX]:
+        which = "here that loads" if copy.unloaded else "here"
         yield (
-            f"Broker {copy.broker_id} has {record_count(copy.records)} of {copy.partition} that no replica here has, in"
-            f" a directory that no broker serves: {copy.dir} ({copy.state})"
+            f"Broker {copy.broker_id} has {record_count(copy.records)} of {copy.partition} that no replica {which} has,"
+            f" in a directory that no broker serves: {copy.dir} ({copy.state})"
         )
     if len(rows) > NAMED_MAX:
         yield f"Such directories beside these: {len(rows) - NAMED_MAX}"

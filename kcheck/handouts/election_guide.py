@@ -1,6 +1,5 @@
 """plan.md: what to type after whole-cluster trouble, in order, with what each command prints in this release."""
 
-import shlex
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from kcheck.core.election.early_elections import Displaced, by_broker
@@ -9,6 +8,8 @@ from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.replication.leader_costs import total
 from kcheck.handouts.aside_copies import AsideCopy, aside_words
 from kcheck.handouts.group_resets import GroupReset
+from kcheck.handouts.repair_steps import repair_steps
+from kcheck.handouts.shell_words import shell_line, shell_word
 from kcheck.model.cluster import UNCLEAN
 from kcheck.words import NAMED_MAX, agree, counted, partition_name, record_count, some_of
 
@@ -22,6 +23,7 @@ def guide(recovery: Recovery, files: Collection[str], resets: Sequence[GroupRese
     unwanted = [row for row in displaced if row.before is None]
     parts = [
         ["# Recovery plan", f"For Kafka {recovery.release.name}. Read all of it before you start a broker."],
+        repair_steps(recovery.repairs),
         _gaps(recovery, unwanted),
         _costs(recovery, unwanted),
         _settings(recovery),
@@ -60,7 +62,7 @@ def _gaps(recovery: Recovery, unwanted: Sequence[Displaced]) -> list[str]:
 def _aside(recovery: Recovery) -> Iterator[str]:
     """Yield which directories that no broker serves have what no replica has."""
     copies = (
-        AsideCopy(only.records, copy.broker_id, _name(part), shell_word(copy.dir or ""), copy.state)
+        AsideCopy(only.records, copy.broker_id, _name(part), shell_word(copy.dir or ""), copy.state, part.has_unloaded)
         for part, copy in recovery.only_aside
         if (only := copy.only_here) is not None
     )
@@ -295,7 +297,7 @@ def _checks(recovery: Recovery) -> list[str]:
     nothing = "nothing"
     if gone:
         nothing = f"only partitions with replicas on {_brokers(sorted(gone))}"
-    paths = " ".join(map(shell_word, recovery.paths))
+    paths = shell_line(recovery.paths)
     return [
         "## Check",
         f"Wait until this prints {nothing}:",
@@ -371,18 +373,3 @@ def _name(partition: PartitionElection) -> str:
 
 def _brokers(numbers: Sequence[int]) -> str:
     return f"{agree(len(numbers), 'broker', 'brokers')} {', '.join(map(str, numbers))}"
-
-
-def shell_word(text: str) -> str:
-    """Return a text as one word of a shell command; what cannot be printed is escaped as bash does it."""
-    if text.isprintable():
-        return shlex.quote(text)
-    return "$'" + "".join(map(_escaped, text)) + "'"
-
-
-def _escaped(character: str) -> str:
-    if character in "'\\":
-        return f"\\{character}"
-    if character.isprintable():
-        return character
-    return "".join(f"\\x{byte:02x}" for byte in character.encode(errors="surrogatepass"))

@@ -13,5 +13,6 @@ and proofs, or the reason why a finding has no repair. Nothing is written: edite
 - `premised_starts`: Which premises of these starts are refuted, without the plan and with it?
 - `least_steps`: Which steps does the next start need, and which findings does the broker heal itself?
 - `operations`: Which operation does each path get, with which digests?
+- `first_repairs`: Which repairs come before an election, and what does it cost after them?
 - `plan_report`: Which rows does a plan have, or the result of apply and undo?
 """

@@ -1,6 +1,7 @@
 """What text and HTML both say of elections: words for gaps, cells of tables, and the logs side by side."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kcheck.core.election.broker_losses import BrokerLoss
@@ -9,8 +10,10 @@ from kcheck.core.election.plans import BrokerGap, Candidate, CopyState, Partitio
 from kcheck.core.election.plans import harm as harm_of
 from kcheck.core.election.scenarios import Scenario
 from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts
+from kcheck.documents.first_repairs import why_first
 from kcheck.documents.premises import losing_premises
 from kcheck.handouts.aside_copies import AsideCopy, aside_words
+from kcheck.handouts.repair_steps import commands
 from kcheck.model.cluster import ClusterImage
 from kcheck.replicas.elect import ClusterElection
 from kcheck.screen.page import bound_cell, cell, known, size
@@ -26,7 +29,12 @@ PARTITION_TITLES = ("partition", "isr", "elr", "elected now", "best", "lost", "c
 LOSS_TITLES = ("broker lost for good", "survived", "partitions", "offline", "only copies", "lost", "committed")
 CLUSTER_TITLES = ("cluster", "start in this order", "lost if all start", "committed", "offline", "best", "not survived")
 CANDIDATE_TITLES = ("broker", "election", "log end", "lost", "committed", "refetch", "open txns", "groups beyond")
-_WAYS = {"start-all": "start all that is here", "best": "best leaders", "kafka-unclean": "unclean elections on now"}
+_WAYS = {
+    "start-all": "start all that is here",
+    "start-all-unrepaired": "start all, without the repair",
+    "best": "best leaders",
+    "kafka-unclean": "unclean elections on now",
+}
 """The scenarios in words. In the others, `broker-N-first`, a broker leads even where that needs an unclean election."""
 
 
@@ -34,6 +42,7 @@ def warnings(election: Election) -> Iterator[str]:
     """Yield what the answer does not know: it comes before the verdict."""
     yield from map(gap_words, election.gaps)
     if isinstance(election, ClusterElection):
+        yield from map(why_first, election.repairs)
         yield from losing_premises(election.premises)
     yield from aside_words(_aside(election.partitions))
     if any(partition.registration is None for partition in election.partitions):
@@ -52,6 +61,12 @@ def warnings(election: Election) -> Iterator[str]:
     if len(election.fenced) > 1:
         text = f"By the metadata brokers {brokers_of(election.fenced)} still run: whom the controller keeps in sync"
         yield f"{text} depends on the order in which it fences them; kcheck assumes this one."
+
+
+def repair_commands(election: Election) -> Iterator[str]:
+    """Yield the commands of the repairs that come first."""
+    if isinstance(election, ClusterElection):
+        yield from chain.from_iterable(map(commands, election.repairs))
 
 
 def _controller_words(image: ClusterImage, *, kraft: bool) -> Iterator[str]:
@@ -80,7 +95,8 @@ def _aside(partitions: Sequence[PartitionElection]) -> Iterator[AsideCopy]:
         for copy in partition.candidates:
             only = copy.only_here
             if only is not None and only.records != 0:
-                yield AsideCopy(only.records, copy.broker_id, name_of(partition), cell(copy.dir), copy.state)
+                name, place = name_of(partition), cell(copy.dir)
+                yield AsideCopy(only.records, copy.broker_id, name, place, copy.state, partition.has_unloaded)
 
 
 def name_of(partition: PartitionElection) -> str:

@@ -22,6 +22,7 @@ from kcheck.renderers._election_rows import (
     name_of,
     offsets,
     partition_cells,
+    repair_commands,
     scenario_cells,
     warnings,
 )
@@ -63,6 +64,10 @@ def _election(report: Report, answer: Election, page: Page) -> None:
     page.line()
     page.wrapped(answer.verdict, style="bold")
     page.line()
+    for command in (steps := [*repair_commands(answer)]):
+        page.line(f"  {command}")
+    if steps:
+        page.line()
     page.table(SCENARIO_TITLES, [scenario_cells(scenario) for scenario in answer.scenarios])
     _losses(answer, page) if not isinstance(answer, ClusterElection) else _saved(answer, page)
     if answer.written:

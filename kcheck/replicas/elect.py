@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Self
 
 from kcheck.core.election.election import BrokerStart, fencing_order
+from kcheck.core.election.first_repairs import FirstRepair
 from kcheck.core.election.plans import (
     BrokerGap,
     CopyState,
@@ -17,10 +18,13 @@ from kcheck.core.election.plans import (
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, scenarios
 from kcheck.core.election.start_order import StartOrder
+from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.disk.new_files import NewFiles
+from kcheck.disk.tree import Tree
 from kcheck.documents.answer import COMPARED_COUNT_MAX, BrokerAnswer, Outcomes, name_of
 from kcheck.documents.election import controller_row, election_body
 from kcheck.documents.election_verdict import verdict
+from kcheck.documents.first_repairs import repair_row
 from kcheck.documents.premises import premise_rows
 from kcheck.errors import UsageError
 from kcheck.handouts.election_files import files_of
@@ -40,6 +44,11 @@ from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_at_hand import image_at_hand
 from kcheck.views.targets import TargetKind, directory_wanted, paths_of, replica_targets
 from kcheck.words import partition_name
+
+_AS_THEY_LIE: Mapping[str, Tree] = {}
+_KINDS = {
+    "scenarios": "scenario", "partitions": "partition", "gaps": "gap", "premises": "premise", "repairs": "repair",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +109,10 @@ class ClusterElection(BrokerAnswer):
     """The arguments that name the brokers."""
     premises: tuple[JudgedPremise, ...] = ()
     """What the answer rests on."""
+    predicted: Mapping[str, LogDirPrediction] = field(default_factory=dict)
+    """The next starts of the log dirs, by the paths of the targets."""
+    repairs: tuple[FirstRepair, ...] = ()
+    """The repairs that come before any start: the answer is for the log dirs as these leave them."""
     saved: tuple[SavedReplica, ...] = ()
     """What was saved of each replica that some candidate's election would cut."""
     saved_in: str | None = None
@@ -120,8 +133,11 @@ class ClusterElection(BrokerAnswer):
 
     @property
     def is_safe(self) -> bool:
-        """Whether every partition has a recommended leader under which no committed record is lost, as is known."""
-        return is_safe(self.partitions)
+        """Whether every partition has a recommended leader under which no committed record is lost, as is known.
+
+        A cluster that is to be repaired first is not safe yet.
+        """
+        return not self.repairs and is_safe(self.partitions)
 
     def with_plan(self, out: str) -> Self:
         """Return the answer once its plan is written to a directory: files for Kafka's tools, and for people.
@@ -139,6 +155,7 @@ class ClusterElection(BrokerAnswer):
             paths=self.arguments,
             folder=out,
             saved=self.saved_in,
+            repairs=self.repairs,
         )
         return replace(self, written=write_plan(recovery, apart_from=self.checked))
 
@@ -182,11 +199,18 @@ class ClusterElection(BrokerAnswer):
                 ),
                 **controller_row(self.image, kraft=self.kraft),
                 "running_in_metadata": self.fenced,
+                "repairs": tuple(map(repair_row, self.repairs)),
                 "saved": tuple(map(_saved_row, self.saved)),
                 "written": self.written,
                 "premises": premise_rows(self.premises),
             },
-            kinds={"scenarios": "scenario", "partitions": "partition", "gaps": "gap", "premises": "premise"},
+            kinds={
+                "scenarios": "scenario",
+                "partitions": "partition",
+                "gaps": "gap",
+                "premises": "premise",
+                "repairs": "repair",
+            },
         )
 
 
@@ -207,16 +231,23 @@ def _saved_row(saved: SavedReplica) -> Row:
 
 
 def elect(
-    arguments: list[str], question: ElectionQuestion, *, wanted: PartitionFilter, release: Release
+    arguments: list[str],
+    question: ElectionQuestion,
+    *,
+    wanted: PartitionFilter,
+    release: Release,
+    trees: Mapping[str, Tree] = _AS_THEY_LIE,
 ) -> ClusterElection:
-    """Return who should lead the partitions of the brokers in the paths.
+    """Return who should lead the partitions of the brokers in the paths, without any repair before.
 
+    `trees` are what log dirs are read from, by path, where that is not the disk: log dirs that are not repaired yet.
     UsageError: a path is a file, a log dir has no broker id, or a broker is both here and dead.
     """
     targets = replica_targets(arguments)
     for target in targets:
         if target.kind is TargetKind.FILE:
             raise directory_wanted(target, "an election")
+    targets = tuple(target._replace(tree=trees.get(target.log_dir, target.tree)) for target in targets)
     require_match(targets, wanted)
     log_dirs = LogDirs(release)
     image = image_at_hand(targets, question.metadata, log_dirs)
@@ -265,6 +296,7 @@ def elect(
         checked=paths_of(targets),
         arguments=tuple(arguments),
         premises=directories.premises,
+        predicted=directories.starts,
     )
 
 

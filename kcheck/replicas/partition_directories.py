@@ -56,6 +56,8 @@ class PartitionDirectories:
             starts.append(start_of(target, options, collected, self._log_dirs))
         judged, self.premises = judged_starts(targets, starts, options, self._log_dirs, collected, one_cluster=True)
         predicted = list(judged)
+        self.starts = {target.path: start for target, start in zip(targets, predicted, strict=True)}
+        """The predicted starts, by the paths of the targets."""
         self._starts = {
             (target.path, row.dir): row
             for target, start in zip(targets, predicted, strict=True)

@@ -39,6 +39,7 @@ ANSWERS = {
     "elect": ("elect", "1=outrun1", "2=outrun2", "3=outrun3"),
     "elect-dead": ("elect", "2=outrun2", "3=outrun3", "--dead", "1"),
     "elect-many": ("elect", "1=diverged1", "2=diverged2"),
+    "elect-repair": ("elect", "1=zeroed1", "2=outrun2", "3=outrun3"),
     "elect-unknown": ("elect", "data1", "data2", "--kafka", "4.3"),
     "verify": ("verify", "plan", "1=diverged1", "2=diverged2"),
     "cluster": ("cluster", "node1", "node2"),
@@ -117,6 +118,8 @@ def log_dirs() -> Iterator[None]:
         for number in (1, 2, 3):
             outrun = FIXTURES.parent / "clusters" / "4.3.1" / "outrun" / f"broker-{number}" / "data1"
             shutil.copytree(outrun, f"outrun{number}")
+        shutil.copytree("outrun1", "zeroed1")
+        write(Path("zeroed1", "orders-0"), {"leader-epoch-checkpoint": bytes(8)})
         shutil.copytree(FIXTURES.parent / "zookeeper" / "3.9.2-migration", "zookeeper")
         yield
 

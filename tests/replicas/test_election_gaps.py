@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 import kcheck
+from kcheck.replicas.elect import ElectionQuestion
+from kcheck.replicas.elect import elect as elect_as_it_lies
 from tests.builders import log_dir, partition_dir, run
 from tests.cli.command import kcheck as command
 from tests.docs import incidents
@@ -65,9 +67,11 @@ def test_groups_beyond_logs_that_all_end_alike(killed: Path) -> None:
 
 
 def test_a_broker_that_aborts_leads_nothing(tmp_path: Path) -> None:
-    """It is a gap of the picture and in no order of starts; its files are read all the same."""
+    """It is a gap of the picture and in no order of starts; its files are read all the same. No plan moves a link."""
     shutil.copytree(OUTRUN, tmp_path, dirs_exist_ok=True)
-    (tmp_path / "broker-1" / "data1" / "no partition").mkdir()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (tmp_path / "broker-1" / "data1" / "no partition").symlink_to(elsewhere)
     said = answer(tmp_path, "orders")
     assert said["start_order"] == [2, 3]
     (gap,) = said["gaps"]
@@ -79,20 +83,25 @@ def test_a_broker_that_aborts_leads_nothing(tmp_path: Path) -> None:
     shown = command("elect", *(f"{number}={tmp_path}/broker-{number}" for number in (1, 2, 3)))
     assert "broker 1 holds 1 replica and does not start: " in " ".join(shown.out.split())
     for number in (2, 3):
-        (tmp_path / f"broker-{number}" / "data1" / "no partition").mkdir()
+        (tmp_path / f"broker-{number}" / "data1" / "no partition").symlink_to(elsewhere)
     said = answer(tmp_path, "orders")
     assert (said["start_order"], said["partitions"][0]["best"]) == ([], None)
     assert said["verdict"].startswith("No broker here starts.")
 
 
 def test_replicas_of_an_offline_log_dir_cannot_lead(killed: Path) -> None:
-    """Those of the other log dir can; the broker starts."""
+    """Those of the other log dir can; the broker starts. A repair comes first where there is one."""
     (killed / "broker-1" / "data2" / "recovery-point-offset-checkpoint").write_text("x\n")
-    said = answer(killed, "codecs")
+    paths = [f"{number}={killed}/broker-{number}" for number in (1, 2, 3)]
+    only, release = kcheck.PartitionFilter(topics=("codecs",)), kcheck.release(paths=paths)
+    said = elect_as_it_lies(paths, ElectionQuestion(), wanted=only, release=release).to_dict()
     assert said["start_order"] == [1, 2, 3]
     assert candidates(said)[1]["problem"].startswith("its log dir goes offline: recovery-point-offset-checkpoint")
     assert said["partitions"][0]["best"] == 2
     assert candidates(answer(killed, "segments"))[1]["problem"] is None
+    repaired = answer(killed, "codecs")
+    assert [row["broker_id"] for row in repaired["repairs"]] == [1]
+    assert candidates(repaired)[1]["problem"] is None
 
 
 def test_nothing_is_recommended_where_a_replica_is_not_known() -> None:

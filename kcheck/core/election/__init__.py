@@ -8,6 +8,7 @@ with their losses, start orders, and the recovery plan; `documents.election_verd
 - `scenarios`: What does each way to continue cost the cluster?
 - `start_order`: In which order should the brokers start?
 - `early_elections`: Which partitions need an unclean election while the brokers start?
+- `first_repairs`: Which brokers are to be repaired before any of them starts, and what is lost without that?
 - `broker_losses`: Which records are lost with a broker that never returns?
 - `recovery_plan`: Which steps does `elect` recommend, and how should the cluster look after each step?
 """

@@ -76,7 +76,7 @@ class Candidate(NamedTuple):
     groups_beyond: int | None = None
     """Consumer groups that have committed an offset beyond its log end; None if no offsets are at hand."""
     only_here: Amounts | None = None
-    """Of a copy that no broker serves: what no replica here has; None of a replica, or if that is not known."""
+    """Of a copy that no broker serves: what no replica that loads has; None of a replica, or if that is not known."""
     loses_no_more_than: tuple[int, ...] = ()
     """The other candidates that have no record which this one lacks: it costs no more than they do."""
     strangers: int = 0
@@ -125,6 +125,11 @@ class PartitionElection(NamedTuple):
         """Whether the cluster has the partition, as far as is known: it has a replica, not only leftovers of one."""
         served = (CopyState.CURRENT, CopyState.MISSING)
         return self.registration is not None or any(candidate.state in served for candidate in self.candidates)
+
+    @property
+    def has_unloaded(self) -> bool:
+        """Whether a replica here does not load: what it holds is in no comparison."""
+        return any(row.problem is not None and row.state is CopyState.CURRENT for row in self.candidates)
 
     @property
     def leaders(self) -> dict[int, Candidate]:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from kcheck.core.election.early_elections import Displaced, displaced
 from kcheck.core.election.election import BrokerStart
+from kcheck.core.election.first_repairs import FirstRepair
 from kcheck.core.election.plans import Candidate, PartitionElection
 from kcheck.core.replication.dialogue import Status
 from kcheck.core.replication.truncation_plans import FollowerPlan, OffsetRange, TruncationPlan
@@ -39,6 +40,8 @@ class Recovery(NamedTuple):
 
     by_run: bool = False
     """Whether tables of a fleet decided, without the logs."""
+    repairs: tuple[FirstRepair, ...] = ()
+    """The repairs that come before any start: all else is for the log dirs after them."""
 
     @property
     def live(self) -> tuple[int, ...]:

@@ -18,6 +18,7 @@ from kcheck.renderers._election_rows import (
     name_of,
     offsets,
     partition_cells,
+    repair_commands,
     scenario_cells,
     warnings,
 )
@@ -44,6 +45,9 @@ def page(report: Report) -> Iterator[Html]:
         f'<header><h1>Who should lead</h1>\n<p class="facts">Elections of Kafka {text(report.kafka)}</p>\n'
         f"{notes}<p><strong>{text(answer.verdict)}</strong></p></header>\n<main>\n"
     )
+    steps = "\n".join(map(text, repair_commands(answer)))
+    if steps:
+        yield _section("repairs", "Repair first", f"<pre>{steps}</pre>\n")
     ways = _table("ways", "What each way to go on loses", SCENARIO_TITLES, map(scenario_cells, answer.scenarios))
     yield _section("ways", "Ways to go on", ways)
     rows = answer.partitions

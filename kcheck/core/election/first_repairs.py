@@ -1,0 +1,46 @@
+"""A repair that comes before any start: a broker that it makes able to serve its logs takes part in the elections."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from kcheck.core.election.plans import Candidate, PartitionElection, best_candidate
+from kcheck.core.replication.leader_costs import UNKNOWN, Amounts
+
+
+class FirstRepair(NamedTuple):
+    """The repair of one broker."""
+
+    broker_id: int
+    """The broker."""
+    arguments: tuple[str, ...]
+    """The arguments of `kcheck repair` that plan it, without the name of the plan file."""
+    operations: int
+    """How many operations the plan has."""
+    bytes: int
+    """How many bytes it writes."""
+    why: str
+    """What the start of the broker does without it, as a clause."""
+
+
+def unrepaired(now: Sequence[PartitionElection], then: Sequence[PartitionElection]) -> Iterator[PartitionElection]:
+    """Yield the partitions as they are `now`, with all that they lose by what is at hand `then`, after the repairs.
+
+    A log that does not load before a repair holds records too: who leads without them loses them.
+    """
+    repaired = {(row.topic, row.partition): row.leaders for row in then}
+    for row in now:
+        leaders = repaired.get((row.topic, row.partition), {})
+        candidates = tuple(_with_all_lost(candidate, leaders.get(candidate.broker_id)) for candidate in row.candidates)
+        best = None if row.best is None else best_candidate(candidates)
+        yield row._replace(candidates=candidates, best=None if best is None else best.broker_id)
+
+
+def _with_all_lost(candidate: Candidate, then: Candidate | None) -> Candidate:
+    """Return a candidate with the greater of its losses, each of which counts some of what is at hand."""
+    if then is None or candidate.lost is None or then.lost is None:
+        return candidate
+    return candidate._replace(lost=max(candidate.lost, then.lost, key=_upper))
+
+
+def _upper(lost: Amounts) -> tuple[int, ...]:
+    return tuple(UNKNOWN if count is None else count for count in (lost.upper_records, lost.upper_committed))

@@ -1,0 +1,38 @@
+"""The commands of the repairs that come before the start of any broker."""
+
+from collections.abc import Iterator, Sequence
+
+from kcheck.core.election.first_repairs import FirstRepair
+from kcheck.handouts.shell_words import shell_line
+from kcheck.words import agree
+
+
+def commands(repair: FirstRepair) -> tuple[str, str]:
+    """Return what plans a repair, and what applies the plan."""
+    name = f"broker-{repair.broker_id}"
+    return (
+        shell_line(["kcheck", "repair", *repair.arguments, "-o", f"{name}.json"]),
+        f"kcheck apply {name}.json --backup {name}.backup",
+    )
+
+
+def repair_steps(repairs: Sequence[FirstRepair]) -> list[str]:
+    """Return the part of plan.md that comes before all others; nothing where there is nothing to repair."""
+    if not repairs:
+        return []
+    brokers = agree(len(repairs), "this broker", "these brokers")
+    return [
+        f"## Repair {brokers} first",
+        (
+            f"All else in this plan is for the log dirs as the repairs leave them. Before you start any broker, repair "
+            f"{brokers}. `kcheck apply` asks you to type `apply`, and keeps what it replaces for `kcheck undo`."
+        ),
+        *_steps(repairs),
+        "Run `kcheck elect` on the same paths again: it names no repair any more.",
+    ]
+
+
+def _steps(repairs: Sequence[FirstRepair]) -> Iterator[str]:
+    for repair in repairs:
+        yield f"Broker {repair.broker_id}: without the repair {repair.why}."
+        yield "\n".join(("```sh", *commands(repair), "```"))

@@ -1,0 +1,272 @@
+"""`kcheck elect` with repairs: which brokers a repair without loss makes able, and what the elections cost after it.
+
+A broker that does not start, a log dir that goes offline, and a log that the start cuts give up records and replicas.
+Where `kcheck repair` has a plan for one that discards nothing, the answer is for the log dirs as the plan leaves them,
+and the repair is its first step. No plan is carried out: the log dirs are read through it.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+from kcheck.core.election.first_repairs import FirstRepair, unrepaired
+from kcheck.core.election.scenarios import Scenario, scenarios
+from kcheck.core.start.predictions import LogCut, LogDirPrediction, PartitionPrediction
+from kcheck.core.start.startup import Outcome
+from kcheck.disk.paths import absolute, join
+from kcheck.disk.planned import PlannedTree
+from kcheck.disk.tree import Tree
+from kcheck.documents.first_repairs import repair_words
+from kcheck.dumps.entries import crc32c_of
+from kcheck.errors import PlanError, UsageError
+from kcheck.model.names import LIVE, parse_directory
+from kcheck.model.plan import FileOp, Patch, Plan, SetAside, Write, place_of
+from kcheck.model.release import Release
+from kcheck.model.report import PartitionFilter
+from kcheck.model.unreadable import UnreadableError
+from kcheck.records.batch import HEADER, OVERHEAD
+from kcheck.replicas.elect import ClusterElection, ElectionQuestion
+from kcheck.replicas.elect import elect as elect_as_it_lies
+from kcheck.startup.log_manager import StartOptions
+from kcheck.views.targets import Target, replica_targets
+from kcheck.words import partition_name, record_count, some_of
+
+if TYPE_CHECKING:
+    from kcheck.plans.repair import RepairPlan
+
+_FAILED = (Outcome.ABORT, Outcome.OFFLINE)
+_CRC_FROM = 21
+"""Where the bytes of a batch begin that its CRC covers."""
+
+
+class _Broker(NamedTuple):
+    """The log dirs of one broker."""
+
+    number: int
+    arguments: tuple[str, ...]
+    """What names them, for a command about this broker alone."""
+    targets: tuple[Target, ...]
+    starts: tuple[LogDirPrediction, ...]
+    """What the next start makes of each as it lies."""
+
+
+class _Planned(NamedTuple):
+    """The repair of one broker, and what it makes of the log dirs."""
+
+    repair: FirstRepair
+    trees: Mapping[str, Tree]
+    """The log dirs as the plan leaves them, by path."""
+    aside: tuple[str, ...]
+    """`BROKER=PATH`: the directories that the plan moves out of the log dirs."""
+
+
+def elect(
+    arguments: list[str], question: ElectionQuestion, *, wanted: PartitionFilter, release: Release
+) -> ClusterElection:
+    """Return who should lead the partitions of the brokers in the paths, after the repairs that come first.
+
+    UsageError: a path is a file, a log dir has no broker id, or a broker is both here and dead.
+    """
+    now = elect_as_it_lies(arguments, question, wanted=wanted, release=release)
+    planned = tuple(_planned(now, wanted))
+    while planned:
+        trees = {path: tree for row in planned for path, tree in row.trees.items()}
+        aside = replace(question, aside=(*question.aside, *chain.from_iterable(row.aside for row in planned)))
+        then = elect_as_it_lies(arguments, aside, wanted=wanted, release=release, trees=trees)
+        able = tuple(row for row in planned if row.repair.broker_id in then.starts)
+        if able == planned:
+            return _repaired_first(now, then, tuple(row.repair for row in planned))
+        planned = able  # What keeps the others from starting is no damage of files.
+    return now
+
+
+def _repaired_first(
+    now: ClusterElection, then: ClusterElection, repairs: tuple[FirstRepair, ...]
+) -> ClusterElection:  # fmt: skip
+    """Return the answer `then`, after the repairs, with what is lost without them."""
+    rows = tuple(unrepaired(now.partitions, then.partitions))
+    without = _by_name(scenarios(rows, now.starts, now.order.brokers))
+    first, *others = then.scenarios
+    words = repair_words(repairs, without=without, then=_by_name(then.scenarios))
+    return replace(
+        then,
+        question=now.question,
+        collected=now.collected,
+        verdict=f"{words} {then.verdict}",
+        scenarios=(first, without[first.name]._replace(name=f"{first.name}-unrepaired"), *others),
+        repairs=repairs,
+    )
+
+
+def _by_name(rows: Iterable[Scenario]) -> dict[str, Scenario]:
+    return {row.name: row for row in rows}
+
+
+def _planned(now: ClusterElection, wanted: PartitionFilter) -> Iterator[_Planned]:
+    """Yield the repairs that a broker needs first, and that lose nothing."""
+    for broker in _brokers(now):
+        dirs, failed = _troubled(broker), _failed(broker.starts)
+        # Where the partitions that fail do not explain it, the whole broker is looked at.
+        for only in (*([dirs] if dirs else []), *([()] if failed else [])):
+            planned = _repair_of(broker, PartitionFilter(partitions=only) if only else wanted, now)
+            if planned is not None:
+                yield planned
+                break
+
+
+def _brokers(now: ClusterElection) -> Iterator[_Broker]:
+    """Yield the brokers of which a log dir is among the arguments."""
+    of_argument = {argument: replica_targets([argument]) for argument in now.arguments}
+    for number in now.brokers:
+        arguments: dict[str, None] = {}
+        targets: dict[str, Target] = {}
+        for argument, named in of_argument.items():
+            own = [target for target in named if _number(target, now.predicted) == number]
+            targets |= {target.path: target for target in own}
+            whole = len(own) == len(named)
+            arguments |= dict.fromkeys([argument] if whole else [f"{number}={target.path}" for target in own])
+        starts = tuple(now.predicted[path] for path in targets)
+        yield _Broker(number, tuple(arguments), tuple(targets.values()), starts)
+
+
+def _number(target: Target, starts: Mapping[str, LogDirPrediction]) -> int | None:
+    start = starts.get(target.path)
+    return None if start is None else start.broker_id if target.broker_id is None else target.broker_id
+
+
+def _failed(starts: Iterable[LogDirPrediction]) -> set[str]:
+    """Return the log dirs that the start does not load."""
+    return {start.path for start in starts if start.outcome in _FAILED}
+
+
+def _troubled(broker: _Broker) -> tuple[str, ...]:
+    """Return the partitions of which a repair may know better, as TOPIC-N.
+
+    The start does not load them, cuts more than a torn end, or finds two directories of one partition.
+    """
+    rows = [
+        (target, row) for target, start in zip(broker.targets, broker.starts, strict=True) for row in start.partitions
+    ]
+    live = (row.directory for _, row in rows if row.directory.state in LIVE)
+    places = Counter((directory.topic, directory.partition) for directory in live)
+    return tuple(
+        dict.fromkeys(
+            partition_name(row.directory.topic, row.directory.partition)
+            for target, row in rows
+            if _is_troubled(target, row) or places[row.directory.topic, row.directory.partition] > 1
+        )
+    )
+
+
+def _is_troubled(target: Target, row: PartitionPrediction) -> bool:
+    if row.outcome in _FAILED or row.fails_later or row.unread:
+        return True
+    cuts = () if row.log is None else row.log.cuts
+    loses = row.lost is not None or row.unproven is not None
+    return loses and (not cuts or any(_may_be_patched(target, row.dir, cut) for cut in cuts))
+
+
+def _may_be_patched(target: Target, name: str, cut: LogCut) -> bool:
+    """Whether the bytes that a start cuts begin with a whole batch: a wrong field before its CRC can be put right.
+
+    No repair without loss helps a torn or corrupt batch, and its log may be large.
+    """
+    try:
+        with target.tree.directory(join(target.log_dir, name)).open(cut.name) as source:
+            header = source.pread(HEADER.size, cut.position)
+            if len(header) < HEADER.size:
+                return False
+            fields = dict(zip(HEADER.names, HEADER.unpack_from(header), strict=True))
+            end = cut.position + OVERHEAD.size + fields["batch_size"]
+            is_whole = cut.position + HEADER.size <= end <= source.size
+            return bool(is_whole and crc32c_of(source, cut.position + _CRC_FROM, end) == fields["crc"])
+    except UnreadableError:
+        return True
+
+
+def _repair_of(broker: _Broker, wanted: PartitionFilter, now: ClusterElection) -> _Planned | None:
+    """Return the repair of a broker; None if nothing can be repaired without loss, or if it would change nothing."""
+    found = _plan_of(broker, wanted, now)
+    if found is None:
+        return None
+    few = _touched(found.plan)
+    if few and len(few) < len(wanted.partitions):
+        narrow = wanted._replace(partitions=few)
+        again = _plan_of(broker, narrow, now)
+        if again is not None and again.plan.operations == found.plan.operations:
+            found, wanted = again, narrow
+    said = now.release.evidence
+    arguments = (
+        *broker.arguments,
+        *chain.from_iterable(("--topic", name) for name in wanted.topics),
+        *chain.from_iterable(("--partition", name) for name in wanted.partitions),
+        *chain.from_iterable(("--metadata", path) for path in now.question.metadata),
+        *(("--kafka", now.release.name) if said is None or said.given else ()),
+    )
+    operations = found.plan.operations
+    size = sum(map(_written, operations))
+    repair = FirstRepair(broker.number, arguments, len(operations), size, _why(broker, now))
+    return _as_planned(broker, found.plan, repair)
+
+
+def _plan_of(broker: _Broker, wanted: PartitionFilter, now: ClusterElection) -> "RepairPlan | None":
+    """Return what `kcheck repair` plans for a broker; None if it plans nothing, or nothing that helps the start."""
+    from kcheck.plans.repair import repair  # the rules and all they need: only where a start is not clean
+    from kcheck.views.broker_settings import settings_of
+
+    arguments = [*broker.arguments]
+    settings = settings_of(arguments, None, (), now.release)
+    options = StartOptions(None, settings, now.release, wanted, metadata=now.question.metadata)
+    try:
+        found = repair(arguments, [], options, accept_loss=False)
+    except (UsageError, PlanError):
+        return None
+    saves = any(row.saved or (row.start_loses is not None and row.plan_loses is None) for row in found.losses)
+    is_better = saves or _failed(found.starts) < _failed(broker.starts)
+    return found if found.plan.operations and is_better else None
+
+
+def _touched(plan: Plan) -> tuple[str, ...]:
+    """Return the partitions whose directories a plan changes, as TOPIC-N; none if it changes anything else."""
+    names: dict[str, None] = {}
+    for operation in plan.operations:
+        place = place_of(operation.path, plan.log_dirs)
+        directory = None if place is None else parse_directory(place[1][0])
+        if directory is None:
+            return ()
+        names[partition_name(directory.topic, directory.partition)] = None
+    return tuple(names)
+
+
+def _written(operation: FileOp) -> int:
+    """Return how many bytes an operation writes."""
+    if isinstance(operation, Patch):
+        return sum(len(change.new) for change in operation.changes)
+    return operation.after.size if isinstance(operation, Write) else 0
+
+
+def _as_planned(broker: _Broker, plan: Plan, repair: FirstRepair) -> _Planned:
+    """Return a repair with the log dirs as its plan leaves them, by the paths that the user gave."""
+    places = {absolute(target.tree.real(target.log_dir)): target.log_dir for target in broker.targets}
+    aside = []
+    for operation in plan.operations:
+        place = place_of(operation.path, places)
+        if isinstance(operation, SetAside) and operation.directory and place is not None:
+            aside.append(f"{broker.number}={join(places[place[0]], *place[1])}")
+    trees = {target.log_dir: PlannedTree(target.tree, places, plan.operations) for target in broker.targets}
+    return _Planned(repair, trees, tuple(aside))
+
+
+def _why(broker: _Broker, now: ClusterElection) -> str:
+    """Return what the start of a broker does without a repair, as a clause."""
+    failed = [start for start in broker.starts if start.outcome in _FAILED]
+    if broker.number not in now.starts and failed:
+        return f"it does not start: {next(iter(failed[0].reasons), failed[0].outcome)}"
+    if failed:
+        return f"its log dir {failed[0].path} goes offline: {next(iter(failed[0].reasons), failed[0].outcome)}"
+    rows = [row for start in broker.starts for row in start.partitions if row.lost is not None]
+    at_least = sum(row.lost.at_least for row in rows if row.lost is not None)
+    exact = at_least if all(row.lost is None or row.lost.records is not None for row in rows) else None
+    return f"its start loses {record_count(exact, at_least)} of {some_of([row.dir for row in rows])}"

@@ -1,0 +1,65 @@
+"""Which brokers to repair first, and what that changes, in sentences."""
+
+import pytest
+
+from kcheck.core.election.first_repairs import FirstRepair
+from kcheck.core.election.scenarios import Scenario
+from kcheck.core.replication.leader_costs import Amounts
+from kcheck.documents.first_repairs import repair_row, repair_words, why_first
+
+THREE = FirstRepair(3, ("3=d3",), 1, 14, "it does not start: orders-0 cannot be read")
+ONE, TWO = (FirstRepair(number, (f"{number}=d",), 1, 0, "it does not start") for number in (1, 2))
+
+
+def ways(best: Amounts, offline: int = 0, waiting: int = 0) -> dict[str, Scenario]:
+    """Return the ways to go on, of which a sentence names two."""
+    return {
+        "best": Scenario("best", best, offline),
+        "start-all": Scenario("start-all", Amounts(), waiting),
+    }
+
+
+NOTHING, LOST = ways(Amounts()), Amounts(20, 20, 200)
+ALL_LOST, LEADS = "20 records are lost, all of them committed", "that can lead"
+
+
+@pytest.mark.parametrize(
+    ("repairs", "without", "then", "first", "changes"),
+    [
+        (
+            [THREE], ways(LOST, waiting=14), NOTHING, "broker 3 (1 step, 14 bytes): then nothing is lost",
+            f"{ALL_LOST}; 14 partitions get no leader without an unclean election",
+        ),
+        (
+            [ONE, TWO], ways(Amounts(), 3, 3), NOTHING,
+            "brokers 1 and 2 (1 step each): then every partition has a leader, and nothing is lost",
+            "3 partitions have no replica that can lead",
+        ),
+        (
+            [ONE, THREE._replace(operations=2)], ways(LOST, 2, 2), ways(LOST, 1, 1),
+            f"brokers 1 (1 step) and 3 (2 steps, 14 bytes): then 1 partition has no replica {LEADS}, and {ALL_LOST}",
+            f"2 partitions have no replica {LEADS}, and {ALL_LOST}",
+        ),
+        ([ONE], NOTHING, NOTHING, "broker 1 (1 step): then nothing is lost", None),
+        (
+            [ONE], ways(Amounts(), waiting=1), NOTHING, "broker 1 (1 step): then nothing is lost",
+            "1 partition gets no leader without an unclean election",
+        ),
+    ],
+)  # fmt: skip
+def test_what_repairs_change(
+    repairs: list[FirstRepair], without: dict[str, Scenario], then: dict[str, Scenario], first: str, changes: str | None
+) -> None:
+    said = f"First repair {first} under the best leaders." + (f" Without that, {changes}." if changes else "")
+    assert said == repair_words(repairs, without=without, then=then)
+
+
+def test_one_repair() -> None:
+    """As a row, and as the sentence that the answer begins with."""
+    assert repair_row(THREE) == {
+        "broker_id": 3, "arguments": ("3=d3",), "operations": 1, "bytes": 14,
+        "why": "it does not start: orders-0 cannot be read",
+    }  # fmt: skip
+    assert why_first(THREE) == (
+        "broker 3 is to be repaired first: without that it does not start: orders-0 cannot be read"
+    )
