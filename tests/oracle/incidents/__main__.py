@@ -1,21 +1,22 @@
-"""`python -m tests.oracle.incidents --seed N --count K --release V [--mode zk] [--kinds a,b] [--dir FOLDER]`.
+"""`python -m tests.oracle.incidents --seed N --count K --release V`: makes incidents on real brokers and asks kcheck.
 
-Makes incidents, a few of each cluster, prints a line for each answer that was not right, and a table at last.
+Prints each incident, each answer about it that was not right, and a table of them by kind and verb at last. `--mode zk`
+or `kraft` where a release has both; `--kinds a,b+c` instead of random ones; `--dir` leaves disks, logs and JSON there;
+`--keep FOLDER` packs the incidents as `fixtures/incidents` has them.
 """
 
 import argparse
 import collections
+import json
 import shutil
-import sys
 import tempfile
-import traceback
 from pathlib import Path
 
 from tests.oracle.incidents import lab
 from tests.oracle.incidents.compare import FALSE_GREEN, FALSE_RED, RIGHT, UNKNOWN
 from tests.oracle.incidents.damages.table import BY_NAME
+from tests.oracle.incidents.kept import keep
 
-OF_A_BASE = 6
 ALL = "ALL"
 COLUMNS = (FALSE_GREEN, FALSE_RED, UNKNOWN)
 
@@ -35,7 +36,7 @@ def table(found: list[lab.Incident]) -> str:
         for row in of.verdicts:
             for kind in (*of.kinds, ALL):
                 counts[kind, row.verb][row.verdict] += 1
-    rows = [("kind", "verb", "answers", *COLUMNS)]
+    rows: list[tuple[str, ...]] = [("kind", "verb", "answers", *COLUMNS)]
     rows += [
         (*key, str(of_key.total()), *(str(of_key[name]) for name in COLUMNS))
         for key, of_key in sorted(counts.items())
@@ -53,31 +54,20 @@ def main() -> None:
     parser.add_argument("--mode", default=None)
     parser.add_argument("--kinds", default="")
     parser.add_argument("--dir", default=None)
+    parser.add_argument("--keep", default=None)
     asked = parser.parse_args()
     mode = asked.mode or ("zk" if asked.release < "3.9" else "kraft")
     place = Path(asked.dir or tempfile.mkdtemp())
     place.mkdir(parents=True, exist_ok=True)
     kinds = [tuple(BY_NAME[name] for name in of.split("+")) for of in asked.kinds.split(",") if of]
     found: list[lab.Incident] = []
-    number = 0
-    while len(found) < asked.count and number < asked.count * 4 + 20:
-        seed = f"{asked.seed}-{asked.release}-{mode}-{number // OF_A_BASE}"
-        base = place / f"base-{seed}"
-        try:
-            of, known = lab.base(seed, asked.release, mode, base)
-            name = f"{seed}-{number % OF_A_BASE}"
-            one = lab.incident(name, of, known, base, place / name, kinds[number % len(kinds)] if kinds else None)
-        except Exception:  # noqa: BLE001 - the next one may be made
-            traceback.print_exc(file=sys.stdout)
-            number += OF_A_BASE - number % OF_A_BASE
-            continue
-        number += 1
-        if one is None:
-            continue
+    for one, base in lab.several(asked.seed, asked.release, mode, place, asked.count, kinds):
         found.append(one)
-        lab.write(one, place / f"{name}.json")
+        (place / f"{one.seed}.json").write_text(json.dumps(lab.told(one), indent=1))
         if all(row.verdict == RIGHT for row in one.verdicts):
-            shutil.rmtree(place / f"{name}-run")
+            shutil.rmtree(place / f"{one.seed}-run")
+        if asked.keep:
+            keep(one, base, Path(asked.keep))
         print(line(one), flush=True)
     print(table(found), flush=True)
 

@@ -96,8 +96,8 @@ def predict(folder: Path, subject: str, words: list[str]) -> Answer:
     says: dict[str, Any] = {"error": told} if colour else {}
     if colour is None:
         rows = told["log_dirs"]
-        uncertain = any(row["uncertain"] or "not known" in row["verdict"] for row in rows)
-        colour = GREEN if code == 0 else UNKNOWN if uncertain or code == 3 else RED
+        bad = any(row["outcome"] != "ok" or "lose" in row["verdict"] or "not serve" in row["verdict"] for row in rows)
+        colour = GREEN if code == 0 else RED if bad else UNKNOWN
         says = {
             "verdicts": {row["path"]: row["verdict"] for row in rows},
             "outcomes": sorted({row["outcome"] for row in rows}),
@@ -138,10 +138,8 @@ def elect(folder: Path, words: list[str]) -> Answer:
         return Answer("elect", "cluster", " ".join(words), code, colour, {"error": told})
     scenarios = {row["name"]: row for row in told["scenarios"]}
     start_all = scenarios.get("start-all")
-    lost = start_all and start_all["lost"]["records"]
-    offline = start_all and start_all["offline_partitions"]
-    is_known = lost is not None and offline is not None
-    colour = (RED if code or lost or offline else GREEN) if is_known else UNKNOWN
+    is_green = code == 0 and start_all and start_all["lost"]["records"] == 0 and start_all["offline_partitions"] == 0
+    colour = GREEN if is_green else UNKNOWN if "not known" in told["verdict"] or start_all is None else RED
     says = {
         "verdict": told["verdict"], "start_order": told["start_order"], "start_all": start_all,
         "elects": {f"{row['topic']}-{row['partition']}": row["kafka_elects"] for row in told["partitions"]},

@@ -68,13 +68,12 @@ def _founded(row: Answer, truth: Truth, course: str) -> bool:
     """Whether something of what a red answer is about came true; findings that are not fatal claim no outcome."""
     if [*_start(row, truth)] or not all(truth.started.values()) or any(truth.offline_dirs.values()):
         return True
-    if row.verb in ("PATH", "PATH bare", "check"):
+    if row.verb in ("PATH", "PATH bare", "check") and not [*_losses(truth)]:
         return not any(" fatal " in finding for finding in row.says.get("findings", ()))
     if row.verb == "elect":
         return bool([*_losses(truth)]) or -1 in truth.first.values() or course == "one-by-one"
-    strayed = any("stray" in line.lower() for line in truth.said[row.subject])
-    own = any(path.startswith(f"{row.subject}/") for path in truth.cut)
-    return strayed or own or bool([*_losses(truth)])
+    own = any(path.startswith(f"{row.subject}/") for path in (*truth.cut, *truth.strays))
+    return own or bool([*_losses(truth)])
 
 
 def _claim(row: Answer) -> str:

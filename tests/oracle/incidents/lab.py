@@ -1,7 +1,7 @@
 """One incident from its seed: a base, a damage or two, what kcheck says, what Kafka does."""
 
-import json
 import shutil
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -13,6 +13,9 @@ from tests.oracle.incidents.damages.site import Site
 from tests.oracle.incidents.damages.table import KINDS, Kind
 from tests.oracle.incidents.shapes import Shape, shape
 from tests.oracle.incidents.truth import Truth
+
+OF_A_BASE = 6
+"""Incidents of one cluster."""
 
 COURSES = ("start-all", "start-all", "one-by-one", "preferred", "preferred", "unclean", "repair")
 """What an operator does; the preferred replicas are elected in most of them, as a controller does after 5 minutes."""
@@ -100,6 +103,23 @@ def incident(
     )  # fmt: skip
 
 
+def several(
+    seed: str, release: str, mode: str, place: Path, count: int, kinds: Sequence[tuple[Kind, ...]] = ()
+) -> Iterator[tuple[Incident, Path]]:
+    """Make incidents, some of each cluster, with the folders of those; `kinds` are taken in turn, if there are any."""
+    number = made = 0
+    while made < count and number < 4 * count + 20:
+        name = f"{seed}-{release}-{mode}-{number // OF_A_BASE}"
+        folder = place / f"base-{name}"
+        of, known = base(name, release, mode, folder)
+        name = f"{name}-{number % OF_A_BASE}"
+        one = incident(name, of, known, folder, place / name, kinds[number % len(kinds)] if kinds else None)
+        number += 1
+        if one is not None:
+            made += 1
+            yield one, folder
+
+
 def repaired(folder: Path, of: Shape) -> None:
     """Do what `kcheck repair` and `apply` do on every broker."""
     for name in of.nodes:
@@ -116,8 +136,3 @@ def told(of: Incident) -> dict[str, Any]:
     row["answers"] = [answer._asdict() for answer in of.answers]
     row["verdicts"] = [verdict._asdict() for verdict in of.verdicts]
     return row
-
-
-def write(of: Incident, path: Path) -> None:
-    """Write an incident as JSON."""
-    path.write_text(json.dumps(told(of), indent=1))

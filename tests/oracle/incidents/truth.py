@@ -22,10 +22,11 @@ HANG = 40.0
 LONGEST = 75.0
 
 OFFLINE = re.compile(r"Stopping serving (?:replicas|logs) in dir ([^\s]+)|Disk error while .* in dir ([^\s]+)")
-LOADED = (
-    re.compile(r"Completed load of Log\(dir=(\S+?), .*?logStartOffset=(\d+), logEndOffset=(\d+)"),
-    re.compile(r"dir=(\S+?)[\],].*? Completed load of log with .*? log start offset (\d+) and log end offset (\d+)"),
+LOADED = re.compile(r"Completed load of Log\(dir=(\S+?), .*?logStartOffset=(\d+), logEndOffset=(\d+)")
+LOADED_OLD = re.compile(
+    r"Log partition=(\S+), dir=(\S+)\] Completed load of log .*? log start offset (\d+) and log end offset (\d+)"
 )
+"""Up to 2.7."""
 TELLING = re.compile(r"FATAL|ERROR|Exiting|Halting|stray|truncat|Truncat|WARN .*(?:orrupt|offline|recover)")
 
 
@@ -39,6 +40,8 @@ class Truth(NamedTuple):
     """Log start and log end of each log as its broker loaded it, by the path in the incident."""
     cut: list[str]
     """The logs that lack something at their load that they had before the damage, or that were not loaded at all."""
+    strays: list[str]
+    """Directories that the brokers have set aside."""
     first: dict[str, int]
     """Who leads each partition before any election by hand; -1: nobody."""
     leaders: dict[str, int]
@@ -94,10 +97,8 @@ def _copied(source: Path, target: Path) -> None:
     """Copy a folder with its owners."""
     shutil.copytree(source, target)
     if os.geteuid() == 0:
-        for path in source.rglob("*"):
-            status = path.stat()
-            if status.st_uid:
-                os.chown(target / path.relative_to(source), status.st_uid, status.st_gid)
+        for path in (source, *source.rglob("*")):
+            os.chown(target / path.relative_to(source), path.stat().st_uid, path.stat().st_gid)
 
 
 def _placed(value: str, ports: dict[str, str], folder: Path) -> str:
@@ -130,8 +131,11 @@ def happened(
     """Start the processes in groups; then let the preferred, or unclean, replicas be elected; read everything."""
     begin = time.monotonic()
     processes = {name: of.beside if name == "controller" else of[int(name.split("-")[1])] for name in shape.nodes}
-    for process in processes.values():
-        process.obey_modes()
+    if user := max(
+        (path.stat().st_uid for log_dir in of.dir.glob("*/data*") for path in log_dir.rglob("*")), default=0
+    ):
+        for process in processes.values():
+            process.run_as(user)
     try:
         if shape.mode == "zk":
             of.beside.start()
@@ -157,6 +161,7 @@ def happened(
                 path for path, (start, end) in before.items()
                 if path not in loaded or loaded[path][1] < end or loaded[path][0] > start
             ],
+            strays=sorted(place(path) for path in of.dir.glob("broker-*/data*/*-stray")),
             first=told[0], leaders=told[1], ends=told[2], lost=told[3], groups_lost=told[4],
             said={name: _telling(process, of.dir) for name, process in processes.items()},
             seconds=round(time.monotonic() - begin, 1),
@@ -232,9 +237,10 @@ def _loaded(brokers: dict[str, Process], folder: Path) -> dict[str, list[int]]:
     loaded: dict[str, list[int]] = {}
     for process in brokers.values():
         text = process.log_since_start() if process.log.exists() else ""
-        for pattern in LOADED:
-            for path, start, end in pattern.findall(text):
-                loaded.setdefault(path.replace(f"{folder}/", ""), [int(start), int(end)])
+        rows = LOADED.findall(text)
+        rows += [(f"{log_dir}/{name}", start, end) for name, log_dir, start, end in LOADED_OLD.findall(text)]
+        for path, start, end in rows:
+            loaded.setdefault(path.replace(f"{folder}/", ""), [int(start), int(end)])
     return loaded
 
 

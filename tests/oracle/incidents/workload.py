@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tests.oracle.incidents.client import Client
 from tests.oracle.incidents.shapes import Shape, cluster, portable
@@ -268,7 +268,11 @@ def build(random: Random, shape: Shape, folder: Path) -> Known:
 
 def known(folder: Path) -> Known:
     """Read what `build` has written."""
-    row = json.loads((folder / "known.json").read_text())
+    return parsed(json.loads((folder / "known.json").read_text()))
+
+
+def parsed(row: dict[str, Any]) -> Known:
+    """Return what JSON tells: its keys are texts."""
     row["records"] = {name: {int(at): value for at, value in of.items()} for name, of in row["records"].items()}
     return Known(**row)
 

@@ -178,39 +178,37 @@ def swap_disks(site: Site) -> str | None:
     return f"the disks of {site.broker.name} and {other.name} are swapped"
 
 
-def _chown(path: Path) -> None:
-    os.chown(path, OTHER_USER, OTHER_USER)
-    path.chmod(0o700 if path.is_dir() else 0o600)
+def _by_root(site: Site, path: Path | None) -> str | None:
+    """Give all disks to a user of their own, and one path back to root, as a copy made by root is."""
+    if path is None or os.geteuid():
+        return None
+    for each in (found for log_dir in site.folder.glob("*/data*") for found in (log_dir, *log_dir.rglob("*"))):
+        os.chown(each, OTHER_USER, OTHER_USER)
+    os.chown(path, 0, 0)
+    path.chmod(0o755 if path.is_dir() else 0o644)
+    return f"{place(path)} belongs to root, all else to user {OTHER_USER}"
 
 
-def foreign_segment(site: Site) -> str | None:
-    """Give a segment to another user, whose alone it is."""
+def segment_of_root(site: Site) -> str | None:
+    """Let root own a segment."""
     directory = site.partition()
-    if directory is None or os.geteuid():
-        return None
-    log = site.random.choice(sorted(directory.glob("*.log")))
-    _chown(log)
-    return f"{place(log)} belongs to another user"
+    return _by_root(site, site.random.choice(sorted(directory.glob("*.log"))) if directory else None)
 
 
-def foreign_directory(site: Site) -> str | None:
-    """Give a partition directory to another user."""
-    directory = site.partition()
-    if directory is None or os.geteuid():
-        return None
-    _chown(directory)
-    return f"{place(directory)} belongs to another user"
+def directory_of_root(site: Site) -> str | None:
+    """Let root own a partition directory."""
+    return _by_root(site, site.partition())
 
 
-def foreign_checkpoint(site: Site) -> str | None:
-    """Give a checkpoint to another user."""
-    log_dir = site.log_dir()
-    names = sorted(log_dir.glob("*-offset-checkpoint")) if log_dir else []
-    if not names or os.geteuid():
-        return None
-    path = site.random.choice(names)
-    _chown(path)
-    return f"{place(path)} belongs to another user"
+def checkpoint_of_root(site: Site) -> str | None:
+    """Let root own a checkpoint."""
+    names = [path for log_dir in site.log_dirs for path in sorted(log_dir.glob("*-offset-checkpoint"))]
+    return _by_root(site, site.random.choice(names) if names else None)
+
+
+def log_dir_of_root(site: Site) -> str | None:
+    """Let root own a log dir."""
+    return _by_root(site, site.log_dir())
 
 
 def lose_metadata(site: Site) -> str | None:
