@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kcheck.cli.app import main
-from tests.oracle.incidents.shapes import Shape
+from tests.oracle.incidents.shapes import Shape, started
 
 GREEN, RED, UNKNOWN, USAGE = "green", "red", "unknown", "usage"
 
@@ -55,7 +55,8 @@ def metadata(shape: Shape, name: str) -> list[str]:
 
 def ask(folder: Path, shape: Shape) -> Iterator[Answer]:
     """Ask every verb of every broker, and elect of all."""
-    kafka = ["--kafka", shape.release] if shape.mode == "zk" else []
+    release = started(shape, folder)
+    kafka = ["--kafka", release] if shape.mode == "zk" or release != shape.release else []
     brokers = [name for name in shape.nodes if name.startswith("broker-") and (folder / name).is_dir()]
     for name in shape.nodes:
         of = metadata(shape, name) if name in brokers else []

@@ -85,6 +85,8 @@ def incident(
     """Make, ask and play one incident; None where the damage finds nothing."""
     random = Random(seed)
     kinds = kinds or choose(random, of)
+    if not all(kind.fits(of) for kind in kinds):
+        return None
     what = damaged(random, of, base, folder, kinds)
     if what is None:
         return None

@@ -18,6 +18,10 @@ RELEASES = (
 )
 
 
+OTHER_RELEASE = "release.txt"
+"""Names the release to start, where that is not the one that wrote the disks."""
+
+
 class Shape(NamedTuple):
     """A cluster; `elr` is the level of eligible.leader.replicas.version, None where the release has none."""
 
@@ -48,9 +52,15 @@ class Shape(NamedTuple):
         return ", ".join([*words, *([] if self.elr is None else [f"ELR {self.elr}"])])
 
 
+def started(of: Shape, folder: Path) -> str:
+    """Return the release that is started on the disks of an incident."""
+    other = folder / OTHER_RELEASE
+    return other.read_text() if other.exists() else of.release
+
+
 def shape(random: Random, release: str, mode: str) -> Shape:
     """Return the cluster of a seed."""
-    brokers = random.choice((1, 2, 3, 3, 3))
+    brokers = random.choice((1, 2, 2, 3, 3))
     kraft = mode == "kraft"
     return Shape(
         release=release,

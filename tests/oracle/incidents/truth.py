@@ -17,6 +17,8 @@ from tests.oracle.kafka import BROKER_STARTED, Cluster, Process
 
 QUIET = 4.0
 """Seconds without a line in any log after which nothing more is expected of brokers that have started or died."""
+NOISE = 15.0
+"""Seconds after which brokers that go on to log are not waited for."""
 HANG = 40.0
 """Seconds after which a broker that has neither started nor died is taken to hang."""
 LONGEST = 75.0
@@ -69,6 +71,8 @@ class Truth(NamedTuple):
 def prepared(folder: Path, base: Path, shape: Shape, work: Path) -> Cluster:
     """Return a cluster, not started, with the disks and the changed settings of an incident."""
     of = shapes.cluster(shape, work, begins_with=base / "now")
+    for process in (*of.brokers.values(), of.beside):
+        process.install(shapes.started(shape, folder) if process.dir.name != "zookeeper" else shape.release)
     ports: dict[str, str] = {}
     for name in shape.nodes:
         texts = ((path / name / "server.properties").read_text() for path in (base / "now", of.dir))
@@ -145,7 +149,6 @@ def happened(
             for name in group:
                 processes[name].spawn()
             _settled({name: processes[name] for name in group})
-        _settled(processes)
         brokers = {name: process for name, process in processes.items() if name != "controller"}
         up = {name: process for name, process in brokers.items() if process.alive and _says_started(process)}
         loaded = _loaded(brokers, of.dir)
@@ -175,20 +178,20 @@ def _says_started(process: Process) -> bool:
 
 
 def _settled(processes: dict[str, Process]) -> None:
-    """Return when all have started or died and none has logged anything for a while, or when they hang."""
-    begin = changed = time.monotonic()
+    """Return when all have started or died and log nothing more, or go on and on; or when they hang."""
+    begin = changed = decided = time.monotonic()
     sizes: dict[str, int] = {}
     while True:
         now = {name: process.log.stat().st_size for name, process in processes.items() if process.log.exists()}
+        at = time.monotonic()
         if now != sizes:
-            sizes, changed = now, time.monotonic()
-        waited = time.monotonic() - begin
-        pending = [
-            process for name, process in processes.items()
-            if name != "controller" and process.log.exists() and process.alive and not _says_started(process)
-        ]  # fmt: skip
-        quiet = time.monotonic() - changed > QUIET
-        if (quiet and not pending) or (pending and waited > HANG and quiet) or waited > LONGEST:
+            sizes, changed = now, at
+        if any(
+            process.alive and not _says_started(process) for name, process in processes.items() if name != "controller"
+        ):
+            decided = at
+        quiet = at - changed > QUIET
+        if at - begin > LONGEST or (quiet and (decided < at or at - begin > HANG)) or at - decided > NOISE:
             return
         time.sleep(0.25)
 

@@ -231,9 +231,34 @@ def trimmed(run: Run) -> bool:
     return stop_cleanly(run) if run.random.random() < 0.5 else kill_all(run)
 
 
+def reassigning(run: Run) -> bool:
+    """Begin to move partitions to a broker that is down."""
+    _all_up(run)
+    number = run.random.choice(list(run.cluster.brokers))
+    other = run.random.choice([each for each in run.cluster.brokers if each != number])
+    run.cluster[number].stop()
+    run.load({each for each in run.cluster.brokers if each != number})
+    run.client.ask(f"reassign solo {other - 1} {number}")
+    run.client.ask(f"reassign audit 0 {number},{other}")
+    time.sleep(1)
+    return stop(run)
+
+
+def more_in_sync(run: Run) -> bool:
+    """Ask for more replicas in sync than there are."""
+    _all_up(run)
+    run.cluster[run.random.choice(list(run.cluster.brokers))].kill()
+    run.client.ask("configure orders min.insync.replicas=3")
+    time.sleep(5)
+    run.load()
+    stop(run)
+    return False
+
+
 STORIES: tuple[tuple[Callable[[Run], bool], int], ...] = (
     (stop_cleanly, 1), (stop_cleanly, 1), (kill_all, 1), (kill_all, 1), (kill_one_by_one, 2), (one_behind, 2),
     (rolling, 2), (unclean_election, 2), (open_transaction, 1), (frozen_follower, 2), (trimmed, 1),
+    (reassigning, 2), (more_in_sync, 3),
 )  # fmt: skip
 """What happens last, and how many brokers it takes; what stands here twice is likelier."""
 
@@ -285,6 +310,8 @@ def _old_copy(random: Random, run: Run, folder: Path) -> None:
     broker.stop()
     for log_dir in broker.log_dirs:
         copy(log_dir, folder / "old" / broker.dir.name / log_dir.name)
+    if run.shape.mode == "zk":
+        shutil.copytree(run.cluster.beside.dir / "version-2", folder / "old" / "zookeeper" / "version-2")
     broker.start()
     run.settle()
 

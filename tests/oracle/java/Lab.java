@@ -5,7 +5,7 @@
 //   offset GROUP TOPIC PARTITION OFFSET          the commit of a consumer group
 //   configure TOPIC NAME=VALUE
 //   trim TOPIC PARTITION OFFSET                  delete the records below
-//   delete TOPIC
+//   reassign TOPIC PARTITION 1,2                 begin to move a partition
 //   elr 0|1                                      the level of the feature eligible.leader.replicas.version
 //   elect preferred|unclean                      prints "e TOPIC PARTITION ERROR"
 //   read TOPIC PARTITION                         "p TOPIC PARTITION LEADER START END", "r TOPIC PARTITION OFFSET VALUE", "x TOPIC PARTITION OFFSET ERROR"
@@ -186,7 +186,12 @@ public class Lab {
                 TopicPartition tp = new TopicPartition(w[1], Integer.parseInt(w[2]));
                 admin.deleteRecords(Map.of(tp, RecordsToDelete.beforeOffset(Long.parseLong(w[3])))).all().get();
                 break;
-            case "delete": admin.deleteTopics(List.of(w[1])).all().get(); break;
+            case "reassign":
+                List<Integer> ids = new ArrayList<>();
+                for (String id : w[3].split(",")) ids.add(Integer.parseInt(id));
+                admin.alterPartitionReassignments(Map.of(new TopicPartition(w[1], Integer.parseInt(w[2])),
+                    java.util.Optional.of(new NewPartitionReassignment(ids)))).all().get();
+                break;
             case "elr":
                 short level = Short.parseShort(w[1]);
                 FeatureUpdate.UpgradeType how = level == 0 ? FeatureUpdate.UpgradeType.SAFE_DOWNGRADE : FeatureUpdate.UpgradeType.UPGRADE;

@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 from tests.oracle.incidents.damages.site import Site, place, property_of, set_property
+from tests.oracle.incidents.shapes import OTHER_RELEASE, RELEASES
 
 
 def _metas(site: Site) -> list[Path]:
@@ -126,6 +127,16 @@ def remove_topic_id(site: Site) -> str | None:
         return f"{place(path)} removed"
     path.write_bytes(b"")
     return f"{place(path)} is empty"
+
+
+def other_release(site: Site) -> str | None:
+    """Start another release on the disks, a newer or an older one."""
+    found = [release for release, mode in RELEASES if mode == site.shape.mode and release != site.shape.release]
+    if site.shape.mode == "zk":
+        found.append("4.3.1")
+    chosen = site.random.choice(found)
+    (site.folder / OTHER_RELEASE).write_text(chosen)
+    return f"Kafka {chosen} is started on disks of {site.shape.release}"
 
 
 def reverse_log_dirs(site: Site) -> str | None:

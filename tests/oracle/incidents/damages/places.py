@@ -256,6 +256,16 @@ def empty_zookeeper(site: Site) -> str | None:
     return "zookeeper is empty"
 
 
+def old_zookeeper(site: Site) -> str | None:
+    """Put an older copy of ZooKeeper's data back."""
+    source = site.base / "old" / "zookeeper"
+    if not source.exists():
+        return None
+    shutil.rmtree(site.folder / "zookeeper")
+    shutil.copytree(source, site.folder / "zookeeper")
+    return "zookeeper is an older copy"
+
+
 def drop_checkpoint_lines(site: Site) -> str | None:
     """Leave out the lines of one partition in every checkpoint."""
     directory = site.partition()

@@ -73,10 +73,11 @@ KINDS = (
     Kind(34, places.remove_partition), Kind(34, places.remove_everywhere), Kind(34, places.empty_partition),
     Kind(35, places.lose_controller, "kraft beside"), Kind(36, places.lose_metadata, "kraft"),
     Kind(37, places.old_controller, "kraft beside"), Kind(38, identities.other_voters, "kraft"),
-    Kind(40, places.empty_zookeeper, "zk"),
+    Kind(40, places.empty_zookeeper, "zk"), Kind(40, places.old_zookeeper, "zk"),
     Kind(46, identities.reverse_log_dirs, "jbod"), Kind(46, identities.shorter_log_dirs, "jbod"),
     Kind(46, identities.more_log_dirs), Kind(48, identities.role_of_a_broker, "combined"),
-    Kind(53, identities.small_segments), Kind(53, identities.no_roles, "kraft beside"),
+    Kind(52, identities.other_release), Kind(53, identities.small_segments),
+    Kind(53, identities.no_roles, "kraft beside"),
     Kind(54, identities.unclean_allowed),
 )  # fmt: skip
 """Numbers are those of the subjects: 1-5, 8-9 records, 10-14 checkpoints, 15-19 ids, 20-37 places, 38-54 settings."""
