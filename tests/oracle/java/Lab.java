@@ -52,8 +52,9 @@ public class Lab {
         Properties p = settings(more);
         p.remove("default.api.timeout.ms");
         p.put("linger.ms", "50");
-        p.put("max.block.ms", "15000");
-        p.put("delivery.timeout.ms", "20000");
+        p.put("max.block.ms", "6000");
+        p.put("request.timeout.ms", "4000");
+        p.put("delivery.timeout.ms", "5000"); // too few replicas in sync: goes on for as long
         return new KafkaProducer<>(p, new StringSerializer(), new StringSerializer());
     }
 
