@@ -5,18 +5,20 @@ cluster that nothing was done to; `KCHECK_SWEEP=1 .venv/bin/pytest tests/oracle/
 release from the start, and `python -m tests.oracle.incidents` as many as you like.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.oracle.ask import IS_WHOLE, SEED, SWEEP
+from tests.oracle.conftest import no_kafka
 from tests.oracle.incidents import lab, shapes
 from tests.oracle.incidents.asked import ask
+from tests.oracle.incidents.client import RELEASE
 from tests.oracle.incidents.compare import COUNTED, FALSE_GREEN, UNKNOWN, verdicts
 from tests.oracle.incidents.damages.table import KINDS
 from tests.oracle.incidents.kept import paths, unpacked
-from tests.oracle.kafka import Cluster
+from tests.oracle.jars import NoKafkaError, classpath
 
 OF_A_RELEASE = 6
 """Fresh incidents of a sweep."""
@@ -28,7 +30,7 @@ def fresh(folder: Path) -> Iterator[lab.Incident]:
         for release, mode in shapes.RELEASES:
             yield from (one for one, _ in lab.several(SEED, release, mode, folder, OF_A_RELEASE * SWEEP))
         return
-    for number, packed in enumerate(path for path in paths() if path.name.startswith("4.3.1-kraft-nothing-")):
+    for number, packed in enumerate(path for path in paths() if path.name.startswith(f"{RELEASE}-kraft-nothing-")):
         kept = unpacked(packed, folder / "base" / "now")
         assert kept.known is not None
         one = lab.incident(f"{SEED}-{number}", kept.shape, kept.known, kept.folder.parent, folder / "incident")
@@ -56,9 +58,12 @@ def test_kept_incidents_are_of_all_colours_and_most_kinds() -> None:
 
 
 @pytest.mark.oracle
-def test_no_green_answer_about_a_fresh_incident_is_wrong(tmp_path: Path, start: Callable[..., Cluster]) -> None:
+def test_no_green_answer_about_a_fresh_incident_is_wrong(tmp_path: Path) -> None:
     """The same, of brokers that are started now."""
-    start("4.3.1", dir=tmp_path / "no").kill()  # says so where there is no Kafka
+    try:
+        classpath(RELEASE)
+    except NoKafkaError as error:
+        no_kafka(f"Kafka {error}".partition("\n")[0])
     places = list(fresh(tmp_path))
     assert places
     for one in places:

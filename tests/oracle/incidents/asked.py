@@ -53,23 +53,27 @@ def metadata(shape: Shape, name: str) -> list[str]:
     return [word for other in others for word in ("--metadata", f"{other}/data1")]
 
 
-def ask(folder: Path, shape: Shape) -> Iterator[Answer]:
-    """Ask every verb of every broker, and elect of all."""
+def words(folder: Path, shape: Shape, name: str) -> list[str]:
+    """Return the options that the operator of a broker gives: the cluster's metadata, and the release if need be."""
     release = started(shape, folder)
     kafka = ["--kafka", release] if shape.mode == "zk" or release != shape.release else []
+    return [*(metadata(shape, name) if name != "controller" else []), *kafka]
+
+
+def ask(folder: Path, shape: Shape) -> Iterator[Answer]:
+    """Ask every verb of every broker, and elect of all."""
     brokers = [name for name in shape.nodes if name.startswith("broker-") and (folder / name).is_dir()]
     for name in shape.nodes:
-        of = metadata(shape, name) if name in brokers else []
-        settings = f"{name}/server.properties"
-        yield preflight(folder, name, ["preflight", settings, *of, *kafka])
+        settings, options = f"{name}/server.properties", words(folder, shape, name)
+        yield preflight(folder, name, ["preflight", settings, *options])
         if name in brokers:
-            yield predict(folder, name, ["predict", settings, *of, *kafka])
-            yield path("PATH", folder, name, [settings, *of, *kafka])
-            yield path("PATH bare", folder, name, [name, *kafka])
-            yield check(folder, name, ["check", settings, *of, *kafka])
+            yield predict(folder, name, ["predict", settings, *options])
+            yield path("PATH", folder, name, [settings, *options])
+            yield path("PATH bare", folder, name, [name, *(options[-2:] if "--kafka" in options else [])])
+            yield check(folder, name, ["check", settings, *options])
     numbered = [f"{name.removeprefix('broker-')}={name}" for name in brokers]
-    seen = metadata(shape, "") if shape.beside else []
-    yield elect(folder, ["elect", *numbered, *seen, *kafka])
+    seen = words(folder, shape, "controller" if shape.beside is None else "")
+    yield elect(folder, ["elect", *numbered, *seen])
 
 
 def _error(code: int, told: object) -> str | None:

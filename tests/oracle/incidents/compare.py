@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tests.oracle.incidents.asked import GREEN, RED, Answer
+from tests.oracle.incidents.damages.site import METADATA
 from tests.oracle.incidents.truth import Truth
 
 FALSE_GREEN, FALSE_RED, UNKNOWN, RIGHT = "FALSE GREEN", "false red", "unknown", "right"
@@ -72,7 +73,7 @@ def _founded(row: Answer, truth: Truth, course: str) -> bool:
         return not any(" fatal " in finding for finding in row.says.get("findings", ()))
     if row.verb == "elect":
         return bool([*_losses(truth)]) or -1 in truth.first.values() or course == "one-by-one"
-    own = any(path.startswith(f"{row.subject}/") for path in (*truth.cut, *truth.strays))
+    own = any(path.startswith(f"{row.subject}/") and METADATA not in path for path in (*truth.cut, *truth.strays))
     return own or bool([*_losses(truth)])
 
 

@@ -127,7 +127,7 @@ def repaired(folder: Path, of: Shape) -> None:
     for name in of.nodes:
         if name.startswith("broker-") and (folder / name).is_dir():
             plan = f"{name}.plan.json"
-            asked.run(folder, "repair", f"{name}/server.properties", *asked.metadata(of, name), "-o", plan)
+            asked.run(folder, "repair", f"{name}/server.properties", *asked.words(folder, of, name), "-o", plan)
             if (folder / plan).exists():
                 asked.run(folder, "apply", plan, "--yes", "--backup", f"{name}.backup")
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from tests.oracle.incidents import shapes
 from tests.oracle.incidents.client import Client
-from tests.oracle.incidents.damages.site import batches, logs, place
+from tests.oracle.incidents.damages.site import METADATA, batches, logs, place
 from tests.oracle.incidents.shapes import Shape
 from tests.oracle.incidents.workload import Known
 from tests.oracle.kafka import BROKER_STARTED, Cluster, Process
@@ -121,7 +121,7 @@ def spans(folder: Path) -> dict[str, list[int]]:
     """Return where each log below a folder begins and ends."""
     found = {}
     for directory in sorted(folder.glob("broker-*/data*/*-*")):
-        if logs(directory):
+        if logs(directory) and directory.name != METADATA:
             data = logs(directory)[-1].read_bytes()
             at = (batches(data)[-2:] or [0])[0]
             end = int.from_bytes(data[at : at + 8], "big") + int.from_bytes(data[at + 23 : at + 27], "big") + 1
