@@ -5,8 +5,10 @@ cluster that nothing was done to; `KCHECK_SWEEP=1 .venv/bin/pytest tests/oracle/
 release from the start, and `python -m tests.oracle.incidents` as many as you like.
 """
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -20,6 +22,8 @@ from tests.oracle.incidents.damages.table import KINDS
 from tests.oracle.incidents.kept import paths, unpacked
 from tests.oracle.jars import NoKafkaError, classpath
 
+NEED_MORE = (13, 22, 25, 40)
+"""Kinds that need a clean or unclean stop, an older copy, or root."""
 OF_A_RELEASE = 6
 """Fresh incidents of a sweep."""
 
@@ -71,3 +75,23 @@ def test_no_green_answer_about_a_fresh_incident_is_wrong(tmp_path: Path) -> None
     rows = [row for one in places for row in one.verdicts if row.verb in COUNTED]
     if IS_WHOLE:
         assert sum(row.verdict == UNKNOWN for row in rows) < 0.1 * len(rows)
+
+
+def contents(folder: Path) -> dict[str, bytes | bool]:
+    """Return the bytes of each file by its path from a folder, and what else stands there."""
+    return {str(path.relative_to(folder)): path.is_file() and path.read_bytes() for path in folder.rglob("*")}
+
+
+@pytest.mark.parametrize("mode", ["kraft", "zk"])
+def test_every_damage_changes_its_target_and_says_what_it_did(mode: str, tmp_path: Path) -> None:
+    """On a cluster that has what the kind needs."""
+    packed = next(path for path in paths() if re.match(rf"(4\.3\.1|3\.9\.2)-{mode}-nothing-", path.name))
+    kept = unpacked(packed, tmp_path / "base" / "now")
+    before = contents(kept.folder)
+    fitting = [kind for kind in KINDS if kind.fits(kept.shape) and kind.number not in NEED_MORE]
+    assert len(fitting) > 50
+    for kind in fitting:
+        folder = tmp_path / "damaged"
+        what = lab.damaged(Random(kind.name), kept.shape, kept.folder.parent, folder, (kind,))
+        assert what is not None, kind
+        assert (contents(folder) == before) is (kind.name == "nothing"), kind

@@ -68,8 +68,7 @@ def ask(folder: Path, shape: Shape) -> Iterator[Answer]:
         yield preflight(folder, name, ["preflight", settings, *options])
         if name in brokers:
             yield predict(folder, name, ["predict", settings, *options])
-            yield path("PATH", folder, name, [settings, *options])
-            yield path("PATH bare", folder, name, [name, *(options[-2:] if "--kafka" in options else [])])
+            yield path(folder, name, [settings, *options])
             yield check(folder, name, ["check", settings, *options])
     numbered = [f"{name.removeprefix('broker-')}={name}" for name in brokers]
     seen = words(folder, shape, "controller" if shape.beside is None else "")
@@ -119,12 +118,12 @@ def _findings(told: dict[str, Any]) -> list[str]:
     return [f"{row['id']} {row['severity']} {row['message']}" for row in rows][:5]
 
 
-def path(verb: str, folder: Path, subject: str, words: list[str]) -> Answer:
+def path(folder: Path, subject: str, words: list[str]) -> Answer:
     """Ask without a verb."""
     code, told = run(folder, *words)
     colour = _error(code, told)
     says: dict[str, Any] = {"error": told} if colour else {"findings": _findings(told)}
-    return Answer(verb, subject, " ".join(words), code, colour or (RED if code else GREEN), says)
+    return Answer("PATH", subject, " ".join(words), code, colour or (RED if code else GREEN), says)
 
 
 def check(folder: Path, subject: str, words: list[str]) -> Answer:

@@ -8,7 +8,7 @@ from tests.oracle.incidents.damages.site import METADATA
 from tests.oracle.incidents.truth import Truth
 
 FALSE_GREEN, FALSE_RED, UNKNOWN, RIGHT = "FALSE GREEN", "false red", "unknown", "right"
-STARTS = ("preflight", "predict", "PATH", "PATH bare", "check")
+STARTS = ("preflight", "predict", "PATH", "check")
 COUNTED = ("preflight", "predict", "elect")
 """The verbs whose green answers are promises."""
 
@@ -69,7 +69,7 @@ def _founded(row: Answer, truth: Truth, course: str) -> bool:
     """Whether something of what a red answer is about came true; findings that are not fatal claim no outcome."""
     if [*_start(row, truth)] or not all(truth.started.values()) or any(truth.offline_dirs.values()):
         return True
-    if row.verb in ("PATH", "PATH bare", "check") and not [*_losses(truth)]:
+    if row.verb in ("PATH", "check") and not [*_losses(truth)]:
         return not any(" fatal " in finding for finding in row.says.get("findings", ()))
     if row.verb == "elect":
         return bool([*_losses(truth)]) or -1 in truth.first.values() or course == "one-by-one"

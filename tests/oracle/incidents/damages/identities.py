@@ -167,7 +167,7 @@ def more_log_dirs(site: Site) -> str | None:
     return "log.dirs of the target has one more"
 
 
-def small_segments(site: Site) -> str | None:
+def refused_setting(site: Site) -> str | None:
     """Set a value that newer releases refuse."""
     name, value = site.random.choice(
         (("log.segment.bytes", "16000"), ("log.cleaner.io.buffer.size", "0"), ("num.io.threads", "0"),

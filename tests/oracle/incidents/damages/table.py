@@ -76,7 +76,7 @@ KINDS = (
     Kind(40, places.empty_zookeeper, "zk"), Kind(40, places.old_zookeeper, "zk"),
     Kind(46, identities.reverse_log_dirs, "jbod"), Kind(46, identities.shorter_log_dirs, "jbod"),
     Kind(46, identities.more_log_dirs), Kind(48, identities.role_of_a_broker, "combined"),
-    Kind(52, identities.other_release), Kind(53, identities.small_segments),
+    Kind(52, identities.other_release), Kind(53, identities.refused_setting),
     Kind(53, identities.no_roles, "kraft beside"),
     Kind(54, identities.unclean_allowed),
 )  # fmt: skip
