@@ -13,7 +13,7 @@ from kcheck.model.finding import Finding
 from kcheck.model.release import Release
 from kcheck.model.report import Report
 from kcheck.startup.log_manager import StartOptions
-from kcheck.verbs.check import CheckReport, check
+from kcheck.verbs.check import CheckReport, Watch, check
 from kcheck.verbs.next_starts import NextStarts
 from kcheck.verbs.predict import Prediction, directories, prediction_of, with_copies
 from kcheck.views.log_dir import LogDirs
@@ -60,7 +60,7 @@ class Overview(Answer):
         return report._replace(body={**more, **report.body}, answer=self)
 
 
-def overview(arguments: list[str], options: StartOptions) -> Overview:
+def overview(arguments: list[str], options: StartOptions, watch: Watch | None = None) -> Overview:
     """Check batch headers and predict the next start; both share each opened log dir."""
     log_dirs = LogDirs(options.release)
     targets = directories(arguments)
@@ -79,6 +79,7 @@ def overview(arguments: list[str], options: StartOptions) -> Overview:
             release=options.release,
             log_dirs=log_dirs,
             starts=starts,
+            watch=watch,
         ),
         prediction=prediction,
     )
