@@ -100,6 +100,12 @@ def date_words(timestamp: int) -> str:
     return f"the year {year:,}" if year > MAXYEAR else f"{year}{alike:-%m-%d}"
 
 
+def time_words(timestamp: int) -> str:
+    """Return a time in ms since 1970 to the second, as `2027-03-01 10:04:15 UTC`."""
+    minutes, seconds = divmod(timestamp // 1000 % (24 * 3600), 60)
+    return f"{date_words(timestamp)} {minutes // 60:02}:{minutes % 60:02}:{seconds:02} UTC"
+
+
 def epoch_words(entries: EpochEntries, most: int = 100) -> str:
     """Return `3 @ 1500, 5 @ 2200`: the first entries, and how many more there are; a file may have a million lines."""
     return some_of([f"{entry.epoch} @ {entry.start_offset}" for entry in islice(entries, most)], most, len(entries))

@@ -35,12 +35,20 @@ def inspect(
 ) -> "Inspection":
     """Return what is in files, partition directories and log dirs: `kcheck inspect`."""
     from kcheck.documents.inspection import InspectDetail
+    from kcheck.replicas.coordinators import transactions_of
     from kcheck.verbs.inspect import inspect as verb
 
     detail = InspectDetail(segments=segments, epochs=epochs, batches=batches, files=files)
     texts = texts_of(paths)
     return complete(
-        lambda: verb(texts, as_kind=as_kind, wanted=partitions, detail=detail, release=release(kafka, paths=texts))
+        lambda: verb(
+            texts,
+            as_kind=as_kind,
+            wanted=partitions,
+            detail=detail,
+            release=release(kafka, paths=texts),
+            still_open=transactions_of,
+        )
     )
 
 
@@ -60,6 +68,7 @@ def check(
     server.properties.
     """
     from kcheck.model.depth import parse_depth
+    from kcheck.replicas.coordinators import CoordinatorCheck
     from kcheck.verbs.check import check as verb
 
     texts, level, named = texts_of(paths), parse_depth(depth), tuple(texts_of(metadata))
@@ -74,6 +83,7 @@ def check(
             reading=reading,
             metadata=named,
             config=None if config is None else os.fspath(config),
+            watch=CoordinatorCheck(level),
         )
 
     return compared(kafka, texts, answer)
@@ -155,6 +165,8 @@ def overview(
     kafka: str | Release = AUTO,
 ) -> "Overview":
     """Return what is wrong in batch headers, and the verdict on the next start: `kcheck PATH`."""
+    from kcheck.model.depth import Depth
+    from kcheck.replicas.coordinators import CoordinatorCheck
     from kcheck.startup.log_manager import StartOptions
     from kcheck.verbs.overview import overview as verb
     from kcheck.views.broker_settings import settings_of
@@ -163,7 +175,8 @@ def overview(
 
     def answer(chosen: Release) -> "Overview":
         settings = settings_of(texts, None, (), chosen)
-        said = verb(texts, StartOptions(None, settings, chosen, partitions, metadata=named))
+        options = StartOptions(None, settings, chosen, partitions, metadata=named)
+        said = verb(texts, options, CoordinatorCheck(Depth.HEADERS))
         if not said.can_elect:
             return said
         from kcheck.errors import UsageError

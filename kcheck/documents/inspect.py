@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple, assert_never
 
+from kcheck.core.replication.lost_transactions import KEPT_COUNT
 from kcheck.documents.inspection import (
     InspectDetail,
     InspectedFile,
@@ -89,7 +90,7 @@ def checkpoint_state(log_dir: LogDirView, name: str) -> CheckpointState:
 
 
 def _partition_row(item: InspectedPartition, detail: InspectDetail) -> Row:
-    row, shown = _summary_row(item.view), shown_rows(item, detail)
+    row, shown = {**_summary_row(item.view), **_open_row(item)}, shown_rows(item, detail)
     return {**row, "shown": shown} if shown else row
 
 
@@ -105,6 +106,12 @@ def shown_rows(item: InspectedPartition, detail: InspectDetail) -> dict[str, Seq
     if item.batches is not None:
         shown["batches"] = [batch_row(batch) for batch in item.batches]
     return shown
+
+
+def _open_row(item: InspectedPartition) -> Row:
+    """Return what consumers that read committed records do not get."""
+    still_open = None if item.open is None else [transaction._asdict() for transaction in item.open[:KEPT_COUNT]]
+    return {"last_stable_offset": item.last_stable_offset, "open_transactions": still_open}
 
 
 def _summary_row(view: PartitionView) -> Row:

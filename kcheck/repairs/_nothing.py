@@ -35,4 +35,6 @@ WITHOUT = {
     "KC501": "the files do not show which of the two nodes the cluster knows",
     "KC502": "only the configuration of the nodes, or a running quorum, changes the voters",
     "KC503": "only newer software, or a downgrade of the running cluster, helps",
+    "KC601": "only the running cluster can reset the offset of a group",
+    "KC602": "only the running cluster can end a transaction",
 }

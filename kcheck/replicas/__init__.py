@@ -24,6 +24,8 @@ In: `BROKER=PATH` arguments. Out: a typed answer, such as `EndOffsets`, `Truncat
 - `distinct_records`: How many records do several replicas lose together, each counted once?
 - `lost_transactions`: Which transactions are open at an offset, and which of them lose records?
 - `group_offsets`: Which offsets have consumer groups committed?
+- `transaction_states`: Which transactions do coordinators know?
+- `coordinators`: Do the logs of a check agree with what coordinators know?
 - `saved_records`: Where are copies of the batches that a replica loses?
 - `plan_steps`: Which steps of a saved plan came true?
 - `verification`: Do the directories look as the plan of `elect --out` expects?

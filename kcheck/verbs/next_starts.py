@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kcheck.core.start.predictions import LogDirPrediction
     from kcheck.documents.next_start import StartEffects
     from kcheck.jobs.workers import Workers
+    from kcheck.model.cluster import ClusterImage
     from kcheck.model.premises import JudgedPremise
     from kcheck.startup.inputs import Context
     from kcheck.startup.log_manager import StartOptions
@@ -96,6 +97,14 @@ class NextStarts:
             from kcheck.core.cluster.quorum import quorum
 
             yield from (quorum(copies) for copies in self._options.copies.values() if copies)
+
+    def image_of(self, cluster_id: str | None) -> "ClusterImage | None":
+        """Return the metadata at hand of a cluster; None without any."""
+        if not self._has_metadata:
+            return None
+        from kcheck.verbs.predict import image_of
+
+        return image_of(self._options, cluster_id)
 
     @cached_property
     def _has_metadata(self) -> bool:

@@ -16,7 +16,7 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.report import Report, Row
 from kcheck.startup.log_manager import StartOptions
-from kcheck.verbs.check import CheckReport, check
+from kcheck.verbs.check import CheckReport, Watch, check
 from kcheck.verbs.next_starts import NextStarts
 from kcheck.verbs.predict import Prediction, directories, prediction_of, with_copies
 from kcheck.views.log_dir import LogDirs
@@ -131,7 +131,7 @@ def _all_row(start: StartOfAll | None) -> Row | None:
     }
 
 
-def overview(arguments: list[str], options: StartOptions) -> Overview:
+def overview(arguments: list[str], options: StartOptions, watch: Watch | None = None) -> Overview:
     """Check batch headers and predict the next start; both share each opened log dir."""
     log_dirs = LogDirs(options.release)
     targets = directories(arguments)
@@ -150,6 +150,7 @@ def overview(arguments: list[str], options: StartOptions) -> Overview:
             release=options.release,
             log_dirs=log_dirs,
             starts=starts,
+            watch=watch,
         ),
         prediction=prediction,
     )

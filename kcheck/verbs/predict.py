@@ -114,13 +114,13 @@ def prediction_of(
         release=options.release,
         log_dirs=judged,
         premises=premises,
-        unserved=tuple(unserved(judged, partial(_image_of, options), options.settings.delete_delay_ms)),
+        unserved=tuple(unserved(judged, partial(image_of, options), options.settings.delete_delay_ms)),
         collected=collected,
         checked=paths_of(targets),
     )
 
 
-def _image_of(options: StartOptions, cluster_id: str | None) -> ClusterImage | None:
+def image_of(options: StartOptions, cluster_id: str | None) -> ClusterImage | None:
     """Return the metadata at hand of a cluster; None without any."""
     newest = newest_copy(options.copies.get(cluster_id or "", ()))
     if newest is not None:
