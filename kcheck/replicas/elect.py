@@ -15,7 +15,7 @@ from kcheck.core.election.plans import (
     order_of_starts,
 )
 from kcheck.core.election.recovery_plan import Recovery
-from kcheck.core.election.scenarios import Scenario, scenarios
+from kcheck.core.election.scenarios import Scenario, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
 from kcheck.disk.new_files import NewFiles
 from kcheck.documents.answer import COMPARED_COUNT_MAX, BrokerAnswer, Outcomes, name_of
@@ -234,6 +234,7 @@ def elect(
     )
     elections = tuple(election for election in every if election.is_of_cluster)
     order = order_of_starts(elections, cluster.starts)
+    elections = planned(elections, cluster.starts, order.brokers, release)
     rows = scenarios(elections, cluster.starts, order.brokers)
     return ClusterElection(
         release=release,
@@ -243,7 +244,7 @@ def elect(
         question=question,
         starts=cluster.starts,
         fenced=cluster.fenced,
-        verdict=verdict(elections, cluster.starts, order, cluster.release),
+        verdict=verdict(elections, cluster.starts, order, release, is_part=any(wanted)),
         gaps=tuple(gaps_of(elections, cluster)),
         order=order,
         scenarios=rows,

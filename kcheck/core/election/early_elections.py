@@ -1,4 +1,4 @@
-"""Which partitions to elect uncleanly while the brokers start, before the controller elects a replica that costs more.
+"""What to do while the brokers start, before the controller elects a replica that costs more.
 
 A replica in sync is elected as soon as its broker starts, however short its log is. As long as that broker is down, the
 tool elects one of those that run (LeaderElectionCommand 2.4.0 to 4.3.1).
@@ -63,6 +63,25 @@ def _decided(
         if by_tool and before is None and count < len(brokers) and chosen and chosen.broker_id == partition.best:
             before = brokers[count].broker_id
     return None, None
+
+
+class KeptOut(NamedTuple):
+    """A replica that would get the lead back, as preferred, with a log that costs more than the best one."""
+
+    partition: PartitionElection
+    """The partition."""
+    broker_id: int
+    """Its broker."""
+
+
+def kept_out(partitions: Iterable[PartitionElection]) -> Iterator[KeptOut]:
+    """Yield the replicas to move aside before their broker starts: it then fetches all from the best leader."""
+    for partition in partitions:
+        best = partition.recommended
+        if best is not None and best.later is not None and best.lost_later is not None:
+            later = best._replace(lost=best.lost_later)
+            if cost(best)[:_LOSSES] < cost(later)[:_LOSSES]:
+                yield KeptOut(partition, best.later.broker_id)
 
 
 def by_broker(rows: Iterable[Displaced]) -> dict[int, list[Displaced]]:

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from kcheck.core.election.early_elections import Displaced, displaced
+from kcheck.core.election.course import gets_records
+from kcheck.core.election.early_elections import Displaced, displaced, kept_out
 from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.plans import Candidate, PartitionElection
 from kcheck.core.replication.dialogue import Status
@@ -82,6 +83,14 @@ class Recovery(NamedTuple):
     def displaced(self) -> tuple[Displaced, ...]:
         """The partitions in which the order of the starts makes another broker lead than recommended."""
         return tuple(displaced(self.partitions, self.order, self.starts, self.release))
+
+    @property
+    def kept_out(self) -> dict[int, list[PartitionElection]]:
+        """The partitions whose directory is moved aside before a broker starts, by broker."""
+        rows: dict[int, list[PartitionElection]] = {}
+        for partition, number in kept_out(self.partitions):
+            rows.setdefault(number, []).append(partition)
+        return dict(sorted(rows.items()))
 
     @property
     def stuck(self) -> tuple[tuple[PartitionElection, int], ...]:
@@ -194,12 +203,6 @@ def _planned(partition: PartitionElection, image: ClusterImage | None) -> Planne
         followers=() if leader.plan is None else _followers(leader.plan),
         allowed_unclean=None if image is None else image.config(partition.topic, UNCLEAN) == "true",
     )
-
-
-def gets_records(follower: FollowerPlan) -> bool:
-    """Whether a follower gets the leader's records, at the latest after a restart, as far as is known."""
-    gets = {Status.OK, Status.UNFINISHED, Status.TRUNCATION_FAILS}
-    return follower.dialogue is None or follower.dialogue.status in gets
 
 
 def _followers(plan: TruncationPlan) -> tuple[PlannedFollower, ...]:
