@@ -33,6 +33,7 @@ def election_body(
         "controller": "kraft" if kraft else "zookeeper",
         "start_order": order.brokers,
         "start_order_proven": order.is_proven,
+        "start_together": order.together,
         "gaps": tuple({"broker_id": gap.broker_id, "replicas": gap.replicas, "why": gap.why} for gap in gaps),
         "scenarios": tuple(map(_scenario_row, scenarios)),
         "partitions": map(partition_row, partitions),

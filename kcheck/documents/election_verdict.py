@@ -32,7 +32,7 @@ def verdict(
     """
     if not partitions:
         return "There are no partitions in these paths."
-    early = by_broker(displaced(partitions, order.brokers, starts, release))
+    early = by_broker(displaced(partitions, order.brokers, starts, release, at_once=order.at_once))
     return " ".join(
         (
             *_empty(partitions),
@@ -79,7 +79,13 @@ def _starts(
         yield "No broker here starts."
         return
     first, *rest = order.brokers
+    if order.together:
+        rest = list(order.brokers[len(order.together) :])
     then = f" Then start {', then '.join(map(str, rest))}." if rest else ""
+    if order.together:
+        nodes = listed(order.together, most=len(order.together))
+        yield f"Start brokers {nodes} together: they are controllers, and no leader is elected with fewer.{then}"
+        return
     yield f"Start broker {first} first{_why_first(partitions, starts.get(first))}.{then}"
 
 

@@ -136,7 +136,12 @@ def _address(recovery: Recovery) -> str:
 def _starts(recovery: Recovery, early: Collection[int]) -> list[str]:
     started = "KafkaRaftServer" if recovery.kraft else "KafkaServer"
     steps = []
+    at_once = recovery.together
     for number in recovery.live:
+        if number in at_once:
+            if number == at_once[-1]:
+                steps.append(f"Start {_brokers(at_once)} together: with fewer controllers none of them comes up.")
+            continue
         if number in recovery.kept_out:
             steps.append(f'Move directories aside, as "Directories of broker {number}" says below.')
         if number in early:
@@ -146,7 +151,8 @@ def _starts(recovery: Recovery, early: Collection[int]) -> list[str]:
     return [
         "## Start the brokers, in this order",
         (
-            "Do not start two at once. After each start, wait until its server.log has a line that ends with\n"
+            f"{'After the first step, do' if at_once else 'Do'} not start two at once. After each start, wait until its"
+            " server.log has a line that ends with\n"
             f"`started (kafka.server.{started})`, then until this prints the same lines twice, 30 seconds apart:"
         ),
         _code([_describe(recovery, "--under-replicated-partitions")]),

@@ -43,9 +43,7 @@ def warnings(election: Election) -> Iterator[str]:
     yield from aside_words(_aside(election.partitions))
     if any(partition.registration is None for partition in election.partitions):
         text = "No metadata for all of these partitions: kcheck does not know their ISR, nor all of their replicas."
-        where = (
-            "a controller's log dir" if election.kraft else "ZooKeeper's data, or kafka-topics --describe,"
-        )
+        where = "a controller's log dir" if election.kraft else "ZooKeeper's data, or kafka-topics --describe,"
         yield f"{text} Name {where} with --metadata."
     if isinstance(election, ClusterElection):
         yield from _group_words(election.partitions)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
+from kcheck.core.cluster.quorum import quorum, started_together
 from kcheck.core.election.election import BrokerStart, fencing_order
 from kcheck.core.election.plans import (
     BrokerGap,
@@ -126,6 +127,7 @@ class ClusterElection(BrokerAnswer):
             image=self.image,
             paths=self.arguments,
             folder=out,
+            together=self.order.together,
             saved=self.saved_in,
         )
         return replace(self, written=write_plan(recovery, apart_from=self.checked))
@@ -234,7 +236,9 @@ def elect(
     )
     elections = tuple(election for election in every if election.is_of_cluster)
     order = order_of_starts(elections, cluster.starts)
-    elections = planned(elections, cluster.starts, order.brokers, release)
+    if directories.copies:
+        order = order.after(started_together(quorum(directories.copies), order.brokers))
+    elections = planned(elections, cluster.starts, order.brokers, release, at_once=order.at_once)
     rows = scenarios(elections, cluster.starts, order.brokers)
     return ClusterElection(
         release=release,

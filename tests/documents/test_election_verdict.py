@@ -36,6 +36,15 @@ def test_the_verdict() -> None:
     assert said(election(candidate(1)), starts={}).startswith("No broker here starts.")
 
 
+def test_the_verdict_on_brokers_that_are_the_controllers() -> None:
+    """They start together: one alone never comes up."""
+    order = StartOrder((1, 2, 3), is_proven=True, together=(1, 2))
+    text = verdict([election(candidate(1))], STARTS, order, release("4.3"))
+    assert text.startswith(
+        "Start brokers 1 and 2 together: they are controllers, and no leader is elected with fewer. Then start 3."
+    )
+
+
 def test_the_verdict_on_partitions_without_a_leader() -> None:
     """What the best one would cost."""
     waits = election(candidate(2, Amounts(1, None, 5)), isr=(9,))

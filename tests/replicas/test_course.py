@@ -11,6 +11,7 @@ from kcheck.core.election.course import Later, LaterLeader
 from kcheck.core.election.early_elections import kept_out
 from kcheck.core.election.election import Seat
 from kcheck.replicas.elect import ClusterElection
+from tests.cli.command import kcheck as command
 from tests.oracle import preferred
 from tests.oracle.diverged import values
 from tests.oracle.scenes import FIXTURES, unpacked
@@ -90,3 +91,25 @@ def test_the_plan_moves_directories_aside(tmp_path: Path) -> None:
     assert '1. Start broker 2.\n2. Move directories aside, as "Directories of broker 1" says below.\n' in plan
     assert "2 partitions (head-0, hole-0)" in plan
     assert "With this plan 1 partition (emptied-0) loses 5 records; 5 of them committed." in plan
+
+
+def test_truncation_counts_what_the_leader_lacks(tmp_path: Path) -> None:
+    """No follower truncates, but consumers lose the records of the segment that was removed."""
+    unpacked("clusters/4.3.1/preferred", tmp_path)
+    brokers = [f"{number}={tmp_path}/broker-{number}/data1" for number in (1, 2, 3)]
+    done = command("truncation", *brokers, "--leader", "1", "--topic", "hole")
+    assert "LOST under leader 1: 10 records are lost, all of them committed; its log has no segment" in words(done.out)
+    assert "no replica truncates" in words(command("truncation", *brokers, "--leader", "2", "--topic", "hole").out)
+
+
+def test_nodes_that_are_the_controllers_start_together() -> None:
+    """All three were killed at once: two of them elect a controller."""
+    folder = FIXTURES / "clusters" / "4.3.1" / "quorum"
+    answer = kcheck.elect(*(f"{number}={folder}/broker-{number}" for number in (1, 2, 3)))
+    assert (answer.order.together, answer.order.brokers) == ((1, 2), (1, 2, 3))
+    assert answer.verdict.startswith("Start brokers 1 and 2 together: they are controllers")
+
+
+def words(text: str) -> str:
+    """Return a text in one line."""
+    return " ".join(text.split())

@@ -124,17 +124,23 @@ def _best(partition: PartitionElection) -> _Sums:
 
 
 def planned(
-    partitions: Iterable[PartitionElection], starts: Mapping[int, BrokerStart], order: Sequence[int], release: Release
+    partitions: Iterable[PartitionElection],
+    starts: Mapping[int, BrokerStart],
+    order: Sequence[int],
+    release: Release,
+    *,
+    at_once: int = 1,
 ) -> tuple[PartitionElection, ...]:
     """Return the partitions with whom the recommended steps make lead, and what is lost when nothing changes any more.
 
-    The steps are the order of starts, elections, and what is moved aside before a start. Without a recommended leader
+    The steps are the order of starts, of which the first `at_once` come together, elections, and what is moved aside
+    before a start. Without a recommended leader
     the order decides.
     """
     rows = tuple(partitions)
     instead = {
         (row.partition.topic, row.partition.partition): row.leader
-        for row in displaced(rows, order, starts, release)
+        for row in displaced(rows, order, starts, release, at_once=at_once)
         if row.before is None
     }
     is_kept_out = {(row.partition.topic, row.partition.partition) for row in kept_out(rows)}
