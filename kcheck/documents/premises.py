@@ -13,9 +13,8 @@ def losing_premises(premises: Iterable[JudgedPremise]) -> Iterator[str]:
     for premise in premises:
         is_refuted = premise.status is PremiseStatus.REFUTED
         if is_refuted and premise.id not in ENDS_START and premise.id != PARTITIONS_THERE:
-            sentence = premise.sentence  # the name of a topic or a path stays as it is
-            is_name = premise.partition is not None or sentence.startswith(premise.log_dir or "\0")
-            yield sentence if is_name else sentence[0].upper() + sentence[1:]
+            broker = "A broker" if premise.broker_id is None else f"Broker {premise.broker_id}"
+            yield f"{broker}: {premise.sentence}"
 
 
 def premise_rows(premises: Iterable[JudgedPremise]) -> tuple[Row, ...]:

@@ -109,7 +109,6 @@ def follower_row(follower: FollowerPlan, plan: TruncationPlan) -> Row:
         "cut": None if follower.cut is None else _cut_row(follower.cut),
         "lost": None if follower.lost is None else {**lost_row(follower.lost), "certain": follower.lost.certain},
         "expired": None if follower.expired is None else {"from": follower.expired.start, "to": follower.expired.end},
-        "skipped": tuple({"from": part.start, "to": part.end} for part in follower.skipped),
         "refetch": None if follower.refetch is None else _refetch_row(follower.refetch),
         "leader_epochs_after": None if epochs is None else entry_rows(epochs),
         "diverges_silently_at": follower.diverges_silently_at,

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Self
 
+from kcheck.core.cluster.quorum import quorum, started_together
 from kcheck.core.election.election import BrokerStart, fencing_order
 from kcheck.core.election.first_repairs import FirstRepair
 from kcheck.core.election.plans import (
@@ -16,7 +17,7 @@ from kcheck.core.election.plans import (
     order_of_starts,
 )
 from kcheck.core.election.recovery_plan import Recovery
-from kcheck.core.election.scenarios import START_ALL, Scenario, scenarios
+from kcheck.core.election.scenarios import START_ALL, Scenario, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.disk.new_files import NewFiles
@@ -154,6 +155,7 @@ class ClusterElection(BrokerAnswer):
             image=self.image,
             paths=self.arguments,
             folder=out,
+            together=self.order.together,
             saved=self.saved_in,
             repairs=self.repairs,
         )
@@ -277,6 +279,9 @@ def elect(
     )
     elections = tuple(election for election in every if election.is_of_cluster)
     order = order_of_starts(elections, cluster.starts)
+    if directories.copies:
+        order = order.after(started_together(quorum(directories.copies), order.brokers))
+    elections = planned(elections, cluster.starts, order.brokers, release, at_once=order.at_once)
     rows = scenarios(elections, cluster.starts, order.brokers)
     return ClusterElection(
         release=release,
@@ -286,7 +291,7 @@ def elect(
         question=question,
         starts=cluster.starts,
         fenced=cluster.fenced,
-        verdict=verdict(elections, cluster.starts, order, cluster.release),
+        verdict=verdict(elections, cluster.starts, order, release, is_part=any(wanted)),
         gaps=tuple(gaps_of(elections, cluster)),
         order=order,
         scenarios=rows,

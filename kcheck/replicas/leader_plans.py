@@ -189,7 +189,6 @@ def _costed(state: ReplicaState, leading: ReplicaState, leader: Leader, dialogue
         cut=cut,
         lost=None if gone.lost is None else _truncated(state, *gone.lost, certain=gone.certain),
         expired=_expired(state, leader.log_start_offset) if emptied or leading.lost_head is not None else None,
-        skipped=tuple(_skipped(state, leading, after)),
         refetch=None if dialogue.status is Status.FETCH_FAILS else _refetched(leading, leader, after),
         diverges_silently_at=diverges_at,
     )
@@ -248,14 +247,6 @@ def _expired(state: ReplicaState, leader_start: Offset) -> OffsetRange | None:
     assert state.log_end_offset is not None
     end = min(leader_start, state.log_end_offset)
     return OffsetRange(state.log_start_offset, end) if state.log_start_offset < end else None
-
-
-def _skipped(state: ReplicaState, leading: ReplicaState, after: Offset) -> Iterator[OffsetRange]:
-    """Yield the offsets that the follower has, and the leader in no segment."""
-    for first, end in leading.gaps:
-        begin, until = max(first, state.log_start_offset), min(end, after)
-        if begin < until:
-            yield OffsetRange(Offset(begin), Offset(until))
 
 
 def _refetched(leading: ReplicaState, leader: Leader, after: Offset) -> RefetchedRecords | None:

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from kcheck.core.replication.lineage import Lineage, lineage_of_batches
-from kcheck.core.replication.truncation_plans import CutPosition
+from kcheck.core.replication.truncation_plans import CutPosition, OffsetRange
 from kcheck.model.entries import Batch, Offset
 from kcheck.model.source import Source
 from kcheck.records.record import BODY_SIZE_MAX, Record, read_records
@@ -37,10 +37,48 @@ def open_batches(logs: tuple[LogFile, ...]) -> Iterator[tuple[Source, Batch]]:
             yield from ((source, batch) for batch in Walk(source, log.size))
 
 
+class _Walked(NamedTuple):
+    """What the batch headers of a log show."""
+
+    lineage: Lineage
+    holes: tuple[OffsetRange, ...]
+    """The offsets between segments of a log in which no other offset is missing."""
+
+
 @lru_cache(maxsize=16)
+def _walked(logs: tuple[LogFile, ...]) -> _Walked:
+    """Read every batch header once."""
+    holes: list[OffsetRange] = []
+    is_dense = True
+
+    def batches() -> Iterator[Batch]:
+        nonlocal is_dense
+        end: Offset | None = None
+        for log in logs:
+            if end is not None and end < log.base_offset:
+                holes.append(OffsetRange(end, log.base_offset))
+                end = log.base_offset
+            for batch in batches_of((log,)):
+                count = batch.last_offset + 1 - batch.base_offset
+                is_dense = is_dense and end in (None, batch.base_offset) and batch.record_count == count
+                end = Offset(batch.last_offset + 1)
+                yield batch
+
+    runs = lineage_of_batches(batches())
+    return _Walked(runs, tuple(holes) if is_dense else ())
+
+
 def lineage(logs: tuple[LogFile, ...]) -> Lineage:
     """Return which epoch wrote which offsets, from every batch header; each log is read once."""
-    return lineage_of_batches(batches_of(logs))
+    return _walked(logs).lineage
+
+
+def holes(logs: tuple[LogFile, ...]) -> tuple[OffsetRange, ...]:
+    """Return the offsets of removed segments between others.
+
+    Compaction leaves gaps too, within segments as well: then nothing says that a segment was removed.
+    """
+    return _walked(logs).holes if len(logs) > 1 else ()
 
 
 def amount(logs: tuple[LogFile, ...], start: Offset, end: Offset) -> Amount:

@@ -98,7 +98,7 @@ def partition_steps(
         _leader(planned, now),
         _epoch(planned, now),
         _log_end(planned, now),
-        *(_truncation(follower, now) for follower in planned.followers),
+        *(_truncation(follower, now, planned.later) for follower in planned.followers),
         *_records(planned, now),
         *_replicas(planned, now, plan),
         *_in_sync(planned, now, plan, brokers),
@@ -118,6 +118,8 @@ def _topic(planned: PlannedPartition, now: PartitionNow) -> Iterator[PlanStep]:
 
 def _leader(planned: PlannedPartition, now: PartitionNow) -> PlanStep:
     expected = f"broker {planned.leader} leads"
+    if planned.later is not None:
+        expected += f", or broker {planned.later} again"
     if now.registration is None:
         return PlanStep(StepKind.LEADER, expected, _UNKNOWN_PARTITION, None, broker_id=planned.leader)
     if now.leader is None:
@@ -127,7 +129,9 @@ def _leader(planned: PlannedPartition, now: PartitionNow) -> PlanStep:
     if not now.has_replica(planned.leader):
         seen = f"? ({seen}; broker {planned.leader} is no longer a replica)"
         return PlanStep(StepKind.LEADER, expected, seen, None, broker_id=planned.leader)
-    return PlanStep(StepKind.LEADER, expected, seen, now.leader == planned.leader, broker_id=planned.leader)
+    return PlanStep(
+        StepKind.LEADER, expected, seen, now.leader in (planned.leader, planned.later), broker_id=planned.leader
+    )
 
 
 def _epoch(planned: PlannedPartition, now: PartitionNow) -> PlanStep:
@@ -150,9 +154,11 @@ def _log_end(planned: PlannedPartition, now: PartitionNow) -> PlanStep:
     return PlanStep(StepKind.LOG_END, expected, seen, ok, broker_id=leader)
 
 
-def _truncation(follower: PlannedFollower, now: PartitionNow) -> PlanStep:
+def _truncation(follower: PlannedFollower, now: PartitionNow, later: int | None) -> PlanStep:
     number = follower.broker_id
     seen, ok = _follows(number, now)
+    if number == now.leader == later:
+        ok = True
     if not follower.follows:
         expected = f"broker {number} cannot follow: its log differs from the leader's"
         return PlanStep(StepKind.TRUNCATION, expected, seen, None if ok is None else not ok, broker_id=number)

@@ -16,7 +16,6 @@ from kcheck.model.names import OFFSET_CHECKPOINTS, REPLICATION_OFFSET, log_name,
 from kcheck.model.release import Release
 from kcheck.model.source import Files, Source
 from kcheck.model.views import LogDirView, PartitionView
-from kcheck.segments.gaps import gaps
 
 NEEDS_READ = "; --depth crc finds its start offset"
 """Ends the problem of a replica that only a read of its log solves."""
@@ -46,7 +45,8 @@ class ReplicaState(NamedTuple):
     the start loses, in `logs_before`, the segments before it; `snapshots` are those of the KRaft log. `first_unstable`
     is where the first transaction begins that counts as open after the start, for the releases that look it up.
     `checkpointed` is the high watermark in the checkpoint, which may lie above the log end; None without an entry.
-    `lost_head` are the offsets of segments that somebody removed from its start, `gaps` those that no segment holds.
+    `lost_head` are the offsets of segments that somebody removed from its start. `is_compacted`: the log cleaner takes
+    records out of it.
     """
 
     broker_id: int | None
@@ -68,7 +68,7 @@ class ReplicaState(NamedTuple):
     first_unstable: Offset | None = None
     checkpointed: Offset | None = None
     lost_head: tuple[Offset, Offset] | None = None
-    gaps: tuple[tuple[Offset, Offset], ...] = ()
+    is_compacted: bool = False
 
     @property
     def known_high_watermark(self) -> Offset | None:
@@ -129,10 +129,10 @@ def after_start(
         return state._replace(problem=problem)
     if start is None or start.log is None or start.outcome is Outcome.STRAY:
         return _as_seen(state, lines, checkpoint, view, release)
-    log, logs = start.log, _left_logs(view, start) if reads else ()
+    log = start.log
     return state._replace(
         cache=log.leader_epochs, log_end_offset=log.log_end_offset, log_start_offset=log.log_start_offset,
-        first_segment=Offset(log.bases[0]), logs=logs, lost=start.lost, gaps=_gaps(logs, view),
+        first_segment=Offset(log.bases[0]), logs=_left_logs(view, start) if reads else (), lost=start.lost,
         logs_before=logs_of(view) if reads and start.lost else (),
         high_watermark=start.high_watermark if _knows_high_watermark(view) else None,
         first_unstable=log.first_unstable,
@@ -183,13 +183,6 @@ def _left_logs(view: PartitionView, start: PartitionPrediction) -> tuple[LogFile
     return _log_files(view, ((content.file, base, content.filled) for base, content in left if content.file))
 
 
-def _gaps(logs: tuple[LogFile, ...], view: PartitionView) -> tuple[tuple[Offset, Offset], ...]:
-    """Return the offsets between the segments of a log that was never compacted, which it should hold."""
-    if len(logs) < 2 or view.is_compacted:
-        return ()
-    return tuple(gaps(logs[0].disk, [log.base_offset for log in logs], view.log_start_offset or Offset(0)))
-
-
 def logs_of(view: PartitionView) -> tuple[LogFile, ...]:
     """Return the segments of a partition directory."""
     segments = ((segment.base_offset, segment.size) for segment in view.segments)
@@ -220,7 +213,7 @@ def _facts(
         partition=view.partition if view.topic else None, logs=logs,
         first_segment=start if first is None else first, log_start_offset=start, latest_epoch=_seen_epoch(view),
         problem=problem, topic_id=view.topic_id, snapshots=tuple((end, epoch) for epoch, end, _ in snapshots),
-        checkpointed=view.high_watermark, lost_head=lost_head_of(view, release),
+        checkpointed=view.high_watermark, lost_head=lost_head_of(view, release), is_compacted=view.is_compacted,
     )  # fmt: skip
     return state, lines, checkpoint or Offset(0)
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from kcheck.core.start.startup import INDEX_INTERVAL, INDEX_SIZE, SETTINGS, Settings, settings
 from kcheck.errors import UsageError
-from kcheck.model.cluster import MIN_ISR, UNCLEAN
+from kcheck.model.cluster import AUTO_REBALANCE, MIN_ISR, UNCLEAN
 from kcheck.model.names import META_PROPERTIES
 from kcheck.model.release import Release
 from kcheck.views.targets import read_properties, replica_argument
@@ -39,7 +39,7 @@ def static_configs(paths: list[str], config: str | None) -> dict[str, str]:
     said = _named_properties(paths, config)
     if "controller" not in said.get("process.roles", "controller"):
         return {}
-    return {name: said[name].strip() for name in (UNCLEAN, MIN_ISR) if name in said}
+    return {name: said[name].strip() for name in (UNCLEAN, MIN_ISR, AUTO_REBALANCE) if name in said}
 
 
 def _named_properties(paths: list[str], config: str | None) -> Mapping[str, str]:

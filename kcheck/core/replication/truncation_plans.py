@@ -97,8 +97,6 @@ class FollowerPlan(NamedTuple):
     """What is gone for good; None if nothing is."""
     expired: OffsetRange | None = None
     """Offsets it drops because the leader has deleted them already; None if there are none."""
-    skipped: tuple[OffsetRange, ...] = ()
-    """Offsets that it has and that no segment of the leader holds: no consumer reads them."""
     refetch: RefetchedRecords | None = None
     """What it fetches afterwards; None if it is up to date, or cannot fetch."""
     diverges_silently_at: Offset | None = None
