@@ -177,5 +177,4 @@ def _of_cluster(starts: tuple[LogDirPrediction, ...], options: StartOptions) -> 
     for copies in options.copies.values():
         newest = newest_copy(copies)
         if newest is not None:
-            has_elr = options.release.has_eligible_leader_replicas
-            yield from cluster_reasons(newest.image, broker_id, starts, has_elr=has_elr)
+            yield from cluster_reasons(newest.image, broker_id, starts, options.release)

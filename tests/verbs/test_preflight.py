@@ -48,12 +48,9 @@ def test_a_broker_that_loses_nothing_may_start(broker: Path) -> None:
     assert [row["outcome"] for row in said["log_dirs"]] == ["ok"]
 
 
-def test_an_unclean_stop_costs_the_elr(broker: Path) -> None:
-    """As the metadata of broker 3 say, which was stopped after it."""
-    newer = [STOPPED / "broker-3"]
-    assert answer(broker, metadata=newer) == (True, [])
-    assert answer(broker, metadata=newer, clean=False) == (False, [("elr", False)])
-    assert answer(broker, metadata=newer, clean=False, allow=["elr"]) == (True, [("elr", True)])
+def test_an_unclean_stop_costs_no_leader(broker: Path) -> None:
+    """It leaves the ELR, as the metadata of broker 3 say, but others stay in it: real brokers of 4.3.1 led all then."""
+    assert answer(broker, clean=False) == (True, [])
 
 
 def test_strays(broker: Path) -> None:
