@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from kcheck.core.premises.clusters import NodeCluster, contested_cluster
-from kcheck.core.premises.facts import LostHead
+from kcheck.core.premises.facts import LostHead, NewestEpoch
 from kcheck.core.premises.presence import LOG_DIRS_THERE
 from kcheck.core.premises.resources import written_at_least
 from kcheck.core.premises.table import BY_ID, judged_together, why_not_started, why_offline
@@ -99,6 +99,7 @@ def start_premises(
             written=written if len(groups) == 1 else None,
             lost_heads=tuple(lost_heads(_of(broker, targets, starts))),
             missing_records=tuple(missing_records(_of(broker, targets, starts), log_dirs)),
+            newest_epochs=tuple(newest_epochs(start for start in starts if start.broker == broker)),
         )
         for broker, group in groups.items()
     }
@@ -158,6 +159,17 @@ def lost_heads(starts: Iterable[tuple[Target, LogDirPrediction]]) -> Iterator[Lo
             head = lost_head_of_log(log, checkpoint, on_disk, clean=start.clean)
             if head is not None:
                 yield LostHead(TopicPartition(directory.topic, directory.partition), start.path, *head)
+
+
+def newest_epochs(starts: Iterable[LogDirPrediction]) -> Iterator[NewestEpoch]:
+    """Yield the newest leader epoch of each log that its broker serves."""
+    for start in starts:
+        for row in start.partitions:
+            directory, is_served = row.directory, row.outcome not in (Outcome.STRAY, Outcome.DELETED)
+            is_log = directory.state is DirectoryState.CURRENT and directory.topic != CLUSTER_METADATA
+            if row.log is not None and row.log.leader_epochs and is_served and is_log:
+                partition = TopicPartition(directory.topic, directory.partition)
+                yield NewestEpoch(partition, start.path, row.log.leader_epochs[-1].epoch)
 
 
 def with_cluster(

@@ -34,6 +34,33 @@ def is_current(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     yield refuted(premise, facts, sentence, *evidence, registered)
 
 
+def is_newer(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Compare the leader epochs of the logs with those that the controller has given, by metadata of another node.
+
+    No leader has an epoch that its controller did not give (PartitionChangeBuilder, ZkPartitionStateMachine).
+    """
+    others = [copy for copy in facts.copies if copy.node_id != facts.broker_id or copy.is_only_voter]
+    if facts.image is None or (facts.copies and not others) or not facts.newest_epochs:
+        return
+    above = []
+    for row in facts.newest_epochs:
+        topic = facts.image.topics.get(row.partition.topic)
+        known = None if topic is None else topic.partitions.get(row.partition.partition)
+        if known is not None and known.leader_epoch is not None and row.epoch > known.leader_epoch:
+            above.append((row, known.leader_epoch))
+    if not above:
+        yield proven(premise, facts, PremiseEvidence(facts.image_path or "", "no log has a newer leader epoch"))
+        return
+    (partition, log_dir, epoch), known_epoch = above[0]
+    name = f"{partition.topic}-{partition.partition}"
+    more = f", and so in {len(above) - 1} more partition{'s' * (len(above) > 2)}" if len(above) > 1 else ""
+    sentence = (
+        f"the metadata are older than the disk: {name} has leader epoch {epoch} here, the metadata know only"
+        f" {known_epoch}{more}; by them the controller elects replicas that have fallen behind since"
+    )
+    yield refuted(premise, facts, sentence, PremiseEvidence(f"{log_dir}/{name}", f"leader epoch {epoch}"))
+
+
 TABLE = (
     Premise(
         "P701", PremiseKind.AGE, "The log dirs are not older than the cluster.",
@@ -43,5 +70,13 @@ TABLE = (
         "Bring the newest disk, or start the broker after the others: kcheck elect.",
         "CleanShutdownFileHandler 3.7 to 4.3.1; ReplicationControlManager.handleBrokerShutdown 4.0 to 4.3.1",
         is_current, ends_start=False,
+    ),
+    Premise(
+        "P702", PremiseKind.AGE, "The metadata are not older than the log dirs.",
+        "No log has a leader epoch above that in the metadata.",
+        "A leader epoch that the metadata do not know yet.",
+        "The controller elects by an old ISR; followers delete what was written since.",
+        "Bring the newest metadata: those of another controller, or the newest copy of ZooKeeper's data.",
+        "PartitionChangeBuilder 3.3 to 4.3.1; PartitionStateMachine 0.10.2 to 3.9", is_newer, ends_start=False,
     ),
 )  # fmt: skip

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
 from kcheck.core.start.startup import Mode
 from kcheck.model.cluster import ClusterImage, QuorumState
-from kcheck.model.entries import Offset
+from kcheck.model.entries import Epoch, Offset
 from kcheck.model.java import java_int
 from kcheck.model.names import CLUSTER_METADATA, PartitionDirectory, TopicPartition
 from kcheck.model.premises import PremiseEvidence
@@ -40,6 +40,17 @@ class MissingRecords(NamedTuple):
     """The offset after the last one that is known."""
     known_by: str | None = None
     """The file that knows them at the end of the log; None if a later segment follows."""
+
+
+class NewestEpoch(NamedTuple):
+    """The newest leader epoch of a log."""
+
+    partition: TopicPartition
+    """The partition."""
+    log_dir: str
+    """Its log dir."""
+    epoch: Epoch
+    """The epoch."""
 
 
 class LogDirFacts(NamedTuple):
@@ -111,6 +122,8 @@ class BrokerFacts(NamedTuple):
     """The logs of which somebody removed the first segments."""
     missing_records: tuple[MissingRecords, ...] = ()
     """What other logs lack."""
+    newest_epochs: tuple[NewestEpoch, ...] = ()
+    """The newest leader epochs of its logs."""
     stopped: frozenset[int] = frozenset()
     """The nodes given beside it that do not start."""
     elected: QuorumState | None = None
