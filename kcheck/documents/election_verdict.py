@@ -25,13 +25,15 @@ def verdict(
     release: Release,
     *,
     is_part: bool = False,
+    why_empty: str | None = None,
 ) -> str:
     """Return what to do, and what that costs, for a person.
 
-    The partitions are `planned`. If they are a part (`is_part`), they say nothing of the order of starts.
+    The partitions are `planned`. If they are a part (`is_part`), they say nothing of the order of starts. `why_empty`
+    is why a broker here does not start, whose partitions are not known.
     """
     if not partitions:
-        return "There are no partitions in these paths."
+        return f"There are no partitions in these paths{'.' if why_empty is None else f', and {why_empty}.'}"
     early = by_broker(displaced(partitions, order.brokers, starts, release, at_once=order.at_once))
     return " ".join(
         (

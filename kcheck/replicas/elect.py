@@ -19,6 +19,7 @@ from kcheck.core.election.plans import (
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
+from kcheck.core.premises.table import why_not_started
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.disk.new_files import NewFiles
 from kcheck.disk.tree import Tree
@@ -134,11 +135,12 @@ class ClusterElection(BrokerAnswer):
 
     @property
     def is_safe(self) -> bool:
-        """Whether every partition has a recommended leader under which no committed record is lost, as is known.
+        """Whether every partition has a recommended leader under which no record is lost.
 
-        A cluster that is to be repaired first is not safe yet.
+        A cluster that is to be repaired first is not safe yet, nor are brokers without partitions that do not start.
         """
-        return not self.repairs and is_safe(self.partitions)
+        is_empty = not self.partitions and why_not_started(self.premises) is not None
+        return not self.repairs and not is_empty and is_safe(self.partitions)
 
     def with_plan(self, out: str) -> Self:
         """Return the answer once its plan is written to a directory: files for Kafka's tools, and for people.
@@ -291,7 +293,14 @@ def elect(
         question=question,
         starts=cluster.starts,
         fenced=cluster.fenced,
-        verdict=verdict(elections, cluster.starts, order, release, is_part=any(wanted)),
+        verdict=verdict(
+            elections,
+            cluster.starts,
+            order,
+            release,
+            is_part=any(wanted),
+            why_empty=why_not_started(directories.premises),
+        ),
         gaps=tuple(gaps_of(elections, cluster)),
         order=order,
         scenarios=rows,

@@ -36,7 +36,26 @@ def amounts_lost(plan: TruncationPlan, states: ReplicasByBroker, marks: Marks, *
     kept = _kept(plan, states, marks, heir)
     by_batches = _by_batches(kept, ranges if is_read else [], parts, states, marks)
     by_offsets = Amounts() if is_read else _by_offsets(ranges, states, marks)
-    return total((by_batches, by_offsets, _beyond(parts, states, marks)))
+    nowhere = _nowhere(states[plan.leader if heir is None else heir.broker_id], [*states.values()])
+    return total((by_batches, by_offsets, _beyond(parts, states, marks), nowhere))
+
+
+def _nowhere(last: ReplicaState, states: Sequence[ReplicaState]) -> Amounts:
+    """Return the records of segments that somebody removed from the log of the last leader, and that no replica has."""
+    others = [
+        (state.log_start_offset, state.log_end_offset)
+        for state in states
+        if state is not last and state.problem is None and state.log_end_offset is not None
+    ]
+    count = 0
+    for start, end in removed(last):
+        at = start
+        for first, until in sorted(others):
+            if until > at:
+                count += max(0, min(first, end) - at)
+                at = max(at, Offset(min(until, end)))
+        count += end - at
+    return Amounts(None, None, None, at_most=count, committed_at_most=count) if count else Amounts()
 
 
 def lacks(plan: TruncationPlan, follower: FollowerPlan, states: ReplicasByBroker) -> tuple[OffsetRange, ...]:

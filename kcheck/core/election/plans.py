@@ -299,9 +299,9 @@ def is_at_stake(partition: PartitionElection) -> bool:
 
 
 def is_safe(partitions: Iterable[PartitionElection]) -> bool:
-    """Whether every partition has a recommended leader under which no committed record is lost, as is known."""
-    best = (partition.recommended for partition in partitions)
-    return all(candidate is not None and candidate.lost is not None and 0 in candidate.lost[:2] for candidate in best)
+    """Whether every partition has a recommended leader under which no record is lost."""
+    losses = (None if row.recommended is None else row.recommended.lost for row in partitions)
+    return all(lost is not None and lost.records == 0 for lost in losses)
 
 
 def lean(partition: PartitionElection) -> PartitionElection:

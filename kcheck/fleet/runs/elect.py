@@ -77,7 +77,7 @@ class RunElection(Answer):
     lacking_count: int
     """How many there are."""
     is_safe: bool
-    """Whether every partition has a recommended leader under which no committed record is lost, as is known."""
+    """Whether every partition has a recommended leader under which no record is lost."""
     written: tuple[str, ...] = ()
     """The files of the plan."""
 
