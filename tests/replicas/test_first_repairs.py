@@ -51,7 +51,7 @@ def test_a_broker_with_one_zeroed_file_takes_part(power_loss: Path, monkeypatch:
     costs = _costs(answer)
     assert (costs["best"], costs["start-all"], costs["start-all-unrepaired"]) == ((0, 0), (64, 0), (0, 14))
     assert answer.verdict.startswith(
-        "First repair broker 3 (1 step, 14 bytes): then nothing is lost under the best leaders. Without that, 20"
+        "First repair broker 3 (1 step, 14 bytes): then, under the best leaders, nothing is lost. Without that, 20"
         " records are lost, all of them committed; 14 partitions get no leader without an unclean election. Start"
     )
     assert (answer.gaps, {*answer.starts}, answer.is_safe, is_safe(answer.partitions)) == ((), {1, 2, 3}, False, True)
@@ -63,8 +63,8 @@ def test_directories_in_the_way_are_moved_first(moved: Path, monkeypatch: pytest
     shown = command("elect", *BROKERS, *METADATA)
     text = " ".join(shown.out.split())
     assert (
-        "First repair brokers 1 and 2 (1 step each): then every partition has a leader, and nothing is lost under the"
-        " best leaders. Without that, 3 partitions have no replica that can lead."
+        "First repair brokers 1 and 2 (1 step each): then, under the best leaders, every partition has a leader, and"
+        " nothing is lost. Without that, 3 partitions have no replica that can lead."
     ) in text
     assert "solo-1" not in text  # broker 2 has all that the stray of broker 3 has
     lines = [line.strip() for line in shown.out.splitlines()]
