@@ -4,6 +4,7 @@ A screen names offsets as `offsets 50-66`. Findings, JSON fields and tables keep
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from datetime import MAXYEAR, date, timedelta
 from itertools import islice
 
 from kcheck.model.entries import EpochEntries
@@ -84,6 +85,27 @@ def bare_range(start: int, end: int, to: str = "-") -> str:
     return str(start) if end == start + 1 else f"{start}{to}{end - 1}"
 
 
+_FIRST_DAY = date(1970, 1, 1)
+_DAY_MS = 24 * 3600 * 1000
+_CYCLE_DAYS, _CYCLE_YEARS = 146_097, 400
+"""The calendar repeats itself after this."""
+
+
+def date_words(timestamp: int) -> str:
+    """Return the day of a time in ms since 1970: `2027-03-01`, or `the year 58,875` beyond the year 9999."""
+    day = timestamp // _DAY_MS
+    cycles, rest = divmod(day, _CYCLE_DAYS)
+    alike = _FIRST_DAY + timedelta(days=rest)
+    year = alike.year + cycles * _CYCLE_YEARS
+    return f"the year {year:,}" if year > MAXYEAR else f"{year}{alike:-%m-%d}"
+
+
+def time_words(timestamp: int) -> str:
+    """Return a time in ms since 1970 to the second, as `2027-03-01 10:04:15 UTC`."""
+    minutes, seconds = divmod(timestamp // 1000 % (24 * 3600), 60)
+    return f"{date_words(timestamp)} {minutes // 60:02}:{minutes % 60:02}:{seconds:02} UTC"
+
+
 def epoch_words(entries: EpochEntries, most: int = 100) -> str:
     """Return `3 @ 1500, 5 @ 2200`: the first entries, and how many more there are; a file may have a million lines."""
     return some_of([f"{entry.epoch} @ {entry.start_offset}" for entry in islice(entries, most)], most, len(entries))
@@ -120,8 +142,8 @@ def release_words(said: ReleaseEvidence, newest: str) -> str:
 
 
 def _differences(other: OtherEnd) -> str:
-    """Return how the answer differs for the lowest release; empty if it does not."""
+    """Return how the answer differs for the other end of the range."""
     if other.differs_in is None:
         return f", {other.kafka} not compared"
     shown = some_of(other.differs_in, _DIFFERENCE_COUNT)
-    return f", {other.kafka} differs in: {shown}" if shown else ""
+    return f", {other.kafka} differs in: {shown}" if shown else f", and {other.kafka} does not differ"

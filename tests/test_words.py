@@ -8,6 +8,7 @@ from kcheck.model.loss import LostRecords
 from kcheck.words import (
     agree,
     counted,
+    date_words,
     epoch_words,
     listed,
     lost_words,
@@ -119,7 +120,7 @@ def test_the_release_of_an_answer(evidence: ReleaseEvidence, words: str) -> None
 @pytest.mark.parametrize(
     ("differs_in", "words"),
     [
-        ((), ""),
+        ((), ", and 2.8 does not differ"),
         (None, ", 2.8 not compared"),
         (("KC201", "predict t-0"), ", 2.8 differs in: KC201, predict t-0"),
         (tuple(map(str, range(10))), ", 2.8 differs in: 0, 1, 2, 3, 4, 5, 6, 7 and 2 more"),
@@ -140,3 +141,20 @@ def test_reasons_that_are_left_out_are_counted() -> None:
     assert "a; b" == some_reasons("ab", 2)
     assert "a; and 2 more" == some_reasons("abc", 1)
     assert "a; b; and 1 more change" == some_reasons("abc", 2, "change")
+
+
+@pytest.mark.parametrize(
+    ("timestamp", "words"),
+    [
+        (0, "1970-01-01"),
+        (-1, "1969-12-31"),
+        (1_800_000_000_000, "2027-01-15"),
+        (253_402_300_799_999, "9999-12-31"),
+        (253_402_300_800_000, "the year 10,000"),
+        (1_795_773_845_605_000, "the year 58,875"),
+        (-62_135_596_800_001, "0-12-31"),
+    ],
+)
+def test_a_day_of_any_time(timestamp: int, words: str) -> None:
+    """Python's dates end in 9999; the calendar repeats itself every 400 years."""
+    assert date_words(timestamp) == words

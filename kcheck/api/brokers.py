@@ -2,6 +2,8 @@
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kcheck.api.answers import EVERY_PARTITION, Path, compared, complete, release, texts_of
@@ -33,12 +35,20 @@ def inspect(
 ) -> "Inspection":
     """Return what is in files, partition directories and log dirs: `kcheck inspect`."""
     from kcheck.documents.inspection import InspectDetail
+    from kcheck.replicas.coordinators import transactions_of
     from kcheck.verbs.inspect import inspect as verb
 
     detail = InspectDetail(segments=segments, epochs=epochs, batches=batches, files=files)
     texts = texts_of(paths)
     return complete(
-        lambda: verb(texts, as_kind=as_kind, wanted=partitions, detail=detail, release=release(kafka, paths=texts))
+        lambda: verb(
+            texts,
+            as_kind=as_kind,
+            wanted=partitions,
+            detail=detail,
+            release=release(kafka, paths=texts),
+            still_open=transactions_of,
+        )
     )
 
 
@@ -58,6 +68,7 @@ def check(
     server.properties.
     """
     from kcheck.model.depth import parse_depth
+    from kcheck.replicas.coordinators import CoordinatorCheck
     from kcheck.verbs.check import check as verb
 
     texts, level, named = texts_of(paths), parse_depth(depth), tuple(texts_of(metadata))
@@ -72,6 +83,7 @@ def check(
             reading=reading,
             metadata=named,
             config=None if config is None else os.fspath(config),
+            watch=CoordinatorCheck(level),
         )
 
     return compared(kafka, texts, answer)
@@ -116,6 +128,7 @@ def preflight(
 ) -> "Preflight":
     """Return whether the broker with this server.properties may start: `kcheck preflight`.
 
+    A bundle or folder stands for the server.properties at its top.
     `allow` are reasons that do not count: loss, stray, elr, offline, or ids of premises. The other arguments are those
     of predict.
     """
@@ -123,11 +136,12 @@ def preflight(
     from kcheck.core.start.preflight import ALLOWED
     from kcheck.errors import UsageError
     from kcheck.startup.log_manager import StartOptions
-    from kcheck.verbs.preflight import log_dirs_of, unresolved
+    from kcheck.verbs.preflight import configuration_in, log_dirs_of, unresolved
     from kcheck.verbs.preflight import preflight as verb
+    from kcheck.verbs.release import of_worse_end
     from kcheck.views.broker_settings import settings_of
 
-    path, named, allowed = os.fspath(properties), tuple(texts_of(metadata)), frozenset(allow)
+    path, named, allowed = configuration_in(os.fspath(properties)), tuple(texts_of(metadata)), frozenset(allow)
     for kind in sorted(allowed - {*ALLOWED, *(premise.id for premise in PREMISES)}):
         raise UsageError(f"--allow {kind}: use {', '.join(ALLOWED)}, or the id of a premise")
 
@@ -137,7 +151,11 @@ def preflight(
         options = StartOptions(clean, settings, chosen, metadata=named)
         return verb(path, options, allowed, unknown)
 
-    return complete(lambda: answer(release(kafka, paths=log_dirs_of(path), config=path)))
+    def badness(said: "Preflight") -> int:
+        return (True, None, False).index(said.may_start)
+
+    chosen = partial(release, kafka, paths=log_dirs_of(path), config=path)
+    return complete(lambda: of_worse_end(chosen(), answer, badness))
 
 
 def overview(
@@ -147,6 +165,8 @@ def overview(
     kafka: str | Release = AUTO,
 ) -> "Overview":
     """Return what is wrong in batch headers, and the verdict on the next start: `kcheck PATH`."""
+    from kcheck.model.depth import Depth
+    from kcheck.replicas.coordinators import CoordinatorCheck
     from kcheck.startup.log_manager import StartOptions
     from kcheck.verbs.overview import overview as verb
     from kcheck.views.broker_settings import settings_of
@@ -155,7 +175,18 @@ def overview(
 
     def answer(chosen: Release) -> "Overview":
         settings = settings_of(texts, None, (), chosen)
-        return verb(texts, StartOptions(None, settings, chosen, partitions, metadata=named))
+        options = StartOptions(None, settings, chosen, partitions, metadata=named)
+        said = verb(texts, options, CoordinatorCheck(Depth.HEADERS))
+        if not said.can_elect:
+            return said
+        from kcheck.errors import UsageError
+        from kcheck.replicas.elect import ElectionQuestion, elect
+
+        try:
+            elected = elect(texts, ElectionQuestion(metadata=named), wanted=partitions, release=chosen)
+        except UsageError:  # A log dir does not say whose it is: each is still looked at alone.
+            return said
+        return said if len(elected.brokers) < 2 else replace(said, start_of_all=elected.start_of_all)
 
     return compared(kafka, texts, answer)
 
@@ -199,7 +230,8 @@ def repair(
     def answer() -> "RepairPlan":
         chosen = release(kafka, paths=texts, config=config)
         settings = settings_of(texts, None if config is None else os.fspath(config), tuple(define), chosen)
-        options = StartOptions(None, settings, chosen, partitions, metadata=tuple(texts_of(metadata)))
+        named = None if config is None else os.fspath(config)
+        options = StartOptions(None, settings, chosen, partitions, metadata=tuple(texts_of(metadata)), config=named)
         return verb(texts, texts_of(against), options, accept_loss=accept_loss, tidy=tidy, keep=every)
 
     return complete(answer)

@@ -1,7 +1,8 @@
 """Rewrites the cluster's metadata for a bundle: batches and records keep their sizes, secrets and hosts are masked.
 
-A record that is not in the allow-list becomes a NoOpRecord of its size. The CRC of a changed batch is made right again;
-one that was wrong stays wrong.
+A record that is not in the allow-list becomes a NoOpRecord of its size. One that kcheck does not know, or not fully,
+keeps its type, and is unknown in the bundle too. The CRC of a changed batch is made right again; one that was wrong
+stays wrong.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -12,6 +13,7 @@ from kcheck.model.source import BytesSource
 from kcheck.records import control_record
 from kcheck.records.batch import CODEC_MASK, CONTROL, HEADER, MAGIC_AT, checksum
 from kcheck.records.record import Record, Unread, read_records
+from kcheck.schemas.decode import read_varint
 from kcheck.schemas.records import decoder
 from kcheck.segments.batches import Walk
 
@@ -25,6 +27,8 @@ CONFIGS = frozenset(
 )  # fmt: skip
 """Settings whose values are in a bundle."""
 _NO_OP = b"\1\x14\0\0"
+_NO_VERSION = b"\x7f"
+"""A version that no record has."""
 _COMPACT_MAX = 0x7E
 NewName = Callable[[str], str]
 
@@ -90,11 +94,11 @@ def _control_value(key: bytes, value: bytes) -> bytes:
 def _value(value: bytes, rename: NewName | None) -> bytes:
     message = decoder("metadata")(None, value).value
     no_op = _NO_OP.ljust(len(value), b"\0")[: len(value)]
-    if message is None or message.data is None or message.left or message.unknown:
-        return no_op
+    record = MetadataReplay.RECORDS.get((message and message.name) or "")
+    if message is None or message.data is None or message.unknown or record is None:
+        return _unknown(value)
     fields: Fields = message.data
-    record = MetadataReplay.RECORDS.get(message.name or "")
-    match record and record.in_bundle:
+    match record.in_bundle:
         case InBundle.WHOLE:
             name = fields.get("name") if message.name == "TopicRecord" else fields.get("topicName")
             masked = value if rename is None or not name else replaced(value, name, rename(name))
@@ -107,7 +111,18 @@ def _value(value: bytes, rename: NewName | None) -> bytes:
         case _:
             return no_op
     again = decoder("metadata")(None, masked).value
-    return masked if again is not None and again.data is not None and again.left == 0 else no_op
+    return masked if again is not None and again.data is not None and again.left == 0 else _unknown(value)
+
+
+def _unknown(value: bytes) -> bytes:
+    """Return a record of its size and type, without content, that no reader knows."""
+    at = 0
+    for _ in ("frame version", "type"):
+        number = read_varint(value, at)
+        if number is None:
+            return value[:at].ljust(len(value), b"\x80")
+        at = number[1]
+    return (value[:at] + _NO_VERSION)[: len(value)].ljust(len(value), b"\0")
 
 
 def _config(value: bytes, fields: Mapping[str, Any], rename: NewName | None) -> bytes:

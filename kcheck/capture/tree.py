@@ -7,13 +7,22 @@ from itertools import chain
 from typing import NamedTuple
 
 from kcheck.capture.contents import COMMITS_LOG, CONFIGURATION, METADATA_LOG, How, Taken, content_of
+from kcheck.core.releases.releases import release
 from kcheck.disk.local import LOCAL
 from kcheck.disk.paths import split
 from kcheck.disk.refusals import word_for
 from kcheck.disk.tree import tree_of
 from kcheck.errors import UsageError
 from kcheck.model.names import CLUSTER_METADATA, CONSUMER_OFFSETS, FileKind, parse_directory, parse_file
-from kcheck.views.targets import TargetKind, is_configuration, targets
+from kcheck.views.log_dir import LogDirs
+from kcheck.views.targets import (
+    TargetKind,
+    is_configuration,
+    replica_argument,
+    replica_targets,
+    require_same_broker,
+    targets,
+)
 
 _DEPTH_MAX = 4
 """A folder, a log dir, a partition directory, and one directory in it."""
@@ -46,28 +55,40 @@ CONFIGURATION_NAME = "server.properties"
 """The name of a configuration in the bundle, whatever it is at home."""
 
 
-def captured_paths(paths: Sequence[str]) -> list[str]:
+def captured_paths(arguments: Sequence[str]) -> list[str]:
     """Return the paths to capture: a server.properties stands for the log dirs that it names."""
-    log_dirs = ((target.path for target in targets([path])) if is_configuration(path) else (path,) for path in paths)
+    return [path for _, path in _roots(arguments)]
+
+
+def _roots(arguments: Sequence[str]) -> list[tuple[int | None, str]]:
+    """Return the paths to capture, each with the broker that the user names."""
+    named = map(replica_argument, arguments)
+    log_dirs = (
+        ((broker_id, target.path) for target in targets([path])) if is_configuration(path) else ((broker_id, path),)
+        for broker_id, path in named
+    )
     return [*chain.from_iterable(log_dirs)]
 
 
-def items(paths: Sequence[str], *, offsets: bool = False) -> Iterator[CapturedPath]:
+def items(arguments: Sequence[str], *, offsets: bool = False) -> Iterator[CapturedPath]:
     """Yield every file and directory below the paths, sorted below each; UsageError for what is not Kafka's.
 
     One log dir, or one folder of them, is the bundle itself; anything else has its own name in the bundle, and so have
-    the log dirs of a server.properties. With `offsets` the committed offsets of groups go in.
+    the log dirs of a server.properties. Two of one name have that of their brokers before it, if the arguments are
+    `BROKER=PATH`. With `offsets` the committed offsets of groups go in.
     """
     logs = {CLUSTER_METADATA: METADATA_LOG, **({CONSUMER_OFFSETS: COMMITS_LOG} if offsets else {})}
-    if not paths:
+    if not arguments:
         raise UsageError("capture needs at least one path")
+    paths = [path for _, path in map(replica_argument, arguments)]
     for path in paths:
         if tree_of(path).is_bundle:
             raise UsageError(f"{path} is a bundle already")
     configurations = [path for path in paths if is_configuration(path)]
-    wanted = captured_paths(paths)
+    wanted = _roots(arguments)
     alone = len(wanted) == 1 and not configurations
-    roots = [(path, _root_name(path, alone=alone)) for path in wanted]
+    roots = [*_named([(broker_id, path, _root_name(path, alone=alone)) for broker_id, path in wanted])]
+    _require_same_brokers(arguments)
     names = [*(name for _, name in roots), *(CONFIGURATION_NAME for _ in configurations)]
     for name in names:
         if names.count(name) > 1:
@@ -79,6 +100,22 @@ def items(paths: Sequence[str], *, offsets: bool = False) -> Iterator[CapturedPa
             yield _item(path, name, _status(path), None)
         if LOCAL.is_directory(path):
             yield from _below(path, name, logs, depth=0)
+
+
+def _named(roots: list[tuple[int | None, str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield each path with its name in the bundle; the name of a partition directory is what it is."""
+    names = [name for _, _, name in roots]
+    for broker_id, path, name in roots:
+        may_change = broker_id is not None and parse_directory(name) is None and LOCAL.is_directory(path)
+        yield path, f"broker-{broker_id}-{name}" if may_change and names.count(name) > 1 else name
+
+
+def _require_same_brokers(arguments: Sequence[str]) -> None:
+    """Raise UsageError if a broker that the user names is not that of the log dir."""
+    log_dirs = LogDirs(release())
+    for target in replica_targets([*arguments]):
+        if target.broker_id is not None and target.kind is TargetKind.LOG_DIR:
+            require_same_broker(target, log_dirs.open(target).view)
 
 
 def _root_name(path: str, *, alone: bool) -> str:

@@ -38,7 +38,8 @@ WithLogs = Annotated[
 
 def capture(
     paths: Annotated[
-        list[str] | None, typer.Argument(metavar="PATH...", help="Log dirs, a server.properties, partitions or files.")
+        list[str] | None,
+        typer.Argument(metavar="PATH...", help="Log dirs, a server.properties, partitions or files; also BROKER=PATH."),
     ] = None,
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="The bundle; its name ends in .kcheck.")

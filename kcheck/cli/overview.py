@@ -22,4 +22,4 @@ def overview(paths: Paths, common: Common, metadata: Metadata = None) -> None:
     release = common.release(paths)
     answer = api.overview(*paths, metadata=metadata or (), partitions=common.wanted(), kafka=release)
     fail_on = parse_severity(common.judging.fail_on)
-    common.write_answer(answer.report(), failed=lambda: answer.prediction.severity.rank >= fail_on.rank)
+    common.write_answer(answer.report(), failed=lambda: answer.severity.rank >= fail_on.rank)

@@ -9,7 +9,9 @@ from kcheck.cli.options import Common, Metadata, with_common
 from kcheck.cli.predict import Clean, Define
 from kcheck.cli.report_output import end, write_answer
 
-Properties = Annotated[str, typer.Argument(metavar="FILE", help="The broker's server.properties.")]
+Properties = Annotated[
+    str, typer.Argument(metavar="FILE", help="The broker's server.properties, or a bundle or folder with one.")
+]
 Allow = Annotated[
     list[str] | None,
     typer.Option("--allow", metavar="loss|stray|elr|offline|PREMISE", help="Start all the same; repeatable."),
@@ -26,8 +28,9 @@ def preflight(
     define: Define = None,
 ) -> None:
     """Say if a broker may start without loss: exit 0 or 1."""
-    from kcheck.verbs.preflight import log_dirs_of
+    from kcheck.verbs.preflight import configuration_in, log_dirs_of
 
+    properties = configuration_in(properties)
     answer = api.preflight(
         properties,
         allow=allow or (),

@@ -53,11 +53,13 @@ def repair(
         kafka=release,
     )
     gc.collect()  # The log dirs in memory refer to each other: they would stay until the plan is written.
-    plan = None if output is None else answer.plan_bytes()  # Its rows are gone before those of the report are made.
+    plan = (
+        None if output is None or answer.is_of_nothing else answer.plan_bytes()
+    )  # Its rows are gone before those of the report are made.
     report = answer.report()
     checked_renderer(report, common.output_options)
     if output is not None and plan is not None:
         replace_file(output, plan)
-    last_line = UNCHANGED if output is None else written_line(output)
+    last_line = UNCHANGED if output is None or plan is None else written_line(output)
     write_answer(report, common.output_options._replace(output=None), last_line=last_line)
     end(report, failed=any(row.severity.rank >= fail_on.rank for row in answer.not_planned))

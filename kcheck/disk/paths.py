@@ -32,6 +32,11 @@ def split(path: str) -> tuple[str, str]:
     return head or ".", tail
 
 
+def is_absolute(path: str) -> bool:
+    """Whether a path means the same in every working directory."""
+    return is_url(path) or os.path.isabs(path)
+
+
 def absolute(path: str) -> str:
     """Return a path that means the same in every working directory."""
     return path if is_url(path) else os.path.abspath(path)

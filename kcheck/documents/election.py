@@ -33,6 +33,7 @@ def election_body(
         "controller": "kraft" if kraft else "zookeeper",
         "start_order": order.brokers,
         "start_order_proven": order.is_proven,
+        "start_together": order.together,
         "gaps": tuple({"broker_id": gap.broker_id, "replicas": gap.replicas, "why": gap.why} for gap in gaps),
         "scenarios": tuple(map(_scenario_row, scenarios)),
         "partitions": map(partition_row, partitions),
@@ -93,11 +94,26 @@ def partition_row(election: PartitionElection) -> Row:
         "elr": None if registration is None else registration.elr,
         "leader_epoch": None if registration is None else registration.leader_epoch,
         "high_watermark": election.high_watermark,
+        "adding": () if registration is None else registration.adding,
+        "removing": () if registration is None else registration.removing,
+        "course": course_rows(election),
+        "planned": election.planned,
+        "lost_planned": _lost_row(election.lost_planned),
         "kafka_elects": {"clean": election.kafka_clean, "unclean": election.kafka_unclean},
         "best": election.best,
         "unknown_replicas": election.unknown_replicas,
         "candidates": tuple(map(_candidate_row, election.candidates)),
     }
+
+
+def course_rows(election: PartitionElection) -> tuple[Row, ...]:
+    """Return who leads one after the other if all start and nobody acts, and why."""
+    now = election.now
+    if now is None or election.seat_now is None:
+        return ()
+    first = {"broker_id": now.broker_id, "why": str(election.seat_now)}
+    later = now.later
+    return (first,) if later is None else (first, {"broker_id": later.broker_id, "why": str(later.why)})
 
 
 def _candidate_row(candidate: Candidate) -> Row:
@@ -107,10 +123,15 @@ def _candidate_row(candidate: Candidate) -> Row:
         "state": str(candidate.state),
         "dir": candidate.dir,
         "clean": candidate.clean,
+        "seat": None if candidate.seat is None else str(candidate.seat),
         "problem": candidate.problem,
         "log_end_offset": candidate.log_end_offset,
         "log_start_offset": candidate.log_start_offset,
         "lost": _lost_row(candidate.lost),
+        "later": None
+        if candidate.later is None
+        else {"broker_id": candidate.later.broker_id, "why": str(candidate.later.why)},
+        "lost_in_the_end": _lost_row(candidate.lost_in_the_end),
         "refetch": None if refetch is None else {"records": refetch.records, "bytes": refetch.bytes},
         "open_transactions": candidate.open_transactions,
         "cut_transactions": _transactions_row(candidate.cut_transactions),

@@ -2,14 +2,20 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from kcheck.core.election.early_elections import Displaced, by_broker, displaced
-from kcheck.core.election.election import BrokerStart
-from kcheck.core.election.plans import PartitionElection
-from kcheck.core.election.scenarios import after_order
+from kcheck.core.election.early_elections import Displaced, by_broker, displaced, kept_out
+from kcheck.core.election.election import BrokerStart, Seat
+from kcheck.core.election.plans import SERVED, PartitionElection
+from kcheck.core.election.scenarios import Scenario, with_plan
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.replication.leader_costs import Amounts, total
 from kcheck.model.release import Release
 from kcheck.words import agree, counted, listed, partition_name, record_count, some_of
+
+_SEATS = {
+    Seat.ISR: "in the ISR of", Seat.ELR: "in the ELR (after registration) of",
+    Seat.LAST_KNOWN: "the last known leader of",
+}  # fmt: skip
+"""How a place that makes a leader is called."""
 
 
 def verdict(
@@ -17,18 +23,25 @@ def verdict(
     starts: Mapping[int, BrokerStart],
     order: StartOrder,
     release: Release,
+    *,
+    is_part: bool = False,
 ) -> str:
-    """Return what to do, and what that costs, for a person."""
+    """Return what to do, and what that costs, for a person.
+
+    The partitions are `planned`. If they are a part (`is_part`), they say nothing of the order of starts.
+    """
     if not partitions:
         return "There are no partitions in these paths."
-    early = by_broker(displaced(partitions, order.brokers, starts, release))
+    early = by_broker(displaced(partitions, order.brokers, starts, release, at_once=order.at_once))
     return " ".join(
         (
             *_empty(partitions),
             *_incomplete(partitions),
-            *_starts(partitions, starts, order),
+            *(_some_of_cluster(order) if is_part else _starts(partitions, starts, order)),
+            *_kept_out(partitions),
             *_early(early),
             *_elections(partitions),
+            *_outcome(partitions, with_plan(partitions)),
         )
     )
 
@@ -36,9 +49,12 @@ def verdict(
 def _empty(partitions: Sequence[PartitionElection]) -> Iterator[str]:
     """Yield the partitions of which no broker here serves a log."""
     empty = [row for row in partitions if row.starts_empty]
-    if empty:
-        verb = agree(len(empty), "starts", "start")
-        yield f"{_names(empty)} {verb} empty: no broker here serves {agree(len(empty), 'its', 'their')} log."
+    unserved = [row for row in empty if any(copy.state not in SERVED for copy in row.candidates)]
+    nowhere = [row for row in empty if row not in unserved]
+    for rows, why in ((nowhere, "no disk here has"), (unserved, "no broker here serves")):
+        if rows:
+            verb, its = agree(len(rows), "starts", "start"), agree(len(rows), "its", "their")
+            yield f"{_names(rows)} {verb} empty: {why} {its} log."
 
 
 def _incomplete(partitions: Sequence[PartitionElection]) -> Iterator[str]:
@@ -63,14 +79,36 @@ def _starts(
         yield "No broker here starts."
         return
     first, *rest = order.brokers
+    if order.together:
+        rest = list(order.brokers[len(order.together) :])
     then = f" Then start {', then '.join(map(str, rest))}." if rest else ""
-    yield f"Start broker {first} first{_why_first(partitions, first)}.{then}"
-    scenario = after_order(partitions, starts, order.brokers)
-    led = len(partitions) - (scenario.offline_partitions or 0)
-    if led:
-        whose = "Every partition" if led == len(partitions) else counted(led, "partition")
-        verb = "gets" if led in (1, len(partitions)) else "get"
-        yield f"{whose} then {verb} a leader, and {amount_lost(scenario.lost)}."
+    if order.together:
+        nodes = listed(order.together, most=len(order.together))
+        yield f"Start brokers {nodes} together: they are controllers, and no leader is elected with fewer.{then}"
+        return
+    yield f"Start broker {first} first{_why_first(partitions, starts.get(first))}.{then}"
+
+
+def _some_of_cluster(order: StartOrder) -> Iterator[str]:
+    """Yield that the order of starts depends on the partitions that were not asked for."""
+    if not order.brokers:
+        yield "No broker here starts."
+    if len(order.brokers) > 1:
+        yield "Which broker to start first depends on all partitions: ask without a filter."
+
+
+def _kept_out(partitions: Sequence[PartitionElection]) -> Iterator[str]:
+    """Yield which replicas to move aside before their broker starts, and why."""
+    by_number: dict[int, list[PartitionElection]] = {}
+    for partition, number in kept_out(partitions):
+        by_number.setdefault(number, []).append(partition)
+    for number, rows in sorted(by_number.items()):
+        directories, lead = agree(len(rows), "directory", "directories"), agree(len(rows), "replica", "replicas")
+        lost = amount_lost(total(row.recommended and row.recommended.lost_later for row in rows))
+        yield (
+            f"Before broker {number} starts, move its {directories} of {_names(rows)} out of the log dir: otherwise it"
+            f" gets the lead back, as the preferred {lead}, and {lost}."
+        )
 
 
 def _early(early: Mapping[int, Sequence[Displaced]]) -> Iterator[str]:
@@ -85,30 +123,44 @@ def _early(early: Mapping[int, Sequence[Displaced]]) -> Iterator[str]:
         )
 
 
-def _why_first(partitions: Sequence[PartitionElection], first: int) -> str:
-    """Return which seat the first broker has that others have not; what the controller changes first is said."""
-    named = [row for row in partitions if row.seats and first in (row.seats.isr or row.seats.elr)]
-    if not named:
-        return ""
-    in_elr = [row for row in named if row.seats and not row.seats.isr]
-    is_so_now = all(row.registration and first in row.registration.elr for row in in_elr)
-    when = "" if is_so_now else "once the controller is back, "
-    return f": {when}it is in the {'ELR' if in_elr else 'ISR'} of {_names(named)}"
+def _why_first(partitions: Sequence[PartitionElection], first: BrokerStart | None) -> str:
+    """Return which places the first broker has once it has registered, that make it the leader."""
+    by_seat: dict[Seat, list[PartitionElection]] = {}
+    for row in partitions if first is not None else ():
+        candidate = None if first is None else row.leaders.get(first.broker_id)
+        if candidate is not None and candidate.seat in _SEATS:
+            by_seat.setdefault(candidate.seat, []).append(row)
+    places = [f"{words} {_names(by_seat[seat])}" for seat, words in _SEATS.items() if seat in by_seat]
+    return f": it is {listed(places, most=len(places))}" if places else ""
 
 
 def _elections(partitions: Sequence[PartitionElection]) -> Iterator[str]:
-    """Yield what needs an unclean election, and what the best one costs."""
+    """Yield what needs an unclean election, and what nobody can lead."""
     needed = [row for row in partitions if row.needs_unclean]
-    elected = [row.recommended for row in needed if row.recommended is not None]
     if needed:
         verb = agree(len(needed), "gets", "get")
         yield f"{counted(len(needed), 'partition')} {verb} no leader without an unclean election: {_names(needed)}."
-    if elected:
-        yield f"Under the best leaders {amount_lost(total(row.lost for row in elected))} there."
     unserved = [row for row in partitions if not row.leaders]
     if unserved:
         verb = agree(len(unserved), "has", "have")
         yield f"{counted(len(unserved), 'partition')} {verb} no replica here that can lead: {_names(unserved)}."
+
+
+def _outcome(partitions: Sequence[PartitionElection], plan: Scenario) -> Iterator[str]:
+    """Yield what comes of the plan, as far as it is known."""
+    if plan.offline_partitions is None:
+        best = total(row.recommended.lost for row in partitions if row.recommended is not None)
+        yield "Without metadata it is not known whom Kafka elects."
+        yield f"Under the best leaders {amount_lost(best)}."
+        return
+    led = len(partitions) - plan.offline_partitions
+    if led:
+        whose = (
+            "every partition gets"
+            if led == len(partitions)
+            else f"{counted(led, 'partition')} of {len(partitions)} get"
+        )
+        yield f"With this plan {whose} a leader, and {amount_lost(plan.lost)}."
 
 
 def _names(partitions: Sequence[PartitionElection]) -> str:

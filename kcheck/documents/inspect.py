@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple, assert_never
 
+from kcheck.core.replication.lost_transactions import KEPT_COUNT
 from kcheck.documents.inspection import (
     InspectDetail,
     InspectedFile,
@@ -16,8 +17,8 @@ from kcheck.model.entries import Batch
 from kcheck.model.names import OFFSET_CHECKPOINTS
 from kcheck.model.remote_index_cache import RemoteIndexCache
 from kcheck.model.report import Row
-from kcheck.model.unreadable import Unreadable, UnreadableCause
-from kcheck.model.views import FileView, PartitionView
+from kcheck.model.unreadable import UnreadableCause
+from kcheck.model.views import LogDirView, PartitionView
 
 
 def item_row(item: InspectedItem, detail: InspectDetail) -> Row:
@@ -46,9 +47,7 @@ def _log_dir_row(item: InspectedLogDir, detail: InspectDetail) -> Row:
         "clean_shutdown": view.clean_shutdown,
         "locked_by": view.locked_by,
         "cordoned": item.cordoned,
-        "checkpoints": {
-            name: checkpoint_state(view.files.get(name), view.unread.get(name))._asdict() for name in OFFSET_CHECKPOINTS
-        },
+        "checkpoints": {name: checkpoint_state(view, name)._asdict() for name in OFFSET_CHECKPOINTS},
         "unparseable": view.unparseable,
         "remote_index_cache": None if view.remote_index_cache is None else _cache_row(view.remote_index_cache, detail),
         "partitions": (_partition_row(partition, detail) for partition in item.partitions),
@@ -72,8 +71,11 @@ class CheckpointState(NamedTuple):
     """What is wrong; None if nothing is."""
 
 
-def checkpoint_state(view: FileView | None, unread: Unreadable | None) -> CheckpointState:
-    """Return the state of a checkpoint that was read, or could not be."""
+def checkpoint_state(log_dir: LogDirView, name: str) -> CheckpointState:
+    """Return the state of a checkpoint of a log dir."""
+    view, unread = log_dir.files.get(name), log_dir.unread.get(name)
+    if name in log_dir.unparseable:
+        return CheckpointState("unreadable", defect="is a directory")
     if unread is not None and unread.cause is not UnreadableCause.MISSING:
         return CheckpointState("unreadable", defect=unread.words)
     if view is None:
@@ -88,7 +90,7 @@ def checkpoint_state(view: FileView | None, unread: Unreadable | None) -> Checkp
 
 
 def _partition_row(item: InspectedPartition, detail: InspectDetail) -> Row:
-    row, shown = _summary_row(item.view), shown_rows(item, detail)
+    row, shown = {**_summary_row(item.view), **_open_row(item)}, shown_rows(item, detail)
     return {**row, "shown": shown} if shown else row
 
 
@@ -104,6 +106,12 @@ def shown_rows(item: InspectedPartition, detail: InspectDetail) -> dict[str, Seq
     if item.batches is not None:
         shown["batches"] = [batch_row(batch) for batch in item.batches]
     return shown
+
+
+def _open_row(item: InspectedPartition) -> Row:
+    """Return what consumers that read committed records do not get."""
+    still_open = None if item.open is None else [transaction._asdict() for transaction in item.open[:KEPT_COUNT]]
+    return {"last_stable_offset": item.last_stable_offset, "open_transactions": still_open}
 
 
 def _summary_row(view: PartitionView) -> Row:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from kcheck.core.replication.lost_transactions import OpenTransaction
 from kcheck.formats import Format
 from kcheck.model.entries import Batch, Offset
 from kcheck.model.views import FileView, LogDirView, PartitionView
@@ -37,6 +38,18 @@ class InspectedPartition(NamedTuple):
     """Names of its files, and sizes in bytes; None if not shown."""
     batches: tuple[Batch, ...] | None = None
     """The headers of all batches; None if not shown."""
+    open: tuple[OpenTransaction, ...] | None = None
+    """The transactions that are open at its end, by offset; None if they are not known."""
+
+    @property
+    def last_stable_offset(self) -> Offset | None:
+        """Where consumers that read committed records stop; None if that is not known.
+
+        UnifiedLog.fetchLastStableOffsetMetadata 0.11 to 4.3.1, without those that ended above the high watermark.
+        """
+        ends = (self.view.high_watermark, *(transaction.first_offset for transaction in (self.open or ())[:1]))
+        known = [end for end in ends if end is not None]
+        return min(known) if known and self.open is not None else None
 
 
 class InspectedLogDir(NamedTuple):

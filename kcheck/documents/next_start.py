@@ -1,5 +1,6 @@
 """What answers say of the next start: verdicts, the effects of findings, and reasons against the start."""
 
+from collections.abc import Collection
 from functools import cached_property
 
 from kcheck.core.start.claims import NO_EPOCH, ClaimedStart, knows_all_epochs
@@ -8,6 +9,7 @@ from kcheck.core.start.startup import Outcome
 from kcheck.core.start.verdicts import verdict
 from kcheck.core.sums import known_sum
 from kcheck.model.finding import Claimed, Finding, Severity
+from kcheck.model.loss import LostRecords
 from kcheck.model.release import Release
 from kcheck.words import counted, epoch_words, lost_words, offset_span, record_count, some_reasons
 
@@ -31,12 +33,16 @@ def verdict_words(start: LogDirPrediction) -> str:
     outcome, lost, unserved = verdict(start)
     effects = []
     if lost:
-        at_most = known_sum(loss.at_most if loss.records is None else loss.records for loss in lost)
-        count = record_count(known_sum(loss.records for loss in lost), sum(loss.at_least for loss in lost), at_most)
-        effects.append(f"lose {count}")
+        effects.append(f"lose {records_words(lost)}")
     if unserved:
         effects.append(f"not serve {counted(unserved, 'partition')}")
     return f"{NEXT_STARTS[outcome]}{' but ' if effects else ''}{' and '.join(effects)}"
+
+
+def records_words(losses: Collection[LostRecords]) -> str:
+    """Return how many records several losses are together."""
+    at_most = known_sum(loss.at_most if loss.records is None else loss.records for loss in losses)
+    return record_count(known_sum(loss.records for loss in losses), sum(loss.at_least for loss in losses), at_most)
 
 
 class StartEffects:

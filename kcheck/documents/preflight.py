@@ -3,11 +3,15 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from kcheck.core.election.election import BrokerStart
+from kcheck.core.election.leaving import left_without_leader
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
-from kcheck.core.start.preflight import ReasonKind, elr_exit, reasons_against
+from kcheck.core.start.preflight import ReasonKind, reasons_against
+from kcheck.core.start.strays import registers_cleanly
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.premises import JudgedPremise, PremiseStatus
-from kcheck.words import lost_words, offset_span, partition_name, some_of
+from kcheck.model.release import Release
+from kcheck.words import listed, lost_words, offset_span, partition_name, some_of
 
 
 class PreflightReason(NamedTuple):
@@ -66,13 +70,24 @@ def premise_reasons(
 
 
 def cluster_reasons(
-    image: ClusterImage, broker_id: int | None, starts: Iterable[LogDirPrediction], *, has_elr: bool
+    image: ClusterImage, broker_id: int | None, starts: Iterable[LogDirPrediction], release: Release
 ) -> Iterator[PreflightReason]:
-    """Yield the reasons that the metadata of the cluster give."""
-    left = elr_exit(image, broker_id, starts) if has_elr else None
-    if left is not None:
-        only = f", {left.alone} of which then have no replica in sync" if left.alone else ""
-        why = f"its last shutdown was not clean, so it leaves the ELR of {_names(left.partitions)}{only}"
+    """Yield the reasons that the metadata of the cluster give; the markers of all log dirs decide about the ELR."""
+    broker = None if broker_id is None else image.brokers.get(broker_id)
+    if broker_id is None or broker is None:
+        return
+    clean = all(
+        registers_cleanly(clean=start.clean, shutdown_epoch=start.shutdown_epoch, broker_epoch=broker.epoch)
+        for start in starts
+    )
+    left = left_without_leader(image, BrokerStart(broker_id, clean), release)
+    if left:
+        brokers = sorted({number for row in left for number in row.last_known})
+        waits = f"broker {listed(brokers)} is back, or " if brokers else ""
+        why = (
+            f"its last shutdown was not clean, so it leaves the ELR of {_names(row.partition for row in left)}: nobody"
+            f" leads there until {waits}an unclean election is run"
+        )
         yield PreflightReason(ReasonKind.ELR, why)
 
 

@@ -13,7 +13,8 @@ def losing_premises(premises: Iterable[JudgedPremise]) -> Iterator[str]:
     for premise in premises:
         is_refuted = premise.status is PremiseStatus.REFUTED
         if is_refuted and premise.id not in ENDS_START and premise.id != PARTITIONS_THERE:
-            yield premise.sentence[0].upper() + premise.sentence[1:]
+            broker = "A broker" if premise.broker_id is None else f"Broker {premise.broker_id}"
+            yield f"{broker}: {premise.sentence}"
 
 
 def premise_rows(premises: Iterable[JudgedPremise]) -> tuple[Row, ...]:

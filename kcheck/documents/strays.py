@@ -1,15 +1,24 @@
 """Replicas that a cluster does not place on their broker, in words."""
 
-from kcheck.core.start.startup import Outcome
+from kcheck.core.start.startup import DELETE_DELAY_MS, Outcome
 from kcheck.core.start.strays import StrayDetector, becomes_of_strays
+from kcheck.core.start.zookeeper_replicas import ZookeeperReplicas
 from kcheck.model.cluster import Stray, StrayCause, StrayDoubt
+from kcheck.model.names import PartitionDirectory
 from kcheck.model.release import Release
 
 ACCORDING_TO = ", according to "
 """Stands before the copy that says so in the reason of a prediction."""
 NOT_SERVED = "nobody serves it: "
 """Stands before the reason why a replica takes no part in an election."""
+KEPT = ": the broker keeps the directory and does not serve it"
 SET_ASIDE = ": the broker renames the directory to -stray and does not serve it"
+
+
+def removal_words(delay_ms: int | None) -> str:
+    """Return how long after its start a broker removes -delete directories; None is the default of Kafka."""
+    default = " by default" if delay_ms is None else ""
+    return f"{(DELETE_DELAY_MS if delay_ms is None else delay_ms) // 1000} s after its start{default}"
 
 
 def copy_words(path: str, end: int | None) -> str:
@@ -48,3 +57,13 @@ def stray_outcome(
     outcome = becomes_of_strays(release)
     effect = SET_ASIDE if outcome is Outcome.STRAY else ": the broker deletes the directory"
     return outcome, f"{stray_words(stray, copy.path, copy.end)}{effect}", doubt_words(stray, copy.end)
+
+
+def unserved_outcome(
+    replicas: ZookeeperReplicas, directory: PartitionDirectory, topic_id: str | None
+) -> tuple[Outcome, str, str | None] | None:
+    """Return what a start makes of a directory that ZooKeeper's controller gives to nobody; None of every other."""
+    stray = replicas.unserved(directory.topic, directory.partition, topic_id)
+    if stray is None:
+        return None
+    return Outcome.STRAY, f"{stray_words(stray, replicas.copy.path, None)}{KEPT}", doubt_words(stray, None)

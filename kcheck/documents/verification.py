@@ -11,6 +11,8 @@ class StepKind(StrEnum):
 
     BROKER = "broker"
     """A broker starts."""
+    PREMISE = "premise"
+    """What the next start of a broker rests on."""
     TOPIC = "topic"
     """The partition is still of the same topic."""
     LEADER = "leader"

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from kcheck.core.election.early_elections import Displaced, by_broker
-from kcheck.core.election.plans import Candidate, PartitionElection
+from kcheck.core.election.plans import PartitionElection
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.replication.leader_costs import total
 from kcheck.handouts.aside_copies import AsideCopy, aside_words
@@ -25,9 +25,10 @@ def guide(recovery: Recovery, files: Collection[str], resets: Sequence[GroupRese
         ["# Recovery plan", f"For Kafka {recovery.release.name}. Read all of it before you start a broker."],
         repair_steps(recovery.repairs),
         _gaps(recovery, unwanted),
-        _costs(recovery, unwanted),
+        _costs(recovery),
         _settings(recovery),
         _starts(recovery, early),
+        *(_kept_out(number, rows) for number, rows in recovery.kept_out.items()),
         *(_early(recovery, number, rows) for number, rows in early.items()),
         _elections(recovery, files),
         _groups(recovery, resets),
@@ -98,15 +99,10 @@ def _missing(recovery: Recovery) -> Iterator[str]:
         yield f"Broker {number} is given up: records that only it has are lost."
 
 
-def _costs(recovery: Recovery, unwanted: Sequence[Displaced]) -> list[str]:
-    instead = {(row.partition.topic, row.partition.partition): row.partition.leaders[row.leader] for row in unwanted}
-    chosen = [
-        (part, instead.get((part.topic, part.partition), part.recommended))
-        for part in recovery.partitions
-        if part.recommended is not None
-    ]
-    lost = total(leader and leader.lost for _, leader in chosen)
-    losing = [part for part, leader in chosen if leader is None or _loses(leader)]
+def _costs(recovery: Recovery) -> list[str]:
+    chosen = [part for part in recovery.partitions if part.recommended is not None]
+    lost = total(part.lost_planned for part in chosen)
+    losing = [part for part in chosen if part.lost_planned is None or part.lost_planned.records != 0]
     text = "With this plan no partition loses a record that is here."
     if losing:
         committed = lost.upper_committed
@@ -116,10 +112,6 @@ def _costs(recovery: Recovery, unwanted: Sequence[Displaced]) -> list[str]:
         text += f"; {share} of them committed."
     kept = "" if recovery.saved is None else f"\n\nThe records that are cut are saved in `{recovery.saved}`."
     return ["## What it costs", text + kept]
-
-
-def _loses(leader: Candidate) -> bool:
-    return leader.lost is None or leader.lost.records != 0
 
 
 def _settings(recovery: Recovery) -> list[str]:
@@ -146,7 +138,14 @@ def _address(recovery: Recovery) -> str:
 def _starts(recovery: Recovery, early: Collection[int]) -> list[str]:
     started = "KafkaRaftServer" if recovery.kraft else "KafkaServer"
     steps = []
+    at_once = recovery.together
     for number in recovery.live:
+        if number in at_once:
+            if number == at_once[-1]:
+                steps.append(f"Start {_brokers(at_once)} together: with fewer controllers none of them comes up.")
+            continue
+        if number in recovery.kept_out:
+            steps.append(f'Move directories aside, as "Directories of broker {number}" says below.')
         if number in early:
             steps.append(f'Elect, as "Before broker {number} starts" says below.')
         steps.append(f"Start broker {number}.")
@@ -154,7 +153,8 @@ def _starts(recovery: Recovery, early: Collection[int]) -> list[str]:
     return [
         "## Start the brokers, in this order",
         (
-            "Do not start two at once. After each start, wait until its server.log has a line that ends with\n"
+            f"{'After the first step, do' if at_once else 'Do'} not start two at once. After each start, wait until its"
+            " server.log has a line that ends with\n"
             f"`started (kafka.server.{started})`, then until this prints the same lines twice, 30 seconds apart:"
         ),
         _code([_describe(recovery, "--under-replicated-partitions")]),
@@ -168,6 +168,22 @@ def _starts(recovery: Recovery, early: Collection[int]) -> list[str]:
     ]
 
 
+def _kept_out(number: int, rows: Sequence[PartitionElection]) -> list[str]:
+    """Return which directories to move aside before a broker starts."""
+    lost = total(part.recommended and part.recommended.lost_later for part in rows)
+    names = [f"- `{_name(part)}`" for part in rows]
+    return [
+        f"## Directories of broker {number}",
+        (
+            f"Broker {number} is the preferred replica of {_counted(rows)}, and its log lacks records or has others. In"
+            " sync, it gets the lead back within minutes"
+            f" ({record_count(lost.records, at_most=lost.at_most)} lost). Before it starts, move these directories out"
+            " of its log dir: it then fetches the replicas from the leader. Keep them until `kcheck verify` is content."
+        ),
+        "\n".join(names),
+    ]
+
+
 def _early(recovery: Recovery, number: int, rows: Sequence[Displaced]) -> list[str]:
     """Return how to elect the leaders that cost less before a broker starts, and what that saves."""
     parts = [row.partition for row in rows]
@@ -177,12 +193,16 @@ def _early(recovery: Recovery, number: int, rows: Sequence[Displaced]) -> list[s
     return [
         f"## Before broker {number} starts",
         (
-            f"As soon as its broker starts, the controller elects a replica in sync for {_counted(parts)}, although a "
-            f"broker that runs by now has records that this one lacks. After an unclean election here {saved} records "
-            f"are lost, without it {lost}:"
+            f"As soon as {_any_broker(rows)} starts, the controller elects its replica of {_counted(parts)}: it is in"
+            " sync, but a broker that runs by now has records that it lacks. After an unclean election here"
+            f" {saved} records are lost, without it {lost}:"
         ),
         *_elect(recovery, f"election-before-{number}.json"),
     ]
+
+
+def _any_broker(rows: Sequence[Displaced]) -> str:
+    return f"broker {' or '.join(map(str, sorted({row.leader for row in rows})))}"
 
 
 def _elect(recovery: Recovery, name: str) -> list[str]:

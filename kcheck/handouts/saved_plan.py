@@ -102,6 +102,7 @@ def _partition(row: "_Object") -> PlannedPartition:
         high_watermark=row.offset("high_watermark"),
         replicas=row.numbers("replicas"),
         followers=tuple(map(_follower, row.objects("followers"))),
+        later=row.number("later", INT_MAX) if row.has("later") else None,
         allowed_unclean=row.flag("allowed_unclean"),
     )
 

@@ -15,6 +15,7 @@ renderers turn them into rows. A value that kcheck has not seen is None.
 - `views`: What do rules see of a file, a partition directory, a log dir, or the replicas of a partition?
 - `finding`: What is wrong, where, and what should be done?
 - `cluster`: Which topics, partitions, brokers and controllers does a cluster have?
+- `coordinators`: Which offsets and transactions do coordinators know, and of which logs?
 - `znodes`: Which znodes and transactions are in a ZooKeeper data directory?
 - `zookeeper_metadata`: What does ZooKeeper keep of a cluster that KRaft does not?
 - `loss`: Which records does a start or a repair take from the files?

@@ -51,14 +51,17 @@ class Behaviour:
         """Return whether a release does it, which is kept in that value; the row itself if a class is asked."""
         if release is None:
             return self
-        version = release.version
-        answer = (
-            (self.since is None or version >= _numbers(self.since))
-            and (self.until is None or version < _numbers(self.until))
-            and (self.but_not is None or version != _numbers(self.but_not))
+        answer = is_between(release, self.since, self.until) and (
+            self.but_not is None or release.version != _numbers(self.but_not)
         )
         vars(release)[self.name] = answer  # Loops ask again and again: from now on it is a plain attribute.
         return answer
+
+
+def is_between(release: Versioned, since: str | None, until: str | None) -> bool:
+    """Whether a release is one of those from `since` on and before `until`; None for no bound."""
+    version = release.version
+    return (since is None or version >= _numbers(since)) and (until is None or version < _numbers(until))
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -13,9 +13,12 @@ NO_LEADER = -1
 MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY, LOST_DIRECTORY = (f"{'A' * 21}{last}" for last in "AQg")
 """The directory ids that name no log dir (DirectoryId 3.7 to 4.3.1)."""
 UNCLEAN, MIN_ISR = "unclean.leader.election.enable", "min.insync.replicas"
+AUTO_REBALANCE = "auto.leader.rebalance.enable"
 CORDONED = "cordoned.log.dirs"
 DECISIVE_CONFIGS = frozenset({UNCLEAN, MIN_ISR, "cleanup.policy", "remote.storage.enable", CORDONED})
 """The configurations that change a decision. The values of all others are never kept: they can be passwords."""
+RETENTION_MS = "retention.ms"
+"""How long a topic keeps records: kept too, but no answer shows it."""
 LIMITED_CONFIGS = frozenset({"flush.messages", "segment.bytes", "segment.index.bytes"})
 """The numbers of a topic that some releases refuse: kept too, but no answer shows them."""
 
@@ -229,6 +232,8 @@ class ReplicaInCluster(NamedTuple):
     """The broker epoch in .kafka_cleanshutdown; None without one."""
     compacted: bool = False
     """Whether the configuration of the topic lets the cleaner compact it."""
+    expires: bool = True
+    """Whether retention by time deletes segments of the topic, as far as its configuration says."""
     of_zookeeper: bool = False
     """Whether ZooKeeper keeps the metadata: its brokers keep directories that the cluster does not place on them."""
 

@@ -37,7 +37,7 @@ class OtherEnd(NamedTuple):
     """What the answer would be for the lowest release of a range, against that for the one used."""
 
     kafka: str
-    """The lowest line."""
+    """The line: the lowest one, or the newest tested one if the answer is for the lowest."""
     differs_in: tuple[str, ...] | None
     """What differs: rules, and what an answer says of partitions; None if that is too much to compare."""
 

@@ -27,7 +27,8 @@ CLUSTER_METADATA = "__cluster_metadata"
 METADATA_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
 """The topic id of the metadata log in every cluster."""
 CONSUMER_OFFSETS = "__consumer_offsets"
-COMPACTED = (CONSUMER_OFFSETS, "__transaction_state")
+TRANSACTION_STATE = "__transaction_state"
+COMPACTED = (CONSUMER_OFFSETS, TRANSACTION_STATE)
 """The topics that brokers create as compacted topics."""
 REMOTE_INDEX_CACHE = "remote-log-index-cache"
 LOST_FOUND = "lost+found"

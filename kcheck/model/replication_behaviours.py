@@ -71,9 +71,8 @@ class ReplicationBehaviours:
         "A new cluster keeps eligible leader replicas.", since="4.1", reference="KIP-966"
     )
 
-    election_forgets_fetches = Behaviour(
-        "An elected leader forgets when its followers fetched last; if it led before, those in sync have fetched now.",
-        since="3.3",
+    reelection_forgets_fetches = Behaviour(
+        "A leader that is elected again forgets when followers outside the ISR fetched last.", since="3.3"
     )
 
     # Becoming a follower.

@@ -97,6 +97,8 @@ class RecordFault(StrEnum):
     """A control batch that no broker writes, but every reader accepts."""
     MESSAGE = "message"
     """A message of magic 0 or 1 in it, or the wrapper around it, is corrupt."""
+    OVERLAP = "overlap"
+    """A wrapper of magic 0 or 1 begins at or below the last offset before it."""
 
 
 class FaultyRecord(NamedTuple):

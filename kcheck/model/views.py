@@ -115,6 +115,8 @@ class PartitionView(NamedTuple):
     """How many more files it has that no broker knows: of these, `files` names the first only."""
     directories: frozenset[str] = frozenset()
     """The names of directories in it that have the name of a Kafka file."""
+    now: int | None = None
+    """When kcheck read its segments, in milliseconds since 1970; None if it was to read none."""
     read: tuple[SegmentView, ...] | None = None
     """The segments that kcheck read from their start; None if it was to read none."""
     producers: ProducersView | None = None

@@ -1,21 +1,34 @@
 """What is wrong with log dirs, put together with what a plan needs of them."""
 
 from collections.abc import Iterable, Mapping
+from itertools import chain
 
 from kcheck.core.cluster.copies import newest_copy
+from kcheck.core.cluster.owner import owner_of, replicas_in
+from kcheck.core.premises.identity import GENERATED_ID
 from kcheck.disk.paths import join
 from kcheck.errors import UsageError
 from kcheck.jobs.workers import Workers
+from kcheck.model.cluster import is_reserved
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Finding
-from kcheck.model.names import META_PROPERTIES, OFFSET_CHECKPOINTS, PARTITION_METADATA, DirectoryState
+from kcheck.model.names import (
+    META_PROPERTIES,
+    OFFSET_CHECKPOINTS,
+    PARTITION_METADATA,
+    DirectoryState,
+    PartitionDirectory,
+)
 from kcheck.model.views import LogDir, PartitionView
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.edited_partition import EditedPartition
+from kcheck.repairs import Owner
 from kcheck.startup.log_manager import StartOptions
 from kcheck.survey.segment_scan import SegmentScan
 from kcheck.survey.survey import Survey, whole_log_dir
 from kcheck.verbs.next_starts import NextStarts
+from kcheck.verbs.premises import refuted_findings, start_premises
+from kcheck.views.broker_facts import are_all_log_dirs
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import Target, broker_of, require_same_broker
 
@@ -43,12 +56,43 @@ def diagnose(
     if len({edited.real for edited in edited_log_dirs}) < len(edited_log_dirs):
         raise UsageError("a log dir is named twice")
     ids = _topic_ids(edited_log_dirs)
+    named: dict[object, list[Target]] = {}
+    for target, edited in zip(targets, edited_log_dirs, strict=True):
+        named.setdefault(edited.broker, []).append(target)
     for edited in edited_log_dirs:
         edited.siblings = tuple(
             other for other in edited_log_dirs if other is not edited and other.broker == edited.broker
         )
+        edited.is_with_all_siblings = _registered_no_other((edited, *edited.siblings), options) or are_all_log_dirs(
+            named[edited.broker], options.config
+        )
+        edited.owner = _owner((edited, *edited.siblings), options)
         edited.topic_ids = _with_cluster(ids, _ids_of_cluster(options, edited.view.cluster_id))
+        if edited.owner is not None and META_PROPERTIES not in edited.view.files:
+            judged = chain.from_iterable(start_premises(named[edited.broker], options, log_dirs).values())
+            generated = (premise for premise in judged if premise.id == GENERATED_ID)
+            edited.findings += tuple(refuted_findings(generated, [edited.view.where], options.release))
     return edited_log_dirs
+
+
+def _registered_no_other(log_dirs: Iterable[EditedLogDir], options: StartOptions) -> bool:
+    """Whether the broker of these log dirs registered no other one (3.7 and later)."""
+    views = [log_dir.view for log_dir in log_dirs]
+    newest = newest_copy(options.copies.get(views[0].cluster_id or "", ()))
+    broker = None if newest is None else newest.image.brokers.get(views[0].where.broker_id or 0)
+    registered = () if broker is None else tuple(number for number in broker.log_dirs if not is_reserved(number))
+    return bool(registered) and {*registered} <= {view.directory_id for view in views}
+
+
+def _owner(log_dirs: Iterable[EditedLogDir], options: StartOptions) -> Owner | None:
+    """Return the broker that ZooKeeper assigns exactly the replicas in these log dirs; None if it does not tell."""
+    if options.zookeeper is None:
+        return None
+    views = [view for log_dir in log_dirs for view in log_dir.view.partitions]
+    here = replicas_in(PartitionDirectory(view.topic, view.partition, view.state, canonical=True) for view in views)
+    path, metadata = options.zookeeper.path, options.zookeeper.metadata
+    broker_id = owner_of(here, metadata.image)
+    return None if broker_id is None else Owner(broker_id, metadata.cluster_id, len(here), path)
 
 
 def require_evidence(target: Target) -> None:

@@ -14,7 +14,7 @@ from kcheck.model.names import CLEAN_SHUTDOWN, LIVE, LOG_START, RECOVERY_POINT, 
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import LogDir, LogDirView
 from kcheck.plans.edited_partition import EditedPartition
-from kcheck.repairs import Edit, EntryEdit, WriteEdit, serialized
+from kcheck.repairs import Edit, EntryEdit, Owner, RenameEdit, WriteEdit, serialized
 from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_manager import StartOptions, load_directories, log_dir_start, start_context
 from kcheck.survey.recheck import has_left
@@ -46,6 +46,8 @@ class EditedLogDir:
         self.partitions: tuple[EditedPartition, ...] = ()
         self.siblings: tuple[EditedLogDir, ...] = ()
         self.topic_ids: Mapping[str, Mapping[str, str]] = {}
+        self.is_with_all_siblings = False
+        self.owner: Owner | None = None
         self.small: dict[str, bytes | None] = {}
         self._entries: dict[str, dict[tuple[str, int], Offset]] = {}
         self._unwritten: set[str] = set()
@@ -56,6 +58,11 @@ class EditedLogDir:
         self.real = self.path
         self._now: tuple[object, LogDir] | None = None
         self._starts: dict[str, tuple[int, PartitionPrediction | None]] = {}
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether its directory could be read."""
+        return self._opened.unlisted is None
 
     @cached_property
     def context(self) -> Context:
@@ -155,6 +162,9 @@ class EditedLogDir:
             self._entries.pop(edit.path, None)
         elif isinstance(edit, EntryEdit):
             self._edit_entry(edit)
+        elif isinstance(edit, RenameEdit):
+            assert partition is not None
+            partition.rename(edit.to)
         else:
             self.gone.add(edit.path)
             if partition is not None:
@@ -183,6 +193,11 @@ class EditedLogDir:
         else:
             planned.pop(id(finding), None)
 
+    def opened(self) -> LogDir:
+        """Return the log dir as the edits leave it."""
+        current, named = self._current(), {partition.dir: partition.named for partition in self.partitions}
+        return current._replace(directories=tuple(named.get(name, (name, of)) for name, of in current.directories))
+
     def _edited(self) -> LogDir:
         """Return the log dir with the edits."""
         formats: dict[str, Format] = dict(FILES)
@@ -196,8 +211,9 @@ class EditedLogDir:
         view = self._opened.view._replace(
             files=files, clean_shutdown=marker or CLEAN_SHUTDOWN in files, unparseable=unparseable
         )
-        directories = (*self._opened.directories, *self._opened.links)
-        return self._opened._replace(view=view, checkpoints=checkpoints_of(files, directories))
+        directories = tuple(item for item in self._opened.directories if item[0] not in self.gone)
+        checkpoints = checkpoints_of(files, (*directories, *self._opened.links))
+        return self._opened._replace(view=view, checkpoints=checkpoints, directories=directories)
 
     def start_without(self, names: Iterable[str]) -> tuple[LogDirPrediction, Callable[[], None]]:
         """Return the next start with these files as they are on disk, and what brings their edits back."""
@@ -222,8 +238,7 @@ class EditedLogDir:
         def load(_: str, __: PartitionDirectory, inputs: LoadInputs, context: Context) -> PartitionPrediction:
             return partition.start(inputs._replace(**values), context)
 
-        named = [(partition.dir, partition.directory)]
-        return next(load_directories(now, named, [], load, has_left, clean=clean, context=context), None)
+        return next(load_directories(now, [partition.named], [], load, has_left, clean=clean, context=context), None)
 
     def _current(self) -> LogDir:
         """Return the log dir with the edits; it is put together again after another edit of its own files only."""
@@ -238,11 +253,11 @@ class EditedLogDir:
 
         It simulates again only what was edited since the last one: a log dir can have thousands of partitions.
         """
-        there = {partition.dir: partition for partition in self.partitions if not partition.gone}
+        there = {partition.named[0]: partition for partition in self.partitions if not partition.gone}
         now = self._current()
         clean, context = start_context(now, self._wish)
         changed = [
-            (name, partition.directory)
+            partition.named
             for name, partition in there.items()
             if self._starts.get(name, (None,))[0] != partition.version
         ]

@@ -1,7 +1,7 @@
 """A partition directory while edits are planned: as it would lie, and nothing is written."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 from itertools import compress, count
@@ -20,8 +20,11 @@ from kcheck.model.names import (
     INDEX_ENDINGS,
     LEADER_EPOCHS,
     SWAP,
+    PartitionDirectory,
+    log_name,
     parse_directory,
     parse_file,
+    segment_bases,
     segment_prefix,
 )
 from kcheck.model.segments import EpochRun
@@ -47,6 +50,7 @@ from kcheck.repairs import (
     bases,
 )
 from kcheck.segments.header_columns import HeaderColumns
+from kcheck.startup.index import with_interval
 from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_loader import LogLoader
 from kcheck.startup.partition import cut_loss, start_folder
@@ -71,7 +75,7 @@ class PartitionOwner(LogDirSite, Protocol):
 
 
 _Inputs = tuple[int, LoadInputs, Context]
-_FilesState = tuple[dict[str, Content], dict[str, bool], bool, int]
+_FilesState = tuple[dict[str, Content], dict[str, bool], bool, tuple[str, PartitionDirectory], int]
 
 
 class Holders(NamedTuple):
@@ -88,18 +92,18 @@ class EditedPartition:
     """One partition directory; each edit gives it another `version`, 0 is that on disk."""
 
     def __init__(self, log_dir: PartitionOwner, view: PartitionView, findings: tuple[Finding, ...]) -> None:
-        """Take it as it lies."""
+        """Take it as it lies; `named` is its name with the edits, and what that says."""
         self.log_dir, self.view, self.findings, self.release = log_dir, view, findings, log_dir.release
         self.dir = view.where.dir or ""
         assert view.disk is not None
         self.disk = view.disk
         directory = parse_directory(self.dir)
         assert directory is not None
-        self.directory = directory
         try:
             entries = self.disk.entries()
         except UnreadableError:
             entries = DirectoryEntries({})
+        self.directory, self.named = directory, (self.dir, directory)
         self.files, self.directories, self._loops = contents_of(entries.sizes), dict(entries.directories), entries.loops
         self._on_disk = (dict(self.files), dict(self.directories))
         self._versions = count(1)
@@ -173,14 +177,19 @@ class EditedPartition:
 
     def saved(self) -> Callable[[], None]:
         """Return what takes back every edit from now on."""
-        files, directories, gone = dict(self.files), dict(self.directories), self.gone
+        files, directories, gone, named = dict(self.files), dict(self.directories), self.gone, self.named
 
         def restore() -> None:
-            self.files, self.directories, self.gone = files, directories, gone
+            self.files, self.directories, self.gone, self.named = files, directories, gone, named
             self.version = next(self._versions)
             self._image = self._bases = None
 
         return restore
+
+    @property
+    def _as_it_lies(self) -> Folder:
+        """The files before the first edit."""
+        return Folder(self.disk, *self._on_disk, self._loops)
 
     def is_directory(self, name: str) -> bool:
         """Whether a directory has the name of a file, before the first edit."""
@@ -188,21 +197,27 @@ class EditedPartition:
 
     def state(self) -> "_FilesState":
         """Return its files with the edits so far."""
-        return dict(self.files), dict(self.directories), self.gone, self.version
+        return dict(self.files), dict(self.directories), self.gone, self.named, self.version
 
     def put(self, state: "_FilesState") -> None:
         """Take back every edit since a state, and make those before it again."""
-        files, directories, self.gone, self.version = state
+        files, directories, self.gone, self.named, self.version = state
         self.files, self.directories = dict(files), dict(directories)
         self._image = self._bases = None
 
     def reset(self) -> None:
         """Take back every edit."""
-        self.put((*self._on_disk, False, 0))
+        self.put((*self._on_disk, False, (self.dir, self.directory), 0))
 
     def forget(self) -> None:
         """Forget the starts of earlier states."""
         self._starts = {version: start for version, start in self._starts.items() if version in (0, self.version)}
+
+    def rename(self, name: str) -> None:
+        """Give the directory another name."""
+        directory = parse_directory(name)
+        assert directory is not None
+        self.named, self.version = (name, directory), next(self._versions)
 
     def edit(self, edit: Edit, name: str) -> None:
         """Make an edit of one of its files."""
@@ -241,7 +256,7 @@ class EditedPartition:
         """Return what the next start makes of it."""
         how = (self.version, stored, context)
         if self.version not in self._starts or self._starts[self.version][0] != how:
-            start = start_folder(self.folder(), self.dir, self.directory, stored, context)
+            start = start_folder(self.folder(), *self.named, stored, context)
             self._starts[self.version] = (how, start)
         return self._starts[self.version][1]
 
@@ -256,18 +271,34 @@ class EditedPartition:
             self._image = self._recovered()
         return self._image
 
-    def _recovered(self, passed: AbstractSet[tuple[int, int]] = frozenset()) -> Image:
+    def image_of_cut(self, base: Offset, position: int) -> Image:
+        """Return what such a recovery makes of it if the log is cut at a position of a segment."""
+        later = {segment_prefix(other) for other in bases(self) if other > base}
+        files = {name: content for name, content in self.files.items() if name[:20] not in later}
+        files[log_name(base)] = files[log_name(base)].resized(position)
+        image = self._recovered(files=files)
+        self._ends[base, position] = image.log_end_offset
+        return image
+
+    def _recovered(
+        self, passed: AbstractSet[tuple[int, int]] = frozenset(), files: Mapping[str, Content] | None = None
+    ) -> Image:
         left_out = (LEADER_EPOCHS, SWAP, CLEANED, DELETED)
-        files = {name: content for name, content in self.files.items() if not name.endswith(left_out)}
+        files = {
+            name: content
+            for name, content in (self.files if files is None else files).items()
+            if not name.endswith(left_out)
+        }
         if any(finding.id in _SNAPSHOT_RULES for finding in self.findings):
             files = {name: content for name, content in files.items() if not name.endswith(".snapshot")}
-        for base in bases(self):
+        for base in segment_bases(files):
             files[segment_prefix(Offset(base)) + ".index"] = Content(0)
         files |= {name: Content(0) for name in files if name.endswith(".txnindex")}
         folder = Folder(self.disk, files)
         try:
+            context = self.context._replace(settings=with_interval(self._as_it_lies, self.context.settings))
             loader = LogLoader(
-                folder, self.context, clean=False, log_start=None, recovery_point=0, deleted=False, passed=passed
+                folder, context, clean=False, log_start=None, recovery_point=0, deleted=False, passed=passed
             )
             log = loader.load()
         except StartError as error:

@@ -18,7 +18,7 @@ from kcheck.model.source import Files
 from kcheck.model.unreadable import UnreadableError
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.edited_partition import EditedPartition
-from kcheck.repairs import AsideEdit, Edit, EntryEdit, Impact, RepairStep, WriteEdit
+from kcheck.repairs import AsideEdit, Edit, EntryEdit, Impact, RenameEdit, RepairStep, WriteEdit
 from kcheck.startup.virtual_files import StartError, read_content
 
 _UNDECIDED = (Outcome.ABORT, Outcome.OFFLINE, Outcome.UNKNOWN)
@@ -47,7 +47,8 @@ class PlannedStep:
     def is_certain(self) -> bool:
         """Whether only a rule can say what happens without the step, and says that it is bad."""
         severity = self.step.finding.severity
-        if severity is Severity.FATAL or self.lost is not None or self.step.holder is not None:
+        renames = any(isinstance(edit, RenameEdit) for edit in self.step.edits)
+        if renames or severity is Severity.FATAL or self.lost is not None or self.step.holder is not None:
             return True
         if any(edit.path == CLEANER_OFFSET for edit in self.step.edits):
             return severity is not Severity.INFO  # No start reads it.
@@ -101,8 +102,9 @@ def _judged_alone(step: PlannedStep, starts: dict[str, LogDirPrediction]) -> Pla
     without, restore = step.edited.start_without(names)
     why = None if (without.outcome, without.reasons) == (start.outcome, start.reasons) else _outcome(without)
     known = {partition.dir: partition for partition in start.partitions}
+    disks = {partition.named[0]: partition.disk for partition in step.edited.partitions}
     for partition in without.partitions:
-        disk = step.edited.by_dir[partition.dir].disk
+        disk = disks[partition.dir]
         why = why or difference(disk, partition, known[partition.dir])
     if why is not None:
         restore()

@@ -26,7 +26,7 @@ def worse(before: list[LogDirPrediction], after: list[LogDirPrediction]) -> str 
     known = {(start.path, part.dir): part.lost for start in before for part in start.partitions}
     for start in after:
         for part in start.partitions:
-            was, now = known[start.path, part.dir], part.lost
+            was, now = known.get((start.path, part.dir)), part.lost
             if now is not None and (was is None or _count(now) > _count(was)):
                 return f"the next start would then discard {in_words(now)} of {part.dir}: only with --accept-loss"
     return None
@@ -135,8 +135,8 @@ def partition_losses(
     for log_dir in log_dirs:
         for partition in log_dir.partitions:
             place = (log_dir.path, partition.dir)
-            losses = [*discarded.get(place, ()), *(lost for lost in (after.get(place),) if lost is not None)]
-            now = before.get(place)
+            now, later = before.get(place), after.get((log_dir.path, partition.named[0]))
+            losses = [*discarded.get(place, ()), *(() if later is None else (later,))]
             with_plan = _known(total_loss(counted(partition, lost) for lost in losses))
             without = None if now is None else _known(counted(partition, now))
             if not partition.gone and (without or with_plan):

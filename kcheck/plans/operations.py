@@ -15,6 +15,7 @@ from kcheck.model.plan import (
     Change,
     FileOp,
     Patch,
+    Rename,
     SetAside,
     Truncate,
     Why,
@@ -25,7 +26,7 @@ from kcheck.model.plan import (
 from kcheck.model.report import Row
 from kcheck.model.unreadable import UnreadableError
 from kcheck.plans.edited_log_dir import EditedLogDir
-from kcheck.repairs import AsideEdit, CutEdit, Edit, EntryEdit, PatchEdit, RepairStep, WriteEdit
+from kcheck.repairs import AsideEdit, CutEdit, Edit, EntryEdit, PatchEdit, RenameEdit, RepairStep, WriteEdit
 
 _REASON_COUNT = 4
 """An operation names at most this many reasons."""
@@ -52,6 +53,12 @@ class Operations:
         kind = tree.file_type(path)
         if kind == stat.S_IFLNK:
             return f"{edit.path} is a symbolic link: it may be moved by hand"
+        owner = log_dir.by_dir.get(edit.path.partition("/")[0])
+        if isinstance(edit, RenameEdit):
+            taken = tree.file_type(join(log_dir.real, edit.to)) is not None
+            return f"{edit.to} is there already: move it by hand" if taken else None
+        if owner is not None and owner.named[0] != owner.dir:
+            return f"{owner.dir} is renamed first: apply this plan, then plan again"
         if isinstance(edit, WriteEdit) and self._sets_aside(tree, path):
             return f"{edit.path} is a directory, which is moved first: apply this plan, then plan again"
         if kind not in (None, stat.S_IFREG) and not isinstance(edit, AsideEdit):
@@ -133,6 +140,9 @@ def _operation(tree: Tree, path: str, edits: list[Edit], why: Why) -> Iterator[F
             yield SetAside(path, digest_of_directory(tree, tree.real(path)), None, why, directory=True)
         case AsideEdit() if tree.file_type(path) is not None:
             yield SetAside(path, digest_of_file(tree, path), None, why, directory=False)
+        case RenameEdit(_, to):
+            whole = digest_of_directory(tree, tree.real(path))
+            yield Rename(path, whole, whole, why, to, directory=True)
         case WriteEdit(_, data):
             before = None if tree.file_type(path) is None else digest_of_file(tree, path)
             if before != digest(data):

@@ -4,6 +4,7 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -14,10 +15,12 @@ from kcheck.disk.identity import known_identities
 from kcheck.disk.paths import split
 from kcheck.documents.answer import BrokerAnswer
 from kcheck.documents.predict import loss_row
+from kcheck.documents.premises import premise_rows
 from kcheck.errors import UsageError
 from kcheck.model.finding import Chosen, Finding, Severity
 from kcheck.model.loss import LostRecords
 from kcheck.model.plan import Plan, placed, plan_row, serialize_plan
+from kcheck.model.premises import JudgedPremise
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
 from kcheck.model.unreadable import UnreadableError
@@ -28,6 +31,7 @@ from kcheck.plans.edited_partition import EditedPartition
 from kcheck.plans.least_steps import PlannedStep, least_steps
 from kcheck.plans.losses import PartitionLoss, lost_with, partition_losses, scope_row, why_refused, worse
 from kcheck.plans.operations import Operations
+from kcheck.plans.premised_starts import PremisedStarts, premised_starts
 from kcheck.plans.safe_replica import prove
 from kcheck.repairs import WITHOUT, Impact, Refused, Repair, RepairScope, RepairStep, Settled
 from kcheck.repairs import RepairOutcome as RepairAnswer
@@ -40,6 +44,8 @@ from kcheck.verbs.predict import with_copies
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import Target, TargetKind, directory_wanted, paths_of, replica_targets
 
+StartJudge = Callable[..., PremisedStarts]
+"""Judges the combined starts without the plan and with it, by the premises."""
 HEALED = "the next start makes it good without losing records; --tidy plans it too"
 """Why nothing is planned though a repair is known."""
 
@@ -92,8 +98,14 @@ class RepairPlan(BrokerAnswer):
     """The steps, and why nothing less is enough."""
     losses: tuple[PartitionLoss, ...]
     """What the partitions lose at the next start without the plan and with it."""
+    now: tuple[LogDirPrediction, ...]
+    """What the next start makes of the log dirs without the plan."""
     starts: tuple[LogDirPrediction, ...]
     """What the next start makes of the log dirs once the plan is applied."""
+    premises: tuple[JudgedPremise, ...]
+    """What the start without the plan rests on."""
+    is_of_nothing: bool = False
+    """Whether none of the log dirs could be read."""
 
     def report(self) -> Report:
         """Return the answer as rows."""
@@ -103,10 +115,8 @@ class RepairPlan(BrokerAnswer):
         )
         chosen = tuple(row._asdict() for row in self.chosen)
         losses = tuple(map(_loss_row, self.losses))
-        return self.document(
-            "plan",
-            body={**plan_row(self.plan), "refused": refused, "healed": healed, "chosen": chosen, "losses": losses},
-        )
+        more = {"refused": refused, "healed": healed, "chosen": chosen, "losses": losses}
+        return self.document("plan", body={**plan_row(self.plan), **more, "premises": premise_rows(self.premises)})
 
     def plan_bytes(self) -> bytes:
         """Return the plan file."""
@@ -137,7 +147,8 @@ def repair(
     edited = diagnose(targets, options, collected, log_dirs)
     proofs = _log_dirs(replica_targets(against), wanted)[0] if against else ()
     prove(edited, diagnose(proofs, options, [], log_dirs))
-    planner = _Planner(edited, options.release, accept_loss=accept_loss, keep=keep)
+    judged = partial(premised_starts, targets, edited, options=options, log_dirs=log_dirs)
+    planner = _Planner(edited, options.release, judged, accept_loss=accept_loss, keep=keep)
     for rule_repair in all_repairs():
         planner.ask(rule_repair)
     planner.choose(tidy=tidy)
@@ -152,8 +163,15 @@ def repair(
         healed=tuple(planner.healed),
         chosen=tuple(planner.chosen),
         losses=planner.losses,
-        starts=tuple(planner.starts),
-        collected=[finding for finding in collected if finding.id.startswith(("KC00", "KC308"))],
+        now=planner.judged.now,
+        starts=planner.judged.then,
+        premises=planner.judged.premises,
+        is_of_nothing=not any(log_dir.is_listed for log_dir in edited),
+        collected=[
+            finding
+            for finding in collected
+            if finding.id.startswith(("KC00", "KC308")) and finding.where.log_dir not in planner.judged.missing
+        ],
         checked=paths_of((*targets, *proofs)),
     )
 
@@ -185,8 +203,11 @@ class _Planner:
     judged alone.
     """
 
-    def __init__(self, log_dirs: list[EditedLogDir], release: Release, *, accept_loss: bool, keep: Chosen) -> None:
+    def __init__(
+        self, log_dirs: list[EditedLogDir], release: Release, judge: StartJudge, *, accept_loss: bool, keep: Chosen
+    ) -> None:
         self._log_dirs, self._release, self._accept_loss, self._keep = log_dirs, release, accept_loss, keep
+        self._judge_starts = judge
         self.operations = Operations()
         self._refused: list[tuple[EditedLogDir, Refused]] = []
         self._answered: set[tuple[str, str | None, tuple[str, ...]]] = set()
@@ -203,7 +224,7 @@ class _Planner:
 
     def ask(self, repair: Repair) -> None:
         """Take what a repair plans for each log dir or partition."""
-        for log_dir in self._log_dirs:
+        for log_dir in (log_dir for log_dir in self._log_dirs if log_dir.tree.exists(log_dir.path)):
             if repair.scope is RepairScope.LOG_DIR:
                 findings = (*log_dir.findings, *(finding for part in log_dir.partitions for finding in part.findings))
                 self._take(log_dir, repair, log_dir, findings)
@@ -324,7 +345,8 @@ class _Planner:
             if planned.lost is not None and planned.step.holder is None:
                 discarded[planned.edited.path, min(planned.dirs)].append(planned.lost)
         self.losses = tuple(partition_losses(self._log_dirs, (self._first, self.starts), discarded))
-        between = StartComparison(self._first, self.starts, steps=len(needed))
+        self.judged = self._judge_starts(starts=(self._first, self.starts), is_changed=bool(needed))
+        between = StartComparison(self.judged.now, self.judged.then, steps=len(needed))
         for planned in needed:
             step, lost = planned.step, planned.lost
             loses = None if lost is None else {"held": step.holder, **scope_row(step), **loss_row(lost)}
@@ -343,9 +365,15 @@ class _Planner:
         for log_dir, refused in (*self._refused, *self._unknown()):
             finding = refused.finding
             row = _not_planned(log_dir, finding, refused.why)
-            if not log_dir.settled(finding) and row not in seen:
+            known = log_dir.settled(finding) or log_dir.path in self.judged.missing
+            if not known and row not in seen:
                 seen.add(row)
                 yield row
+        for finding in self.judged.left:
+            if self._keep(finding.id, finding.severity):
+                where = finding.where
+                why = f"{finding.message} ({finding.advice})"
+                yield NotPlanned(finding.id, finding.severity, where.log_dir or "", where.dir, where.file, why)
 
     def _unknown(self) -> Iterator[tuple[EditedLogDir, Refused]]:
         """Yield the errors for which no repair has said anything."""

@@ -22,6 +22,8 @@ class MessageSet(NamedTuple):
     """The number of the bad message, from 0; None if the wrapper itself is bad."""
     problem: str = ""
     """What is wrong, in words."""
+    first: int | None = None
+    """The offset of the first message; None if there is none, or a reader fails on the set."""
 
 
 def look_into(batch: bytes | memoryview, size_max: int) -> MessageSet:
@@ -31,7 +33,7 @@ def look_into(batch: bytes | memoryview, size_max: int) -> MessageSet:
     """
     wrapper = header_of(batch, total=len(batch))
     compressed = wrapper.record_count is None
-    count, before, accepted_fault = 0, None, None
+    count, first, before, accepted_fault = 0, None, None, None
     for message in read_records(batch, size_max):
         if isinstance(message, Unread):
             if not message.passed:
@@ -44,8 +46,9 @@ def look_into(batch: bytes | memoryview, size_max: int) -> MessageSet:
         if accepted_fault is None and before is not None and message.offset <= before:
             problem = f"it has offset {message.offset}, and the one before it {before}"
             accepted_fault = MessageSet(count, RecordFault.OFFSET, count, problem)
+        first = message.offset if first is None else first
         count, before = count + 1, message.offset
     if accepted_fault is None and before != wrapper.last_offset:
         problem = f"it is the last one and has offset {before}"
         accepted_fault = MessageSet(count, RecordFault.OFFSET, count - 1, problem)
-    return MessageSet(count) if accepted_fault is None else accepted_fault._replace(decoded=count)
+    return (accepted_fault or MessageSet(count))._replace(decoded=count, first=first)

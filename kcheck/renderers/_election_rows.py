@@ -5,11 +5,13 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kcheck.core.election.broker_losses import BrokerLoss
-from kcheck.core.election.election import controllers_otherwise
-from kcheck.core.election.plans import BrokerGap, Candidate, CopyState, PartitionElection
+from kcheck.core.election.course import Later
+from kcheck.core.election.election import Seat, controllers_otherwise
+from kcheck.core.election.plans import SERVED, BrokerGap, Candidate, CopyState, PartitionElection
 from kcheck.core.election.plans import harm as harm_of
 from kcheck.core.election.scenarios import Scenario
 from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts
+from kcheck.documents.election_verdict import amount_lost
 from kcheck.documents.first_repairs import why_first
 from kcheck.documents.premises import losing_premises
 from kcheck.handouts.aside_copies import AsideCopy, aside_words
@@ -25,13 +27,14 @@ if TYPE_CHECKING:
 Election: TypeAlias = "ClusterElection | RunElection"
 
 SCENARIO_TITLES = ("", "lost", "committed", "bytes", "offline")
-PARTITION_TITLES = ("partition", "isr", "elr", "elected now", "best", "lost", "committed", "worst leader loses")
+PARTITION_TITLES = ("partition", "isr", "elr", "if all start", "lost", "plan", "lost", "best", "lost")
 LOSS_TITLES = ("broker lost for good", "survived", "partitions", "offline", "only copies", "lost", "committed")
 CLUSTER_TITLES = ("cluster", "start in this order", "lost if all start", "committed", "offline", "best", "not survived")
 CANDIDATE_TITLES = ("broker", "election", "log end", "lost", "committed", "refetch", "open txns", "groups beyond")
 _WAYS = {
     "start-all": "start all that is here",
     "start-all-unrepaired": "start all, without the repair",
+    "plan": "with the plan",
     "best": "best leaders",
     "kafka-unclean": "unclean elections on now",
 }
@@ -47,7 +50,8 @@ def warnings(election: Election) -> Iterator[str]:
     yield from aside_words(_aside(election.partitions))
     if any(partition.registration is None for partition in election.partitions):
         text = "No metadata for all of these partitions: kcheck does not know their ISR, nor all of their replicas."
-        yield f"{text} Name a controller's log dir with --metadata."
+        where = "a controller's log dir" if election.kraft else "ZooKeeper's data, or kafka-topics --describe,"
+        yield f"{text} Name {where} with --metadata."
     if isinstance(election, ClusterElection):
         yield from _group_words(election.partitions)
     else:
@@ -161,15 +165,21 @@ def scenario_cells(scenario: Scenario) -> tuple[object, ...]:
     return words, *lost_cells(lost), size(lost.bytes), cell(scenario.offline_partitions)
 
 
-_KINDS = {True: "clean", False: "unclean", None: "?"}
-_SERVED = (CopyState.CURRENT, CopyState.MISSING)
+_SEATS = {Seat.ISR: "ISR", Seat.ELR: "ELR", Seat.LAST_KNOWN: "last leader", Seat.NONE: "unclean", None: "?"}
+_WHYS = {
+    Seat.ISR: "in the ISR", Seat.ELR: "in the ELR after registration", Seat.LAST_KNOWN: "the last known leader",
+    Seat.NONE: "elected uncleanly",
+}  # fmt: skip
+_LATER = {Later.PREFERRED: "the preferred replica, once in sync", Later.REASSIGNED: "the first that is left"}
+SEAT_LEGEND = "election: the place by which a broker leads that starts first, after it has registered"
+"""What the column `election` of the candidates means."""
 
 
 def candidate_cells(candidate: Candidate, best: int | None) -> tuple[object, ...]:
     """Return the cells of a candidate; the best one has a star."""
     state, lost = candidate.state, candidate.lost or NOT_KNOWN
-    is_best = candidate.broker_id == best and state in _SERVED
-    kind = _KINDS[candidate.clean] if state in _SERVED else f"{state} copy"
+    is_best = candidate.broker_id == best and state in SERVED
+    kind = _SEATS[candidate.seat] if state in SERVED else f"{state} copy"
     return (
         f"{candidate.broker_id}{' *' if is_best else ''}",
         f"{kind}, empty log" if state is CopyState.MISSING else kind,
@@ -182,18 +192,43 @@ def candidate_cells(candidate: Candidate, best: int | None) -> tuple[object, ...
 
 
 def partition_cells(partition: PartitionElection) -> tuple[object, ...]:
-    """Return the cells of a partition."""
-    best, registration = partition.recommended, partition.registration
-    lost = NOT_KNOWN if best is None or best.lost is None else best.lost
+    """Return the cells of a partition: each leader with what is lost when nothing changes any more."""
+    best, now, registration = partition.recommended, partition.now, partition.registration
+    pairs = (
+        (_course(partition, now), now and now.lost_in_the_end),
+        ("?" if registration is None else str(known(partition.planned)), partition.lost_planned),
+        (cell(partition.best), best and best.lost),
+    )  # fmt: skip
     return (
         name_of(partition),
         brokers_of(None if registration is None else registration.isr),
         brokers_of(None if registration is None else registration.elr),
-        "?" if registration is None else known(partition.kafka_clean),
-        cell(partition.best),
-        *lost_cells(lost),
-        str(max((amounts.upper_records or 0 for _, amounts in _leaders(partition)), default=0)),
+        *(text for leader, lost in pairs for text in (leader, _lost(leader, lost))),
     )
+
+
+def _lost(leader: object, lost: Amounts | None) -> str:
+    return "-" if leader == "-" else lost_cells(lost or NOT_KNOWN)[0]
+
+
+def _course(partition: PartitionElection, first: Candidate | None) -> str:
+    """Return who leads first, and who gets the lead later."""
+    if partition.registration is None:
+        return "?"
+    if first is None:
+        return "-"
+    return f"{first.broker_id}" + (f", later {first.later.broker_id}" if first.later is not None else "")
+
+
+def course_words(partition: PartitionElection) -> str:
+    """Return who leads if all start and nobody acts, and why."""
+    now, seat = partition.now, partition.seat_now
+    if now is None or seat is None:
+        return "If all start, Kafka elects nobody."
+    words = f"If all start, broker {now.broker_id} leads ({_WHYS[seat]})"
+    if now.later is not None:
+        words += f", then broker {now.later.broker_id} ({_LATER[now.later.why]})"
+    return f"{words}: {amount_lost(now.lost_in_the_end or NOT_KNOWN)}."
 
 
 class LogPart(NamedTuple):
@@ -225,7 +260,7 @@ def log_lines(partition: PartitionElection, best: Candidate) -> list[LogLine]:
     lines = []
     for candidate, _ in _leaders(partition):
         start, end = candidate.log_start_offset, candidate.log_end_offset
-        if candidate.state not in _SERVED or start is None or end is None:
+        if candidate.state not in SERVED or start is None or end is None:
             continue
         part = followers.get(candidate.broker_id)
         gone = () if part is None else (part.lost, part.expired)

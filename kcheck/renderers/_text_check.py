@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from kcheck.core.start.verdicts import worst_first
 from kcheck.model.finding import Finding
 from kcheck.model.report import Report
-from kcheck.renderers._text_predict import verdict_on, worst_partitions
-from kcheck.screen.page import Page, cell, size
+from kcheck.renderers._text_predict import unserved_lines, verdict_on, worst_partitions
+from kcheck.screen.page import Page, size
 from kcheck.survey.coverage import Progress
 from kcheck.verbs.check import CheckReport
 from kcheck.verbs.overview import Overview
@@ -22,15 +22,7 @@ def check(report: Report, page: Page) -> Sequence[Finding]:
         answer = answer.check
     assert isinstance(answer, CheckReport)
     page.line(f"check, depth {answer.depth}, Kafka {report.kafka} rules", "bold")
-    by_log_dir: dict[str | None, list[Finding]] = {}
-    for finding in report.findings():
-        by_log_dir.setdefault(finding.where.log_dir, []).append(finding)
-    for log_dir, findings in by_log_dir.items():
-        if log_dir is not None:
-            page.line()
-            broker = cell(findings[0].where.broker_id)
-            page.wrapped(f"{cell(log_dir)}   broker {broker}", hanging="    ", style="bold")
-        page.findings(findings, indent="" if log_dir is None else "  ")
+    page.findings(report.findings())
     page.line()
     counts = answer.counts
     words = [
@@ -52,9 +44,15 @@ def check(report: Report, page: Page) -> Sequence[Finding]:
 
 
 def _predictions(answer: Overview, page: Page) -> None:
+    if answer.start_of_all is not None:
+        lost = not answer.start_of_all.is_safe
+        page.wrapped(answer.start_of_all.words, style="bold red" if lost else "bold")
+        page.line(f"  {answer.elect_command}")
+        page.line()
     for start in answer.prediction.log_dirs:
         verdict_on(start, page)
         worst_partitions(worst_first(start.partitions), start.reasons, page)
+    unserved_lines(answer.prediction.unserved, page)
     if answer.prediction.log_dirs:
         page.wrapped(f"details of the next start: kcheck predict {shlex.join(answer.paths)}")
         page.line()

@@ -10,10 +10,12 @@ from kcheck.renderers._election_rows import (
     LOSS_TITLES,
     PARTITION_TITLES,
     SCENARIO_TITLES,
+    SEAT_LEGEND,
     Election,
     brokers_of,
     candidate_cells,
     cluster_cells,
+    course_words,
     extent,
     gap_words,
     harm,
@@ -150,13 +152,17 @@ def _whole(partition: PartitionElection, page: Page) -> None:
         seats = ", ".join(f"{name} {brokers_of(ids)}" for name, ids in places.items())
         epoch, mark = cell(registered.leader_epoch), cell(partition.high_watermark)
         page.wrapped(f"{seats}, leader epoch {epoch}; highest high watermark {mark}", indent="  ")
-        page.wrapped(
-            f"Kafka elects {_elected(partition.kafka_clean)} by itself,"
-            f" {_elected(partition.kafka_unclean)} with unclean elections on.",
-            indent="  ",
-        )
+        moved = {"adds": registered.adding, "removes": registered.removing}
+        under_way = " and ".join(f"{verb} {brokers_of(ids)}" for verb, ids in moved.items() if ids)
+        if under_way:
+            page.wrapped(f"A reassignment is under way: it {under_way}.", indent="  ")
+        page.wrapped(course_words(partition), indent="  ")
+        if partition.kafka_unclean != partition.kafka_now:
+            page.wrapped(f"With unclean elections on, Kafka elects {_elected(partition.kafka_unclean)}.", indent="  ")
     page.line()
     page.table(CANDIDATE_TITLES, [candidate_cells(candidate, partition.best) for candidate in partition.candidates])
+    if registered is not None:
+        page.wrapped(SEAT_LEGEND)
     for candidate in partition.candidates:
         if candidate.problem:
             page.wrapped(f"broker {candidate.broker_id}: {candidate.problem}", hanging="  ", style="yellow")

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence, Sized
 from typing import TypeAlias, TypeGuard
 
+from kcheck.core.replication.lost_transactions import OpenTransaction
 from kcheck.documents.inspect import CheckpointState, checkpoint_state, item_row, shown_rows
 from kcheck.documents.inspection import (
     InspectDetail,
@@ -57,7 +58,7 @@ def _log_dir(item: InspectedLogDir, answer: Inspection, page: Page, findings: _F
     facts += ["cordoned: no new replicas"] if item.cordoned else []
     facts += [f"clean shutdown: {_yes(view.clean_shutdown)}", f"Kafka {answer.release.name} rules"]
     page.wrapped(" · ".join(facts), hanging="    ", style="bold")
-    states = {name: checkpoint_state(view.files.get(name), view.unread.get(name)) for name in OFFSET_CHECKPOINTS}
+    states = {name: checkpoint_state(view, name) for name in OFFSET_CHECKPOINTS}
     words = " · ".join(f"{_short_name(name)} {_state(state)}" for name, state in states.items())
     page.wrapped("checkpoints  " + words, hanging="             ")
     if view.remote_index_cache is not None:
@@ -108,7 +109,18 @@ def _partitions(items: Sequence[InspectedPartition], detail: InspectDetail, page
             page.line(f"{where.dir}:")
         for finding in own_findings:
             page.finding(finding, indent="  ")
+        if item.open:
+            page.wrapped(_open_words(item, item.open), hanging="    ")
         _widened(item, detail, page)
+
+
+def _open_words(item: InspectedPartition, still_open: Sequence[OpenTransaction]) -> str:
+    producer_id, epoch, first = still_open[0]
+    more = f", and {counted(len(still_open) - 1, 'more transaction')}" if len(still_open) > 1 else ""
+    return (
+        f"{item.view.where.dir}: last stable offset {cell(item.last_stable_offset)}: a transaction of producer"
+        f" {producer_id} (epoch {epoch}) is open since offset {first}{more}"
+    )
 
 
 def _partition_cells(item: InspectedPartition) -> tuple[object, ...]:

@@ -4,8 +4,11 @@ from collections.abc import Iterable, Sequence
 
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Mode, Outcome
+from kcheck.core.start.unserved import Unserved
 from kcheck.core.start.verdicts import shutdown_after_abort
 from kcheck.documents.next_start import NEXT_STARTS, verdict_words
+from kcheck.documents.unserved import unserved_words
+from kcheck.model.names import DirectoryState
 from kcheck.model.report import Report
 from kcheck.screen.page import Page, cell, loss_text, size
 from kcheck.verbs.predict import Prediction
@@ -29,6 +32,15 @@ def predict(report: Report, page: Page) -> None:
         page.line()
         verdict_on(start, page)
         _log_dir(start, page)
+    if answer.unserved:
+        page.line()
+    unserved_lines(answer.unserved, page)
+
+
+def unserved_lines(unserved: Iterable[Unserved], page: Page) -> None:
+    """Write what the directories hold that the brokers do not serve."""
+    for row in unserved:
+        page.wrapped(unserved_words(row), hanging="    ", style="bold red")
 
 
 def verdict_on(start: LogDirPrediction, page: Page) -> None:
@@ -46,6 +58,8 @@ def worst_partitions(partitions: Iterable[PartitionPrediction], reasons: Sequenc
     same: dict[tuple[Outcome, str], list[str]] = {}
     for partition in partitions:
         reason = (partition.reason or "").split("; ")[0]
+        if partition.outcome is Outcome.DELETED and partition.directory.state is DirectoryState.DELETED:
+            continue  # One sentence tells of all of them.
         if partition.lost is not None:
             text = f"{cell(partition.dir)} loses {loss_text(partition.lost)}: {reason}"
             page.wrapped(text, indent="  ", hanging="    ")
@@ -74,6 +88,10 @@ def _log_dir(start: LogDirPrediction, page: Page) -> None:
         page.wrapped("The broker halts if it has no other log dir.", indent="  ")
     if shutdown_after_abort(start) == "unclean":
         page.wrapped("The failed start removes .kafka_cleanshutdown, so the next start runs log recovery.", indent="  ")
+    if start.outcome is Outcome.ABORT:  # Nothing becomes of the partitions of a broker that does not start.
+        for partition in (partition for partition in partitions if partition.outcome is Outcome.ABORT):
+            _partition(partition, page)
+        return
     changed = [partition for partition in partitions if partition.outcome is not Outcome.OK]
     for partition in changed:
         _partition(partition, page)

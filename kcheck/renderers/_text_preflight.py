@@ -1,6 +1,8 @@
 """The layout of `kcheck preflight`: whether the broker may start, and what speaks against it."""
 
+from kcheck.model.premises import PremiseStatus
 from kcheck.model.report import Report
+from kcheck.renderers._text_predict import unserved_lines
 from kcheck.screen.page import Page
 from kcheck.verbs.preflight import Preflight
 
@@ -8,7 +10,10 @@ _ANSWERS = {True: "may start", False: "should not start", None: "not known"}
 
 
 def preflight(report: Report, page: Page) -> None:
-    """Write whether the broker may start, then a line for each reason against it."""
+    """Write whether the broker may start, then a line for each reason against it.
+
+    A note is what decides only if the broker sees what kcheck sees.
+    """
     answer = report.answer
     assert isinstance(answer, Preflight)
     good = answer.may_start
@@ -19,5 +24,9 @@ def preflight(report: Report, page: Page) -> None:
         allowed = " (allowed)" if answer.accepts(reason) else ""
         kind = " ".join(str(part) for part in (reason.kind, reason.premise) if part is not None)
         page.wrapped(f"{kind}{allowed} {place}{': ' if place else ''}{reason.why}", indent="  ", hanging="    ")
+    for premise in answer.premises:
+        if premise.status is PremiseStatus.NOT_SEEN and premise.provide is None:
+            page.wrapped(f"note {premise.id} {premise.sentence}", indent="  ", hanging="    ")
+    unserved_lines(answer.unserved, page)
     if answer.unresolved:
         page.wrapped(f"from config providers, not resolved: {', '.join(answer.unresolved)}", hanging="    ")

@@ -21,6 +21,7 @@ from kcheck.core.replication.truncation_plans import (
     RefetchedRecords,
     TruncationPlan,
 )
+from kcheck.documents.election_verdict import amount_lost
 from kcheck.model.entries import EpochEndOffset
 from kcheck.model.loss import LostRecords
 from kcheck.model.report import Report
@@ -92,11 +93,20 @@ def _cut_count(plan: TruncationPlan) -> int:
 def _is_quiet(leaders: Sequence[TruncationPlan]) -> bool:
     """Whether under no leader anything is truncated, lost or unknown."""
     followers = (follower for plan in leaders for follower in plan.followers)
-    return not any(plan.problem or plan.lost_at_start for plan in leaders) and all(
+    return not any(plan.problem or plan.lost_at_start or _not_in_log(plan) for plan in leaders) and all(
         follower.status == Status.OK
         and (follower.truncate_to, follower.expired, follower.diverges_silently_at) == (None, None, None)
         for follower in followers
     )
+
+
+def _not_in_log(plan: TruncationPlan) -> bool:
+    """Whether the leader's log lacks records that followers keep: somebody removed segments of it."""
+    return plan.lost is not None and bool(plan.lost.upper_records) and not any(map(_loses, plan.followers))
+
+
+def _loses(follower: FollowerPlan) -> bool:
+    return any(part is not None for part in (follower.lost, follower.expired, follower.diverges_silently_at))
 
 
 def _candidates(partitions: Sequence[Sequence[TruncationPlan]], page: Page) -> None:
@@ -163,6 +173,9 @@ def _partition(plan: TruncationPlan, page: Page) -> None:
         page.line("  no other replica in these paths")
     for part in plan.followers:
         follower(part, plan, page)
+    if _not_in_log(plan) and not plan.lost_at_start and plan.lost is not None:
+        text = f"LOST under leader {cell(plan.leader)}: {amount_lost(plan.lost)}; its log has no segment with them"
+        page.wrapped(text, indent="  ", hanging="      ", style="bold red")
 
 
 def _starts(plan: TruncationPlan, page: Page, indent: str) -> None:

@@ -11,6 +11,7 @@ from kcheck.words import counted, partition_name
 
 _SHOWN_COUNT = 5
 _HEADINGS: Mapping[StepKind, str] = {
+    StepKind.PREMISE: "Premises of the next start",
     StepKind.RECORDS: "Saved records",
     StepKind.LEADER: "Leaders",
     StepKind.TOPIC: "Topics",

@@ -24,7 +24,7 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
     left = _layout(report.verb)(report, page)
     page.write_title()
     left = report.findings() if left is None else left  # complete now that the answer has been read
-    page.line() if left else None
+    page.line() if left and left[0].where.log_dir is None else None
     page.findings(left)
     _totals(report, page)
 

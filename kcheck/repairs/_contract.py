@@ -40,6 +40,13 @@ class AsideEdit(NamedTuple):
     path: str
 
 
+class RenameEdit(NamedTuple):
+    """A directory of the log dir gets another name, with all that is in it."""
+
+    path: str
+    to: str
+
+
 class EntryEdit(NamedTuple):
     """The line of a partition in an offset checkpoint gets another offset, or goes (None)."""
 
@@ -49,7 +56,7 @@ class EntryEdit(NamedTuple):
     offset: Offset | None
 
 
-Edit = WriteEdit | CutEdit | PatchEdit | AsideEdit | EntryEdit
+Edit = WriteEdit | CutEdit | PatchEdit | AsideEdit | RenameEdit | EntryEdit
 
 
 class Evidence(NamedTuple):
@@ -162,6 +169,9 @@ class PartitionSite(Protocol):
         It goes on after the cuts `passed` (base offset, position), as if each had been made before.
         """
 
+    def image_of_cut(self, base: Offset, position: int) -> Image:
+        """Return what such a recovery makes of it if the log is cut at a position of a segment."""
+
     def epoch_runs(self) -> tuple[EpochRun, ...]:
         """Return the epochs of its batches, in log order."""
 
@@ -181,11 +191,21 @@ class PartitionSite(Protocol):
         """Return the broker that costs least as leader, of several others; None if there is one at most."""
 
 
+class Owner(NamedTuple):
+    """The broker that log dirs without meta.properties belong to, by the metadata in ZooKeeper."""
+
+    broker_id: int
+    cluster_id: str | None
+    replicas: int
+    path: str
+
+
 class LogDirSite(Protocol):
     """One log dir, with the edits planned so far; `siblings` are the other log dirs of the same broker.
 
     `topic_ids` has by topic which ids partition.metadata names anywhere, each with the path of a file that does;
-    the cluster metadata count as well.
+    the cluster metadata count as well. `is_with_all_siblings`: the broker has no other log dir.
+    `owner` is the broker that ZooKeeper assigns exactly the replicas in the log dir and its siblings.
     """
 
     @property
@@ -205,6 +225,12 @@ class LogDirSite(Protocol):
 
     @property
     def topic_ids(self) -> Mapping[str, Mapping[str, str]]: ...
+
+    @property
+    def is_with_all_siblings(self) -> bool: ...
+
+    @property
+    def owner(self) -> Owner | None: ...
 
     def read(self, name: str) -> bytes | None:
         """Return a small file of the log dir itself; None if it is missing or unreadable."""
@@ -226,7 +252,7 @@ class Impact(IntEnum):
     """
 
     CHECKPOINT = 1
-    """It rewrites a checkpoint, or another small file."""
+    """It rewrites a checkpoint or another small file, or renames a directory."""
     INDEX = 2
     """It rebuilds an index or a snapshot, or moves files aside that no broker needs."""
     FIELD = 3

@@ -3,6 +3,8 @@
 If only an incomplete batch or zeros follow the last valid batch of a segment, the repair removes only these bytes.
 Otherwise it also removes every later segment, as a broker does when it recovers the log. The plan counts the lost
 records, and requires `--accept-loss`. Indexes, leader epochs, snapshots and checkpoints follow the new log end.
+
+A recovery up to 1.1 fails on a compressed wrapper that begins below earlier offsets. The repair cuts before it.
 """
 
 from bisect import bisect_right
@@ -47,6 +49,7 @@ from kcheck.repairs._files import SEGMENT_ENDINGS, bases, path_of
 from kcheck.words import agree, offset_span, record_count
 
 _TAILS = ("KC143", "KC144")
+_OVERLAP = "KC170"
 
 
 def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[RepairOutcome]:
@@ -63,7 +66,9 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Re
         if _place(partition, finding) is None:
             continue
         later = known[bisect_right(known, place[0]) :]
-        if place in tails and place in foreseen:
+        if finding.id == _OVERLAP:
+            yield _before_wrapper(partition, finding, place, later)
+        elif place in tails and place in foreseen:
             yield _step(partition, finding, ahead, foreseen[place], later)
         else:
             yield _cut(partition, finding, place, later)
@@ -94,6 +99,20 @@ def _cut(partition: PartitionSite, finding: Finding, place: tuple[int, int], lat
         name = log_name(place[0])
         return Refused(finding, f"a recovery would cut the log {at}, not at position {place[1]} of {name}")
     return _step(partition, finding, image, first, later)
+
+
+def _before_wrapper(
+    partition: PartitionSite, finding: Finding, place: tuple[int, int], later: list[Offset]
+) -> RepairOutcome:
+    """Cut before a wrapper on which a recovery fails, as far as the log before it is valid."""
+    if partition.release.splits_segments:
+        return Refused(finding, "no broker of this release fails on it")
+    base, position = Offset(place[0]), place[1]
+    image = partition.image_of_cut(base, position)
+    if image.error is not None or image.cuts:
+        return Refused(finding, f"the log before it is not valid: {image.error or image.cuts[0].why}")
+    cut = RecoveryCut(base, position, partition.size(log_name(base)), finding.message.partition(": ")[2])
+    return _step(partition, finding, image, cut, later)
 
 
 def _step(
@@ -193,7 +212,7 @@ REPAIR = Repair(
     name="cut-log",
     rank=50,
     scope=RepairScope.PARTITION,
-    rules=("KC141", "KC142", *_TAILS),
+    rules=("KC141", "KC142", *_TAILS, _OVERLAP),
     plan=plan,
     impact=Impact.CUT,
     page=__doc__,

@@ -14,6 +14,7 @@ In: `BROKER=PATH` arguments. Out: a typed answer, such as `EndOffsets`, `Truncat
 - `committed`: Below which offset are the records of a replica committed?
 - `costed_plans`: What does each leader of a partition cost, and which one least?
 - `election_kinds`: Can the controller elect that leader cleanly?
+- `shared_records`: Up to where do two logs of old messages have the same records?
 - `loss`: How many records and bytes are in a range of offsets?
 - `elect`: Who should lead each partition, and in which order should the brokers start?
 - `partition_directories`: Which partition directories and brokers does the command have, after they have started?
@@ -23,6 +24,8 @@ In: `BROKER=PATH` arguments. Out: a typed answer, such as `EndOffsets`, `Truncat
 - `distinct_records`: How many records do several replicas lose together, each counted once?
 - `lost_transactions`: Which transactions are open at an offset, and which of them lose records?
 - `group_offsets`: Which offsets have consumer groups committed?
+- `transaction_states`: Which transactions do coordinators know?
+- `coordinators`: Do the logs of a check agree with what coordinators know?
 - `saved_records`: Where are copies of the batches that a replica loses?
 - `plan_steps`: Which steps of a saved plan came true?
 - `verification`: Do the directories look as the plan of `elect --out` expects?

@@ -4,14 +4,16 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import NamedTuple
 
+from kcheck.core.election.course import in_sync_under, later_leader
 from kcheck.core.election.election import BrokerStart, standing
 from kcheck.core.election.plans import (
+    SERVED,
     Candidate,
     CopyState,
     CutTransactions,
     PartitionElection,
     decided,
-    is_clean,
+    seat_of,
 )
 from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts, total
 from kcheck.core.replication.truncation_plans import TruncationPlan
@@ -22,11 +24,13 @@ from kcheck.model.cluster import ClusterImage, PartitionRegistration, TopicImage
 from kcheck.model.entries import Offset
 from kcheck.model.names import DirectoryState, ids_differ
 from kcheck.model.release import Release
+from kcheck.replicas.committed import committed_marks
 from kcheck.replicas.costed_plans import plans_of
 from kcheck.replicas.distinct_records import LostRange, distinct
 from kcheck.replicas.group_offsets import GroupOffset
 from kcheck.replicas.leader_plans import Election, fork_of
 from kcheck.replicas.loading import ReplicaFiles, brought_back
+from kcheck.replicas.lost_amounts import amounts_lost, lacks
 from kcheck.replicas.lost_transactions import lost_transactions, open_transactions
 from kcheck.replicas.replica import ReplicaState, after_start
 
@@ -179,11 +183,12 @@ def _without_unserved(candidate: Candidate, unserved: tuple[Candidate, ...], *, 
     if candidate.lost is None:
         return candidate
     if any(copy.only_here is None and copy.problem is None and copy.log_end_offset for copy in unserved):
-        return candidate._replace(lost=NOT_KNOWN)
+        return candidate._replace(lost=NOT_KNOWN, lost_later=None)
     only = max((copy.only_here for copy in unserved if copy.only_here is not None), default=None, key=_records)
     if only is None:
         return candidate if with_log else candidate._replace(lost=NOT_KNOWN)
-    return candidate._replace(lost=total((candidate.lost, only)))
+    later = None if candidate.lost_later is None else total((candidate.lost_later, only))
+    return candidate._replace(lost=total((candidate.lost, only)), lost_later=later)
 
 
 def _records(lost: Amounts) -> int:
@@ -296,9 +301,7 @@ def _candidate(
         broker_id=state.broker_id,
         state=copy.role,
         dir=copy.dir,
-        clean=None
-        if start is None or copy.role not in (CopyState.CURRENT, CopyState.MISSING)
-        else is_clean(election, start),
+        seat=None if start is None or copy.role not in SERVED else seat_of(election, start),
         problem=state.problem,
         log_end_offset=end,
         log_start_offset=None if end is None else state.log_start_offset,
@@ -309,6 +312,8 @@ def _candidate(
         return candidate
     by_broker = {other.broker_id: other for other in states}
     candidate = _with_amounts(candidate, plan, by_broker, election, cluster, copy)
+    if copy.role in SERVED:
+        candidate = _with_later(candidate, plan, by_broker, election)
     return candidate._replace(
         loses_no_more_than=tuple(
             follower.broker_id
@@ -339,6 +344,21 @@ def _with_amounts(
         cut_transactions=_cut_transactions(plan, states),
         groups_beyond=None if election.groups is None else sum(offset > end for _, offset in election.groups),
     )
+
+
+def _with_later(
+    candidate: Candidate, plan: TruncationPlan, states: Mapping[int | None, ReplicaState], election: PartitionElection
+) -> Candidate:
+    """Return a candidate with who leads when nothing changes any more, and what is lost then."""
+    if election.registration is None:
+        return candidate
+    later = later_leader(election.registration, candidate.broker_id, in_sync_under(plan), election.rules)
+    followers = (row for row in plan.followers if later is not None and row.broker_id == later.broker_id)
+    if not any(lacks(plan, row, states) for row in followers):
+        return candidate._replace(later=later)
+    assert later is not None
+    marks = committed_marks(tuple(states.values()), election.registration)
+    return candidate._replace(later=later, lost_later=amounts_lost(plan, states, marks, later=later.broker_id))
 
 
 def _parts(states: tuple[ReplicaState, ...], follower: int, leading: ReplicaState) -> Offset | None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Self
 
+from kcheck.core.cluster.quorum import quorum, started_together
 from kcheck.core.election.election import BrokerStart, fencing_order
 from kcheck.core.election.first_repairs import FirstRepair
 from kcheck.core.election.plans import (
@@ -16,7 +17,7 @@ from kcheck.core.election.plans import (
     order_of_starts,
 )
 from kcheck.core.election.recovery_plan import Recovery
-from kcheck.core.election.scenarios import Scenario, scenarios
+from kcheck.core.election.scenarios import START_ALL, Scenario, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.disk.new_files import NewFiles
@@ -38,6 +39,7 @@ from kcheck.replicas.partition_directories import PartitionDirectories
 from kcheck.replicas.saved_records import SavedRecords, save_lost
 from kcheck.startup.log_manager import StartOptions
 from kcheck.survey.selection import require_match
+from kcheck.verbs.overview import StartOfAll
 from kcheck.views.broker_settings import settings_of, static_configs
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_at_hand import image_at_hand
@@ -120,6 +122,17 @@ class ClusterElection(BrokerAnswer):
     """The files of the plan."""
 
     @property
+    def start_of_all(self) -> StartOfAll:
+        """What starting all brokers here costs."""
+        scenario = next(scenario for scenario in self.scenarios if scenario.name == START_ALL)
+        return StartOfAll(
+            brokers=len(self.brokers),
+            scenario=scenario,
+            unled=sum(partition.best is None for partition in self.partitions),
+            is_safe=self.image is None or (self.is_safe and scenario.lost.committed == 0),
+        )
+
+    @property
     def is_safe(self) -> bool:
         """Whether every partition has a recommended leader under which no committed record is lost, as is known.
 
@@ -142,6 +155,7 @@ class ClusterElection(BrokerAnswer):
             image=self.image,
             paths=self.arguments,
             folder=out,
+            together=self.order.together,
             saved=self.saved_in,
             repairs=self.repairs,
         )
@@ -265,6 +279,9 @@ def elect(
     )
     elections = tuple(election for election in every if election.is_of_cluster)
     order = order_of_starts(elections, cluster.starts)
+    if directories.copies:
+        order = order.after(started_together(quorum(directories.copies), order.brokers))
+    elections = planned(elections, cluster.starts, order.brokers, release, at_once=order.at_once)
     rows = scenarios(elections, cluster.starts, order.brokers)
     return ClusterElection(
         release=release,
@@ -274,7 +291,7 @@ def elect(
         question=question,
         starts=cluster.starts,
         fenced=cluster.fenced,
-        verdict=verdict(elections, cluster.starts, order, cluster.release),
+        verdict=verdict(elections, cluster.starts, order, release, is_part=any(wanted)),
         gaps=tuple(gaps_of(elections, cluster)),
         order=order,
         scenarios=rows,

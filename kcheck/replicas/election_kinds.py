@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from kcheck.core.cluster.metadata_replay import METADATA_VERSION
-from kcheck.core.election.election import BrokerStart, election_kind, eligible, fencing_order, seats_of, standing
+from kcheck.core.election.election import BrokerStart, election_seat, eligible, fencing_order, seats_of, standing
 from kcheck.core.replication.truncation_plans import TruncationPlan
 from kcheck.core.start.strays import registers_cleanly
 from kcheck.model.cluster import ClusterImage, ElectionKind, PartitionRegistration, TopicImage
@@ -41,7 +41,7 @@ class ElectionKinds:
             return ElectionKind.CLEAN if leader in eligible(seats_of(registration)) else ElectionKind.UNCLEAN
         decides = standing(self._image, topic, registration, self._fenced, self._release, kraft=self._kraft)
         start = BrokerStart(leader, self._clean.get(leader, False))
-        return election_kind(start, decides.seats, decides.rules)
+        return election_seat(start, decides.seats, decides.rules).kind
 
     def _is_clean(self, files: ReplicaFiles, broker_id: int | None) -> bool:
         broker = None if broker_id is None else self._image.brokers.get(broker_id)

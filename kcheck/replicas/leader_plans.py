@@ -20,8 +20,9 @@ from kcheck.model.entries import Epoch, Offset
 from kcheck.model.names import ids_differ
 from kcheck.model.release import Release
 from kcheck.model.unreadable import UnreadableError
-from kcheck.replicas.loss import Amount, amount, cut_at, fetched, lineage, shared
+from kcheck.replicas.loss import Amount, amount, cut_at, fetched, lineage
 from kcheck.replicas.replica import ReplicaState
+from kcheck.replicas.shared_records import shared_end
 
 _MOVED = FetchAnswer.OFFSET_MOVED_TO_TIERED_STORAGE
 
@@ -213,10 +214,10 @@ def fork_of(state: ReplicaState, leading: ReplicaState) -> Fork:
     by_epochs = fork(_lineage(leading), _lineage(state), a_end=theirs, b_end=ours)
     end = Offset(min(ours, theirs))
     try:
-        shared_end = shared(leading.logs, state.logs, end) if by_epochs.common_prefix is None else None
+        prefix = shared_end(leading.logs, state.logs, end) if by_epochs.common_prefix is None else None
     except UnreadableError:
         return by_epochs
-    return by_epochs if shared_end is None else Fork(shared_end, shared_end if shared_end < end else None)
+    return by_epochs if prefix is None else Fork(prefix, prefix if prefix < end else None)
 
 
 def _lineage(state: ReplicaState) -> Lineage:

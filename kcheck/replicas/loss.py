@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from kcheck.core.replication.lineage import Lineage, lineage_of_batches
-from kcheck.core.replication.truncation_plans import CutPosition
+from kcheck.core.replication.truncation_plans import CutPosition, OffsetRange
 from kcheck.model.entries import Batch, Offset
 from kcheck.model.source import Source
 from kcheck.records.record import BODY_SIZE_MAX, Record, read_records
@@ -27,39 +27,58 @@ class Amount(NamedTuple):
 
 def batches_of(logs: tuple[LogFile, ...]) -> Iterator[Batch]:
     """Yield every batch of a log in order; UnreadableError if a segment cannot be read."""
+    return (batch for _, batch in open_batches(logs))
+
+
+def open_batches(logs: tuple[LogFile, ...]) -> Iterator[tuple[Source, Batch]]:
+    """Yield every batch of a log in order, with its open file; UnreadableError if a segment cannot be read."""
     for log in logs:
         with log.open() as source:
-            yield from Walk(source, log.size)
+            yield from ((source, batch) for batch in Walk(source, log.size))
+
+
+class _Walked(NamedTuple):
+    """What the batch headers of a log show."""
+
+    lineage: Lineage
+    holes: tuple[OffsetRange, ...]
+    """The offsets between segments of a log in which no other offset is missing."""
 
 
 @lru_cache(maxsize=16)
+def _walked(logs: tuple[LogFile, ...]) -> _Walked:
+    """Read every batch header once."""
+    holes: list[OffsetRange] = []
+    is_dense = True
+
+    def batches() -> Iterator[Batch]:
+        nonlocal is_dense
+        end: Offset | None = None
+        for log in logs:
+            if end is not None and end < log.base_offset:
+                holes.append(OffsetRange(end, log.base_offset))
+                end = log.base_offset
+            for batch in batches_of((log,)):
+                count = batch.last_offset + 1 - batch.base_offset
+                is_dense = is_dense and end in (None, batch.base_offset) and batch.record_count == count
+                end = Offset(batch.last_offset + 1)
+                yield batch
+
+    runs = lineage_of_batches(batches())
+    return _Walked(runs, tuple(holes) if is_dense else ())
+
+
 def lineage(logs: tuple[LogFile, ...]) -> Lineage:
     """Return which epoch wrote which offsets, from every batch header; each log is read once."""
-    return lineage_of_batches(batches_of(logs))
+    return _walked(logs).lineage
 
 
-def shared(one: tuple[LogFile, ...], other: tuple[LogFile, ...], end: Offset) -> Offset | None:
-    """Return the first offset at which two logs differ, `end` if none does; None if unknown.
+def holes(logs: tuple[LogFile, ...]) -> tuple[OffsetRange, ...]:
+    """Return the offsets of removed segments between others.
 
-    Messages of magic 0 and 1 have no epoch, but a follower copies its leader's bytes, so their CRCs are compared. After
-    compaction the CRCs of compressed messages may differ although the records are the same.
+    Compaction leaves gaps too, within segments as well: then nothing says that a segment was removed.
     """
-    if not (one and other):
-        return None
-    first = max(one[0].base_offset, other[0].base_offset)
-    if first > end:
-        return None
-    pairs = ((batch for batch in batches_of(logs) if batch.last_offset >= first) for logs in (one, other))
-    for a, b in zip(*pairs, strict=False):
-        if (a.last_offset, _record(a)) != (b.last_offset, _record(b)):
-            differs = a.base_offset == b.base_offset and _record(a) != _record(b)
-            return Offset(min(a.base_offset, end)) if differs and None not in (a.record_count, b.record_count) else None
-    return end
-
-
-def _record(batch: Batch) -> tuple[int, int]:
-    """Return a value that differs if two batches of the same offsets differ."""
-    return batch.magic, batch.crc if batch.epoch is None else batch.epoch
+    return _walked(logs).holes if len(logs) > 1 else ()
 
 
 def amount(logs: tuple[LogFile, ...], start: Offset, end: Offset) -> Amount:
@@ -89,10 +108,16 @@ def amount(logs: tuple[LogFile, ...], start: Offset, end: Offset) -> Amount:
 
 def wrapped_offsets(source: Source, batch: Batch) -> list[Offset]:
     """Return the offsets of the messages in a compressed wrapper; none if it is damaged, or cut off meanwhile."""
+    offsets = [Offset(message.offset) for message in wrapped_messages(source, batch)]
+    return offsets if offsets[-1:] == [batch.last_offset] else []
+
+
+def wrapped_messages(source: Source, batch: Batch) -> list[Record]:
+    """Return the messages in a compressed wrapper; none if it is damaged, or cut off meanwhile."""
     data = source.pread(batch.size, batch.position)
-    messages = [*read_records(data, BODY_SIZE_MAX)] if len(data) == batch.size else []
-    offsets = [Offset(message.offset) for message in messages if isinstance(message, Record)]
-    return offsets if len(offsets) == len(messages) and offsets[-1:] == [batch.last_offset] else []
+    read = [*read_records(data, BODY_SIZE_MAX)] if len(data) == batch.size else []
+    messages = [message for message in read if isinstance(message, Record)]
+    return messages if len(messages) == len(read) else []
 
 
 def cut_at(logs: tuple[LogFile, ...], offset: Offset) -> CutPosition | None:

@@ -1,42 +1,95 @@
 """What nobody has any more once a replica leads: by the truncations of the others, and by the starts before."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from kcheck.core.replication.leader_costs import UNKNOWN, Amounts, total
-from kcheck.core.replication.truncation_plans import FollowerPlan, StartLoss, TruncationPlan
+from kcheck.core.replication.truncation_plans import FollowerPlan, OffsetRange, StartLoss, TruncationPlan
 from kcheck.model.entries import Offset
 from kcheck.model.loss import LostRecords
 from kcheck.model.unreadable import UnreadableError
 from kcheck.replicas.committed import Marks
 from kcheck.replicas.distinct_records import LostRange, distinct
 from kcheck.replicas.leader_plans import fork_of
-from kcheck.replicas.loss import batches_of, logs_from
+from kcheck.replicas.loss import batches_of, holes, logs_from
 from kcheck.replicas.replica import LogFile, ReplicaState
 
 ReplicasByBroker = Mapping[int | None, ReplicaState]
 """The replicas of a partition, by broker."""
 
 
-def amounts_lost(plan: TruncationPlan, states: ReplicasByBroker, marks: Marks) -> Amounts:
+def amounts_lost(plan: TruncationPlan, states: ReplicasByBroker, marks: Marks, *, later: int | None = None) -> Amounts:
     """Return the distinct records that a replica here holds and that the leader's log lacks in the end.
 
-    What a follower keeps beside its leader is lost too: no consumer sees it. So is what it deletes since the head of
-    its leader's log was removed (UnifiedLog.maybeIncrementLogStartOffset). Offsets below a known high watermark that no
-    replica holds are committed records.
+    What a follower keeps beside its leader is lost too: no consumer sees it. So are the records of segments that
+    somebody removed from the leader's log; at its start its followers delete theirs
+    (UnifiedLog.maybeIncrementLogStartOffset). Offsets below a known high watermark that no replica holds are committed
+    records. `later` is a follower that gets the lead once it is in sync: its log decides, as following leaves it.
     """
-    ranges = [lost for follower in plan.followers if (lost := _lost_range(follower)) is not None]
-    if states[plan.leader].lost_head is not None:
-        ranges += [
-            _LostOffsets(follower.broker_id, *follower.expired, None, None)
-            for follower in plan.followers
-            if follower.expired is not None
-        ]
+    heir = next((follower for follower in plan.followers if follower.broker_id == later and later is not None), None)
+    ranges = [
+        lost for follower in plan.followers if (lost := _lost_range(follower, keeps=follower is heir)) is not None
+    ]
+    ranges += _not_in_log(plan, states, heir)
     parts = [_parts(loss, states[loss.broker_id].logs_before) for loss in plan.lost_at_start]
     is_read = all(states[lost.broker_id].logs for lost in ranges)
-    by_batches = _by_batches(plan, ranges if is_read else [], parts, states, marks)
+    kept = _kept(plan, states, marks, heir)
+    by_batches = _by_batches(kept, ranges if is_read else [], parts, states, marks)
     by_offsets = Amounts() if is_read else _by_offsets(ranges, states, marks)
     return total((by_batches, by_offsets, _beyond(parts, states, marks)))
+
+
+def lacks(plan: TruncationPlan, follower: FollowerPlan, states: ReplicasByBroker) -> tuple[OffsetRange, ...]:
+    """Return the offsets of a follower whose records differ from the leader's, or are missing, as following leaves it.
+
+    Those of the leader that the follower lacks, and consumers too once it leads.
+    """
+    own, leader = states[follower.broker_id], states[plan.leader]
+    after = follower.log_end_offset_after or Offset(0)
+    start = leader.log_start_offset
+    gone = [OffsetRange(max(one.start, start), min(one.end, after)) for one in removed(own)]
+    if follower.diverges_silently_at is not None:
+        gone.append(OffsetRange(follower.diverges_silently_at, after))
+    return tuple(one for one in gone if one.start < one.end)
+
+
+def removed(state: ReplicaState) -> tuple[OffsetRange, ...]:
+    """Return the offsets of segments that somebody removed from a log."""
+    head = () if state.lost_head is None else (OffsetRange(*state.lost_head),)
+    try:
+        return (*head, *(() if state.is_compacted else holes(state.logs)))
+    except UnreadableError:
+        return head
+
+
+def _not_in_log(plan: TruncationPlan, states: ReplicasByBroker, heir: FollowerPlan | None) -> Iterator["_LostOffsets"]:
+    """Yield the offsets that replicas have, and that the log of the last leader does not have."""
+    last = plan.leader if heir is None else heir.broker_id
+    if not plan.followers:
+        return
+    gone = removed(states[plan.leader]) + (() if heir is None else lacks(plan, heir, states))
+    for number, state in states.items():
+        if number == last or state.problem is not None or state.log_end_offset is None:
+            continue
+        for one in gone:
+            start, end = Offset(max(one.start, state.log_start_offset)), Offset(min(one.end, state.log_end_offset))
+            if start < end:
+                yield _LostOffsets(number, start, end, None, None)
+
+
+def _kept(plan: TruncationPlan, states: ReplicasByBroker, marks: Marks, heir: FollowerPlan | None) -> list[LostRange]:
+    """Return what the log of the last leader has: its own up to where it truncates, then what it fetches."""
+    leader = states[plan.leader]
+    assert leader.log_end_offset is not None
+    mark, start = marks[plan.leader], leader.log_start_offset
+    if heir is None:
+        return [LostRange(leader.logs, start, leader.log_end_offset, mark=mark)]
+    own = states[heir.broker_id]
+    after = Offset(max(start, heir.log_end_offset_after or 0))
+    return [
+        LostRange(own.logs, Offset(max(start, own.log_start_offset)), after, mark=marks[heir.broker_id]),
+        LostRange(leader.logs, after, Offset(max(after, leader.log_end_offset)), mark=mark),
+    ]
 
 
 class _LostOffsets(NamedTuple):
@@ -51,9 +104,13 @@ class _LostOffsets(NamedTuple):
     """The bytes of their batches, likewise."""
 
 
-def _lost_range(follower: FollowerPlan) -> _LostOffsets | None:
-    """Return what a follower loses, and what it keeps that its leader does not have; None if there is nothing."""
+def _lost_range(follower: FollowerPlan, *, keeps: bool) -> _LostOffsets | None:
+    """Return what a follower loses, and what it keeps that its leader does not have; None if there is nothing.
+
+    One that gets the lead later `keeps` what it does not cut.
+    """
     lost, silent, after = follower.lost, follower.diverges_silently_at, follower.log_end_offset_after
+    silent = None if keeps else silent
     if silent is not None and after is not None and silent < after:
         return _LostOffsets(follower.broker_id, silent, after if lost is None else lost.end, None, None)
     if lost is None:
@@ -63,7 +120,7 @@ def _lost_range(follower: FollowerPlan) -> _LostOffsets | None:
 
 
 def _by_batches(
-    plan: TruncationPlan,
+    kept: Sequence[LostRange],
     ranges: Sequence[_LostOffsets],
     parts: Sequence["_Parts"],
     states: ReplicasByBroker,
@@ -74,10 +131,7 @@ def _by_batches(
     lost += [part.whole._replace(mark=marks[part.broker_id]) for part in parts if part.whole is not None]
     if not lost:
         return Amounts()
-    leader = states[plan.leader]
-    assert leader.log_end_offset is not None
-    kept = LostRange(leader.logs, leader.log_start_offset, leader.log_end_offset, mark=marks[plan.leader])
-    counts = distinct(lost, [kept])
+    counts = distinct(lost, kept)
     amounts = Amounts(counts.records, counts.committed, counts.bytes)
     if amounts.records is not None and amounts.committed is not None:
         return amounts

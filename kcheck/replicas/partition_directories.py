@@ -48,6 +48,7 @@ class PartitionDirectories:
         targets = tuple(target for target in targets if target not in apart)
         self._targets, self._release = targets, options.release
         options = with_copies(targets, options, self._log_dirs)
+        self.copies = tuple(chain.from_iterable(options.copies.values()))
         self._files: dict[tuple[str, int], list[tuple[str, ReplicaFiles]]] = {}
         starts = []
         for target in targets:

@@ -4,11 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from kcheck.core.election.recovery_plan import PlannedFollower, PlannedPartition, SavedPlan
+from kcheck.core.premises.table import BY_ID
 from kcheck.core.replication.truncation_plans import FollowerPlan
 from kcheck.documents.verification import PlanStep, StepKind
 from kcheck.model.cluster import NO_LEADER, BrokerRegistration, PartitionRegistration
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.names import ids_differ
+from kcheck.model.premises import JudgedPremise, PremiseStatus
 
 _UNKNOWN_PARTITION = "? (the partition is not in the metadata at hand)"
 _NOT_SAVED = "? (the plan's saved records are not at hand: elect --save-lost keeps them)"
@@ -76,6 +78,17 @@ def broker_steps(plan: SavedPlan, brokers: Mapping[int, BrokerRegistration]) -> 
         yield PlanStep(StepKind.BROKER, f"broker {number} starts", seen[ok], ok, broker_id=number)
 
 
+def premise_steps(premises: Iterable[JudgedPremise]) -> Iterator[PlanStep]:
+    """Yield a step for each premise of a broker's next start that is refuted, or that another file would show."""
+    for judged in premises:
+        expected = f"{judged.id}: {BY_ID[judged.id].sentence.removesuffix('.')}"
+        if judged.status is PremiseStatus.REFUTED:
+            yield PlanStep(StepKind.PREMISE, expected, judged.sentence, ok=False, broker_id=judged.broker_id)
+        elif judged.status is PremiseStatus.NOT_SEEN and judged.provide is not None:
+            seen = f"? ({judged.sentence}; name {judged.provide})"
+            yield PlanStep(StepKind.PREMISE, expected, seen, None, broker_id=judged.broker_id)
+
+
 def partition_steps(
     planned: PlannedPartition, now: PartitionNow, plan: SavedPlan, brokers: Mapping[int, BrokerRegistration]
 ) -> tuple[PlanStep, ...]:
@@ -85,7 +98,7 @@ def partition_steps(
         _leader(planned, now),
         _epoch(planned, now),
         _log_end(planned, now),
-        *(_truncation(follower, now) for follower in planned.followers),
+        *(_truncation(follower, now, planned.later) for follower in planned.followers),
         *_records(planned, now),
         *_replicas(planned, now, plan),
         *_in_sync(planned, now, plan, brokers),
@@ -105,6 +118,8 @@ def _topic(planned: PlannedPartition, now: PartitionNow) -> Iterator[PlanStep]:
 
 def _leader(planned: PlannedPartition, now: PartitionNow) -> PlanStep:
     expected = f"broker {planned.leader} leads"
+    if planned.later is not None:
+        expected += f", or broker {planned.later} again"
     if now.registration is None:
         return PlanStep(StepKind.LEADER, expected, _UNKNOWN_PARTITION, None, broker_id=planned.leader)
     if now.leader is None:
@@ -114,7 +129,9 @@ def _leader(planned: PlannedPartition, now: PartitionNow) -> PlanStep:
     if not now.has_replica(planned.leader):
         seen = f"? ({seen}; broker {planned.leader} is no longer a replica)"
         return PlanStep(StepKind.LEADER, expected, seen, None, broker_id=planned.leader)
-    return PlanStep(StepKind.LEADER, expected, seen, now.leader == planned.leader, broker_id=planned.leader)
+    return PlanStep(
+        StepKind.LEADER, expected, seen, now.leader in (planned.leader, planned.later), broker_id=planned.leader
+    )
 
 
 def _epoch(planned: PlannedPartition, now: PartitionNow) -> PlanStep:
@@ -137,9 +154,11 @@ def _log_end(planned: PlannedPartition, now: PartitionNow) -> PlanStep:
     return PlanStep(StepKind.LOG_END, expected, seen, ok, broker_id=leader)
 
 
-def _truncation(follower: PlannedFollower, now: PartitionNow) -> PlanStep:
+def _truncation(follower: PlannedFollower, now: PartitionNow, later: int | None) -> PlanStep:
     number = follower.broker_id
     seen, ok = _follows(number, now)
+    if number == now.leader == later:
+        ok = True
     if not follower.follows:
         expected = f"broker {number} cannot follow: its log differs from the leader's"
         return PlanStep(StepKind.TRUNCATION, expected, seen, None if ok is None else not ok, broker_id=number)

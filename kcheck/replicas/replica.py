@@ -45,7 +45,8 @@ class ReplicaState(NamedTuple):
     the start loses, in `logs_before`, the segments before it; `snapshots` are those of the KRaft log. `first_unstable`
     is where the first transaction begins that counts as open after the start, for the releases that look it up.
     `checkpointed` is the high watermark in the checkpoint, which may lie above the log end; None without an entry.
-    `lost_head` are the offsets of segments that somebody removed from its start.
+    `lost_head` are the offsets of segments that somebody removed from its start. `is_compacted`: the log cleaner takes
+    records out of it.
     """
 
     broker_id: int | None
@@ -67,6 +68,7 @@ class ReplicaState(NamedTuple):
     first_unstable: Offset | None = None
     checkpointed: Offset | None = None
     lost_head: tuple[Offset, Offset] | None = None
+    is_compacted: bool = False
 
     @property
     def known_high_watermark(self) -> Offset | None:
@@ -211,7 +213,7 @@ def _facts(
         partition=view.partition if view.topic else None, logs=logs,
         first_segment=start if first is None else first, log_start_offset=start, latest_epoch=_seen_epoch(view),
         problem=problem, topic_id=view.topic_id, snapshots=tuple((end, epoch) for epoch, end, _ in snapshots),
-        checkpointed=view.high_watermark, lost_head=lost_head_of(view, release),
+        checkpointed=view.high_watermark, lost_head=lost_head_of(view, release), is_compacted=view.is_compacted,
     )  # fmt: skip
     return state, lines, checkpoint or Offset(0)
 

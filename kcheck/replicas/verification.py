@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 from kcheck.core.election.recovery_plan import PlannedPartition, SavedPlan
+from kcheck.core.start.startup import Settings
 from kcheck.disk.paths import join, split
 from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import COMPARED_COUNT_MAX, BrokerAnswer, Outcomes
@@ -23,8 +25,18 @@ from kcheck.replicas.costed_plans import plans_of
 from kcheck.replicas.distinct_records import Distinct, LostRange, distinct
 from kcheck.replicas.leader_plans import Election
 from kcheck.replicas.loading import LoadedReplicas, replicas_of
-from kcheck.replicas.plan_steps import PartitionNow, SavedEvidence, broker_steps, partition_steps, verdict
+from kcheck.replicas.plan_steps import (
+    PartitionNow,
+    SavedEvidence,
+    broker_steps,
+    partition_steps,
+    premise_steps,
+    verdict,
+)
 from kcheck.replicas.replica import LogFile, ReplicaState, live
+from kcheck.startup.log_manager import StartOptions
+from kcheck.verbs.predict import with_copies
+from kcheck.verbs.premises import start_premises
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_at_hand import image_at_hand
 from kcheck.views.targets import Target, TargetKind, directory_wanted, paths_of, replica_targets
@@ -117,7 +129,9 @@ def verify(
         full=full,
     )
     brokers = {} if read.image is None else read.image.brokers
-    steps = [*broker_steps(plan, brokers)] if partitions else []
+    options = with_copies(targets, StartOptions(None, Settings(), release, metadata=metadata), log_dirs)
+    premises = chain.from_iterable(start_premises(targets, options, log_dirs, one_cluster=True).values())
+    steps = [*broker_steps(plan, brokers), *premise_steps(premises)] if partitions else []
     for planned in partitions:
         steps.extend(partition_steps(planned, _now(planned, read), plan, brokers))
     return Verification(

@@ -10,8 +10,8 @@ MAY_BE_OLDER = "; this copy of the metadata may be older than the directory"
 
 
 def has_metadata(view: PartitionView) -> bool:
-    """Whether the metadata of the cluster say anything of a partition: the precondition of these rules."""
-    return view.in_cluster is not None
+    """Whether the metadata of the cluster say anything of a replica: the precondition of these rules."""
+    return view.in_cluster is not None and view.is_replica
 
 
 def has_other_topic_id(view: PartitionView, replica: ReplicaInCluster) -> bool:

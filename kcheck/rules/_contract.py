@@ -14,7 +14,7 @@ class Scope(StrEnum):
     """What a rule is shown.
 
     A FileView; a SegmentView; a SegmentView again, for a rule about damage; a PartitionView; a PartitionView whose
-    segments were read; a LogDirView; every LogDirView of one broker (a tuple); a ReplicasView; a Quorum.
+    segments were read; a LogDirView; every LogDirView of one broker (a tuple); a ReplicasView; a Quorum; a Coordinated.
     """
 
     FILE = "file"
@@ -26,6 +26,7 @@ class Scope(StrEnum):
     BROKER = "broker"
     REPLICAS = "replicas"
     CLUSTER = "cluster"
+    COORDINATORS = "coordinators"
 
 
 SERIES = {
@@ -38,6 +39,7 @@ SERIES = {
     Scope.BROKER: ("KC3",),
     Scope.REPLICAS: ("KC4",),
     Scope.CLUSTER: ("KC5",),
+    Scope.COORDINATORS: ("KC6",),
 }
 """How the ids of the rules of each scope begin: what nobody asks for is not imported."""
 

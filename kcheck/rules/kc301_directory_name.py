@@ -21,13 +21,23 @@ See: operations/before-a-start.md
 from collections.abc import Iterable
 
 from kcheck.model.finding import Finding, Severity
-from kcheck.model.names import CLEAN_SHUTDOWN, broker_accepts, parse_directory, skipped_by_broker
+from kcheck.model.names import (
+    CLEAN_SHUTDOWN,
+    META_PROPERTIES,
+    OFFSET_CHECKPOINTS,
+    FileKind,
+    broker_accepts,
+    parse_directory,
+    skipped_by_broker,
+)
 from kcheck.model.release import Release
 from kcheck.model.views import LogDirView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import kafka, quoted
 
 NO_PARTITION = "is not <topic>-<partition>"
+
+_FILES = {*OFFSET_CHECKPOINTS, META_PROPERTIES, FileKind.BOOTSTRAP}
 
 
 def check(view: LogDirView, release: Release) -> Iterable[Finding]:
@@ -59,7 +69,9 @@ def _marker(view: LogDirView, release: Release) -> Finding:
 def _finding(view: LogDirView, name: str, release: Release, why: str) -> Finding:
     return RULE.finding(
         view.where._replace(dir=name),
-        f"the directory {quoted(name.encode('utf-8', 'surrogateescape'))} {why}",
+        f"{name} is a directory"
+        if name in _FILES
+        else f"the directory {quoted(name.encode('utf-8', 'surrogateescape'))} {why}",
         effect=f"{kafka(release)} does not start: the name aborts the start of the whole broker, for all its log dirs.",
         advice="Move the directory out of the log dir. If the log dir is the root of a file system, use a directory "
         "below it as log dir.",

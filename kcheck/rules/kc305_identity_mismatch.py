@@ -54,6 +54,8 @@ def _lacks(view: LogDirView, identities: list[Identity], release: Release) -> st
     """Return what a log dir lacks that says nothing, None where the broker starts all the same."""
     if not identities and (META_PROPERTIES in view.files or not (view.files and view.partitions)):
         return None  # Alone it may hold copies of partitions and not be a log dir; KC121 reports an empty file.
+    if META_PROPERTIES in view.unparseable:
+        return None  # KC301 reports a directory of that name.
     if release.is_kraft_only or (identities and _of_kraft(identities) and release.needs_meta_properties_in_kraft):
         return "no readable meta.properties in"
     compared = META_PROPERTIES in view.files and release.compares_meta_properties

@@ -27,8 +27,11 @@ from kcheck.words import counted
 
 
 def check(view: LogDirView, release: Release) -> Iterable[Finding]:
-    """Find the missing checkpoints of a log dir with records; the metadata log has an entry in neither."""
-    absent = {REPLICATION_OFFSET, RECOVERY_POINT} - view.files.keys() - view.unread.keys()
+    """Find the missing checkpoints of a log dir with records; the metadata log has an entry in neither.
+
+    KC301 reports a directory of that name.
+    """
+    absent = {REPLICATION_OFFSET, RECOVERY_POINT} - view.files.keys() - view.unread.keys() - {*view.unparseable}
     if not absent:
         return
     count = sum(

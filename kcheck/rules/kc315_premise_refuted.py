@@ -12,12 +12,16 @@ See: operations/before-a-start.md
 """
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.premises import JudgedPremise
 from kcheck.model.release import Release
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import kafka
+
+if TYPE_CHECKING:
+    from kcheck.core.premises.premise import Premise
 
 
 def check(view: object, release: Release) -> Iterator[Finding]:
@@ -26,16 +30,18 @@ def check(view: object, release: Release) -> Iterator[Finding]:
     return iter(())
 
 
-def finding(where: Location, premise: JudgedPremise, release: Release, *, ends_start: bool) -> Finding:
-    """Return the finding for a refuted premise."""
-    effect = "does not start, or never joins its cluster." if ends_start else "starts without what the cluster expects."
+def finding(where: Location, judged: JudgedPremise, premise: "Premise", release: Release) -> Finding:
+    """Return the finding for a premise that was judged to be refuted."""
+    ends_start = premise.ends_start
+    effect = "takes the log dir offline." if premise.takes_offline else "starts without what the cluster expects."
+    effect = "does not start, or never joins its cluster." if ends_start else effect
     return RULE.finding(
         where,
-        f"{premise.id}: {premise.sentence}",
+        f"{judged.id}: {judged.sentence}",
         effect=f"{kafka(release)} {effect}",
-        advice="Do not start the broker before the right disk, settings or metadata are there.",
+        advice=f"Do not start the broker yet. {premise.remedy}",
         severity=Severity.FATAL if ends_start else Severity.ERROR,
-        data={"premise": premise.id, "evidence": [f"{row.path}: {row.says}" for row in premise.evidence]},
+        data={"premise": judged.id, "evidence": [f"{row.path}: {row.says}" for row in judged.evidence]},
     )
 
 

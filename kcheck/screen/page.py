@@ -69,6 +69,20 @@ def _place(finding: Finding) -> str:
     return "/".join(part for part in (finding.where.dir, finding.where.file) if part is not None)
 
 
+def _places(findings: Iterable[Finding]) -> str:
+    """Return the places of findings, some of many."""
+    return some_of([*dict.fromkeys(map(_place, findings))])
+
+
+class _Text(NamedTuple):
+    """What a finding says, wherever it is."""
+
+    severity: Severity
+    message: str
+    effect: str
+    advice: str
+
+
 def loss_text(lost: LostRecords) -> str:
     """Return which records are lost, their size, and how many of them are committed."""
     below = lost.below_high_watermark
@@ -216,29 +230,65 @@ class Page:
             pairs = " · ".join(f"{name} {value}" for name, value in zip(header[1:], row[1:], strict=True) if value)
             self.wrapped(pairs, indent=indent + "    ")
 
-    def findings(self, findings: Iterable[Finding], *, indent: str = "") -> None:
-        """Write the findings, worst first; many of one rule are one block, with the first of them as an example."""
-        by_rule: dict[tuple[int, str], list[Finding]] = {}
-        for finding in findings:
-            by_rule.setdefault((-finding.severity.rank, finding.id), []).append(finding)
-        for _, alike in sorted(by_rule.items(), key=lambda item: item[0][0]):
-            if self.every or len(alike) <= _ALIKE_MAX:
-                for finding in alike:
-                    self.finding(finding, indent=indent)
-                continue
-            first, places = alike[0], [*dict.fromkeys(map(_place, alike))]
-            text = f"{first.severity} {first.id} {first.name}, {len(alike)} times: {some_of(places)}; --all shows each"
-            self.wrapped(text, indent=indent, hanging=indent + "  ", style=STYLES[first.severity])
-            self.finding(first, indent=indent + "  ")
+    def findings(self, findings: Iterable[Finding]) -> None:
+        """Write the findings below their log dirs, worst first.
 
-    def finding(self, finding: Finding, *, indent: str = "") -> None:
-        """Write a finding: the message in the colour of its severity, then the effect and the advice."""
-        where, place = finding.where, _place(finding)
-        named = f"{place}: " if place else ""
+        Those of one text are one block, and are named again in other log dirs. Many of one rule are one block too, with
+        the first of them as an example.
+        """
+        by_log_dir: dict[str | None, list[Finding]] = {}
+        for finding in findings:
+            by_log_dir.setdefault(finding.where.log_dir, []).append(finding)
+        above: dict[_Text, str] = {}
+        for log_dir, own in by_log_dir.items():
+            if log_dir is not None:
+                self.line()
+                broker = cell(own[0].where.broker_id)
+                self.wrapped(f"{cell(log_dir)}   broker {broker}", hanging="    ", style="bold")
+            by_rule: dict[tuple[int, str], list[Finding]] = {}
+            for finding in own:
+                by_rule.setdefault((-finding.severity.rank, finding.id), []).append(finding)
+            for _, alike in sorted(by_rule.items(), key=lambda item: item[0][0]):
+                self._alike(alike, above, indent="" if log_dir is None else "  ")
+
+    def _alike(self, alike: list[Finding], above: "dict[_Text, str]", indent: str) -> None:
+        """Write the findings of one rule in one log dir; `above` are the texts of log dirs before, with the first."""
+        if self.every:
+            for finding in alike:
+                self.finding(finding, indent=indent)
+            return
+        by_text: dict[_Text, list[Finding]] = {}
+        for finding in alike:
+            text = _Text(finding.severity, finding.message, finding.effect, finding.advice)
+            by_text.setdefault(text, []).append(finding)
+        if len(alike) > _ALIKE_MAX:
+            first = alike[0]
+            self._first_line(first, f"{first.name}, {len(alike)} times: {_places(alike)}; --all shows each", indent)
+            indent, by_text = indent + "  ", {next(iter(by_text)): [first]}
+        for text, equal in by_text.items():
+            if text in above:
+                self._first_line(equal[0], f"{_places(equal) or equal[0].name}: as in {above[text]}", indent)
+            else:
+                self.finding(*equal, indent=indent)
+                if equal[0].where.log_dir is not None:
+                    above[text] = equal[0].where.log_dir
+
+    def _first_line(self, finding: Finding, words: str, indent: str) -> None:
+        text = f"{finding.severity} {finding.id} {words}"
+        self.wrapped(text, indent=indent, hanging=indent + "  ", style=STYLES[finding.severity])
+
+    def finding(self, finding: Finding, *others: Finding, indent: str = "") -> None:
+        """Write a finding: the message in the colour of its severity, then the effect and the advice.
+
+        `others` are findings of the same text in the same log dir.
+        """
+        where, places = finding.where, _places((finding, *others))
+        named = f"{places}: " if places else ""
         if finding.message.startswith(str(where.file)):  # The message names the file.
             named = "" if where.dir is None else f"{where.dir}/"
-        text = f"{finding.severity} {finding.id} {named}{finding.message}"
-        self.wrapped(text, indent=indent, hanging=indent + "  ", style=STYLES[finding.severity])
+            if others:
+                named = f"{some_of([str(equal.where.dir) for equal in (finding, *others)])}: "
+        self._first_line(finding, f"{named}{finding.message}", indent)
         for words in (finding.effect, "" if finding.severity is Severity.INFO else finding.advice):
             if words:
                 self.wrapped(words, indent=indent + "  ")

@@ -17,6 +17,8 @@ Which module answers which question:
         (`End.TORN`).
     Where does the log end, if only its last index entries are read?
         `batches`: `tail_start`
+    Is a segment missing between two others?
+        `gaps`, at their ends alone
     Do valid batches follow the damage, or only zeros?
         `batches_after_damage`
     What does a segment contain from its first byte to its last?

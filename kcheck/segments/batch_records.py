@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from kcheck.model.entries import Offset
+from kcheck.model.java import LONG_MIN
 from kcheck.model.segments import FAULT_COUNT_MAX, FaultyRecord, RecordFault, RecordsView
 from kcheck.model.source import Source
 from kcheck.records.batch import (
@@ -31,6 +32,7 @@ from kcheck.segments.record_columns import (
     decode_fields,
     record_positions,
 )
+from kcheck.words import offset_span
 
 BODY_SIZE_MAX = 10 << 20
 """kcheck does not decode a batch with more bytes of records than this, after decompression."""
@@ -74,6 +76,7 @@ class RecordCheck:
         self._source = source
         self._reads_zstd = reads_zstd
         self._count = 0
+        self._last_offset = LONG_MIN
         self._faults: list[FaultyRecord] = []
         self._counts: Counter[RecordFault] = Counter()
 
@@ -83,6 +86,8 @@ class RecordCheck:
 
     def take(self, columns: HeaderColumns, window: bytearray) -> None:
         """Check the batches of one window, which starts with the first of them; skip those with a wrong CRC."""
+        before = [self._last_offset, *columns.last_offset[:-1].tolist()]
+        self._last_offset = int(columns.last_offset[-1])
         at = columns.position - columns.position[0]
         stamps = columns.base_timestamp.astype(np.int64)
         begin, end = at + HEADER.size, at + columns.size
@@ -97,7 +102,7 @@ class RecordCheck:
         sound = np.ones(at.size, np.bool_) if columns.valid is None else columns.valid
         wanted = sound & (columns.magic == 2) & (columns.record_count >= 0)
         for row in np.flatnonzero(sound & (columns.magic >= 0) & (columns.magic < 2)).tolist():
-            self._check_messages(columns, row, memoryview(buffer)[int(at[row]) : int(end[row])])
+            self._check_messages(columns, row, memoryview(buffer)[int(at[row]) : int(end[row])], before[row])
         for row in np.flatnonzero(wanted & _odd_controls(columns, buffer, at)).tolist():
             batch = bytearray(buffer[int(at[row]) : int(end[row])])
             batch[MAGIC_AT] = 2  # `HeaderReader` overwrites the bytes that no CRC covers.
@@ -230,12 +235,16 @@ class RecordCheck:
         if self._counts[fault] <= FAULT_COUNT_MAX:
             self._faults.append(_faulty(fault, columns, row, record, problem))
 
-    def _check_messages(self, columns: HeaderColumns, row: int, entry: memoryview) -> None:
-        """Check a message of magic 0 or 1, or a wrapper of them."""
+    def _check_messages(self, columns: HeaderColumns, row: int, entry: memoryview, before: int) -> None:
+        """Check a message of magic 0 or 1, or a wrapper of them, which follows the offset `before`."""
         messages = look_into(entry, BODY_SIZE_MAX)
         self._count += messages.decoded
         if messages.fault is not None:
             self._report_row(messages.fault, columns, row, messages.problem, messages.record)
+        last = int(columns.last_offset[row])
+        if messages.first is not None and messages.first <= before < last:
+            held, there = (offset_span(messages.first, end + 1) for end in (last, before))
+            self._report_row(RecordFault.OVERLAP, columns, row, f"it holds {held}, but {there} precede it")
 
 
 def _odd_controls(columns: HeaderColumns, buffer: Buffer, at: Array) -> Mask:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from kcheck.core.election.election import BrokerStart, Elected, Seats, changed_seats, elect, eligible, registered
+from kcheck.core.election.election import BrokerStart, Elected, Seat, Seats, changed_seats, elect, eligible, registered
 from kcheck.model.cluster import NO_LEADER, ElectionKind
 from kcheck.simulation.decisions import Decision
 from kcheck.simulation.state import (
@@ -163,8 +163,8 @@ def elect_broker(world: World, number: int, *, unclean: bool) -> None:
     elif not is_clean and not unclean:
         world.decide(Decision.NOT_ELIGIBLE, "refused: it is not in sync")
     else:
-        kind = ElectionKind.CLEAN if is_clean else ElectionKind.UNCLEAN
-        _elected(world, _led(world, seats, Elected(number, kind)), new_epoch=True)
+        leader = Elected(number, Seat.ISR if is_clean else Seat.NONE)
+        _elected(world, _led(world, seats, leader), new_epoch=True)
         tell(world)
 
 

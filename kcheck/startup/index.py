@@ -6,11 +6,11 @@ import numpy as np
 
 from kcheck.core.start.predictions import Content
 from kcheck.core.start.segments import floor_slot
-from kcheck.core.start.startup import offset_of
+from kcheck.core.start.startup import Settings, offset_of
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.entries import Offset
-from kcheck.model.names import segment_prefix
+from kcheck.model.names import log_name, segment_bases, segment_prefix
 from kcheck.model.release import Release
 from kcheck.records.layout import Layout
 from kcheck.segments.header_columns import Array, dtype_of
@@ -195,3 +195,33 @@ def made_with(folder: Folder) -> int | None:
         sizes.append(size)
     size_max = max(sizes)
     return size_max if sizes == [size_max // slot * slot for slot in layouts.values()] else None
+
+
+def with_interval(folder: Folder, settings: Settings) -> Settings:
+    """Return the settings with an index.interval.bytes that is below the distances between the entries of the log.
+
+    A broker adds an entry once more bytes than that have followed the entry before it (LogSegment.append, recover).
+    """
+    below = None if settings.index_interval_said else _entries_apart(folder)
+    if below is None or below > settings.index_interval_bytes:
+        return settings
+    return settings._replace(index_interval_bytes=below - 1)
+
+
+def _entries_apart(folder: Folder) -> int | None:
+    """Return how many bytes of the `.log` two entries are apart at least; None if no index shows it.
+
+    The newest index with entries counts, if its entries increase and lie in the `.log`.
+    """
+    for base in reversed(segment_bases(folder.files)):
+        name = segment_prefix(base) + ".index"
+        data = folder.read(name)[0] if name in folder else b""
+        rows = np.frombuffer(data, dtype_of(OFFSET_INDEX_ENTRY), len(data) // OFFSET_INDEX_ENTRY.size)
+        offsets, positions = (rows[field].astype(np.int64) for field in OFFSET_INDEX_ENTRY.names)
+        count = int(np.count_nonzero(positions))
+        if count:
+            gaps = np.diff(positions[:count], prepend=0)
+            rises = bool((gaps > 0).all() and (np.diff(offsets[:count]) > 0).all())
+            in_log = int(positions[count - 1]) < folder.files[log_name(base)].size
+            return int(gaps.min()) if rises and in_log else None
+    return None

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from kcheck.core.start.startup import Mode, Settings
 from kcheck.core.start.strays import StrayDetector
+from kcheck.core.start.zookeeper_replicas import ZookeeperReplicas
 from kcheck.model.entries import Offset
 from kcheck.model.release import Release
 from kcheck.model.views import CheckpointOffsets
@@ -20,6 +21,8 @@ class Context(NamedTuple):
     """Its Kafka release."""
     stray_detector: StrayDetector | None = None
     """Finds replicas that the cluster does not place on this broker; None without a copy of the metadata."""
+    zookeeper: ZookeeperReplicas | None = None
+    """Finds replicas that nobody serves, where ZooKeeper has the metadata; None without them."""
 
 
 class LoadInputs(NamedTuple):

@@ -21,6 +21,7 @@ from kcheck.core.start.startup import (
 )
 from kcheck.core.start.strays import StrayDetector, replica_in_cluster, stray_detector
 from kcheck.core.start.topic_settings import has_remote_storage, with_log_start
+from kcheck.core.start.zookeeper_replicas import zookeeper_replicas
 from kcheck.jobs.guard import guarded
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import (
@@ -118,10 +119,11 @@ def start_context(log_dir: LogDir, options: StartOptions) -> tuple[bool, Context
     copies = options.copies.get(view.cluster_id or "", ())
     detector = stray_detector(copies, view.where.broker_id, view.directory_id, keeps_strays=options.has_log_without_id)
     mode = mode_of_log_dir(log_dir, options.settings, options.release, detector)
-    return clean, Context(
-        settings=options.settings, mode=mode, release=options.release,
-        stray_detector=detector if mode is Mode.KRAFT else None,
+    kraft, zookeeper, release = mode is Mode.KRAFT, options.zookeeper, options.release
+    by_zookeeper = None if kraft or zookeeper is None else zookeeper_replicas(
+        zookeeper, view, compares_topic_ids=release.compares_topic_ids
     )  # fmt: skip
+    return clean, Context(options.settings, mode, release, detector if kraft else None, by_zookeeper)
 
 
 def load_directories(
@@ -181,7 +183,8 @@ def directory_load_of(
         return DirectoryLoad(inputs, with_topic_settings(context, directory.topic)) if known else None
     if context.mode is not Mode.KRAFT or name != f"{CLUSTER_METADATA}-0":
         return None
-    return DirectoryLoad(LoadInputs(clean=False), context._replace(settings=Settings(index_size_said=True)))
+    fixed = Settings(index_size_said=True, index_interval_said=True)
+    return DirectoryLoad(LoadInputs(clean=False), context._replace(settings=fixed))
 
 
 def with_topic_settings(context: Context, topic: str) -> Context:
@@ -295,8 +298,13 @@ def _conflicts(starts: list[LogDirPrediction], release: Release, has_left: HasLe
     for rule in (kc305_identity_mismatch, kc306_directory_id_duplicate):
         yield from (finding.message for finding in rule.check(views, release))
     yield from duplicates(_places(starts, has_left))
-    if release.promotes_future_logs:
-        yield from (why for start in starts if (why := future_beside_current(start)) is not None)
+    renaming = (start for start in starts if _renames_at_start(start, release))
+    yield from (why for start in renaming if (why := future_beside_current(start)) is not None)
+
+
+def _renames_at_start(start: LogDirPrediction, release: Release) -> bool:
+    """Whether the broker puts future logs in place before it serves any: BrokerMetadataPublisher 3.7.1 to 4.3.1."""
+    return release.promotes_future_logs and start.mode is Mode.KRAFT
 
 
 def _places(starts: Iterable[LogDirPrediction], has_left: HasLeft) -> Iterator[PredictedPartition]:
@@ -312,8 +320,8 @@ def _none_left(_: LogDirView | None, __: str) -> bool:
 
 
 def _with_failed_rename(start: LogDirPrediction, release: Release) -> LogDirPrediction:
-    """Return a log dir whose -future directory the broker cannot rename: up to 3.7.0 it goes offline later."""
-    why = None if release.promotes_future_logs else future_beside_current(start)
+    """Return a log dir whose -future directory a broker cannot rename: offline later, up to 3.7.0 or with ZooKeeper."""
+    why = None if _renames_at_start(start, release) else future_beside_current(start)
     if why is None or start.outcome is not Outcome.OK:
         return start
     return start._replace(outcome=Outcome.OFFLINE, reasons=(why, *start.reasons))
@@ -333,9 +341,8 @@ def combined_starts(
     current = {broker: current_logs(group) for broker, group in log_dirs.items()}
     futures = {broker: promoted_futures(group) for broker, group in log_dirs.items()}
     return [
-        with_abort(
-            without_abandoned(without_replaced(_with_failed_rename(start, release), futures[broker]), current[broker]),
-            aborts[broker],
-        )
+        with_abort(start, aborts[broker])
+        if aborts[broker] is not None
+        else without_abandoned(without_replaced(_with_failed_rename(start, release), futures[broker]), current[broker])
         for broker, start in zip(brokers, starts, strict=True)
     ]

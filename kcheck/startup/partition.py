@@ -6,8 +6,8 @@ import numpy as np
 
 from kcheck.core.start.predictions import LoadedLog, LogCut, PartitionPrediction, total_loss
 from kcheck.core.start.segments import loaded_high_watermark
-from kcheck.core.start.startup import IO_ERROR, Outcome, outcome_without_topic_id
-from kcheck.documents.strays import SET_ASIDE, stray_outcome
+from kcheck.core.start.startup import IO_ERROR, Mode, Outcome, outcome_without_topic_id
+from kcheck.documents.strays import SET_ASIDE, removal_words, stray_outcome, unserved_outcome
 from kcheck.formats import partition_metadata
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
 from kcheck.model.loss import LostRecords
@@ -29,7 +29,7 @@ from kcheck.records.batch import HEADER, incomplete_batch
 from kcheck.segments.batches_after_damage import intact_batches, only_zeros
 from kcheck.segments.header_columns import HeaderColumns, HeaderReader
 from kcheck.startup import metadata_log as start_metadata
-from kcheck.startup.index import made_with
+from kcheck.startup.index import made_with, with_interval
 from kcheck.startup.inputs import Context, LoadInputs, unstable
 from kcheck.startup.log_loader import LogLoader
 from kcheck.startup.log_manager import is_metadata_log
@@ -87,8 +87,11 @@ def start_folder(
         log_end=log.log_end_offset, release=context.release,
     )  # fmt: skip
     outcome, reason, uncertain = _outcome(name, directory, log, lost, topic_id, context)
+    if directory.state is DirectoryState.STRAY:
+        whole = held_loss(folder.disk, log)
     later_use = unstable(name) if log.unstable else None
-    if outcome is Outcome.STRAY and directory.state is not DirectoryState.STRAY:
+    is_renamed = context.mode is Mode.KRAFT and directory.state is not DirectoryState.STRAY
+    if outcome is Outcome.STRAY and is_renamed:
         later_use = later_use or f"the broker renames {name} to -stray"
         loader.epochs.set_aside()
         log = log._replace(leader_epochs=())
@@ -96,7 +99,7 @@ def start_folder(
         name, directory, outcome, reason, log=log, high_watermark=high_watermark, lost=lost, scan_bytes=log.rescanned,
         changes=folder.changes(), after=folder.files, uncertain=loader.uncertain or uncertain, later_use=later_use,
         promoted=outcome is not Outcome.STRAY and _promoted(directory, topic_id, context), unproven=unproven,
-        whole=whole if directory.state is DirectoryState.FUTURE else None,
+        whole=whole,
     )  # fmt: skip
 
 
@@ -114,8 +117,9 @@ def _promoted(directory: PartitionDirectory, topic_id: str | None, context: Cont
 
 def _with_topic_settings(folder: Folder, context: Context) -> Context:
     """Return the context with the settings of the topic, as far as the indexes show them."""
-    size = None if context.settings.index_size_said else made_with(folder)
-    return context if size is None else context._replace(settings=context.settings._replace(segment_index_bytes=size))
+    said = with_interval(folder, context.settings)
+    size = None if said.index_size_said else made_with(folder)
+    return context._replace(settings=said if size is None else said._replace(segment_index_bytes=size))
 
 
 def _folder(disk: Files) -> Folder:
@@ -155,7 +159,8 @@ def _outcome(
     cuts = (cut.why for cut in log.cuts if cut.why)
     reason = "; ".join(dict.fromkeys((*cuts, *log.reasons))) or None
     if name.endswith("-delete"):
-        return Outcome.DELETED, "the directory is marked for deletion", None
+        after = removal_words(context.settings.delete_delay_ms)
+        return Outcome.DELETED, f"the directory is marked for deletion: the broker removes it {after}", None
     if directory.state is DirectoryState.STRAY and context.release.has_stray_directories:
         return Outcome.STRAY, "an earlier start set the directory aside: the broker does not serve it", None
     if not skipped_by_broker(name, context.release):
@@ -168,6 +173,9 @@ def _outcome(
             stray = stray_outcome(detector, topic_id, directory.partition, context.release)
             if stray is not None:
                 return stray
+        unserved = None if context.zookeeper is None else unserved_outcome(context.zookeeper, directory, topic_id)
+        if unserved is not None:
+            return unserved
     if lost is not None:
         reason = reason or f"the log ends at offset {log.log_end_offset}, but batches follow"
         return Outcome.LOST, reason, None
@@ -192,7 +200,7 @@ def cut_loss(disk: Files, cut: LogCut, high_watermark: int | None) -> LostRecord
     try:
         with disk.open(cut.name) as source:
             reader = HeaderReader(source, min(source.size, cut.size), verify=False, position=cut.position)
-            count = _BatchCount(high_watermark)
+            count = _BatchCount(high_watermark, cut.end_offset)
             for columns in reader:
                 count.take(columns)
             end = Offset(cut.end_offset if count.end is None else count.end)
@@ -222,11 +230,23 @@ def whole_loss(disk: Files, high_watermark: int | None) -> LostRecords | None:
     return total_loss(cut_loss(disk, cut, high_watermark) for cut in cuts)
 
 
+_COUNTED_SIZE_MAX = 64 << 20
+"""Of a larger directory that no broker serves and no start changes, kcheck states the offsets, not the records."""
+
+
+def held_loss(disk: Files, log: LoadedLog) -> LostRecords | None:
+    """Return every record in a directory that the start leaves as it is; None if it has none."""
+    size = sum(size for name, size in disk.entries().sizes.items() if name.endswith(".log"))
+    if size <= _COUNTED_SIZE_MAX:
+        return whole_loss(disk, None)
+    return LostRecords(log.log_start_offset, log.log_end_offset, None, size, None)
+
+
 def _hidden(segment: Segment, log: LoadedLog, high_watermark: int | None) -> LostRecords | None:
     """Return the records of the last segment above the log end, which a wrong index makes too low."""
     if log.log_end_offset != segment.base or not segment.size:
         return None
-    count = _BatchCount(high_watermark)
+    count = _BatchCount(high_watermark, Offset(segment.base))
     with suppress(StartError):  # The start itself did not read that far.
         for columns, _ in segment.windows(0):
             count.take(columns)
@@ -236,7 +256,9 @@ def _hidden(segment: Segment, log: LoadedLog, high_watermark: int | None) -> Los
 class _BatchCount:
     """Counts the records of batches, and those below a high watermark."""
 
-    def __init__(self, high_watermark: int | None) -> None:
+    def __init__(self, high_watermark: int | None, first: Offset) -> None:
+        """Take the high watermark, and the first offset that the batches can have."""
+        self._first = first
         self.start: int | None = None
         self.end: int | None = None
         self._records: int | None = 0
@@ -246,8 +268,10 @@ class _BatchCount:
 
     def take(self, columns: HeaderColumns) -> None:
         """Count the batches of a window."""
-        self._extend(int(columns.base_offset.min()), int(columns.last_offset.max()) + 1)
         counts = columns.record_count
+        begins_with_wrapper = self.start is None and int(counts[0]) < 0 and int(columns.magic[0]) < 2
+        start = int(columns.base_offset.min())  # The header of a wrapper does not name its first offset.
+        self._extend(min(start, self._first) if begins_with_wrapper else start, int(columns.last_offset.max()) + 1)
         self._counted += int(counts.sum(dtype=np.int64, where=counts >= 0))
         if (counts < 0).any():
             self._records = self._below = None

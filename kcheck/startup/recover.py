@@ -122,8 +122,9 @@ class _Indexes:
                 f" segment.index.bytes, {limit} bytes"
             )
         else:
+            edge = "ends" if self._segment.context.release.splits_segments else "begins"
             failure = OffsetOrderError(
-                f"the batch at position {position} of {self._segment.log_name} ends at offset"
+                f"the batch at position {position} of {self._segment.log_name} {edge} at offset"
                 f" {int(offsets[first])}, not above the index entry before"
             )
         return row, failure, half

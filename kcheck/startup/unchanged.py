@@ -144,8 +144,10 @@ def _has_topic(view: PartitionView, context: Context) -> bool:
 
 
 def _may_move(directory: PartitionDirectory, view: PartitionView, context: Context) -> bool:
-    """Whether the metadata of the cluster can make the start set the replica aside, or promote it."""
-    detector = context.stray_detector
+    """Whether by the metadata of the cluster nobody serves the replica, or the start can promote it."""
+    detector, zookeeper = context.stray_detector, context.zookeeper
+    if zookeeper is not None and zookeeper.unserved(directory.topic, directory.partition, view.topic_id):
+        return True
     if detector is None:
         return False
     future = directory.state is DirectoryState.FUTURE

@@ -5,6 +5,7 @@ from functools import cache
 from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
+from kcheck.model.coordinators import Coordinated
 from kcheck.model.finding import Finding
 from kcheck.model.names import ids_differ
 from kcheck.model.release import Release
@@ -110,6 +111,11 @@ def check_replicas(view: ReplicasView, release: Release) -> Iterator[Finding]:
 def check_cluster(view: "Quorum", release: Release) -> Iterator[Finding]:
     """Run the rules about the metadata of a cluster."""
     return _check(Scope.CLUSTER, view, release)
+
+
+def check_coordinators(view: Coordinated, release: Release) -> Iterator[Finding]:
+    """Run the rules about what the coordinators of a cluster know."""
+    return _check(Scope.COORDINATORS, view, release)
 
 
 def _about_one_topic(finding: Finding, topics: Mapping[int | None, str | None]) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import zip_longest
+from time import time_ns
 
 from kcheck.formats import metadata_snapshot, producer_snapshot, quorum_state, transaction_index
 from kcheck.jobs.workers import Task, Workers
@@ -165,7 +166,7 @@ class SegmentScan:
             if followed.unread:
                 collected.extend(_unread(followed, view.directories))
         swaps = tuple(read_swaps(view, _disk_of(view), collected, verify=self._depth.verifies))
-        return view._replace(read=tuple(read), producers=producers.view(), swaps=swaps)
+        return view._replace(now=time_ns() // 1_000_000, read=tuple(read), producers=producers.view(), swaps=swaps)
 
     def _small_files(self, view: PartitionView, collected: list[Finding]) -> dict[str, FileView]:
         """Return the transaction indexes and producer snapshots by name, and run their rules."""

@@ -86,7 +86,7 @@ class Survey:
         """Yield a partition directory given as an argument; nothing if it cannot be read."""
         view, log_dir = open_single_partition(target, walk_all=self._walk_all, log_dirs=self._log_dirs)
         self.collected.extend(log_dir.findings)
-        yield from self._checked(() if view is None else (view,), log_dir)
+        yield from self._checked(() if view is None else (self._place(log_dir, view),), log_dir)
 
     def file(self, target: Target, kind: Format) -> FileView | None:
         """Return a small file given as an argument; None if it cannot be read."""
@@ -119,9 +119,10 @@ class Survey:
         light: list[PartitionView] = []
 
         def views() -> Iterator[PartitionView]:
-            for view in partitions(
+            for read in partitions(
                 target.tree, log_dir, wanted=self._wanted, walk_all=self._walk_all, release=self.release
             ):
+                view = self._place(log_dir, read)
                 named = view.files & {PARTITION_METADATA}
                 light.append(view._replace(epochs=None, metadata=None, segments=(), last_batch=None, files=named))
                 yield view
@@ -165,7 +166,6 @@ class Survey:
             return view.where.dir not in unread
 
         before = len(self.collected)
-        views = (self._place(log_dir, view) for view in views)
         for view in views if self._deepen is None else self._deepen(views, is_whole, self.collected):
             if is_whole(view):
                 self.collected.extend(check_partition(view, self.release))

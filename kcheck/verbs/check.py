@@ -1,10 +1,11 @@
 """`kcheck check`: runs every rule over the given paths, at the given depth."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, Self
+from typing import NamedTuple, Protocol, Self
 
+from kcheck.core.start.unserved import ImageOf
 from kcheck.documents.answer import COMPARED_COUNT_MAX, COMPARED_SIZE_MAX, BrokerAnswer, Outcomes, outcomes_of
 from kcheck.formats import Format
 from kcheck.jobs.workers import Task, Workers
@@ -43,6 +44,16 @@ class ReadOptions(NamedTuple):
     """The time span that selects segments by their record timestamps."""
     tell: Callable[[Coverage], None] = _tell_nobody
     """Called with the progress a few times a second."""
+
+
+class Watch(Protocol):
+    """Looks at the partitions of a check, and compares them after the last."""
+
+    def take(self, cluster_id: str | None, view: PartitionView) -> None:
+        """Look at one partition directory."""
+
+    def findings(self, images: ImageOf, release: Release) -> Iterable[Finding]:
+        """Return what is wrong, given the metadata at hand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,10 +102,12 @@ def check(
     starts: NextStarts | None = None,
     metadata: tuple[str, ...] = (),
     config: str | None = None,
+    watch: Watch | None = None,
 ) -> CheckReport:
     """Run every rule over the given paths; an interrupt ends reading, and the report says so.
 
-    `metadata` are copies of the cluster's metadata outside of the paths, `config` is a server.properties.
+    `metadata` are copies of the cluster's metadata outside of the paths, `config` is a server.properties. `watch` sees
+    every partition too.
 
     UsageError: a path that does not exist, or a file whose kind neither its name nor `as_kind` gives.
     """
@@ -120,12 +133,14 @@ def check(
         cluster = _Cluster(workers, coverage, compared=depth.reads_segments)
         try:
             for target in targets:
-                _examine(target, kinds.get(target), survey, scan, cluster)
+                _examine(target, kinds.get(target), survey, scan, cluster, watch)
             survey.compare()
             survey.collected.extend(cluster.findings(release))
             for quorum in starts.quorums():
                 survey.collected.extend(check_cluster(quorum, release))
             survey.collected.extend(starts.premises())
+            if watch is not None:
+                survey.collected.extend(watch.findings(starts.image_of, release))
         except KeyboardInterrupt:
             interrupted = True
     return CheckReport(
@@ -146,7 +161,9 @@ def _workers(reading: ReadOptions, coverage: Coverage) -> Workers:
     return Workers(reading.jobs if is_worth else 1, done=done, tick=lambda: reading.tell(coverage))
 
 
-def _examine(target: Target, kind: Format | None, survey: Survey, scan: SegmentScan, cluster: "_Cluster") -> None:
+def _examine(
+    target: Target, kind: Format | None, survey: Survey, scan: SegmentScan, cluster: "_Cluster", watch: Watch | None
+) -> None:
     """Check one target."""
     match target.kind:
         case TargetKind.LOG_DIR:
@@ -156,6 +173,8 @@ def _examine(target: Target, kind: Format | None, survey: Survey, scan: SegmentS
             require_same_broker(target, log_dir.view)
             for view in views:
                 cluster.take(log_dir.view.cluster_id, view)
+                if watch is not None:
+                    watch.take(log_dir.view.cluster_id, view)
             scan.coverage.log_dirs += 1
         case TargetKind.PARTITION:
             for _ in survey.partition(target):

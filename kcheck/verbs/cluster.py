@@ -3,13 +3,17 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 from kcheck.core.cluster.health import is_stopped
 from kcheck.core.cluster.history import PartitionChange, PartitionHistory
 from kcheck.core.cluster.metadata_replay import Fields, MetadataReplay
 from kcheck.core.cluster.quorum import Quorum, quorum
+from kcheck.core.premises.premise import PremiseKind
+from kcheck.core.premises.table import BY_ID
 from kcheck.core.replication.replica_fetchers import Fetch, fetches
+from kcheck.core.start.startup import Settings
 from kcheck.documents.answer import BrokerAnswer
 from kcheck.documents.cluster import (
     Placed,
@@ -29,15 +33,20 @@ from kcheck.documents.cluster import (
 )
 from kcheck.errors import UsageError
 from kcheck.model.cluster import ClusterImage, MetadataOrigin, MetadataTail
+from kcheck.model.finding import Finding
 from kcheck.model.names import parse_directory
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
 from kcheck.model.zookeeper_metadata import ZookeeperMetadata
+from kcheck.startup.log_manager import StartOptions
 from kcheck.survey.rule_runner import check_cluster
 from kcheck.tables import cluster_brokers, cluster_history, cluster_partitions
+from kcheck.verbs.predict import with_copies
+from kcheck.verbs.premises import refuted_findings, start_premises
+from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_copy import EVERYTHING, Extent, read_copy
 from kcheck.views.metadata_paths import MetadataPath, metadata_paths
-from kcheck.views.targets import paths_of, replica_targets
+from kcheck.views.targets import Target, TargetKind, paths_of, replica_targets
 from kcheck.views.zookeeper_copy import is_zookeeper, read_zookeeper, zookeeper_kind
 from kcheck.views.zookeeper_history import zookeeper_history
 from kcheck.words import partition_name
@@ -146,6 +155,7 @@ class ClusterReport(BrokerAnswer):
         return (placed for placed in self.image.partitions() if self.wanted.has(placed[0].name, placed[1]))
 
 
+_ABOUT = (PremiseKind.IDENTITY, PremiseKind.METADATA)
 _KINDS = {
     "partitions": "partition", "brokers": "broker", "controllers": "controller", "copies": "copy", "configs": "config",
     "history": "change", "fetchers": "fetcher",
@@ -170,12 +180,14 @@ def cluster(
     """
     kinds = {path: zookeeper_kind(path) for path in arguments}
     changes: tuple[PartitionChange, ...] = ()
+    collected: list[Finding] = []
     if any(kinds.values()):
         (known, changes), checked = _of_zookeeper(kinds, question), tuple(arguments)
     else:
         targets = replica_targets(arguments)
         known, changes = _of_kraft(metadata_paths(targets), question)
         checked = paths_of(targets)
+        collected += _refuted(targets, release)
     return ClusterReport(
         release=release,
         known=known,
@@ -183,9 +195,18 @@ def cluster(
         question=question,
         changes=changes,
         fetches=() if question.fetchers is None else _wanted(fetches(known.image, question.fetchers), wanted),
-        collected=[] if known.quorum is None else [*check_cluster(known.quorum, release)],
+        collected=[*collected, *(() if known.quorum is None else check_cluster(known.quorum, release))],
         checked=checked,
     )
+
+
+def _refuted(targets: Iterable[Target], release: Release) -> Iterator[Finding]:
+    """Yield the premises that the nodes of the log dirs refute, about ids and about which metadata decide."""
+    nodes, log_dirs = tuple(target for target in targets if target.kind is TargetKind.LOG_DIR), LogDirs(release)
+    options = with_copies(nodes, StartOptions(None, Settings(), release), log_dirs)
+    rows = chain.from_iterable(start_premises(nodes, options, log_dirs).values())
+    places = [log_dirs.open(target).view.where for target in nodes]
+    yield from refuted_findings((row for row in rows if BY_ID[row.id].kind in _ABOUT), places, release)
 
 
 def _of_zookeeper(

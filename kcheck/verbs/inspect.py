@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 
+from kcheck.core.replication.lost_transactions import OpenTransaction
 from kcheck.core.start.cordoned import is_cordoned
 from kcheck.disk.paths import folder_of, join, split
 from kcheck.disk.refusals import Refusals
@@ -38,6 +39,8 @@ from kcheck.views.targets import Target, TargetKind, read_properties, replica_ta
 
 Cordons = Callable[[Target, LogDirView], bool | None]
 """Tells whether a log dir is cordoned; None if that is not known."""
+StillOpen = Callable[[PartitionView], tuple[OpenTransaction, ...] | None]
+"""Returns the transactions that are open at the end of a partition; None if they are not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +62,10 @@ class Inspection(BrokerAnswer):
 
 
 def inspect(
-    paths: list[str], *, as_kind: str | None, wanted: PartitionFilter, detail: InspectDetail, release: Release
-) -> Inspection:
-    """Return an item per path; a log dir is read partition by partition.
+    paths: list[str], *, as_kind: str | None, wanted: PartitionFilter, detail: InspectDetail, release: Release,
+    still_open: StillOpen | None = None,
+) -> Inspection:  # fmt: skip
+    """Return an item per path; a log dir is read partition by partition. `still_open` looks for transactions.
 
     UsageError: a path that does not exist, or a file whose kind neither its name nor `as_kind` gives.
     """
@@ -74,11 +78,22 @@ def inspect(
     }
     log_dirs = LogDirs(release)
     settle = next_starts(paths, targets, wanted, log_dirs).settle
+
+    def with_open(item: InspectedPartition) -> InspectedPartition:
+        return item if still_open is None else item._replace(open=still_open(item.view))
+
     survey = Survey(wanted=wanted, release=release, walk_all=detail.walk_all, log_dirs=log_dirs, settle=settle)
     return Inspection(
         release=release,
         detail=detail,
-        items=_items(survey, targets, kinds, detail, log_dirs),
+        items=(
+            item._replace(partitions=map(with_open, item.partitions))
+            if isinstance(item, InspectedLogDir)
+            else with_open(item)
+            if isinstance(item, InspectedPartition)
+            else item
+            for item in _items(survey, targets, kinds, detail, log_dirs)
+        ),
         collected=survey.collected,
         checked=(*paths, *(target.path for target in targets)),
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from kcheck.model.finding import Finding
@@ -10,13 +11,15 @@ from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
 from kcheck.model.views import LogDir, PartitionView
 from kcheck.views.log_dir import LogDirs
-from kcheck.views.targets import Target, TargetKind, broker_of
+from kcheck.views.targets import Target, TargetKind
 
 if TYPE_CHECKING:
     from kcheck.core.cluster.quorum import Quorum
-    from kcheck.core.start.predictions import PartitionPrediction
+    from kcheck.core.start.predictions import LogDirPrediction
     from kcheck.documents.next_start import StartEffects
     from kcheck.jobs.workers import Workers
+    from kcheck.model.cluster import ClusterImage
+    from kcheck.model.premises import JudgedPremise
     from kcheck.startup.inputs import Context
     from kcheck.startup.log_manager import StartOptions
     from kcheck.survey.survey import Settle
@@ -58,13 +61,18 @@ class NextStarts:
         self._log_dirs = log_dirs
         self._log_dir: dict[str, tuple[dict[str, PartitionDirectory], bool, Context]] = {}
         self._known: dict[tuple[str | None, str], StartEffects | None] = {}
+        self._premises: Iterable[JudgedPremise] | None = None
 
-    def know(self, log_dir: str, partitions: "Iterable[PartitionPrediction]") -> None:
-        """Take predictions that were made before."""
+    def know(self, log_dirs: "Iterable[LogDirPrediction]", premises: "Iterable[JudgedPremise]") -> None:
+        """Take predictions that were made before, and the premises that they rest on."""
         from kcheck.documents.next_start import StartEffects
 
         release = self._log_dirs.release
-        self._known.update({(log_dir, start.dir): StartEffects(start, release) for start in partitions})
+        for log_dir in log_dirs:
+            self._known.update(
+                {(log_dir.path, start.dir): StartEffects(start, release) for start in log_dir.partitions}
+            )
+        self._premises = premises
 
     def placed(self, log_dir: LogDir, view: PartitionView) -> PartitionView:
         """Return a partition with what the metadata of its cluster say of it, if any are at hand."""
@@ -90,6 +98,14 @@ class NextStarts:
 
             yield from (quorum(copies) for copies in self._options.copies.values() if copies)
 
+    def image_of(self, cluster_id: str | None) -> "ClusterImage | None":
+        """Return the metadata at hand of a cluster; None without any."""
+        if not self._has_metadata:
+            return None
+        from kcheck.verbs.predict import image_of
+
+        return image_of(self._options, cluster_id)
+
     @cached_property
     def _has_metadata(self) -> bool:
         """Whether there are metadata, named or in a log dir of the targets: else no start is prepared for nothing."""
@@ -104,30 +120,18 @@ class NextStarts:
 
     def premises(self) -> "Iterator[Finding]":
         """Yield the refuted premises of the brokers whose log dirs are among the targets."""
-        if not any(target.kind is TargetKind.LOG_DIR for target in self._targets):
+        log_dirs = [target for target in self._targets if target.kind is TargetKind.LOG_DIR]
+        if not log_dirs:
             return
-        from kcheck.core.premises.presence import PARTITIONS_THERE
-        from kcheck.core.premises.table import ENDS_START
-        from kcheck.model.premises import PremiseStatus
-        from kcheck.rules import kc315_premise_refuted
-        from kcheck.verbs.premises import broker_premises, with_cluster
+        from kcheck.core.premises.table import NAMED_BY_RULES
+        from kcheck.verbs.premises import refuted_findings, start_premises
 
-        groups: dict[object, list[Target]] = {}
-        for target in self._targets:
-            if target.kind is TargetKind.LOG_DIR:
-                view = self._log_dirs.open(target).view
-                groups.setdefault(broker_of(target, view), []).append(target)
-        options = with_cluster(self._targets, self._options, self._log_dirs)
-        for targets in groups.values():
-            where = self._log_dirs.open(targets[0]).view.where
-            for premise in broker_premises(targets, options, self._log_dirs):
-                if premise.status is PremiseStatus.REFUTED and premise.id != PARTITIONS_THERE:  # KC302 names these
-                    yield kc315_premise_refuted.finding(
-                        where._replace(log_dir=premise.log_dir or where.log_dir),
-                        premise,
-                        self._log_dirs.release,
-                        ends_start=premise.id in ENDS_START,
-                    )
+        judged = self._premises
+        if judged is None:
+            judged = chain.from_iterable(start_premises(log_dirs, self._options, self._log_dirs).values())
+        places = [self._log_dirs.open(target).view.where for target in log_dirs]
+        named = (premise for premise in judged if premise.id not in NAMED_BY_RULES)
+        yield from refuted_findings(named, places, self._log_dirs.release)
 
     def settled_by(self, workers: "Workers") -> "Settle":
         """Return `settle`, as long as the workers are not interrupted: a start can take long to simulate."""

@@ -2,21 +2,52 @@
 
 import shlex
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import NamedTuple, Self
 
+from kcheck.core.election.scenarios import Scenario
 from kcheck.core.start.verdicts import worst_first
 from kcheck.documents.answer import Answer, Outcomes
+from kcheck.documents.election_verdict import amount_lost
 from kcheck.documents.predict import log_dir_row, partition_row
+from kcheck.documents.truncation import amounts_row
+from kcheck.documents.unserved import unserved_row
 from kcheck.model.depth import Depth
-from kcheck.model.finding import Finding
+from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
-from kcheck.model.report import Report
+from kcheck.model.report import Report, Row
 from kcheck.startup.log_manager import StartOptions
-from kcheck.verbs.check import CheckReport, check
+from kcheck.verbs.check import CheckReport, Watch, check
 from kcheck.verbs.next_starts import NextStarts
 from kcheck.verbs.predict import Prediction, directories, prediction_of, with_copies
 from kcheck.views.log_dir import LogDirs
-from kcheck.views.targets import replica_targets
+from kcheck.views.targets import TargetKind, replica_targets
+from kcheck.words import agree, counted
+
+
+class StartOfAll(NamedTuple):
+    """What happens to the partitions of several brokers if all of them start."""
+
+    brokers: int
+    """Number of brokers."""
+    scenario: Scenario
+    """What it costs."""
+    unled: int
+    """Number of partitions for which no leader is recommended."""
+    is_safe: bool
+    """Whether neither this nor the best leaders lose committed records; without metadata that is not judged."""
+
+    @property
+    def words(self) -> str:
+        """What it costs, in sentences."""
+        lost, offline = self.scenario.lost, self.scenario.offline_partitions or 0
+        is_known = lost.records is not None or lost.at_most is not None
+        what = amount_lost(lost) if is_known else "it is not known what is lost"
+        sentences = [f"If these {self.brokers} brokers start, {what}."]
+        if offline:
+            sentences.append(f"{counted(offline, 'partition')} {agree(offline, 'gets', 'get')} no leader.")
+        if self.unled:
+            sentences.append(f"kcheck recommends no leader for {counted(self.unled, 'partition')}.")
+        return " ".join(sentences)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,11 +60,36 @@ class Overview(Answer):
     """The result of `kcheck check`."""
     prediction: Prediction
     """The predicted next start of the log dirs."""
+    metadata: tuple[str, ...] = ()
+    """The copies of the cluster's metadata that the user names."""
+    start_of_all: StartOfAll | None = None
+    """What starting all brokers costs; None for one broker, or if their elections cannot be judged."""
+
+    @property
+    def can_elect(self) -> bool:
+        """Whether the paths are log dirs, of several brokers."""
+        brokers = {log_dir.broker_id for log_dir in self.prediction.log_dirs} - {None}
+        is_whole = all(target.kind is TargetKind.LOG_DIR for target in replica_targets([*self.paths]))
+        return is_whole and len(brokers) > 1
+
+    @property
+    def severity(self) -> Severity:
+        """How bad the starts are: each of them, and all together."""
+        is_bad = self.start_of_all is not None and not self.start_of_all.is_safe
+        return max(self.prediction.severity, Severity.ERROR if is_bad else Severity.INFO, key=lambda one: one.rank)
+
+    @property
+    def elect_command(self) -> str:
+        """The command that says who should lead, and in which order brokers should start."""
+        named = (word for path in self.metadata for word in ("--metadata", path))
+        return f"kcheck elect {shlex.join((*self.paths, *named))}"
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
         """Return those of the check and of the prediction."""
         found, predicted = self.check.outcomes()[1], self.prediction.outcomes()[1]
-        return self, None if found is None or predicted is None else {**found, **predicted}
+        if found is None or predicted is None:
+            return self, None
+        return self, {**found, **predicted, ("start of all",): self.start_of_all}
 
     def of_release(self, release: Release) -> Self:
         """Return the same answer with another account of its release."""
@@ -54,21 +110,38 @@ class Overview(Answer):
             {**log_dir_row(log_dir), "partitions": tuple(map(partition_row, worst_first(log_dir.partitions)))}
             for log_dir in self.prediction.log_dirs
         )
-        more = {"predictions": verdicts, "next": f"kcheck predict {shlex.join(self.paths)}"}
+        rows = tuple(map(unserved_row, self.prediction.unserved))
+        following = f"kcheck predict {shlex.join(self.paths)}" if self.start_of_all is None else self.elect_command
+        more = {
+            "start_all": _all_row(self.start_of_all), "predictions": verdicts, "unserved": rows, "next": following,
+        }  # fmt: skip
         return report._replace(body={**more, **report.body}, answer=self)
 
 
-def overview(arguments: list[str], options: StartOptions) -> Overview:
+def _all_row(start: StartOfAll | None) -> Row | None:
+    if start is None:
+        return None
+    scenario = start.scenario
+    return {
+        "verdict": start.words,
+        "brokers": start.brokers,
+        "lost": amounts_row(scenario.lost),
+        "offline_partitions": scenario.offline_partitions,
+        "safe": start.is_safe,
+    }
+
+
+def overview(arguments: list[str], options: StartOptions, watch: Watch | None = None) -> Overview:
     """Check batch headers and predict the next start; both share each opened log dir."""
     log_dirs = LogDirs(options.release)
     targets = directories(arguments)
     options = with_copies(targets, options, log_dirs)
     prediction = prediction_of(targets, options, log_dirs)
     starts = NextStarts(replica_targets(arguments), lambda: options, log_dirs, named=bool(options.metadata))
-    for log_dir in prediction.log_dirs:
-        starts.know(log_dir.path, log_dir.partitions)
+    starts.know(prediction.log_dirs, prediction.premises)
     return Overview(
         paths=tuple(arguments),
+        metadata=options.metadata,
         check=check(
             arguments,
             depth=Depth.HEADERS,
@@ -77,6 +150,7 @@ def overview(arguments: list[str], options: StartOptions) -> Overview:
             release=options.release,
             log_dirs=log_dirs,
             starts=starts,
+            watch=watch,
         ),
         prediction=prediction,
     )

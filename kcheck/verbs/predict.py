@@ -2,16 +2,21 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Self
 
+from kcheck.core.cluster.copies import newest_copy
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Mode, Outcome
+from kcheck.core.start.unserved import Unserved, unserved
 from kcheck.core.start.verdicts import log_dir_severity
 from kcheck.disk.paths import join, split
 from kcheck.disk.tree import Tree
 from kcheck.documents.answer import COMPARED_COUNT_MAX, COMPARED_SIZE_MAX, BrokerAnswer, Outcomes
 from kcheck.documents.predict import log_dir_row, partition_row
 from kcheck.documents.premises import premise_rows
+from kcheck.documents.unserved import unserved_row
+from kcheck.model.cluster import ClusterImage
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import PARTITION_METADATA, PartitionDirectory
 from kcheck.model.premises import JudgedPremise
@@ -40,6 +45,8 @@ class Prediction(BrokerAnswer):
     """The prediction for each log dir, in the order of the arguments."""
     premises: tuple[JudgedPremise, ...]
     """What the answer rests on."""
+    unserved: tuple[Unserved, ...]
+    """The directories with records that the brokers do not serve."""
 
     @property
     def severity(self) -> Severity:
@@ -62,10 +69,14 @@ class Prediction(BrokerAnswer):
         """Return the answer as rows."""
         return self.document(
             "predict",
-            body={"log_dirs": map(log_dir_row, self.log_dirs), "premises": premise_rows(self.premises)},
+            body={
+                "log_dirs": map(log_dir_row, self.log_dirs),
+                "premises": premise_rows(self.premises),
+                "unserved": tuple(map(unserved_row, self.unserved)),
+            },
             table="log_dirs.partitions",
             columns=predictions_table.TABLE.columns,
-            kinds={"log_dirs": "log-dir", "partitions": "partition", "premises": "premise"},
+            kinds={"log_dirs": "log-dir", "partitions": "partition", "premises": "premise", "unserved": "unserved"},
         )
 
 
@@ -103,9 +114,18 @@ def prediction_of(
         release=options.release,
         log_dirs=judged,
         premises=premises,
+        unserved=tuple(unserved(judged, partial(image_of, options), options.settings.delete_delay_ms)),
         collected=collected,
         checked=paths_of(targets),
     )
+
+
+def image_of(options: StartOptions, cluster_id: str | None) -> ClusterImage | None:
+    """Return the metadata at hand of a cluster; None without any."""
+    newest = newest_copy(options.copies.get(cluster_id or "", ()))
+    if newest is not None:
+        return newest.image
+    return None if options.zookeeper is None else options.zookeeper.metadata.image
 
 
 def with_copies(targets: Iterable[Target], options: StartOptions, log_dirs: LogDirs) -> StartOptions:

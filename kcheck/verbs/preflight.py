@@ -8,17 +8,21 @@ from kcheck.core.premises.table import ENDS_START, TAKES_OFFLINE
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.preflight import ReasonKind
 from kcheck.core.start.startup import SETTINGS
+from kcheck.core.start.unserved import Unserved
+from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import BrokerAnswer, Outcomes
 from kcheck.documents.preflight import PreflightReason, cluster_reasons, premise_reasons, start_reasons
 from kcheck.documents.premises import premise_rows
+from kcheck.documents.unserved import unserved_row
+from kcheck.errors import UsageError
 from kcheck.model.finding import Severity
 from kcheck.model.premises import JudgedPremise
 from kcheck.model.report import Report, Row
 from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs.predict import prediction_of, with_copies
 from kcheck.views.log_dir import LogDirs
-from kcheck.views.targets import TargetKind, paths_of, read_properties, replica_targets
+from kcheck.views.targets import SERVER_PROPERTIES, TargetKind, paths_of, read_properties, replica_targets
 
 DEFAULT_LOG_DIR = "/tmp/kafka-logs"  # noqa: S108 - Kafka's own default of log.dir
 _PROVIDER = "${"
@@ -40,6 +44,8 @@ class Preflight(BrokerAnswer):
     """The settings whose values a config provider would give."""
     premises: tuple[JudgedPremise, ...]
     """What the answer rests on."""
+    unserved: tuple[Unserved, ...] = ()
+    """The directories with records that the broker does not serve."""
 
     @property
     def may_start(self) -> bool | None:
@@ -65,8 +71,9 @@ class Preflight(BrokerAnswer):
                 "log_dirs": tuple({"path": start.path, "outcome": str(start.outcome)} for start in self.starts),
                 "unresolved": self.unresolved,
                 "premises": premise_rows(self.premises),
+                "unserved": tuple(map(unserved_row, self.unserved)),
             },
-            kinds={"reasons": "reason", "log_dirs": "log-dir", "premises": "premise"},
+            kinds={"reasons": "reason", "log_dirs": "log-dir", "premises": "premise", "unserved": "unserved"},
         )
 
     def _row(self, reason: PreflightReason) -> Row:
@@ -85,6 +92,20 @@ class Preflight(BrokerAnswer):
 
 def _dir(reason: PreflightReason) -> str | None:
     return None if reason.partition is None else reason.partition.dir
+
+
+def configuration_in(path: str) -> str:
+    """Return the path of a server.properties: the path itself, or the file at the top of a bundle or folder.
+
+    UsageError: the bundle or folder has none.
+    """
+    tree, below = tree_of(path), join(path, SERVER_PROPERTIES)
+    if not tree.is_directory(path):
+        return path
+    if not tree.exists(below) or tree.is_directory(below):
+        hint = "; capture it with: kcheck capture FILE.properties" if tree.is_bundle else ""
+        raise UsageError(f"{path} has no {SERVER_PROPERTIES}{hint}")
+    return below
 
 
 def log_dirs_of(properties: str) -> list[str]:
@@ -143,6 +164,7 @@ def preflight(
         answer,
         reasons=reasons,
         premises=prediction.premises,
+        unserved=prediction.unserved,
         starts=prediction.log_dirs,
         collected=prediction.collected,
         checked=(*paths_of(targets), properties),
@@ -155,5 +177,4 @@ def _of_cluster(starts: tuple[LogDirPrediction, ...], options: StartOptions) -> 
     for copies in options.copies.values():
         newest = newest_copy(copies)
         if newest is not None:
-            has_elr = options.release.has_eligible_leader_replicas
-            yield from cluster_reasons(newest.image, broker_id, starts, has_elr=has_elr)
+            yield from cluster_reasons(newest.image, broker_id, starts, options.release)

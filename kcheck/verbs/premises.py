@@ -1,24 +1,28 @@
 """Which premises of the next starts hold: asked once a broker, for every verb that speaks of a start."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from kcheck.core.premises.clusters import NodeCluster, contested_cluster
 from kcheck.core.premises.facts import LostHead
 from kcheck.core.premises.presence import LOG_DIRS_THERE
 from kcheck.core.premises.resources import written_at_least
-from kcheck.core.premises.table import judged, why_not_started, why_offline
+from kcheck.core.premises.table import BY_ID, judged_together, why_not_started, why_offline
 from kcheck.core.start.predictions import LogDirPrediction
-from kcheck.core.start.segments import lost_head
-from kcheck.model.entries import Offset
-from kcheck.model.finding import Finding
-from kcheck.model.names import CLUSTER_METADATA, LOG_START, DirectoryState, TopicPartition
-from kcheck.model.premises import JudgedPremise
-from kcheck.startup.log_dir_outcome import with_abort, with_offline
+from kcheck.core.start.segments import lost_head_of_log
+from kcheck.core.start.startup import Outcome
+from kcheck.model.finding import Finding, Location
+from kcheck.model.names import CLUSTER_METADATA, LEADER_EPOCHS, LOG_START, DirectoryState, TopicPartition
+from kcheck.model.premises import JudgedPremise, PremiseStatus
+from kcheck.model.release import Release
+from kcheck.rules import kc315_premise_refuted
+from kcheck.startup.log_dir_outcome import with_offline
 from kcheck.startup.log_manager import StartOptions, combined_starts
 from kcheck.survey.recheck import has_left
+from kcheck.verbs.missing_records import epochs_on_disk, missing_records
 from kcheck.views.broker_facts import broker_facts
 from kcheck.views.log_dir import LogDirs
-from kcheck.views.targets import Target, TargetKind
+from kcheck.views.targets import Target, TargetKind, broker_of
 
 
 def judged_starts(
@@ -36,45 +40,122 @@ def judged_starts(
     that all brokers are of one cluster.
     """
     combined = combined_starts(starts, options.release, has_left)
-    groups: dict[object, list[Target]] = {}
-    written = dict[str, int]()
-    for target, start in zip(targets, combined, strict=True):
-        if target.kind is TargetKind.LOG_DIR:
-            groups.setdefault(start.broker, []).append(target)
-            written[target.tree.real(target.path)] = written_at_least(start)
-    # The disks of several brokers are copies, or lent to a machine that is not theirs.
-    here = written if len(groups) == 1 else None
-    options = with_cluster(targets, options, log_dirs, one_cluster=one_cluster)
-    heads = {broker: tuple(_lost_heads(start for start in combined if start.broker == broker)) for broker in groups}
-    premises = {
-        broker: broker_premises(group, options, log_dirs, here, heads[broker]) for broker, group in groups.items()
-    }
-    aborts = {broker: why_not_started(judgements) for broker, judgements in premises.items()}
-    judged_log_dirs = tuple(
-        _not_loaded(start, aborts[start.broker]) if aborts.get(start.broker) is not None else start
-        for start in combined
-    )
-    every = tuple(judgement for judgements in premises.values() for judgement in judgements)
-    offline = why_offline(every)
-    judged_log_dirs = tuple(with_offline(start, offline.get(start.path)) for start in judged_log_dirs)
-    named = {judgement.log_dir for judgement in every if judgement.id == LOG_DIRS_THERE}
-    missing = {target.path for target in targets if target.path in named and not target.tree.exists(target.path)}
+    judged_log_dirs, every = judge(targets, combined, options, log_dirs, one_cluster=one_cluster)
+    missing = missing_log_dirs(targets, every)
     collected[:] = [finding for finding in collected if finding.where.log_dir not in missing]
     return judged_log_dirs, every
 
 
-def _lost_heads(starts: Iterable[LogDirPrediction]) -> Iterator[LostHead]:
+def missing_log_dirs(targets: Iterable[Target], premises: Iterable[JudgedPremise]) -> set[str]:
+    """Return the log dirs of the targets that do not exist, which is a premise: no other finding names them."""
+    named = {judgement.log_dir for judgement in premises if judgement.id == LOG_DIRS_THERE}
+    return {target.path for target in targets if target.path in named and not target.tree.exists(target.path)}
+
+
+def judge(
+    targets: Iterable[Target],
+    combined: Sequence[LogDirPrediction],
+    options: StartOptions,
+    log_dirs: LogDirs,
+    *,
+    one_cluster: bool = False,
+) -> tuple[tuple[LogDirPrediction, ...], tuple[JudgedPremise, ...]]:
+    """Return combined starts as the premises let them be, and the premises."""
+    by_broker = start_premises(targets, options, log_dirs, combined, one_cluster=one_cluster)
+    return as_judged(combined, by_broker), tuple(chain.from_iterable(by_broker.values()))
+
+
+def start_premises(
+    targets: Iterable[Target],
+    options: StartOptions,
+    log_dirs: LogDirs,
+    starts: Sequence[LogDirPrediction] = (),
+    *,
+    one_cluster: bool = False,
+) -> dict[object, tuple[JudgedPremise, ...]]:
+    """Return the premises of the brokers whose log dirs are among the targets, by the key of the broker.
+
+    `starts` are the predicted ones of the targets, combined; without them nothing of a log is judged. `one_cluster`:
+    as in `judged_starts`.
+    """
+    targets = tuple(targets)
+    groups: dict[object, list[Target]] = {}
+    written = dict[str, int]()
+    for target, start in zip(targets, starts or (None,) * len(targets), strict=True):
+        if target.kind is TargetKind.LOG_DIR:
+            broker = broker_of(target, log_dirs.open(target).view) if start is None else start.broker
+            groups.setdefault(broker, []).append(target)
+            written[target.tree.real(target.path)] = 0 if start is None else written_at_least(start)
+    options = with_cluster(targets, options, log_dirs, one_cluster=one_cluster)
+    facts = {
+        broker: broker_facts(
+            tuple(group),
+            log_dirs,
+            config=options.config,
+            copies=options.copies,
+            zookeeper=options.zookeeper,
+            clusters=options.clusters,
+            # The disks of several brokers are copies, or lent to a machine that is not theirs.
+            written=written if len(groups) == 1 else None,
+            lost_heads=tuple(lost_heads(_of(broker, targets, starts))),
+            missing_records=tuple(missing_records(_of(broker, targets, starts), log_dirs)),
+        )
+        for broker, group in groups.items()
+    }
+    aborted = {start.broker for start in starts if start.outcome is Outcome.ABORT}
+    return judged_together(facts, aborted)
+
+
+def _of(
+    broker: object, targets: Iterable[Target], starts: Iterable[LogDirPrediction]
+) -> Iterator[tuple[Target, LogDirPrediction]]:
+    """Yield the log dirs of a broker with their starts; none without predicted starts."""
+    return ((target, start) for target, start in zip(targets, starts, strict=False) if start.broker == broker)
+
+
+def as_judged(
+    combined: Iterable[LogDirPrediction], by_broker: Mapping[object, tuple[JudgedPremise, ...]]
+) -> tuple[LogDirPrediction, ...]:
+    """Return the combined starts as the premises of their brokers, by its key, let them be."""
+    aborts = {broker: why_not_started(premises) for broker, premises in by_broker.items()}
+    offline = why_offline(chain.from_iterable(by_broker.values()))
+    return tuple(
+        with_offline(start, offline.get(start.path)) if why is None else _not_loaded(start, why)
+        for start, why in ((start, aborts.get(start.broker)) for start in combined)
+    )
+
+
+def refuted_findings(
+    premises: Iterable[JudgedPremise], places: Sequence[Location], release: Release
+) -> Iterator[Finding]:
+    """Yield a finding for each refuted premise; `places` are the log dirs."""
+    for premise in premises:
+        if premise.status is PremiseStatus.REFUTED:
+            where = _place(premise, places)
+            where = where._replace(log_dir=premise.log_dir or where.log_dir, dir=premise.partition)
+            yield kc315_premise_refuted.finding(where, premise, BY_ID[premise.id], release)
+
+
+def _place(premise: JudgedPremise, places: Sequence[Location]) -> Location:
+    """Return the log dir that stands for the broker of a premise: one with evidence, as its id can be that of two."""
+    own = [where for where in places if where.broker_id == premise.broker_id] or places
+    shown = (where for row in premise.evidence for where in own if row.path.startswith(f"{where.log_dir}/"))
+    return next(shown, own[0])
+
+
+def lost_heads(starts: Iterable[tuple[Target, LogDirPrediction]]) -> Iterator[LostHead]:
     """Yield the logs of which somebody removed the first segments."""
-    for start in starts:
+    for target, start in starts:
         file = None if start.view is None else start.view.files.get(LOG_START)
         loaded = {row.directory.topic for row in start.partitions if row.log is not None}
         checkpointed = {} if file is None else file.parsed.value.by_topic(loaded)
-        for directory, log in ((row.directory, row.log) for row in start.partitions):
+        for row in start.partitions:
+            directory, log = row.directory, row.log
             if log is None or directory.state is not DirectoryState.CURRENT or directory.topic == CLUSTER_METADATA:
                 continue
             checkpoint = checkpointed.get(directory.topic, {}).get(directory.partition)
-            first, tiered = Offset(log.bases[0]), log.log_start_offset < log.bases[0]
-            head = lost_head(checkpoint, first, log.leader_epochs, clean=start.clean, tiered=tiered)
+            on_disk = epochs_on_disk(target, row) if LEADER_EPOCHS in row.changes.changed else None
+            head = lost_head_of_log(log, checkpoint, on_disk, clean=start.clean)
             if head is not None:
                 yield LostHead(TopicPartition(directory.topic, directory.partition), start.path, *head)
 
@@ -92,27 +173,7 @@ def with_cluster(
     return options._replace(clusters=contested_cluster(nodes, options.copies, one_cluster=one_cluster))
 
 
-def broker_premises(
-    targets: Iterable[Target], options: StartOptions, log_dirs: LogDirs, written: Mapping[str, int] | None = None,
-    lost_heads: tuple[LostHead, ...] = (),
-) -> tuple[JudgedPremise, ...]:  # fmt: skip
-    """Return the premises of the broker that these log dirs belong to.
-
-    `written` are the bytes that its start adds to each log dir, by real path; None if its machine is another one.
-    """
-    facts = broker_facts(
-        tuple(targets),
-        log_dirs,
-        config=options.config,
-        copies=options.copies,
-        zookeeper=options.zookeeper,
-        clusters=options.clusters,
-        written=written,
-        lost_heads=lost_heads,
-    )
-    return judged(facts)
-
-
-def _not_loaded(start: LogDirPrediction, why: str | None) -> LogDirPrediction:
+def _not_loaded(start: LogDirPrediction, why: str) -> LogDirPrediction:
     """Return a log dir that no broker loads: nothing becomes of its partitions."""
-    return with_abort(start, why)._replace(partitions=(), unread=False)
+    reasons = (why, *(reason for reason in start.reasons if reason != why))
+    return start._replace(outcome=Outcome.ABORT, reasons=reasons, partitions=(), unread=False)

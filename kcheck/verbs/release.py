@@ -64,22 +64,46 @@ def release(
     return chosen._replace(evidence=proved)
 
 
+def of_worse_end(
+    chosen: Release, answer: Callable[[Release], WithOutcomes], badness: Callable[[WithOutcomes], int]
+) -> WithOutcomes:
+    """Return the answer for the end of a range of releases for which it is worse; for one release the only answer."""
+    first, said = answer(chosen), chosen.evidence
+    if said is None or said.lowest is None or not _is_range(chosen):
+        return first
+    lowest = release_of(said.lowest)
+    ends = [(first, chosen, said.used), (answer(lowest), lowest, said.lowest)]
+    if badness(ends[1][0]) > badness(first):
+        ends.reverse()
+    (shown, modelled, used), (left, _, line) = ends
+    (shown, ours), (_, theirs) = shown.outcomes(), left.outcomes()
+    return shown.of_release(modelled._replace(evidence=said._replace(used=used, other=_other_end(line, ours, theirs))))
+
+
 def with_other_end(chosen: Release, answer: Callable[[Release], WithOutcomes]) -> WithOutcomes:
     """Return the answer for a release, and in its evidence where that for the lowest possible release differs.
 
     A release with an older protocol or another profile is not compared: the user knows the cluster.
     """
     first, said = answer(chosen), chosen.evidence
-    if said is None or said.given or said.lowest in (None, said.used):
-        return first
-    assert said.lowest is not None
-    if chosen._replace(evidence=None) != release_of(said.used):
+    if said is None or said.lowest is None or not _is_range(chosen):
         return first
     first, ours = first.outcomes()
     theirs = None if ours is None else answer(release_of(said.lowest)).outcomes()[1]
-    differs = None
-    if ours is not None and theirs is not None:
-        names = (key[0] for key in {**ours, **theirs} if ours.get(key) != theirs.get(key))
-        differs = tuple(sorted({str(name) for name in names}))
-    other = OtherEnd(said.lowest, differs)
+    other = _other_end(said.lowest, ours, theirs)
     return first.of_release(chosen._replace(evidence=said._replace(other=other)))
+
+
+def _is_range(chosen: Release) -> bool:
+    """Whether the files fit several releases, and the user has chosen none."""
+    said = chosen.evidence
+    if said is None or said.given or said.lowest in (None, said.used):
+        return False
+    return chosen._replace(evidence=None) == release_of(said.used)
+
+
+def _other_end(line: str, ours: Outcomes | None, theirs: Outcomes | None) -> OtherEnd:
+    if ours is None or theirs is None:
+        return OtherEnd(line, None)
+    names = (key[0] for key in {**ours, **theirs} if ours.get(key) != theirs.get(key))
+    return OtherEnd(line, tuple(sorted({str(name) for name in names})))

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping
 
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
-from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, LostHead
+from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, LostHead, MissingRecords
 from kcheck.core.start.meta_properties import names_nothing
 from kcheck.core.start.startup import Mode, mode_of
-from kcheck.disk.paths import join, split
+from kcheck.disk.paths import absolute, is_absolute, join, split
 from kcheck.disk.rights import map_count_max
 from kcheck.disk.tree import tree_of
 from kcheck.errors import UsageError
@@ -31,10 +31,13 @@ def broker_facts(
     clusters: tuple[PremiseEvidence, ...],
     written: Mapping[str, int] | None,
     lost_heads: tuple[LostHead, ...] = (),
+    missing_records: tuple[MissingRecords, ...] = (),
+    sees_host: bool = True,
 ) -> BrokerFacts:
     """Return the facts of the broker of all these targets; `config` is the server.properties of `--config`.
 
     `written` are the bytes that the start adds to each log dir, by real path; None if its machine is another one.
+    `sees_host`: whether owners and modes of files are to be looked at.
     """
     given = {target.tree.real(target.path): target for target in targets if target.kind is TargetKind.LOG_DIR}
     path = next((target.config for target in targets if target.config is not None), config) or _beside(given)
@@ -42,7 +45,8 @@ def broker_facts(
     named = [] if path is None or settings is None else log_dirs_in(tree_of(path), path, settings)
     broker_id = next((target.broker_id for target in targets if target.broker_id is not None), None)
     paths = {_real(place): place for place in named} | {place: target.path for place, target in given.items()}
-    facts = with_rights(_log_dir(place, broker_id, log_dirs) for place in paths.values())
+    opened = [_log_dir(place, broker_id, log_dirs) for place in paths.values()]
+    facts = with_rights(opened) if sees_host else tuple(row for row, _ in opened)
     if written is not None:
         facts = tuple(with_volumes(facts, written))
     ids = {row.identity["cluster.id"] for row in facts if row.identity is not None and "cluster.id" in row.identity}
@@ -61,12 +65,22 @@ def broker_facts(
         is_complete=settings is not None or all(target.folder is not None for target in given.values()),
         clusters=clusters,
         lost_heads=lost_heads,
+        missing_records=missing_records,
         copies=tuple(of_cluster),
         image=image,
         image_path=image_path,
         elected=next((copy.elected for copy in of_cluster if copy.node_id == own and copy.elected is not None), None),
         map_count_max=map_count_max() if written is not None and any(row.rights is not None for row in facts) else None,
     )
+
+
+def are_all_log_dirs(targets: Iterable[Target], config: str | None) -> bool:
+    """Whether one broker has no other log dirs than these targets, by its settings or its folder."""
+    given = {target.tree.real(target.path): target for target in targets}
+    path = next((target.config for target in given.values() if target.config is not None), config) or _beside(given)
+    if path is None:
+        return all(target.folder is not None for target in given.values())
+    return {_real(place) for place in log_dirs_in(tree_of(path), path, read_properties(path))} <= given.keys()
 
 
 def _deciding(copies: list[MetadataCopy], zookeeper: ZookeeperCopy | None) -> tuple[ClusterImage | None, str | None]:
@@ -93,6 +107,12 @@ def _beside(given: Mapping[str, Target]) -> str | None:
     return None
 
 
+def settings_beside(targets: Iterable[Target]) -> Mapping[str, str] | None:
+    """Return the settings in the server.properties next to log dirs that lists one of them; None without one."""
+    path = _beside({target.tree.real(target.path): target for target in targets})
+    return None if path is None else read_properties(path)
+
+
 def _places_in(path: str) -> frozenset[str]:
     """Return the real paths of the log dirs in a server.properties; none if it cannot be read."""
     try:
@@ -109,7 +129,8 @@ def _log_dir(path: str, broker_id: int | None, log_dirs: LogDirs) -> tuple[LogDi
     """Return a log dir, and the names of its partition directories."""
     tree = tree_of(path)
     if not tree.exists(path):
-        return LogDirFacts(path, is_there=False), ()
+        resolved = absolute(path) if not (tree.is_remote or is_absolute(path)) else None
+        return LogDirFacts(path, is_there=False, resolved=resolved), ()
     log_dir = log_dirs.open(Target(TargetKind.LOG_DIR, path, broker_id, tree=tree))
     file = log_dir.view.files.get(META_PROPERTIES)
     entries = {} if file is None else file.parsed.value.properties

@@ -1,12 +1,12 @@
 """Reads a log dir: its small files, then its partitions one by one, in bounded memory."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from kcheck.disk.directory import Directory
 from kcheck.disk.listing import Listing
 from kcheck.disk.lock import locked_by
-from kcheck.disk.paths import join, split
+from kcheck.disk.paths import absolute, is_absolute, join, split
 from kcheck.disk.tree import Tree
 from kcheck.formats import Format, clean_shutdown, meta_properties, metadata_snapshot, offset_checkpoint
 from kcheck.model.finding import Finding, Location
@@ -29,7 +29,7 @@ from kcheck.model.names import (
 )
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
-from kcheck.model.unreadable import Unreadable, UnreadableError
+from kcheck.model.unreadable import Unreadable, UnreadableCause, UnreadableError
 from kcheck.model.views import CheckpointOffsets, Checkpoints, FileView, LogDir, LogDirView, PartitionView
 from kcheck.rules import kc001_unreadable
 from kcheck.views.partition import read_small, try_partition
@@ -58,6 +58,9 @@ def open_log_dir(tree: Tree, path: str, broker_id: int | None, release: Release)
         listing = tree.listing(path, is_stranger_in_log_dir)
     except UnreadableError as error:
         listing, unlisted = Listing((), (), ()), error.why
+        if unlisted.cause is UnreadableCause.MISSING and not (tree.is_remote or is_absolute(path)):
+            # A relative log dir of a server.properties: from another directory it is another one, for Kafka too.
+            unlisted = unlisted._replace(words=f"{unlisted.words}: {absolute(path)}")
         findings.append(kc001_unreadable.finding(where, unlisted))
     files, unread = _files(tree.directory(path), where, listing, release)
     cache = remote_index_cache(tree, path, listing, release)
@@ -127,6 +130,18 @@ class LogDirs:
             self.trees.setdefault(target.log_dir, target.tree)
         log_dir = self._opened[key]
         return log_dir._replace(findings=[*log_dir.findings])
+
+    def hold(self, target: Target, log_dir: LogDir) -> None:
+        """Take a log dir that was opened before."""
+        self._opened[target.log_dir, target.broker_id] = log_dir
+        self.trees.setdefault(target.log_dir, target.tree)
+
+    def edited(self, edited: Mapping[str, LogDir]) -> "LogDirs":
+        """Return the log dirs that were opened, those of these paths as they are after edits."""
+        other = LogDirs(self.release)
+        other.trees, other._copies = self.trees, self._copies
+        other._opened = {key: edited.get(key[0], log_dir) for key, log_dir in self._opened.items()}
+        return other
 
     def copy(self, tree: Tree, path: str, node_id: int | None) -> "MetadataCopy | None":
         """Return the copy of the cluster's metadata in a directory, which is replayed once.

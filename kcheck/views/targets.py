@@ -82,9 +82,9 @@ def other_broker(target: Target, view: LogDirView) -> int | None:
 
 
 def require_same_broker(target: Target, view: LogDirView) -> None:
-    """Raise UsageError if the broker id from the user contradicts meta.properties."""
+    """Raise UsageError if the broker id from the user contradicts meta.properties; that of settings is a premise."""
     own = other_broker(target, view)
-    if own is not None:
+    if own is not None and target.config is None:
         raise UsageError(f"{target.broker_id}={target.path}: {view.where.log_dir}/{META_PROPERTIES} says broker {own}")
 
 

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 from kcheck.model.cluster import (
     DECISIVE_CONFIGS,
     NO_LEADER,
+    RETENTION_MS,
     BrokerRegistration,
     ClusterImage,
     Levels,
@@ -298,7 +299,7 @@ def _config(fields: ZnodeFields) -> ZnodeFields:
 
 def _decisive_configs(fields: ZnodeFields) -> dict[str, str]:
     config = _config(fields)
-    return {name: _text(config, name) for name in sorted(DECISIVE_CONFIGS & config.keys())}
+    return {name: _text(config, name) for name in sorted((DECISIVE_CONFIGS | {RETENTION_MS}) & config.keys())}
 
 
 def _partitions(fields: ZnodeFields) -> tuple[PartitionName, ...]:

@@ -9,7 +9,14 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kcheck.model.cluster import DECISIVE_CONFIGS, NO_LEADER, ClusterImage, PartitionRegistration, TopicImage
+from kcheck.model.cluster import (
+    DECISIVE_CONFIGS,
+    NO_LEADER,
+    RETENTION_MS,
+    ClusterImage,
+    PartitionRegistration,
+    TopicImage,
+)
 from kcheck.model.java import INT_MAX, java_bytes, java_int
 from kcheck.model.parsed import DEFECT_COUNT_MAX, Defect, Parsed
 
@@ -97,7 +104,7 @@ class _Described:
         deleting = cells.get("MarkedForDeletion") == "true"
         self._topics[name] = TopicImage(name, cells.get("TopicId"), {}, deleting)
         pairs = (config.partition("=") for config in _CONFIG.split(cells.get("Configs", "")))
-        configs = {name: value for name, _, value in pairs if name in DECISIVE_CONFIGS}
+        configs = {name: value for name, _, value in pairs if name in DECISIVE_CONFIGS or name == RETENTION_MS}
         if configs:
             self._configs["topic", name] = configs
 

@@ -5,10 +5,13 @@ import struct
 import pytest
 
 from kcheck.capture.metadata import rewritten
+from kcheck.core.cluster.metadata_replay import MetadataReplay
 from kcheck.model.source import BytesSource
 from kcheck.records.batch import checksum
 from kcheck.records.record import Record, read_records
+from kcheck.schemas.metadata import TABLE
 from kcheck.schemas.records import decoder
+from kcheck.schemas.schema import parse_table
 from kcheck.segments.batches import Walk
 from tests.builders import batch_of, record
 
@@ -92,6 +95,32 @@ def test_secrets_and_hosts_are_hidden(value: bytes, hidden: list[bytes]) -> None
     shown, topic = values_of(masked)
     assert topic == TOPIC
     assert len(shown) == len(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        UNKNOWN,
+        b"\2\2\0" + SECRET,
+        framed(2, text("orders"), UUID, version=9),
+        TOPIC[:-1] + b"\1\x09" + text(SECRET),
+        TOPIC[:-4],
+        b"\1\xff",
+        b"\xff" * 9,
+    ],
+    ids=("type", "frame", "version", "tag", "damaged", "no type", "no frame"),
+)
+def test_a_record_that_is_not_known_stays_unknown(value: bytes) -> None:
+    """A bundle is as careful as the directory: what the record did to the cluster is not known."""
+    (shown,) = values_of(rewritten(log_of(value)))
+    message = decoder("metadata")(None, shown).value
+    assert (len(value), True) == (len(shown), message is not None and message.problem is not None)
+    assert SECRET not in shown
+
+
+def test_every_type_of_record_is_kept_or_left_out_on_purpose() -> None:
+    """The schemas of a new release bring types that this list must name."""
+    assert {*MetadataReplay.RECORDS} == {name for name, schema in parse_table(TABLE).items() if schema.id is not None}
 
 
 def test_a_broker_keeps_its_numbers() -> None:

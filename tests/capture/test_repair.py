@@ -18,7 +18,7 @@ from kcheck.errors import PlanError
 from kcheck.model.names import META_PROPERTIES, OFFSET_CHECKPOINTS
 from kcheck.model.plan import lacks_digest
 from kcheck.model.plan_json import parse_plan
-from tests.capture.answers import SUFFIX, captured, differences, fresh, run
+from tests.capture.answers import SUFFIX, captured, differences, fresh, run, without_host
 from tests.capture.hostile import SAMPLE
 from tests.capture.test_answers import EVERY, holds_old
 from tests.cases.build import CASES, FOUND, shared_copy, sources, toml
@@ -40,7 +40,7 @@ def plan_of(path: Path, out: Path, *options: str) -> Any:
     assert code in (0, 1), errors
     document = json.loads(text.replace(SUFFIX, ""))
     del document["sha256"]
-    return document
+    return without_host(document)
 
 
 def at_home(plan: Path, here: Path) -> list[str]:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 import zipfile
 from pathlib import Path
@@ -101,6 +102,21 @@ def test_a_configuration_goes_in_with_its_log_dirs(broker: Path, tmp_path: Path)
         assert expected.split() == archive.read(first["member"]).decode().split()
 
 
+def test_brokers_may_be_named(broker: Path, tmp_path: Path) -> None:
+    """One path is the bundle itself; two that end alike have the names of their brokers before them."""
+    named = captured([broker / "data1"], tmp_path).rename(tmp_path / f"named{SUFFIX}")
+    code, _, errors = run(["capture", f"1={broker}/data1", "-o", f"{tmp_path}/data1{SUFFIX}"])
+    assert (0, named.read_bytes()) == (code, (tmp_path / f"data1{SUFFIX}").read_bytes()), errors
+    shutil.copytree(broker / "data1", tmp_path / "other" / "data1")
+    identity = tmp_path / "other" / "data1" / "meta.properties"
+    identity.write_text(re.sub("(?m)id=1$", "id=2", identity.read_text()))
+    both = f"{tmp_path}/both{SUFFIX}"
+    code, _, errors = run(["capture", f"1={broker}/data1", f"2={tmp_path}/other/data1", "-o", both])
+    assert 0 == code, errors
+    roots = [row["path"] for row in manifest_of(Path(both))["entries"] if "/" not in row["path"]]
+    assert ["broker-1-data1", "broker-2-data1"] == roots
+
+
 def test_a_configuration_cannot_be_captured(broker: Path, tmp_path: Path) -> None:
     """A bundle in one of its log dirs, two configurations, or one without log dirs."""
     config, other = tmp_path / "server.properties", tmp_path / "other.properties"
@@ -142,6 +158,7 @@ def test_nothing_changes_in_the_directory(broker: Path, tmp_path: Path) -> None:
         (["{tmp}/missing", "-o", "{tmp}/x.kcheck"], "no such file or directory"),
         (["{broker}", "-o", "{tmp}/x.kcheck", "--limit", "much"], "invalid size 'much'"),
         (["{broker}/data1", "{tmp}/other/data1", "-o", "{tmp}/x.kcheck"], "two paths end in data1"),
+        (["7={broker}/data1", "-o", "{tmp}/x.kcheck"], "meta.properties says broker 1"),
         (["--translate", "{tmp}/there.kcheck"], "is not a key file"),
         (["{tmp}/made.kcheck", "-o", "{tmp}/x.kcheck"], "is a bundle already"),
     ],

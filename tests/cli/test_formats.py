@@ -18,7 +18,7 @@ from tests.cli.command import kcheck
 
 PARTITION = {
     "broker_id", "log_dir", "dir", "topic", "partition", "state", "topic_id", "log_start_offset", "recovery_point",
-    "high_watermark", "log_end_offset", "size", "leader_epochs", "segments",
+    "high_watermark", "log_end_offset", "size", "leader_epochs", "segments", "last_stable_offset", "open_transactions",
 }  # fmt: skip
 LOG_DIR = {
     "kind", "path", "broker_id", "cluster_id", "directory_id", "clean_shutdown", "checkpoints", "partitions",

@@ -41,7 +41,7 @@ def test_a_path_without_a_verb() -> None:
     done = kcheck("d")
     assert done.code == kcheck("check", "d").code
     assert done.out.startswith(
-        "Kafka 3.7 and later (broker epoch in .kafka_cleanshutdown); answering for 4.3\n"
+        "Kafka 3.7 and later (broker epoch in .kafka_cleanshutdown); answering for 4.3,\n    and 3.7 does not differ\n"
         "d   broker 1: will boot but lose 10 records\n"
         "  t-0 loses 10 records (offsets 0-9), 100 B, 10 of them below the high\n"
         "    watermark: the log start 99 is above the log end 10: the broker deletes\n"

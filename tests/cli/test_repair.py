@@ -100,6 +100,18 @@ def test_what_cannot_be_meant_is_a_usage_error(tmp_path: Path) -> None:
     assert {"data", "folder"} == {path.name for path in tmp_path.iterdir()}  # Nothing that was begun is left.
 
 
+def test_no_plan_is_written_if_no_log_dir_can_be_read(tmp_path: Path) -> None:
+    """The finding names the log dir; one log dir that can be read makes a plan."""
+    (tmp_path / "server.properties").write_text(f"log.dirs={tmp_path}/gone\n")
+    plan = tmp_path / "plan.json"
+    done = kcheck("repair", tmp_path / "server.properties", "-o", plan)
+    assert (3, UNCHANGED, False) == (done.code, done.err.splitlines()[-1], plan.exists())
+    made = broker(tmp_path / "data", readable_run(0, 9))
+    (tmp_path / "server.properties").write_text(f"log.dirs={tmp_path}/gone,{made}\n")
+    kcheck("repair", tmp_path / "server.properties", "-o", plan)
+    assert plan.exists()
+
+
 def test_a_plan_is_written_into_what_is_no_file(tmp_path: Path) -> None:
     """It takes the place of no link and of no device: root would have no /dev/null any more."""
     made, link = broker(tmp_path / "data", readable_run(0, 9)), tmp_path / "link"

@@ -61,6 +61,29 @@ def test_before_anybody_started(folder: Path) -> None:
     assert len(kcheck("verify", folder, *HERE, "--format", "csv").out.splitlines()) == 26
 
 
+def test_premises_of_the_next_starts(folder: Path, tmp_path: Path) -> None:
+    """A refuted one is a step that is not as planned; one that was not seen is not known; `predict` has the same."""
+    plan = edited(folder, tmp_path / "p")
+    disk = Path(shutil.copytree(BROKERS / "4.3.1" / "diverged" / "broker-2", tmp_path / "broker-2"))
+    meta = disk / "data1" / "meta.properties"
+    own, other = (
+        next(line for line in path.read_text().splitlines() if line.startswith("directory.id="))
+        for path in (meta, BROKERS / "4.3.1" / "diverged" / "broker-1" / "data1" / "meta.properties")
+    )
+    meta.write_text(meta.read_text().replace(own, other))
+    brokers = (HERE[0], f"2={disk}")
+    told = [step for step in document("verify", plan, *brokers)["steps"] if step["kind"] == "premise"]
+    refuted = [row for row in document("predict", *brokers)["premises"] if row["status"] == "refuted"]
+    assert [(row["broker_id"], row["sentence"]) for row in refuted] == [
+        (step["broker_id"], step["seen"]) for step in told if step["ok"] is False
+    ]
+    assert [("P106", 2)] == [(row["id"], row["broker_id"]) for row in refuted]
+    (unseen,) = (step for step in document("verify", plan, HERE[1])["steps"] if step["kind"] == "premise")
+    assert unseen["ok"] is None
+    assert unseen["seen"].startswith("? (what the cluster expects of broker 2")
+    assert kcheck("verify", plan, *brokers).code == 1
+
+
 def test_a_plan_by_its_earlier_name(folder: Path, tmp_path: Path) -> None:
     shutil.copy(folder / "plan.json", tmp_path)
     assert kcheck("verify", folder, *HERE).out == kcheck("verify", tmp_path, *HERE).out

@@ -2,52 +2,61 @@
 
 import pytest
 
-from kcheck.core.election.election import BrokerStart, Seats
+from kcheck.core.election.election import BrokerStart, Seat
 from kcheck.core.election.plans import PartitionElection, lean, order_of_starts
+from kcheck.core.election.scenarios import planned
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.releases.releases import release
 from kcheck.core.replication.leader_costs import Amounts
 from kcheck.documents.election_verdict import amount_lost, verdict
-from kcheck.model.cluster import PartitionRegistration
 from tests.core.election.test_early_elections import contested
 from tests.core.election.test_plans import ISR_LOSES, STARTS, UNKNOWN, candidate, election
 
 
 def said(*partitions: PartitionElection, starts: dict[int, BrokerStart] = STARTS) -> str:
     """Return the verdict on partitions."""
-    return verdict(partitions, starts, order_of_starts(partitions, starts), release("4.3"))
+    order = order_of_starts(partitions, starts)
+    rows = [row._replace(partition=at) for at, row in enumerate(partitions)]
+    return verdict(planned(rows, starts, order.brokers, release("4.3")), starts, order, release("4.3"))
 
 
 def test_the_verdict() -> None:
     """What to do first, why, and what that costs; then what needs an unclean election."""
     assert said() == "There are no partitions in these paths."
-    assert said(election(candidate(1), candidate(2))) == (
-        "Start broker 1 first: it is in the ISR of t-0. Then start 2, then 3. Every partition then gets a leader, and"
-        " nothing is lost."
+    assert said(election(candidate(1, seat=Seat.ISR), candidate(2, seat=Seat.NONE))) == (
+        "Start broker 1 first: it is in the ISR of t-0. Then start 2, then 3. With this plan every partition gets a"
+        " leader, and nothing is lost."
     )
     starts = {1: BrokerStart(1, clean=True)}
-    later = election(candidate(1))._replace(seats=Seats((1,), (), (1,)))
-    assert said(later, starts=starts).startswith(
-        "Start broker 1 first: once the controller is back, it is in the ELR of t-0. Every partition then gets a leader"
+    places = [election(candidate(1, seat=seat)) for seat in (Seat.LAST_KNOWN, Seat.ELR)]
+    assert said(*places, starts=starts).startswith(
+        "Start broker 1 first: it is in the ELR (after registration) of t-1 and the last known leader of t-0. With this"
     )
-    now = later._replace(registration=PartitionRegistration((1,), (), elr=(1,)))
-    assert said(now, starts=starts).startswith("Start broker 1 first: it is in the ELR of t-0. Every partition")
-    assert "and 5 records are lost, 2 of them committed. An unclean election of 1 partition" in said(ISR_LOSES)
-    assert said(election(candidate(1)), starts={}) == "No broker here starts."
+    assert "An unclean election of 1 partition before broker 1 starts saves 5 records" in said(ISR_LOSES)
+    assert said(election(candidate(1)), starts={}).startswith("No broker here starts.")
+
+
+def test_the_verdict_on_brokers_that_are_the_controllers() -> None:
+    """They start together: one alone never comes up."""
+    order = StartOrder((1, 2, 3), is_proven=True, together=(1, 2))
+    text = verdict([election(candidate(1))], STARTS, order, release("4.3"))
+    assert text.startswith(
+        "Start brokers 1 and 2 together: they are controllers, and no leader is elected with fewer. Then start 3."
+    )
 
 
 def test_the_verdict_on_partitions_without_a_leader() -> None:
     """What the best one would cost."""
     waits = election(candidate(2, Amounts(1, None, 5)), isr=(9,))
     assert said(waits, starts={2: STARTS[2]}) == (
-        "Start broker 2 first. 1 partition gets no leader without an unclean election: t-0. Under the best leaders 1"
-        " record is lost there."
+        "Start broker 2 first. 1 partition gets no leader without an unclean election: t-0. With this plan every"
+        " partition gets a leader, and 1 record is lost."
     )
     two = said(waits, waits, election(candidate(1)), election(candidate(1)))
-    assert "2 partitions then get a leader, and nothing is lost. 2 partitions get no leader" in two
+    assert "2 partitions get no leader without an unclean election: t-0, t-1. With this plan every" in two
     nobody = election(candidate(1, problem="damaged"), isr=(1,))
     assert said(nobody).endswith("1 partition has no replica here that can lead: t-0.")
-    assert said(*[nobody] * 5).endswith("5 partitions have no replica here that can lead: t-0, t-0, t-0 and 2 more.")
+    assert said(*[nobody] * 5).endswith("5 partitions have no replica here that can lead: t-0, t-1, t-2 and 2 more.")
 
 
 def test_the_verdict_on_an_incomplete_picture() -> None:

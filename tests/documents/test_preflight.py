@@ -2,14 +2,17 @@
 
 import pytest
 
+from kcheck.core.election.election import ELR_FEATURE
+from kcheck.core.releases.releases import release
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.preflight import ReasonKind
 from kcheck.core.start.startup import Outcome
 from kcheck.documents.preflight import PreflightReason, cluster_reasons, premise_reasons, start_reasons
+from kcheck.model.cluster import NO_LEADER, BrokerRegistration, ClusterImage, PartitionRegistration, TopicImage
 from kcheck.model.entries import Offset
 from kcheck.model.loss import LostRecords
 from kcheck.model.premises import JudgedPremise, PremiseStatus
-from tests.core.start.test_preflight import cluster, partition, start
+from tests.core.start.test_preflight import partition, start
 
 
 def kinds(prediction: LogDirPrediction) -> list[tuple[str, str]]:
@@ -51,15 +54,23 @@ def test_lost_records_are_named() -> None:
 
 
 def test_the_reasons_of_the_metadata() -> None:
-    """Of many partitions the first are named."""
-    unclean, image = [start(clean=False)], cluster(*[(1,)] * 5, isr=(2,))
-    (elr,) = cluster_reasons(image, 1, unclean, has_elr=True)
-    assert elr == PreflightReason(
-        ReasonKind.ELR, "its last shutdown was not clean, so it leaves the ELR of t-0, t-1, t-2 and 2 more"
-    )
-    (alone,) = cluster_reasons(cluster((1,)), 1, unclean, has_elr=True)
-    assert alone.why.endswith("the ELR of t-0, 1 of which then have no replica in sync")
-    assert [] == [*cluster_reasons(image, 1, unclean, has_elr=False)]
+    """Of many partitions the first are named, and who can lead them."""
+    unclean, left = [start(clean=False)], PartitionRegistration((1, 2), (), elr=(1,), leader=NO_LEADER)
+
+    def reasons(broker_id: int | None, *partitions: PartitionRegistration) -> list[str]:
+        topic = TopicImage("t", "T", dict(enumerate(partitions)))
+        brokers = {1: BrokerRegistration(1, 7, fenced=True)}
+        image = ClusterImage({"t": topic}, brokers=brokers, features={ELR_FEATURE: 1})
+        return [row.why for row in cluster_reasons(image, broker_id, unclean, release("4.3"))]
+
+    leaves = "its last shutdown was not clean, so it leaves the ELR of"
+    assert reasons(1, *[left] * 5) == [
+        f"{leaves} t-0, t-1, t-2 and 2 more: nobody leads there until an unclean election is run"
+    ]
+    assert reasons(1, left._replace(last_known_elr=(2,))) == [
+        f"{leaves} t-0: nobody leads there until broker 2 is back, or an unclean election is run"
+    ]
+    assert reasons(2, left) == reasons(None, left) == []
 
 
 def judged(status: PremiseStatus, premise: str, provide: str | None = None) -> JudgedPremise:

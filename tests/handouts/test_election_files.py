@@ -117,6 +117,13 @@ def test_what_only_a_directory_aside_has() -> None:
     assert "no broker serves" not in files_of(recovery(election(candidate(1))))["plan.md"]
 
 
+def test_controllers_start_together() -> None:
+    """In one step, the first."""
+    text = files_of(recovery(election(candidate(1)))._replace(together=(1, 2)))["plan.md"]
+    assert "After the first step, do not start two at once." in text
+    assert "1. Start brokers 1, 2 together: with fewer controllers none of them comes up.\n2. Start broker 3." in text
+
+
 def test_the_order_of_starts_is_a_file() -> None:
     """A broker that aborts is not in it."""
     assert files_of(recovery(order=(3, 4, 1)))["start-order.txt"] == "3\n1\n"

@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import permutations
 from pathlib import Path
 from typing import NamedTuple
@@ -183,13 +183,13 @@ def _damage(cluster: Cluster) -> None:
         shutil.rmtree(cluster[number].log_dirs[0] / f"removed-{partition}")
 
 
-def registrations(cluster: Cluster) -> dict[tuple[str, int], PartitionRegistration]:
+def registrations(cluster: Cluster, topics: Collection[str] = TOPICS) -> dict[tuple[str, int], PartitionRegistration]:
     """Return what the controllers have written of the partitions."""
     if cluster.mode == "zk":
         image = zookeeper_copy(str(cluster.beside.dir)).metadata.image
     else:
         image = read_copy(LOCAL, str(cluster.beside.log_dirs[0] / "__cluster_metadata-0"), 100).image
-    rows = ((topic.name, number, row) for topic, number, row in image.partitions() if topic.name in TOPICS)
+    rows = ((topic.name, number, row) for topic, number, row in image.partitions() if topic.name in topics)
     return {(topic, number): row for topic, number, row in rows}
 
 
@@ -372,3 +372,9 @@ def leaders(cluster: Cluster) -> dict[tuple[str, int], int | None]:
     alive = {number for number, broker in cluster.brokers.items() if broker.alive}
     rows = registrations(cluster).items()
     return {key: row.leader if row.leader != NO_LEADER and row.leader in alive else None for key, row in rows}
+
+
+def values(directory: Path) -> list[list[object]]:
+    """Return the offsets and values of the records in a directory."""
+    records = _replica(directory).records
+    return sorted([offset, None if value is None else value.decode()] for offset, _, _, value in records)

@@ -45,8 +45,13 @@ def begun(cluster: Cluster, *brokers: int) -> Iterator[Cluster]:
 
 
 def pack(cluster: Cluster, archive: Path) -> None:
-    """Record the log dirs of all processes in one file; the metadata log's indexes are cut to 1,008 bytes of zeros."""
+    """Record the log dirs of all processes in one file, with ZooKeeper's data.
+
+    The metadata log's indexes are cut to 1,008 bytes of zeros.
+    """
     with tarfile.open(archive, "w:xz") as tar:
+        if cluster.mode == "zk":
+            tar.add(cluster.beside.dir / "version-2", f"{cluster.beside.dir.name}/version-2")
         for node in (*cluster.brokers.values(), cluster.beside):
             for index in node.dir.glob("*/__cluster_metadata-0/*index"):
                 with index.open("r+b") as file:

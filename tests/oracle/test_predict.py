@@ -34,7 +34,7 @@ from kcheck.startup.log_manager import StartOptions, combined_starts
 from kcheck.verbs.predict import start_of
 from kcheck.views.targets import Target, TargetKind
 from tests.builders import Made, batch, log_dir, partition_dir, run
-from tests.cases.build import shared_copies
+from tests.cases.build import CASES, lay_out, shared_copies
 from tests.damage import cases, nearest
 from tests.damage_made import made
 from tests.oracle.ask import IS_WHOLE, SEED, SWEEP
@@ -69,7 +69,9 @@ def predicted(job: Job, version: str) -> list[LogDirPrediction]:
     chosen = release(version)
     mode = job.mode or (Mode.KRAFT if numbers(version) >= (3, 3) else Mode.ZOOKEEPER)
     config = {"mode": str(mode), **{name: str(value) for name, value in job.config.items()}}
-    how = settings(config, chosen)._replace(index_size_said="segment.index.bytes" in config, remote_storage=False)
+    how = settings(config, chosen)._replace(
+        index_size_said="segment.index.bytes" in config, index_interval_said=True, remote_storage=False
+    )
     wish = StartOptions(job.clean, how, chosen)
     collected: list[Finding] = []
     starts = [start_of(Target(kind=TargetKind.LOG_DIR, path=str(path)), wish, collected) for path in job.dirs]
@@ -273,6 +275,19 @@ def test_a_control_batch_without_its_header(version: str, tmp_path: Path) -> Non
     (start,) = predicted(job, version)
     assert "IndexOutOfBoundsException: the control batch at position 100 has 45 bytes" in str(start.reasons)
     judge(version, [job], ["d"])
+
+
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("interval", [4096, 64])
+@pytest.mark.parametrize("version", ["2.0.1", "1.1.1", "0.11.0.3", "0.10.2.2"])
+def test_a_wrapper_that_begins_below_earlier_offsets(version: str, interval: int, tmp_path: Path) -> None:
+    """A start up to 1.1 fails if the wrapper gets an index entry (KAFKA-3919); whatever the stop was."""
+    lay_out(CASES / "kc170-wrapper-reaches-back" / "killed", tmp_path / "d")
+    config = {**INDEX_SIZE, "index.interval.bytes": interval}
+    jobs = [Job((tmp_path / "d",), config=config, clean=clean) for clean in (True, False)]
+    fails = interval == 64 and version != "2.0.1"
+    assert [fails] * 2 == [predicted(job, version)[0].outcome is Outcome.ABORT for job in jobs]
+    judge(version, jobs, ["clean", "unclean"])
 
 
 def test_excuses_are_published() -> None:

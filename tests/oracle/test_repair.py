@@ -58,7 +58,7 @@ def repaired(
 ) -> RepairPlan:
     """Repair log dirs; the backup goes into a folder beside them."""
     how = settings({name: str(value) for name, value in config.items()}, release(kafka))
-    how = how._replace(index_size_said="segment.index.bytes" in config, remote_storage=False)
+    how = how._replace(index_size_said="segment.index.bytes" in config, index_interval_said=True, remote_storage=False)
     made = repair(paths, [], wish(kafka)._replace(settings=how), accept_loss=accept_loss)
     (around / "backup").mkdir()
     apply(made.plan_bytes(), str(around / "backup"))

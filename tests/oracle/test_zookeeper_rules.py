@@ -56,6 +56,10 @@ def test_a_broker_whose_files_do_not_fit(
             ("elsewhere-0", "KC236", "info"),
             ("follows-0", "KC238", "error"),
         }
+        (predicted,) = kcheck.predict(log_dir, metadata=[zookeeper], kafka=kafka).to_dict()["log_dirs"]
+        assert [row["dir"] for row in predicted["partitions"] if row["outcome"] == "stray"] == [
+            *([] if serves else ["anew-0"]), "elsewhere-0",
+        ]  # fmt: skip
         both = kcheck.check(f"1={log_dir}", f"2={other_dir}", metadata=[zookeeper], kafka=kafka).to_dict()["findings"]
         assert [(row["dir"], row["broker_id"], row["severity"], row["data"]["log_end_offset"])
             for row in both if row["id"] == "KC407"] == [("lost-0", 2, "error", 3)]  # fmt: skip

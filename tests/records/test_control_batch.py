@@ -66,7 +66,7 @@ def test_control_batches_that_no_broker_writes() -> None:
 def test_a_wrapper_has_the_offset_of_its_last_message() -> None:
     """In magic 0; in magic 1 the others are counted from there."""
     inner = gzip.compress(log([message(1, magic=0), message(2, magic=0)]))
-    assert MessageSet(2) == look_into(message(2, inner, magic=0, codec=1).data, LIMIT)
+    assert MessageSet(2, first=1) == look_into(message(2, inner, magic=0, codec=1).data, LIMIT)
     found = look_into(message(3, inner, magic=0, codec=1).data, LIMIT)
     assert (RecordFault.OFFSET, 1) == (found.fault, found.record)
     assert RecordFault.SIZE == look_into(message(2, inner, magic=0, codec=1).data, 20).fault

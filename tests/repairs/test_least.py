@@ -139,7 +139,7 @@ def test_every_repair_has_its_rank() -> None:
     """Only a cut discards records; only a proof moves a copy aside."""
     ranks = {repair.name: repair.impact for repair in all_repairs()}
     assert {"cut-log"} == {name for name, impact in ranks.items() if impact is Impact.CUT}
-    assert {"move-aside-duplicates", "set-aside-partitions"} == {
+    assert {"move-aside-duplicates", "move-aside-futures", "set-aside-partitions"} == {
         name for name, impact in ranks.items() if impact is Impact.ASIDE
     }
 

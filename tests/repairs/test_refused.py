@@ -105,6 +105,15 @@ def test_a_log_that_no_recovery_reads_through_is_not_cut(tmp_path: Path) -> None
     assert "a recovery of the log fails" in reasons(planned(str(one), accept_loss=True))
 
 
+def test_a_wrapper_that_no_recovery_refuses_stays(tmp_path: Path) -> None:
+    """From 2.0 on no broker fails on it; before, only a log that is valid up to the wrapper is cut there."""
+    one = case("kc170-wrapper-reaches-back/killed", tmp_path / "1")
+    assert "no broker of this release fails on it" in reasons(planned(str(one)))
+    flip_byte(one / "x-0" / f"{0:020d}.log", 100)
+    made = repair([str(one)], [], wish("0.10.2"), accept_loss=False)
+    assert "the log before it is not valid" in reasons(made)
+
+
 def test_a_snapshot_that_the_cut_writes_is_enough(tmp_path: Path) -> None:
     """A log with producers and without a snapshot gets one with its new end."""
     one = case("kc141-batch-crc/transactions", tmp_path / "1")

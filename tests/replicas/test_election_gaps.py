@@ -13,6 +13,7 @@ import pytest
 import kcheck
 from kcheck.replicas.elect import ElectionQuestion
 from kcheck.replicas.elect import elect as elect_as_it_lies
+from tests.builders import log_dir, partition_dir, run
 from tests.cli.command import kcheck as command
 from tests.docs import incidents
 
@@ -52,8 +53,8 @@ def test_a_missing_directory_is_an_empty_log(killed: Path) -> None:
 
 def test_groups_beyond_logs_that_all_end_alike(killed: Path) -> None:
     """After a power loss no replica has what a group has read: who leads does not matter, the group does."""
-    for broker, log_dir in ((1, "data2"), (2, "data1")):
-        log = killed / f"broker-{broker}" / log_dir / "plain-0" / f"{0:020}.log"
+    for broker, data in ((1, "data2"), (2, "data1")):
+        log = killed / f"broker-{broker}" / data / "plain-0" / f"{0:020}.log"
         log.write_bytes(b"")
     said = answer(killed, "plain")
     partition = said["partitions"][0]
@@ -169,3 +170,31 @@ def test_the_plan_says_where_a_follower_would_exit(tmp_path: Path, kafka: str, e
     plan = (tmp_path / "plan" / "plan.md").read_text()
     assert "Then forbid it again" in plan
     assert ("a broker exits if its log is longer than its leader's" in plan) is exits
+
+
+def middle_gone(tmp_path: Path, **checkpoints: dict[str, int]) -> list[str]:
+    """Return two brokers of 2.8 with 60 records; broker 2 has lost the second of three segments."""
+    paths = []
+    for number in (1, 2):
+        offsets = {"high_watermark": {"t-0": 60}, "recovery_point": {"t-0": 60}}
+        path = log_dir(tmp_path / f"b{number}", broker_id=number, **offsets, **checkpoints)
+        partition_dir(path / "t-0", [run(0, 19), run(20, 39), run(40, 59)], index_every=None)
+        paths.append(f"{number}={path}")
+    (tmp_path / "b2" / "t-0" / f"{20:020}.log").unlink()
+    return paths
+
+
+def test_a_leader_without_a_middle_segment(tmp_path: Path) -> None:
+    """Consumers skip what it lacks, whoever else has it: as leader it loses that, as follower nothing."""
+    paths = middle_gone(tmp_path)
+    (said,) = kcheck.elect(*paths, kafka="2.8").to_dict()["partitions"]
+    rows = candidates({"partitions": [said]})
+    assert {number: row["lost"]["records"] for number, row in rows.items()} == {1: 0, 2: 20}
+    assert (said["best"], rows[2]["loses_no_more_than"]) == (1, [])
+    (plan,) = kcheck.truncation(*paths, kafka="2.8", leader="2").to_dict()["partitions"]
+    assert plan["lost"]["committed"] == 20
+
+
+def test_a_compacted_log_has_gaps(tmp_path: Path) -> None:
+    (said,) = kcheck.elect(*middle_gone(tmp_path, cleaner={"t-0": 40}), kafka="2.8").to_dict()["partitions"]
+    assert {row["lost"]["records"] for row in said["candidates"]} == {0}

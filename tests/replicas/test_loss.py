@@ -9,7 +9,7 @@ from kcheck.core.replication.truncation_plans import CutPosition
 from kcheck.disk.local import LOCAL
 from kcheck.model.entries import Offset
 from kcheck.model.unreadable import UnreadableError
-from kcheck.replicas.loss import Amount, amount, cut_at, lineage, shared
+from kcheck.replicas.loss import Amount, amount, cut_at, lineage
 from kcheck.replicas.replica import LogFile
 from tests.builders import Made, batch, log, message, run, write
 
@@ -109,28 +109,3 @@ def test_an_empty_log_has_no_epochs() -> None:
     assert () == lineage(())
     assert Amount(0, 0) == amount((), Offset(0), Offset(10))
     assert cut_at((), Offset(0)) is None
-
-
-OLD = [message(offset) for offset in range(6)]
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "end", "expected"),
-    [
-        (OLD, OLD[:4], 4, 4),
-        (OLD, [*OLD[:3], message(3, b"other"), *OLD[4:]], 6, 3),
-        (OLD, [*OLD[:3], message(3, magic=0)], 4, 3),
-        (OLD[2:], [message(0, b"other"), *OLD[1:]], 6, 6),
-        (OLD, [*OLD[:3], batch(3, epoch=2)], 4, 3),
-        ([*OLD, batch(6, epoch=1)], [*OLD, batch(6, epoch=2)], 7, 6),
-        ([*OLD, message(9, codec=1)], [*OLD, message(9, codec=1)], 10, 10),
-        ([*OLD, message(9, codec=1)], [*OLD, message(9, b"other", codec=1)], 10, None),
-        (OLD, [*OLD[:3], *OLD[4:]], 6, None),
-        (OLD[4:], OLD[:3], 3, None),
-    ],
-)
-def test_what_logs_of_old_messages_share(
-    tmp_path: Path, one: list[Made], other: list[Made], end: int, expected: int | None
-) -> None:
-    """Up to the first message with another CRC; after compaction nobody knows."""
-    assert expected == shared(files(tmp_path / "one", one), files(tmp_path / "other", other), Offset(end))

@@ -77,6 +77,15 @@ def test_leader(now: PartitionNow, seen: str, ok: bool | None) -> None:
     assert steps(StepKind.LEADER, now) == [("broker 1 leads", seen, ok)]
 
 
+def test_the_preferred_replica_may_lead_again() -> None:
+    """The course of the plan: the first leader, or the one that gets the lead back."""
+    planned = PLANNED._replace(later=2)
+    now = registered(leader=2)
+    assert steps(StepKind.LEADER, now, planned) == [("broker 1 leads, or broker 2 again", "broker 2 leads", True)]
+    assert [ok for *_, ok in steps(StepKind.TRUNCATION, now, planned)] == [True, True]
+    assert steps(StepKind.LEADER, registered(leader=3), planned)[0][2] is False
+
+
 def test_topic() -> None:
     """A topic that was made again is another one, and nothing else of it is compared."""
     for now in (NOW._replace(topic_id="NEW"), NOW._replace(is_deleted=True)):

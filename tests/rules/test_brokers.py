@@ -88,6 +88,7 @@ def test_a_log_dir_that_was_never_formatted() -> None:
         (found,) = found_by(KC305, (owned(D1, ours, kafka), log_dir(path=D2)), kafka)
         assert "no readable meta.properties in /data/d2, but in /data/d1" in found.message
         assert D2 == found.where.log_dir
+    assert not found_by(KC305, (owned(D1, KRAFT), log_dir(path=D2, unparseable=("meta.properties",))))
     migrated = owned(D1, ZOOKEEPER, "3.9")
     assert not found_by(KC305, (migrated, log_dir(path=D2)), "3.9")
     assert found_by(KC305, (migrated._replace(of_kraft=True), log_dir(path=D2)), "3.9")

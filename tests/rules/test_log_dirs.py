@@ -87,6 +87,9 @@ def test_checkpoints_that_may_be_missing() -> None:
         (HIGH_WATERMARKS.name, RECOVERY_POINTS.name), Unreadable(UnreadableCause.REFUSED, "no permission")
     )
     assert not found_by(KC313, log_dir(partitions=(partition(),))._replace(unread=unread))
+    blocked = log_dir(partitions=(partition(),))._replace(unparseable=tuple(unread))
+    assert not found_by(KC313, blocked)
+    assert [f"{name} is a directory" for name in unread] == [finding.message for finding in found_by(KC301, blocked)]
 
 
 def test_a_remote_index_cache_that_ends_the_start() -> None:

@@ -4,10 +4,12 @@ import io
 import textwrap
 import tracemalloc
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kcheck.core.replication.truncation_plans import Advantage
+from kcheck.model.finding import Finding, Location, Severity
 from kcheck.renderers._text_truncation import _ADVANTAGES
 from kcheck.screen.options import Options
 from kcheck.screen.page import Page, wrap
@@ -49,3 +51,46 @@ def test_a_title_stands_above_the_first_line_if_there_is_one() -> None:
 
 def test_every_advantage_of_a_leader_has_words() -> None:
     assert [*Advantage] == [*_ADVANTAGES]
+
+
+@pytest.mark.parametrize("count", [2, 20])
+def test_a_column_is_as_wide_as_its_widest_cell(count: int) -> None:
+    """A timestamp in microseconds has 16 digits."""
+    stream = io.StringIO()
+    times = [1_795_773_845_605_000, *[1_795_773_845_849] * (count - 1)]
+    Page(stream, Options()).table(("timestamp", "flags"), [(time, "x") for time in times])
+    assert {18} == {line.rindex(line.split()[1]) for line in stream.getvalue().splitlines()}
+
+
+def _found(log_dir: str | None, place: str, message: str = "it is wrong", rule: str = "KC901") -> Finding:
+    where = Location(log_dir=log_dir, broker_id=1, dir=place, file="f")
+    return Finding(rule, "name", Severity.ERROR, where, message, "Kafka fails.", "Mend it.")
+
+
+def _shown(*findings: Finding, every: bool = False) -> str:
+    stream = io.StringIO()
+    Page(stream, Options(every=every)).findings(findings)
+    return stream.getvalue()
+
+
+def test_findings_of_one_text_are_one_block() -> None:
+    """Each is below its log dir, and names every place; in the next log dir the first one is named."""
+    texts = [_found("/a", "t-0"), _found("/a", "t-1"), _found("/a", "t-2", "f is gone"), _found("/b", "t-3")]
+    assert _shown(*texts) == (
+        "\n/a   broker 1\n"
+        "  error KC901 t-0/f, t-1/f: it is wrong\n    Kafka fails.\n    Mend it.\n"
+        "  error KC901 t-2/f is gone\n    Kafka fails.\n    Mend it.\n"
+        "\n/b   broker 1\n"
+        "  error KC901 t-3/f: as in /a\n"
+    )
+    assert 4 == _shown(*texts, every=True).count("Mend it.")
+    assert "error KC901 t-0, t-1: f is gone\n" in _shown(*(_found(None, f"t-{at}", "f is gone") for at in (0, 1)))
+
+
+def test_the_example_of_many_findings_is_one_of_them() -> None:
+    """Its place and its message belong together."""
+    many = [_found("/a", f"t-{at}", f"t-{at} is wrong") for at in range(5)]
+    shown = _shown(*many)
+    assert "error KC901 name, 5 times: t-0/f, t-1/f, t-2/f and 2 more; --all shows each\n" in shown
+    assert "    error KC901 t-0/f: t-0 is wrong\n" in shown
+    assert "t-4 is wrong" not in shown

@@ -149,6 +149,18 @@ def test_messages_and_wrappers() -> None:
     assert RecordsView(6, (), {}) == inside(*made)
 
 
+@pytest.mark.parametrize("magic", [0, 1])
+def test_a_wrapper_that_begins_below_earlier_offsets(magic: int) -> None:
+    """KAFKA-3919; one whose last offset is too low as well is out of order, which its header says."""
+    inner = log([message(number if magic else number + 2, magic=magic) for number in range(4)])
+    reaching = message(5, gzip(inner), magic=magic, codec=1)
+    found = inside(*(message(offset, magic=magic) for offset in range(4)), reaching, message(6, magic=magic))
+    assert {RecordFault.OVERLAP: 1} == found.counts
+    assert "it holds offsets 2 to 5, but offsets 2 to 3 precede it" == found.faults[0].problem
+    assert {} == inside(message(5, magic=magic), reaching).counts
+    assert {} == inside(message(1, magic=magic), reaching).counts
+
+
 BOMB = record(0, value=bytes(records.BODY_SIZE_MAX))
 
 

@@ -139,7 +139,7 @@ class PlainCluster:
         ends = broker["ends"] if again else dict.fromkeys(range(len(self.brokers)), -1)
         broker.update(
             role="leader", isr=[*self.isr], ends=ends, began=end, seen=dict.fromkeys(ends, end),
-            fetched={other: not self.kraft or (again and other in self.isr) for other in ends},
+            fetched={other: again and (not self.kraft or other in self.isr) for other in ends},
             caught={other: other in self.isr for other in ends},
         )  # fmt: skip
         self.advance(number)

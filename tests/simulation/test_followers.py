@@ -2,6 +2,7 @@
 
 import pytest
 
+from kcheck.core.releases.releases import lines, release
 from kcheck.simulation.decisions import Decision
 from kcheck.simulation.replay import in_words, replay
 from kcheck.simulation.script import parse
@@ -113,3 +114,26 @@ def test_time_writes_a_checkpoint(setting: str, kept: int) -> None:
     run = replay(parse(f"{head}wait 4s\ncrash B\nwait 1 s\nappend 1\nwait 4s\n", "test"), "2.8")
     assert [(kept, 0)] == [tuple(node.checkpoint for node in run.steps[-1].state.nodes)]
     assert (2, 2) == tuple(node.high_watermark for node in run.steps[3].state.nodes)
+
+
+OUTSIDE = """
+brokers A B C
+topic mode={mode}
+isr A B
+A leads
+append 5
+fetch B x2
+fetch C
+append 1
+fetch B x2
+expect A hw 6 isr A,B
+fetch C x2
+expect A isr A,B,C
+"""
+
+
+@pytest.mark.parametrize("kafka", lines())
+def test_a_new_leader_does_not_wait_for_a_replica_outside_the_isr(kafka: str) -> None:
+    """Its first fetch makes no replica caught up before it fetches the log end (Partition.makeLeader)."""
+    script = parse(OUTSIDE.format(mode="kraft" if release(kafka).is_kraft_only else "zookeeper"), "test")
+    assert () == replay(script, kafka).failed

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from kcheck.core.releases.releases import release
-from kcheck.startup.index import LoadedOffsetIndex, LoadedTimeIndex, made_with
+from kcheck.core.start.startup import Settings
+from kcheck.startup.index import LoadedOffsetIndex, LoadedTimeIndex, made_with, with_interval
 from kcheck.startup.virtual_files import Folder, StartError
 from tests.builders import index
 from tests.startup.folders import folder_of, name
@@ -106,3 +107,28 @@ def test_entries_up_to_the_end_show_no_setting() -> None:
     """A clean shutdown truncates both indexes after their last entry (trimToValidSize)."""
     assert made_with(folder_of({name(100): b"", INDEX: index((5, 300)), TIME_INDEX: bytes(12)})) is None
     assert made_with(folder_of({})) is None
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        (((1, 100), (2, 170), (4, 250)), 69),
+        (((1, 5000), (2, 9500)), 4096),
+        (((1, 100), (2, 90)), 4096),
+        (((2, 100), (1, 200)), 4096),
+        (((1, 100), (2, 20_000)), 4096),
+        ((), 4096),
+    ],
+    ids=["closer", "not closer", "positions fall", "offsets fall", "behind the log", "no entries"],
+)
+def test_entries_show_index_interval_bytes(entries: tuple[tuple[int, int], ...], expected: int) -> None:
+    """LogSegment.append adds an entry once more bytes than index.interval.bytes have followed the one before."""
+    folder = folder_of({name(100): bytes(10_000), INDEX: index(*entries) + bytes(80)})
+    assert expected == with_interval(folder, Settings()).index_interval_bytes
+    assert 4096 == with_interval(folder, Settings(index_interval_said=True)).index_interval_bytes
+
+
+def test_the_newest_index_with_entries_shows_it() -> None:
+    """The active segment may have none yet."""
+    files = {name(100): bytes(10_000), INDEX: index((1, 100)), name(200): bytes(500)}
+    assert 99 == with_interval(folder_of(files), Settings()).index_interval_bytes

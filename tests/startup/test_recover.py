@@ -12,7 +12,8 @@ from kcheck.startup.producer_state import Producers
 from kcheck.startup.recover import OffsetOrderError, Recovered, SegmentOverflowError, build_indexes, recover
 from kcheck.startup.segment import Segment
 from kcheck.startup.virtual_files import StartError
-from tests.builders import FIRST_TIMESTAMP, Made, batch, message
+from tests.builders import FIRST_TIMESTAMP, Made, batch, log, message
+from tests.compressed import gzip
 from tests.startup.folders import segment_of
 
 FAR = RELATIVE_OFFSET_MAX + 1
@@ -70,6 +71,19 @@ def test_offsets_out_of_order_fail_at_an_index_entry() -> None:
     with pytest.raises(OffsetOrderError, match="position 122"):
         recovered(segment_of(fallen, index_interval_bytes=0))
     assert Recovered(0, None) == recovered(segment_of(fallen))
+
+
+@pytest.mark.parametrize(("kafka", "fails"), [("0.10.2", True), ("1.1", True), ("2.0", False)])
+def test_a_wrapper_that_begins_below_the_entry_before(kafka: str, fails: bool) -> None:
+    """An index entry has the first offset of a wrapper, from 2.0 the last one (KAFKA-3919, KAFKA-6264)."""
+    inner = log([message(offset) for offset in range(4)])
+    batches = [*(message(offset) for offset in range(3)), message(3, gzip(inner), codec=1)]
+    segment = segment_of(batches, kafka, index_interval_bytes=0)
+    if fails:
+        with pytest.raises(OffsetOrderError, match="begins at offset 0, not above"):
+            recovered(segment)
+    else:
+        assert Recovered(0, None) == recovered(segment)
 
 
 def test_a_time_index_refuses_an_offset_that_falls() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from kcheck.core.cluster.quorum import quorum
 from kcheck.core.releases.releases import release
+from kcheck.model.coordinators import Coordinated
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.views import ReplicasView
@@ -21,6 +22,7 @@ PARTITION = partition(
     last_batch=batch(0, 9, 0), clean=True,
 )._replace(read=(SEGMENT,))  # fmt: skip
 QUORUM = quorum([copy(1, 30), copy(2, 30)])
+COORDINATED = Coordinated({}, frozenset(), {}, {}, knows_all=True)
 HIGH_WATERMARKS = offsets("replication", b"0\n1\nt 0 10\n")
 RECOVERY_POINTS = offsets("recovery-point", b"0\n1\nt 0 10\n")
 
@@ -41,6 +43,7 @@ def _run_all() -> list[Finding]:
         rule_runner.check_broker((view,), NEWEST, lambda *_: None),
         rule_runner.check_replicas(ReplicasView((PARTITION,)), NEWEST),
         rule_runner.check_cluster(QUORUM, NEWEST),
+        rule_runner.check_coordinators(COORDINATED, NEWEST),
     )  # fmt: skip
     return [finding for run in runs for finding in run]
 
@@ -78,6 +81,7 @@ def test_a_new_rule_is_shown_what_no_other_rule_objects_to(scope: Scope, monkeyp
         Scope.BROKER: [(view,)],
         Scope.REPLICAS: [ReplicasView((PARTITION,))],
         Scope.CLUSTER: [QUORUM],
+        Scope.COORDINATORS: [COORDINATED],
     }
     assert expected[scope] == shown
 

@@ -19,7 +19,7 @@ LOG = "00000000000000000000.log"
 
 PARTITION_FIELDS = {
     "broker_id", "log_dir", "dir", "topic", "partition", "state", "topic_id", "log_start_offset", "recovery_point",
-    "high_watermark", "log_end_offset", "size", "leader_epochs", "segments",
+    "high_watermark", "log_end_offset", "size", "leader_epochs", "segments", "last_stable_offset", "open_transactions",
 }  # fmt: skip
 
 
@@ -42,6 +42,8 @@ def test_a_partition_of_a_log_dir(data: Path) -> None:
     tail = {"end_offset": 300, "size": 1000, "batches": None, "max_timestamp": None}
     untouched = {"end_offset": None, "size": 2000, "batches": None, "max_timestamp": None}
     assert {
+        "last_stable_offset": None,
+        "open_transactions": None,
         "broker_id": 1,
         "log_dir": "data",
         "dir": "a-0",

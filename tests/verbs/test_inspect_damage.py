@@ -46,6 +46,15 @@ def test_one_bad_file_hides_nothing_else(data: Path, damage: Any) -> None:
     assert found["b-1"]["log_end_offset"] == 10
 
 
+def test_a_directory_in_place_of_a_checkpoint_is_not_missing(data: Path) -> None:
+    name = "replication-offset-checkpoint"
+    (data / name).unlink()
+    (data / name).mkdir()
+    state = inspected(data)["items"][0]["checkpoints"][name]
+    assert ("unreadable", "is a directory") == (state["status"], state["defect"])
+    assert "replication-offset unreadable: is a directory" in " ".join(kcheck("inspect", data).out.split())
+
+
 @pytest.mark.parametrize("name", ["leader-epoch-checkpoint", "partition.metadata"])
 def test_a_small_file_that_is_a_link_is_not_missing(data: Path, name: str) -> None:
     """It is there, and not followed."""

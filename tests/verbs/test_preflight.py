@@ -11,6 +11,7 @@ from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Settings
 from kcheck.documents.preflight import start_reasons
 from kcheck.errors import UsageError
+from kcheck.model.evidence import OtherEnd
 from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs import preflight
 from kcheck.verbs.predict import prediction_of, with_copies
@@ -21,7 +22,6 @@ from tests.docs.incidents import dead_disk
 from tests.oracle.ask import spread
 from tests.startup.test_unchanged import log_dirs
 from tests.test_brokers import BROKERS
-from tests.verbs.test_predict_strays import METADATA
 
 STOPPED = BROKERS / "4.3.1" / "stopped"
 
@@ -48,12 +48,9 @@ def test_a_broker_that_loses_nothing_may_start(broker: Path) -> None:
     assert [row["outcome"] for row in said["log_dirs"]] == ["ok"]
 
 
-def test_an_unclean_stop_costs_the_elr(broker: Path) -> None:
-    """As the metadata of broker 3 say, which was stopped after it."""
-    newer = [STOPPED / "broker-3"]
-    assert answer(broker, metadata=newer) == (True, [])
-    assert answer(broker, metadata=newer, clean=False) == (False, [("elr", False)])
-    assert answer(broker, metadata=newer, clean=False, allow=["elr"]) == (True, [("elr", True)])
+def test_an_unclean_stop_costs_no_leader(broker: Path) -> None:
+    """It leaves the ELR, as the metadata of broker 3 say, but others stay in it: real brokers of 4.3.1 led all then."""
+    assert answer(broker, clean=False) == (True, [])
 
 
 def test_strays(broker: Path) -> None:
@@ -103,6 +100,21 @@ def test_a_log_dir_that_is_missing(broker: Path) -> None:
     assert said["findings"] == []
 
 
+def test_a_relative_log_dir_is_named_by_the_directory_that_it_leads_to(
+    broker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in Kafka, that depends on the working directory."""
+    broker.write_text(broker.read_text("utf-8").replace(f"{broker.parent}/", ""), "utf-8")
+    monkeypatch.chdir(broker.parent)
+    assert [reason.premise for reason in kcheck.preflight(broker, kafka="4.3").reasons] == ["P303"]
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    (reason,) = kcheck.preflight(broker, kafka="4.3").reasons
+    assert reason.why.endswith(f"is missing; the path is relative, and leads to {tmp_path}/elsewhere/data1")
+    (found,) = [finding for finding in kcheck.check(broker, kafka="4.3").findings if finding.id == "KC001"]
+    assert found.message == f"cannot be read: No such file or directory: {tmp_path}/elsewhere/data1"
+
+
 def test_config_providers_are_named_and_not_asked(broker: Path) -> None:
     """A setting that is needed to find the log dirs makes the answer unknown."""
     broker.write_text(broker.read_text("utf-8") + "ssl.key.password=${file:/x:y}\n", "utf-8")
@@ -123,17 +135,35 @@ def test_without_log_dirs_kafka_uses_its_default(broker: Path, monkeypatch: pyte
     assert [row["premise"] for row in kcheck.preflight(broker).to_dict()["reasons"]] == ["P301"]
 
 
-def test_a_directory_is_no_configuration(broker: Path) -> None:
-    with pytest.raises(UsageError, match="is a directory"):
-        kcheck.preflight(broker.parent)
+def test_a_folder_stands_for_its_configuration(broker: Path) -> None:
+    """One without names what is missing."""
+    assert broker.name == "server.properties"
+    assert answer(broker) == answer(broker.parent)
+    with pytest.raises(UsageError, match=r"data1 has no server\.properties"):
+        kcheck.preflight(broker.parent / "data1")
 
 
-def test_the_other_end_of_a_range_is_not_computed(broker: Path) -> None:
-    """A script wants one answer: for the newest release that the files fit."""
-    shutil.rmtree(broker.parent / "data1" / METADATA)
-    answered = kcheck.preflight(broker)
-    assert [*(answered.outcomes()[1] or {})] == [("preflight unknown", None, None)]
-    assert answered.report().evidence is not None
+def test_of_a_range_the_worse_end_counts(broker: Path) -> None:
+    """A script wants one answer. Up to 3.6 a property that only one meta.properties has ends a start with ZooKeeper."""
+    shutil.rmtree(broker.parent / "data1")
+    shutil.copytree(BROKERS / "2.8.2" / "killed" / "broker-1", broker.parent, dirs_exist_ok=True)
+    broker.write_text(f"broker.id=1\nlog.dirs={broker.parent}/data1,{broker.parent}/data2\n", "utf-8")
+    said = kcheck.preflight(broker)
+    assert (None, "3.9", OtherEnd("2.8", ())) == (said.may_start, said.release.name, _other_end(said))
+    with (broker.parent / "data2" / "meta.properties").open("a", encoding="utf-8") as file:
+        file.write("x=1\n")
+    said = kcheck.preflight(broker)
+    assert (False, "2.8", OtherEnd("3.9", ("preflight abort",))) == (
+        said.may_start,
+        said.release.name,
+        _other_end(said),
+    )
+    assert kcheck.preflight(broker, kafka="3.9").may_start is None
+
+
+def _other_end(said: preflight.Preflight) -> OtherEnd | None:
+    assert said.release.evidence is not None
+    return said.release.evidence.other
 
 
 def test_what_is_not_simulated_has_the_same_answer() -> None:

@@ -9,9 +9,11 @@ import pytest
 
 import kcheck
 from kcheck.disk.rights import volume_of
+from kcheck.model.finding import Severity
 from kcheck.model.rights import Volume
 from kcheck.verbs.preflight import Preflight
 from kcheck.views import host_facts
+from tests.cli.command import kcheck as kcheck_command
 from tests.test_brokers import BROKERS
 
 STOPPED = BROKERS / "4.3.1" / "stopped"
@@ -97,8 +99,11 @@ def test_a_log_dir_that_is_mounted_read_only(log_dir: Path, monkeypatch: pytest.
     sentence = f"{log_dir} is mounted read-only here, mount point /m"
     assert why(asked(log_dir)) == {"P405": ("abort", sentence)}
     assert kcheck.predict(log_dir).log_dirs[0].reasons[0] == sentence
-    changed(monkeypatch, is_seen_in_container=True)
+    assert [f"P405: {sentence}"] == [row.message for row in kcheck.check(log_dir).findings if row.id == "KC315"]
+    changed(monkeypatch, is_read_only=True, mount_point="/m", is_seen_in_container=True)
     assert why(asked(log_dir)) == {}
+    shown = " ".join(kcheck_command("preflight", log_dir.parent / "server.properties").out.split())
+    assert f"note P405 {sentence}; the broker may see another mount" in shown
 
 
 def test_a_second_log_dir_that_is_mounted_read_only(log_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,6 +118,9 @@ def test_a_second_log_dir_that_is_mounted_read_only(log_dir: Path, monkeypatch: 
     )  # fmt: skip
     offline = [start for start in kcheck.predict(settings).log_dirs if str(start.outcome) == "offline"]
     assert [(start.path, "is mounted read-only here" in start.reasons[0]) for start in offline] == [(str(second), True)]
+    (found,) = [row for row in kcheck.check(settings).findings if row.id == "KC315"]
+    assert (Severity.ERROR, "Kafka 4.3 takes the log dir offline.") == (found.severity, found.effect)
+    assert f"\n{second} is mounted read-only" in kcheck_command("elect", settings, columns=200).out
 
 
 def test_a_full_disk(log_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:

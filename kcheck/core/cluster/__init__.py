@@ -8,5 +8,6 @@ In: decoded metadata records or znodes. Out: a `ClusterImage` (`model.cluster`),
 - `copies`: What does one copy of the metadata contain?
 - `quorum`: What do several copies prove: committed offsets, possible leaders, metadata that can be lost?
 - `health`: Which partitions are not healthy?
+- `owner`: Which broker do the replicas on some disks belong to?
 - `history`: What happened to one partition?
 """

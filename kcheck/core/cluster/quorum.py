@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
 
+_NO_COPY = (-1, -1)
+
 
 class CopyStanding(NamedTuple):
     """What one copy means for the others."""
@@ -54,6 +56,21 @@ def quorum(copies: Sequence[MetadataCopy]) -> Quorum:
             for copy in copies
         ),
     )
+
+
+def started_together(standing: Quorum, order: Sequence[int]) -> tuple[int, ...]:
+    """Return the nodes that start at once, so that the controllers among them elect a leader, in their order.
+
+    None where other nodes elect, or where one is enough. A node alone waits for the others, and is not started before.
+    Those with the newest copies of the metadata: with older ones alone, records of it are lost.
+    """
+    voters = [number for number in order if number in standing.voters]
+    majority = len(standing.voters) // 2 + 1
+    if majority == 1 or len(voters) < majority:
+        return ()
+    ages = {row.copy.node_id: _age(row.copy) for row in sorted(standing.copies, key=lambda row: _age(row.copy))}
+    chosen = sorted(voters, key=lambda number: ages.get(number, _NO_COPY), reverse=True)[:majority]
+    return tuple(number for number in order if number in chosen)
 
 
 def committed_to(copies: Sequence[MetadataCopy], voters: frozenset[int]) -> int | None:

@@ -4,11 +4,13 @@ In: the replicas of each partition as their brokers start with them, and the met
 with their losses, start orders, and the recovery plan; `documents.election_verdict` says them.
 
 - `election`: Which replica does the controller elect?
+- `course`: Who leads in the end, when nothing changes any more?
 - `plans`: What does each candidate cost?
 - `scenarios`: What does each way to continue cost the cluster?
 - `start_order`: In which order should the brokers start?
-- `early_elections`: Which partitions need an unclean election while the brokers start?
+- `early_elections`: What needs an unclean election, or has to be moved aside, while the brokers start?
 - `first_repairs`: Which brokers are to be repaired before any of them starts, and what is lost without that?
+- `leaving`: Which partitions have no leader when a broker leaves their ELR?
 - `broker_losses`: Which records are lost with a broker that never returns?
 - `recovery_plan`: Which steps does `elect` recommend, and how should the cluster look after each step?
 """

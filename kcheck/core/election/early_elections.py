@@ -1,4 +1,4 @@
-"""Which partitions to elect uncleanly while the brokers start, before the controller elects a replica that costs more.
+"""What to do while the brokers start, before the controller elects a replica that costs more.
 
 A replica in sync is elected as soon as its broker starts, however short its log is. As long as that broker is down, the
 tool elects one of those that run (LeaderElectionCommand 2.4.0 to 4.3.1).
@@ -27,11 +27,16 @@ class Displaced(NamedTuple):
 
 
 def displaced(
-    partitions: Iterable[PartitionElection], order: Sequence[int], starts: Mapping[int, BrokerStart], release: Release
+    partitions: Iterable[PartitionElection],
+    order: Sequence[int],
+    starts: Mapping[int, BrokerStart],
+    release: Release,
+    *,
+    at_once: int = 1,
 ) -> Iterator[Displaced]:
     """Yield where the brokers, started in this order, make another one lead than the best one, and more is lost.
 
-    Partitions of the same places are decided once.
+    Nobody elects between the first `at_once` starts. Partitions of the same places are decided once.
     """
     brokers = [starts[number] for number in order if number in starts]
     decided: dict[object, tuple[int | None, int | None]] = {}
@@ -41,16 +46,20 @@ def displaced(
             continue
         key = (partition.seats, partition.rules, partition.best, *leaders)
         if key not in decided:
-            decided[key] = _decided(partition.seats, partition, brokers, by_tool=release.has_leader_election_tool)
+            tool_from = at_once if release.has_leader_election_tool else len(brokers)
+            decided[key] = _decided(partition.seats, partition, brokers, tool_from=tool_from)
         leader, before = decided[key]
         if leader is not None and cost(best)[:_LOSSES] < cost(leaders[leader])[:_LOSSES]:
             yield Displaced(partition, leader, before)
 
 
 def _decided(
-    seats: Seats, partition: PartitionElection, brokers: Sequence[BrokerStart], *, by_tool: bool
+    seats: Seats, partition: PartitionElection, brokers: Sequence[BrokerStart], *, tool_from: int
 ) -> tuple[int | None, int | None]:
-    """Return the first leader, and the first broker before whose start the tool elects the best one."""
+    """Return the first leader, and the first broker before whose start the tool elects the best one.
+
+    The tool can be asked once `tool_from` brokers have started.
+    """
     unclean, before, members = partition.rules._replace(unclean=True), None, seats.members
     for count in range(1, len(brokers) + 1):
         started = brokers[:count]
@@ -60,9 +69,29 @@ def _decided(
         if elected is not None:
             return elected.broker_id, before
         chosen = leader_of_all(seats, started, partition.leaders, unclean)
-        if by_tool and before is None and count < len(brokers) and chosen and chosen.broker_id == partition.best:
+        is_time = before is None and tool_from <= count < len(brokers)
+        if is_time and chosen and chosen.broker_id == partition.best:
             before = brokers[count].broker_id
     return None, None
+
+
+class KeptOut(NamedTuple):
+    """A replica that would get the lead back, as preferred, with a log that costs more than the best one."""
+
+    partition: PartitionElection
+    """The partition."""
+    broker_id: int
+    """Its broker."""
+
+
+def kept_out(partitions: Iterable[PartitionElection]) -> Iterator[KeptOut]:
+    """Yield the replicas to move aside before their broker starts: it then fetches all from the best leader."""
+    for partition in partitions:
+        best = partition.recommended
+        if best is not None and best.later is not None and best.lost_later is not None:
+            later = best._replace(lost=best.lost_later)
+            if cost(best)[:_LOSSES] < cost(later)[:_LOSSES]:
+                yield KeptOut(partition, best.later.broker_id)
 
 
 def by_broker(rows: Iterable[Displaced]) -> dict[int, list[Displaced]]:

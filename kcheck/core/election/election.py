@@ -8,12 +8,14 @@ PartitionChangeBuilder.electAnyLeader, ReplicationControlManager.generateLeaderA
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
 from kcheck.core.cluster.health import min_isr
 from kcheck.core.hash_order import in_order
 from kcheck.model.cluster import (
+    AUTO_REBALANCE,
     NO_LEADER,
     UNCLEAN,
     BrokerRegistration,
@@ -42,6 +44,8 @@ class ElectionRules(NamedTuple):
     unfenced: tuple[int, ...] = ()
     """Brokers that the metadata show as running, which the controller fences once a first broker registers (KRaft up to
     3.9), in this order."""
+    balances: bool = True
+    """Whether the controller gives a preferred replica that is in sync the lead back (auto.leader.rebalance.enable)."""
 
 
 class Seats(NamedTuple):
@@ -73,13 +77,36 @@ class BrokerStart(NamedTuple):
     """Whether it registers as after a clean shutdown (`strays.registers_cleanly`)."""
 
 
+class Seat(StrEnum):
+    """Which place in a partition makes a replica its leader. The value is what an answer calls it."""
+
+    ISR = "isr"
+    """It is in sync."""
+    ELR = "elr"
+    """There is no ISR, and it is in the ELR after every broker has registered."""
+    LAST_KNOWN = "last-known-leader"
+    """There is neither ISR nor ELR, and it led last (4.0 and later)."""
+    NONE = "unclean"
+    """It is the first replica that is there, and unclean elections are on."""
+
+    @property
+    def kind(self) -> ElectionKind:
+        """How the controller elects it."""
+        return ElectionKind.CLEAN if self in (Seat.ISR, Seat.ELR) else ElectionKind.UNCLEAN
+
+
 class Elected(NamedTuple):
     """A leader that the controller elects."""
 
     broker_id: int
     """The broker."""
-    kind: ElectionKind
-    """How it was elected."""
+    seat: Seat
+    """Why it was elected."""
+
+    @property
+    def kind(self) -> ElectionKind:
+        """How it was elected."""
+        return self.seat.kind
 
 
 def seats_of(partition: PartitionRegistration) -> Seats:
@@ -153,6 +180,7 @@ def standing(
         min_isr=min_isr(image, topic, partition),
         unclean=allows_unclean(image, topic.name, release, kraft=kraft),
         unfenced=() if release.fences_in_hash_order else tuple(fenced),
+        balances=image.config("", AUTO_REBALANCE) != "false",
     )
     seats = seats_of(partition)
     return Standing(seats if rules.unfenced else after_fencing(seats, fenced, rules), rules)
@@ -206,12 +234,12 @@ def elect(seats: Seats, acceptable: Collection[int], rules: ElectionRules) -> El
     """Return the leader that the controller elects among brokers that are there and whose log dir is online."""
     clean = next((number for number in seats.replicas if number in acceptable and number in eligible(seats)), None)
     if clean is not None:
-        return Elected(clean, ElectionKind.CLEAN)
+        return Elected(clean, Seat.ISR if seats.isr else Seat.ELR)
     knows_last = rules.eligible_leader_replicas and not eligible(seats) and len(seats.last_known) == 1
     if knows_last and seats.last_known[0] in acceptable:
-        return Elected(seats.last_known[0], ElectionKind.UNCLEAN)
+        return Elected(seats.last_known[0], Seat.LAST_KNOWN)
     first = next((number for number in seats.replicas if number in acceptable), None)
-    return Elected(first, ElectionKind.UNCLEAN) if rules.unclean and first is not None else None
+    return Elected(first, Seat.NONE) if rules.unclean and first is not None else None
 
 
 def first_leader(
@@ -232,10 +260,10 @@ def first_leader(
 
 
 @lru_cache(4096)  # Partitions of a cluster mostly have the same few places.
-def election_kind(start: BrokerStart, seats: Seats, rules: ElectionRules) -> ElectionKind:
-    """Return how the controller can elect a broker that starts before all others."""
+def election_seat(start: BrokerStart, seats: Seats, rules: ElectionRules) -> Seat:
+    """Return the place by which the controller can elect a broker that starts before all others."""
     elected = first_leader(seats, [start], (start.broker_id,), rules._replace(unclean=True))
-    return ElectionKind.UNCLEAN if elected is None else elected.kind
+    return Seat.NONE if elected is None else elected.seat
 
 
 def leader_of_all(
@@ -274,7 +302,7 @@ def changed_seats(
     elr = _target_elr(seats, isr, rules, left_uncleanly)
     target = seats._replace(isr=isr, elr=elr)
     if seats.leader in eligible(target) and seats.leader in acceptable:
-        leader: Elected | None = Elected(seats.leader, ElectionKind.CLEAN)
+        leader: Elected | None = Elected(seats.leader, Seat.ISR if seats.leader in isr else Seat.ELR)
     else:
         leader = elect(target, acceptable, rules)
     if leader is not None and leader.kind is ElectionKind.UNCLEAN:

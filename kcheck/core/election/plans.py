@@ -6,12 +6,14 @@ from itertools import chain
 from operator import itemgetter
 from typing import NamedTuple
 
+from kcheck.core.election.course import LaterLeader
 from kcheck.core.election.election import (
     BrokerStart,
     Elected,
     ElectionRules,
+    Seat,
     Seats,
-    election_kind,
+    election_seat,
     first_leader,
     leader_of_all,
 )
@@ -39,6 +41,10 @@ class CopyState(StrEnum):
     """A directory that somebody has moved aside: its name is none that a broker loads, or it is in no log dir."""
 
 
+SERVED = (CopyState.CURRENT, CopyState.MISSING)
+"""What a broker serves after its next start."""
+
+
 class CutTransactions(NamedTuple):
     """What the elections of a candidate do to transactions of the replicas that follow it."""
 
@@ -57,8 +63,8 @@ class Candidate(NamedTuple):
     """What its directory is to the partition."""
     dir: str | None
     """Its directory; None without one."""
-    clean: bool | None
-    """Whether the controller can elect it cleanly, if it starts first; None if no metadata are at hand."""
+    seat: Seat | None
+    """The place by which the controller can elect it, if it starts first; None if no metadata are at hand."""
     problem: str | None
     """Why it cannot lead; None if it can."""
     log_end_offset: Offset | None
@@ -83,11 +89,25 @@ class Candidate(NamedTuple):
     """How many replicas do not follow it."""
     plan: TruncationPlan | None = None
     """What each follower does; None if it cannot lead."""
+    later: LaterLeader | None = None
+    """Who leads when nothing changes any more, if this one leads first; None for itself."""
+    lost_later: Amounts | None = None
+    """What nobody here has then; None for what is `lost` now."""
+
+    @property
+    def clean(self) -> bool | None:
+        """Whether the controller can elect it cleanly, if it starts first; None if no metadata are at hand."""
+        return None if self.seat is None else self.seat.kind is ElectionKind.CLEAN
+
+    @property
+    def lost_in_the_end(self) -> Amounts | None:
+        """What nobody here has when nothing changes any more, if it leads first; None if it cannot lead."""
+        return self.lost if self.lost_later is None else self.lost_later
 
     @property
     def can_lead(self) -> bool:
         """Whether its broker serves it after the next start."""
-        return self.problem is None and self.state in (CopyState.CURRENT, CopyState.MISSING)
+        return self.problem is None and self.state in SERVED
 
 
 class PartitionElection(NamedTuple):
@@ -108,6 +128,12 @@ class PartitionElection(NamedTuple):
     """Whom it elects if unclean elections are on."""
     kafka_now: int | None = None
     """Whom it elects by the configuration that the metadata have."""
+    seat_now: Seat | None = None
+    """By which place it elects that one; None for nobody, or if that is not known."""
+    planned: int | None = None
+    """Whom the recommended steps make its leader; None for nobody."""
+    lost_planned: Amounts | None = None
+    """What nobody here has then, when nothing changes any more; None for nobody, or if that is not known."""
     best: int | None = None
     """The candidate that costs least; None if none can lead, or if the picture has a gap."""
     unknown_replicas: tuple[int, ...] = ()
@@ -123,8 +149,7 @@ class PartitionElection(NamedTuple):
     @property
     def is_of_cluster(self) -> bool:
         """Whether the cluster has the partition, as far as is known: it has a replica, not only leftovers of one."""
-        served = (CopyState.CURRENT, CopyState.MISSING)
-        return self.registration is not None or any(candidate.state in served for candidate in self.candidates)
+        return self.registration is not None or any(candidate.state in SERVED for candidate in self.candidates)
 
     @property
     def has_unloaded(self) -> bool:
@@ -142,9 +167,14 @@ class PartitionElection(NamedTuple):
         return None if self.best is None else self.leaders.get(self.best)
 
     @property
+    def now(self) -> Candidate | None:
+        """The candidate that Kafka elects if everything here starts together."""
+        return None if self.kafka_now is None else self.leaders.get(self.kafka_now)
+
+    @property
     def starts_empty(self) -> bool:
         """Whether no disk here has its log in a log dir that a broker serves, although every replica is here."""
-        served = [row for row in self.candidates if row.state in (CopyState.CURRENT, CopyState.MISSING)]
+        served = [row for row in self.candidates if row.state in SERVED]
         return bool(served) and not self.unknown_replicas and all(row.state is CopyState.MISSING for row in served)
 
     @property
@@ -226,11 +256,14 @@ def decided(partition: PartitionElection, starts: Mapping[int, BrokerStart], *, 
         return partition
     here = [starts[number] for number in partition.seats.replicas if number in starts]
     clean, unclean = (
-        _number(leader_of_all(partition.seats, here, leaders, partition.rules._replace(unclean=is_on)))
+        leader_of_all(partition.seats, here, leaders, partition.rules._replace(unclean=is_on))
         for is_on in (False, True)
     )
     now = unclean if partition.rules.unclean else clean
-    return partition._replace(kafka_clean=clean, kafka_unclean=unclean, kafka_now=now)
+    return partition._replace(
+        kafka_clean=_number(clean), kafka_unclean=_number(unclean), kafka_now=_number(now),
+        seat_now=None if now is None else now.seat,
+    )  # fmt: skip
 
 
 def _number(elected: Elected | None) -> int | None:
@@ -238,12 +271,19 @@ def _number(elected: Elected | None) -> int | None:
 
 
 def harm(partition: PartitionElection) -> tuple[object, ...]:
-    """Return what orders partitions, the worst first: without recommended leader, then by what the best one loses."""
-    best = partition.recommended
+    """Return what orders partitions, the worst first.
+
+    Without recommended leader, then by what is lost if all start and nobody acts, then by what the best leader loses.
+    """
+    best, now = partition.recommended, partition.now
     lost = Amounts() if best is None or best.lost is None else best.lost
+    in_the_end = (now and now.lost_in_the_end) or Amounts()
     worst = max((candidate.lost.upper_records or 0 for candidate in partition.candidates if candidate.lost), default=0)
     return (
         best is not None,
+        partition.seats is None or now is not None,
+        -(in_the_end.upper_committed or 0),
+        -(in_the_end.upper_records or 0),
         -(lost.upper_committed or 0),
         -(lost.upper_records or 0),
         -worst,
@@ -296,8 +336,6 @@ def lost_ranges(partition: PartitionElection) -> dict[int, OffsetRange]:
     return dict(sorted(ranges.items()))
 
 
-def is_clean(partition: PartitionElection, start: BrokerStart) -> bool | None:
-    """Whether the controller can elect a broker cleanly if it starts alone; None if no metadata are at hand."""
-    if partition.seats is None:
-        return None
-    return election_kind(start, partition.seats, partition.rules) is ElectionKind.CLEAN
+def seat_of(partition: PartitionElection, start: BrokerStart) -> Seat | None:
+    """Return by which place the controller can elect a broker that starts alone; None if no metadata are at hand."""
+    return None if partition.seats is None else election_seat(start, partition.seats, partition.rules)

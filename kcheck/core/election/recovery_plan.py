@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from kcheck.core.election.early_elections import Displaced, displaced
+from kcheck.core.election.course import gets_records
+from kcheck.core.election.early_elections import Displaced, displaced, kept_out
 from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.first_repairs import FirstRepair
 from kcheck.core.election.plans import Candidate, PartitionElection
@@ -37,7 +38,8 @@ class Recovery(NamedTuple):
     """The directory that the files are written to."""
     saved: str | None = None
     """The directory that holds the records which the elections remove; None if they were not saved."""
-
+    together: tuple[int, ...] = ()
+    """The first brokers, which start at once: they are the controllers too."""
     by_run: bool = False
     """Whether tables of a fleet decided, without the logs."""
     repairs: tuple[FirstRepair, ...] = ()
@@ -84,7 +86,16 @@ class Recovery(NamedTuple):
     @property
     def displaced(self) -> tuple[Displaced, ...]:
         """The partitions in which the order of the starts makes another broker lead than recommended."""
-        return tuple(displaced(self.partitions, self.order, self.starts, self.release))
+        at_once = max(1, len(self.together))
+        return tuple(displaced(self.partitions, self.order, self.starts, self.release, at_once=at_once))
+
+    @property
+    def kept_out(self) -> dict[int, list[PartitionElection]]:
+        """The partitions whose directory is moved aside before a broker starts, by broker."""
+        rows: dict[int, list[PartitionElection]] = {}
+        for partition, number in kept_out(self.partitions):
+            rows.setdefault(number, []).append(partition)
+        return dict(sorted(rows.items()))
 
     @property
     def stuck(self) -> tuple[tuple[PartitionElection, int], ...]:
@@ -127,7 +138,7 @@ class PlannedPartition(NamedTuple):
     topic_id: str | None
     """The id of its topic; None if it has none, or if no metadata are at hand."""
     leader: int
-    """The recommended leader."""
+    """Whom the steps of the plan make its leader."""
     log_end_offset: Offset | None
     """Its log end offset when it becomes the leader; None if it is not known."""
     epoch_floor: Epoch
@@ -138,6 +149,8 @@ class PlannedPartition(NamedTuple):
     """The brokers of its replicas as of the metadata; empty if none are at hand."""
     followers: tuple[PlannedFollower, ...]
     """The replicas that follow."""
+    later: int | None = None
+    """Who may lead instead when nothing changes any more: the preferred replica; None for nobody."""
     allowed_unclean: bool | None = None
     """Whether the metadata allowed unclean elections of its topic before; None if that is not known."""
 
@@ -177,7 +190,7 @@ def saved_plan(recovery: Recovery) -> SavedPlan:
 
 
 def _planned(partition: PartitionElection, image: ClusterImage | None) -> PlannedPartition:
-    leader = partition.recommended
+    leader = partition.recommended if partition.planned is None else partition.leaders[partition.planned]
     assert leader is not None
     topic = None if image is None else image.topics.get(partition.topic)
     registration = partition.registration
@@ -195,14 +208,9 @@ def _planned(partition: PartitionElection, image: ClusterImage | None) -> Planne
         high_watermark=partition.high_watermark,
         replicas=() if registration is None else registration.replicas,
         followers=() if leader.plan is None else _followers(leader.plan),
+        later=None if leader.later is None else leader.later.broker_id,
         allowed_unclean=None if image is None else image.config(partition.topic, UNCLEAN) == "true",
     )
-
-
-def gets_records(follower: FollowerPlan) -> bool:
-    """Whether a follower gets the leader's records, at the latest after a restart, as far as is known."""
-    gets = {Status.OK, Status.UNFINISHED, Status.TRUNCATION_FAILS}
-    return follower.dialogue is None or follower.dialogue.status in gets
 
 
 def _followers(plan: TruncationPlan) -> tuple[PlannedFollower, ...]:

@@ -1,15 +1,19 @@
 """What ways to go on cost a whole cluster: start all, the best leaders, unclean elections on, each broker first."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import reduce
 from operator import sub
 from typing import NamedTuple
 
+from kcheck.core.election.early_elections import displaced, kept_out
 from kcheck.core.election.election import BrokerStart, first_leader
 from kcheck.core.election.plans import PartitionElection
 from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts
 from kcheck.core.sums import plus
+from kcheck.model.release import Release
 
+START_ALL = "start-all"
+"""The scenario in which every broker here starts, and nobody does more."""
 _OUTSIDER = BrokerStart(-1, clean=True)
 """A broker without a replica of the partition."""
 
@@ -37,7 +41,11 @@ def _under(partition: PartitionElection, leader: int | None) -> _Sums:
     """Return what one partition loses under a leader."""
     if leader is None:
         return _OFFLINE
-    lost = next(row.lost for row in partition.candidates if row.broker_id == leader and row.can_lead)
+    candidate = next(row for row in partition.candidates if row.broker_id == leader and row.can_lead)
+    return _of_lost(candidate.lost_in_the_end)
+
+
+def _of_lost(lost: Amounts | None) -> _Sums:
     lost = lost or NOT_KNOWN
     counts = (lost.records, lost.committed, lost.bytes, lost.upper_records, lost.upper_committed)
     return (*(count or 0 for count in counts), *(count is None for count in counts), 0)
@@ -92,20 +100,81 @@ def _places(partitions: Iterable[PartitionElection]) -> list[_SamePlaces]:
 def scenarios(
     partitions: Sequence[PartitionElection], starts: Mapping[int, BrokerStart], order: Sequence[int]
 ) -> tuple[Scenario, ...]:
-    """Return what a person compares: start all, the best, unclean elections on now, each broker first."""
+    """Return what a person compares: start all, with the plan, the best, unclean elections on now, each broker first.
+
+    The partitions are `planned`. Each counts what is lost when nothing changes any more; the best leaders count as if
+    they went on to lead.
+    """
     unknown = any(partition.seats is None for partition in partitions)
     together = {
-        "start-all": (partition.kafka_now for partition in partitions),
-        "best": (partition.best for partition in partitions),
+        START_ALL: (partition.kafka_now for partition in partitions),
         "kafka-unclean": (partition.kafka_unclean for partition in partitions),
     }
-    rows = [
-        _scenario(name, reduce(plus, map(_under, partitions, leaders), _NOTHING))
-        if name == "best" or not unknown
-        else Scenario(name, NOT_KNOWN, None)
+    start_all, unclean = (
+        Scenario(name, NOT_KNOWN, None)
+        if unknown
+        else _scenario(name, reduce(plus, map(_under, partitions, leaders), _NOTHING))
         for name, leaders in together.items()
-    ]
-    return (*rows, *_each_first(_places(partitions), starts, order))
+    )
+    best = _scenario("best", reduce(plus, map(_best, partitions), _NOTHING))
+    return (start_all, with_plan(partitions), best, unclean, *_each_first(_places(partitions), starts, order))
+
+
+def _best(partition: PartitionElection) -> _Sums:
+    best = partition.recommended
+    return _OFFLINE if best is None else _of_lost(best.lost)
+
+
+def planned(
+    partitions: Iterable[PartitionElection],
+    starts: Mapping[int, BrokerStart],
+    order: Sequence[int],
+    release: Release,
+    *,
+    at_once: int = 1,
+) -> tuple[PartitionElection, ...]:
+    """Return the partitions with whom the recommended steps make lead, and what is lost when nothing changes any more.
+
+    The steps are the order of starts, of which the first `at_once` come together, elections, and what is moved aside
+    before a start. Without a recommended leader
+    the order decides.
+    """
+    rows = tuple(partitions)
+    instead = {
+        (row.partition.topic, row.partition.partition): row.leader
+        for row in displaced(rows, order, starts, release, at_once=at_once)
+        if row.before is None
+    }
+    is_kept_out = {(row.partition.topic, row.partition.partition) for row in kept_out(rows)}
+    usual = [starts[number] for number in order if number in starts]
+    return tuple(_planned(row, instead.get((row.topic, row.partition)), is_kept_out, usual) for row in rows)
+
+
+def _planned(
+    row: PartitionElection,
+    instead: int | None,
+    is_kept_out: Collection[tuple[str, int]],
+    order: Sequence[BrokerStart],
+) -> PartitionElection:
+    leader = row.best if instead is None else instead
+    if leader is None and row.seats is not None:
+        elected = first_leader(row.seats, order, row.leaders, row.rules)
+        leader = None if elected is None else elected.broker_id
+    if leader is None:
+        return row
+    candidate = row.leaders[leader]
+    stays = leader == row.best and (row.topic, row.partition) in is_kept_out
+    return row._replace(planned=leader, lost_planned=candidate.lost if stays else candidate.lost_in_the_end)
+
+
+def with_plan(partitions: Iterable[PartitionElection]) -> Scenario:
+    """Return what is lost by the recommended steps; the partitions are `planned`."""
+    sums = _NOTHING
+    for row in partitions:
+        if row.seats is None:
+            return Scenario("plan", NOT_KNOWN, None)
+        sums = plus(sums, _OFFLINE if row.planned is None else _of_lost(row.lost_planned))
+    return _scenario("plan", sums)
 
 
 def _each_first(
@@ -125,11 +194,3 @@ def _each_first(
             own = place.sums[first] if first in place.leaders else place.after((starts[first], *others))
             more[first] = plus(more[first], map(sub, own, base))
     return (_scenario(f"broker-{first}-first", plus(everywhere, sums)) for first, sums in more.items())
-
-
-def after_order(
-    partitions: Sequence[PartitionElection], starts: Mapping[int, BrokerStart], order: Sequence[int]
-) -> Scenario:
-    """Return what it costs that brokers start in an order, each when the one before has settled."""
-    usual = [starts[number] for number in order]
-    return _scenario("start-order", reduce(plus, (place.after(usual) for place in _places(partitions)), _NOTHING))

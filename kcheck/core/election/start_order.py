@@ -32,6 +32,19 @@ class StartOrder(NamedTuple):
     """Every broker, the first to start first."""
     is_proven: bool
     """Whether no order costs less."""
+    together: tuple[int, ...] = ()
+    """The first of them that start at once: without a majority of the controllers no broker comes up."""
+
+    @property
+    def at_once(self) -> int:
+        """How many brokers the first step starts."""
+        return max(1, len(self.together))
+
+    def after(self, together: tuple[int, ...]) -> "StartOrder":
+        """Return the order in which these start first, at once, and the others after them."""
+        rest = tuple(number for number in self.brokers if number not in together)
+        is_same = self.brokers[: len(together)] == together
+        return StartOrder((*together, *rest), self.is_proven and is_same, together)
 
 
 class Contest(NamedTuple):

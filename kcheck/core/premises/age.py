@@ -38,7 +38,9 @@ TABLE = (
     Premise(
         "P701", PremiseKind.AGE, "The log dirs are not older than the cluster.",
         "The broker epoch in .kafka_cleanshutdown is that of the last registration.",
+        "A lower broker epoch in .kafka_cleanshutdown.",
         "The broker starts and may lead without the records that were written since.",
+        "Bring the newest disk, or start the broker after the others: kcheck elect.",
         "CleanShutdownFileHandler 3.7 to 4.3.1; ReplicationControlManager.handleBrokerShutdown 4.0 to 4.3.1",
         is_current, ends_start=False,
     ),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from kcheck.core.cluster.copies import MetadataCopy
+from kcheck.core.cluster.copies import MetadataCopy, newest_copy
 from kcheck.core.start.startup import Mode
 from kcheck.model.cluster import ClusterImage, QuorumState
 from kcheck.model.entries import Offset
@@ -27,6 +27,21 @@ class LostHead(NamedTuple):
     """Where its log begins now."""
 
 
+class MissingRecords(NamedTuple):
+    """Offsets of a log that no segment holds any more, though the disk once had them."""
+
+    partition: TopicPartition
+    """The partition."""
+    log_dir: str
+    """Its log dir."""
+    start: Offset
+    """The first of them."""
+    end: Offset
+    """The offset after the last one that is known."""
+    known_by: str | None = None
+    """The file that knows them at the end of the log; None if a later segment follows."""
+
+
 class LogDirFacts(NamedTuple):
     """A log dir that the broker uses when it starts."""
 
@@ -34,6 +49,8 @@ class LogDirFacts(NamedTuple):
     """Its path, as the settings or the user name it."""
     is_there: bool = True
     """Whether the directory exists."""
+    resolved: str | None = None
+    """Where a relative path leads from the current directory; None for any other."""
     is_readable: bool = True
     """Whether kcheck could list it and read its meta.properties."""
     identity: Mapping[str, str] | None = None
@@ -92,6 +109,10 @@ class BrokerFacts(NamedTuple):
     """Where that metadata is."""
     lost_heads: tuple[LostHead, ...] = ()
     """The logs of which somebody removed the first segments."""
+    missing_records: tuple[MissingRecords, ...] = ()
+    """What other logs lack."""
+    stopped: frozenset[int] = frozenset()
+    """The nodes given beside it that do not start."""
     elected: QuorumState | None = None
     """Its own quorum-state."""
     map_count_max: int | None = None
@@ -114,6 +135,12 @@ class BrokerFacts(NamedTuple):
         entries = (self.setting("controller.quorum.voters") or "").split(",")
         numbers = (java_int(entry.partition("@")[0].strip()) for entry in entries)
         return frozenset(number for number in numbers if number is not None)
+
+    @property
+    def voters(self) -> frozenset[int]:
+        """The controllers that elect: by the newest copy of the metadata, else by the settings; none if not known."""
+        newest = newest_copy(self.copies)
+        return self.configured_voters if newest is None or not newest.voters else newest.voters
 
     @property
     def name(self) -> str:

@@ -1,7 +1,8 @@
 """Premises about ids: of clusters, nodes, log dirs and voters."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from kcheck.core.cluster.owner import owner_of, replicas_in
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseKind
@@ -9,7 +10,10 @@ from kcheck.core.start.startup import Mode
 from kcheck.model.java import java_int
 from kcheck.model.names import META_PROPERTIES
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
+from kcheck.words import counted
 
+GENERATED_ID = "P103"
+"""The premise that the broker does not get a new id."""
 _CLUSTER_ID, _DIRECTORY_ID = "cluster.id", "directory.id"
 
 
@@ -63,11 +67,21 @@ def generated_id(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise
     if named:
         yield proven(premise, facts, PremiseEvidence(f"{named[0].path}/{META_PROPERTIES}", "broker.id"))
     elif replicas:
+        setting = facts.setting("broker.id")
+        stated = f"with broker.id={setting}" if setting else "without broker.id"
         sentence = (
-            f"no log dir has a {META_PROPERTIES} and broker.id is not set: the broker generates a new id, and the"
-            f" replicas in {', '.join(replicas)} stay with the old one"
+            f"no log dir has a {META_PROPERTIES}: {stated} the broker gets a new id, and {_whose(facts, replicas)}"
         )
         yield refuted(premise, facts, sentence, *(PremiseEvidence(path, "replicas") for path in replicas))
+
+
+def _whose(facts: BrokerFacts, paths: Sequence[str]) -> str:
+    """Return which broker the replicas here belong to, in words."""
+    here = replicas_in(directory for log_dir in facts.log_dirs for directory in log_dir.directories)
+    owner = None if facts.image is None else owner_of(here, facts.image)
+    if owner is None:
+        return f"the replicas in {', '.join(paths)} stay with the old one"
+    return f"the {counted(len(here), 'replica')} here belong to broker {owner} according to {facts.image_path}"
 
 
 def is_formatted(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -174,49 +188,65 @@ TABLE = (
     Premise(
         "P101", PremiseKind.IDENTITY, "The log dirs are of the cluster that the metadata is of.",
         "cluster.id in meta.properties is the id of the given metadata.",
+        "Another cluster.id in a meta.properties.",
         "KRaft controllers refuse the registration for ever; a ZooKeeper broker ends.",
+        "Bring the disk of this cluster, or name the metadata of the disk's cluster.",
         "ClusterControlManager.registerBroker 3.3 to 4.3.1; KafkaServer.startup 2.4 to 3.9", cluster_id,
     ),
     Premise(
         "P102", PremiseKind.IDENTITY, "The settings and the log dirs name the same broker.",
         "node.id or broker.id of the settings is in every meta.properties.",
+        "Another id in a meta.properties.",
         "The process ends: the stored node id does not match.",
+        "Mount the disk of this broker, or correct node.id or broker.id.",
         "KafkaServer.getBrokerIdAndOfflineDirs to 3.6; MetaPropertiesEnsemble.verify 3.7 to 4.3.1", node_id,
     ),
     Premise(
-        "P103", PremiseKind.IDENTITY, "The broker keeps its id.",
+        GENERATED_ID, PremiseKind.IDENTITY, "The broker keeps its id.",
         "The settings or a meta.properties name the id.",
+        "Replicas, but no id in any place.",
         "ZooKeeper gives the broker a new id; its replicas stay with the old one.",
+        "Set broker.id to the id in the metadata.",
         "KafkaServer.getOrGenerateBrokerId 0.9 to 3.9", generated_id,
     ),
     Premise(
         "P104", PremiseKind.IDENTITY, "The log dirs are formatted.",
         "A log dir has a meta.properties.",
+        "Log dirs, none of them with a meta.properties.",
         "The process ends: no readable meta.properties files found.",
+        "Run the kafka-storage.sh command of the reason.",
         "KafkaRaftServer.initializeLogDirs 3.3 to 4.3.1", is_formatted,
     ),
     Premise(
         "P105", PremiseKind.IDENTITY, "The settings and quorum-state name the same voters.",
         "The ids in controller.quorum.voters are those in quorum-state.",
+        "Other voters. In 3.9 and later new voters leave the answer unknown.",
         "2.7 to 3.8: the process ends. 3.9 and later: a majority of the new list decides.",
+        "Restore controller.quorum.voters. In 3.9 and later bring the log dirs of the new voters.",
         "QuorumState.initialize 2.7 to 3.8; KafkaRaftClient 3.9 to 4.3.1", static_voters,
     ),
     Premise(
         "P106", PremiseKind.IDENTITY, "No other broker has registered these log dirs.",
         "The metadata lists each directory.id under this broker.",
+        "A directory.id that the metadata lists under another broker.",
         "Controllers refuse the registration for ever: the directory is registered by another broker.",
+        "Mount the disk of this broker. If the disk is a copy, put an empty one in and format it.",
         "ClusterControlManager.registerBroker 3.7 to 4.3.1", directory_ids,
     ),
     Premise(
         "P107", PremiseKind.IDENTITY, "A voter has the directory id of the voter set.",
         "directory.id in meta.properties is the id in the newest voter set.",
+        "Another directory id, and voters whose log dirs are not given: not seen.",
         "The node starts as an observer and has no vote.",
+        "Bring the log dirs of the other voters: kcheck cluster.",
         "KRaftControlRecordStateMachine, VoterSet 3.9 to 4.3.1", voter_directory,
     ),
     Premise(
         "P108", PremiseKind.SETTINGS, "A voter has the role of a controller.",
         "process.roles contains controller, or the node is not in controller.quorum.voters.",
+        "Only the role broker, but a place among the voters.",
         "The process ends: the node id must not be in the set of voters.",
+        "Correct process.roles, or remove the node from controller.quorum.voters.",
         "KafkaConfig.validateValues 3.0 to 4.3.1", voter_is_controller,
     ),
 )  # fmt: skip

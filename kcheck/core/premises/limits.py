@@ -1,41 +1,14 @@
 """Which values of settings each release refuses: what its own configuration classes say."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from kcheck.model.java import java_long
+from kcheck.core.releases.setting_rules import TABLE
+from kcheck.model.behaviour import is_between
+from kcheck.model.java import java_int, java_long
 from kcheck.model.release import Release
 
-
-class Limit(NamedTuple):
-    """The lowest value of a setting."""
-
-    name: str
-    """The setting."""
-    lowest: int
-    """The lowest value that is accepted."""
-    holds: Callable[[Release], bool]
-    """Whether a release refuses less."""
-
-
-_MIB = 1 << 20
-BROKER_LIMITS = (
-    Limit("log.segment.bytes", _MIB, lambda release: release.refuses_small_segments),
-    Limit("log.segment.bytes", 14, lambda release: not release.refuses_small_segments),
-    Limit("leader.imbalance.check.interval.seconds", 1, lambda release: release.refuses_no_leader_checks),
-    Limit("log.cleaner.delete.retention.ms", 0, lambda release: release.refuses_low_settings_of_topics),
-    Limit("log.cleaner.max.compaction.lag.ms", 1, lambda release: release.refuses_low_settings_of_topics),
-    Limit("log.cleaner.min.compaction.lag.ms", 0, lambda release: release.refuses_low_settings_of_topics),
-    Limit("metadata.log.segment.bytes", 8 * _MIB, lambda release: release.refuses_small_segments_of_topics),
-    Limit("num.replica.fetchers", 1, lambda release: release.refuses_empty_list_entries),
-)
-"""The settings of a broker whose lowest value some release has raised (KafkaConfig, AbstractKafkaConfig)."""
-TOPIC_LIMITS = (
-    Limit("flush.messages", 1, lambda release: release.refuses_low_settings_of_topics),
-    Limit("segment.bytes", _MIB, lambda release: release.refuses_small_segments_of_topics),
-    Limit("segment.index.bytes", 4, lambda release: release.refuses_low_settings_of_topics),
-)
-"""The configurations of a topic whose lowest value some release has raised (LogConfig)."""
 LISTS = ("log.dirs", "log.dir", "listeners", "advertised.listeners", "controller.listener.names")
 """Settings that may not contain an empty entry since 4.2, such as that after a trailing comma (ValidList)."""
 GONE_AUTHORIZERS: Mapping[str, Callable[[Release], bool]] = {
@@ -43,6 +16,24 @@ GONE_AUTHORIZERS: Mapping[str, Callable[[Release], bool]] = {
     "kafka.security.authorizer.AclAuthorizer": lambda release: release.has_no_zookeeper_authorizer,
 }
 """The values of authorizer.class.name that Kafka has removed, and which releases lack them."""
+BROKER, TOPIC = "broker", "topic"
+"""Whose settings a rule is about."""
+_PROVIDER = "${"
+_SHORT_MAX = 32767
+_DOUBLE = re.compile(
+    r"[+-]?(NaN|Infinity|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[fFdD]?|0[xX][0-9a-fA-F.]+[pP][+-]?[0-9]+[fFdD]?)"
+)
+
+
+class SettingRule(NamedTuple):
+    """What the releases of a range accept of a setting (ConfigDef.parseType and its validator)."""
+
+    name: str
+    """The setting."""
+    type: str
+    """Its type: int, short, long, double, boolean, string, list, class or password."""
+    accepted: str
+    """What of that type, as in `setting_rules`; `-` for all."""
 
 
 class RefusedSetting(NamedTuple):
@@ -58,7 +49,7 @@ class RefusedSetting(NamedTuple):
 
 def refused_settings(settings: Mapping[str, str], release: Release) -> Iterator[RefusedSetting]:
     """Yield the settings of a server.properties that end the process of this release."""
-    yield from refused_numbers(settings, BROKER_LIMITS, release)
+    yield from refused_values(settings, setting_rules(BROKER, release))
     for name in LISTS if release.refuses_empty_list_entries else ():
         entries = settings.get(name, "").split(",")
         if len(entries) > 1 and not all(map(str.strip, entries)):
@@ -69,11 +60,65 @@ def refused_settings(settings: Mapping[str, str], release: Release) -> Iterator[
         yield RefusedSetting("authorizer.class.name", authorizer, "has no such class")
 
 
-def refused_numbers(
-    settings: Mapping[str, str], limits: tuple[Limit, ...], release: Release
-) -> Iterator[RefusedSetting]:
-    """Yield the settings below the limits of a release; of one that is no number nothing is known."""
-    for limit in limits:
-        number = java_long(settings.get(limit.name, "").strip())
-        if number is not None and number < limit.lowest and limit.holds(release):
-            yield RefusedSetting(limit.name, str(number), f"refuses less than {limit.lowest}")
+def refused_values(settings: Mapping[str, str], rules: Mapping[str, SettingRule]) -> Iterator[RefusedSetting]:
+    """Yield the settings whose type or validator refuses their value.
+
+    Of a value that a configuration provider gives nothing is known.
+    """
+    for name, text in settings.items():
+        rule, value = rules.get(name), text.strip()
+        why = None if rule is None or _PROVIDER in value else refusal(rule, value)
+        if why is not None:
+            yield RefusedSetting(name, value, why)
+
+
+def setting_rules(kind: str, release: Release) -> Mapping[str, SettingRule]:
+    """Return what a release accepts of the settings of a broker or topic, by the name of the setting."""
+    rows = (line.split(" ") for line in TABLE.split("\n") if line.startswith(kind))
+    return {
+        name: SettingRule(name, of_type, accepted)
+        for _, name, of_type, accepted, since, until in rows
+        if is_between(release, since, None if until == "-" else until)
+    }
+
+
+def refusal(rule: SettingRule, value: str) -> str | None:
+    """Return what is accepted instead of a value, in words; None if it is accepted."""
+    match rule.type:
+        case "boolean":
+            return None if value.lower() in ("true", "false") else "accepts true or false"
+        case "int" | "short" | "long":
+            number = java_long(value) if rule.type == "long" else java_int(value)
+            if number is None or (rule.type == "short" and not -_SHORT_MAX - 1 <= number <= _SHORT_MAX):
+                return f"accepts a whole number (type {rule.type})"
+            return _out_of_range(rule.accepted, number)
+        case "double":
+            if not _DOUBLE.fullmatch(value):
+                return "accepts a number"
+            return None if "x" in value.lower() else _out_of_range(rule.accepted, float(value.rstrip("fFdD")))
+        case _:
+            return _no_word(rule, value)
+
+
+def _out_of_range(accepted: str, number: float) -> str | None:
+    """Return why a number is refused; None if it is not: `accepted` is `2..9`, `2..` or `2..9|-1`."""
+    span, _, other = accepted.partition("|")
+    if accepted == "-" or (other and number == int(other)):
+        return None
+    low, _, high = span.partition("..")
+    if number < float(low):
+        return f"refuses less than {low}"
+    return f"refuses more than {high}" if high and number > float(high) else None
+
+
+def _no_word(rule: SettingRule, value: str) -> str | None:
+    """Return why a text or a list of texts is refused; None if it is not."""
+    if rule.accepted == "!":
+        return None if value else "refuses an empty value"
+    if rule.accepted == "-":
+        return None
+    words = rule.accepted.removeprefix("%").split("|")
+    given = [part.strip() for part in value.split(",") if value] if rule.type == "list" else [value]
+    if rule.accepted.startswith("%"):
+        given = [part.upper() for part in given]
+    return None if set(given) <= set(words) else f"accepts {', '.join(words[:-1])} or {words[-1]}"

@@ -11,6 +11,8 @@ from kcheck.core.start.startup import Mode
 from kcheck.model.names import CLUSTER_METADATA
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 
+MAJORITY_STARTS = "P205"
+"""The premise that a majority of the controllers starts."""
 _METADATA_LOG = f"{CLUSTER_METADATA}-0"
 
 
@@ -49,11 +51,15 @@ def voter_keeps_its_log(premise: Premise, facts: BrokerFacts) -> Iterator[Judged
 
 
 def same_history(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Compare the broker's copy of the metadata with those of the voters: an observer never has more than they have."""
-    own = [copy for copy in facts.copies if copy.node_id == facts.broker_id and copy.node_id not in copy.voters]
+    """Compare the broker's copy of the metadata with those of the voters: an observer never has more than they have.
+
+    For a voter the copies of all observers count: with one that has more, its own disk is an older one.
+    """
+    observers = [copy for copy in facts.copies if copy.node_id is not None and copy.node_id not in copy.voters]
     of_voters = [copy for copy in facts.copies if copy.node_id is not None and copy.node_id in copy.voters]
     voters = frozenset(number for copy in of_voters for number in copy.voters)
     newest = newest_copy(tuple(of_voters))
+    own = observers if facts.broker_id in voters else [copy for copy in observers if copy.node_id == facts.broker_id]
     if newest is None or not own or voters - {copy.node_id for copy in of_voters}:
         return
     evidence = tuple(PremiseEvidence(copy.path, f"epoch {copy.epoch}, end {copy.end}") for copy in (*own, newest))
@@ -63,7 +69,7 @@ def same_history(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise
             yield proven(premise, facts, *evidence)
             continue
         sentence = (
-            f"the controllers have another history than {facts.name}: its copy of the metadata goes to offset"
+            f"the controllers have another history than broker {copy.node_id}: its copy of the metadata goes to offset"
             f" {copy.end - 1} in epoch {copy.epoch}, theirs to offset {newest.end - 1} in epoch {newest.epoch}; they"
             " agree at most before offset"
             f" {common}"
@@ -75,8 +81,7 @@ def enough_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
     """Look for the copies of a majority of the voters, for a node that is one of them."""
     if "controller" not in facts.roles or facts.broker_id is None:
         return
-    newest = newest_copy(facts.copies)
-    voters = facts.configured_voters if newest is None or not newest.voters else newest.voters
+    voters = facts.voters
     known = {copy.node_id for copy in facts.copies} & voters
     missing = voters - known
     if voters and len(known) > len(voters) // 2:
@@ -87,29 +92,55 @@ def enough_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
         yield not_seen(premise, facts, sentence, f"--metadata with the log dirs of {names}")
 
 
+def majority_starts(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look at the controllers given beside the broker: without a majority of them no broker registers."""
+    voters, stopped = facts.voters, facts.voters & facts.stopped
+    if stopped and len(voters - stopped) <= len(voters) // 2:
+        every, these = (", ".join(map(str, sorted(numbers))) for numbers in (voters, stopped))
+        verb = "does" if len(stopped) == 1 else "do"
+        sentence = f"of the controllers {every}, {these} {verb} not start: no majority is left to elect a leader"
+        yield refuted(premise, facts, sentence, PremiseEvidence(facts.config_path or "", f"voters {every}"))
+
+
 TABLE = (
     Premise(
         "P201", PremiseKind.METADATA, "The controllers have the history that the broker has.",
         "The copies of all voters contain the broker's own copy.",
+        "The broker's copy has entries that the newest copy of a voter lacks.",
         "The broker truncates its metadata and renames every partition to -stray, or waits for ever.",
+        "Keep the broker down. Find the controllers with its history: kcheck cluster.",
         "KafkaRaftClient, BrokerMetadataPublisher 3.3 to 4.3.1", same_history,
     ),
     Premise(
         "P202", PremiseKind.METADATA, "No voter has lost its metadata log.",
         "A log dir of each controller contains __cluster_metadata-0.",
+        "A controller has partitions, and no metadata log.",
         "Voters with empty logs elect each other; every partition becomes stray.",
+        "Start the other controllers first. A majority of them must have the metadata log: kcheck cluster.",
         "KafkaRaftClient.initialize 3.3 to 4.3.1", voter_keeps_its_log,
     ),
     Premise(
         "P203", PremiseKind.METADATA, "The metadata log is in the log dir that the settings name for it.",
         "metadata.log.dir, or the first entry of log.dirs, contains __cluster_metadata-0.",
+        "The metadata log is in another log dir.",
         "The process ends: found unexpected metadata location in data directory.",
+        "Set metadata.log.dir, or restore the order of log.dirs.",
         "KafkaRaftServer.initializeLogDirs 3.3 to 4.3.1", metadata_log_dir,
     ),
     Premise(
         "P204", PremiseKind.METADATA, "A majority of the voters is known.",
         "The log dirs of a majority of the voters are given.",
+        "Log dirs of a minority of the voters: not seen.",
         "Other voters can elect a history that lacks what this node has.",
+        "Name the log dirs of other voters by --metadata.",
         "KafkaRaftClient 3.3 to 4.3.1", enough_voters,
+    ),
+    Premise(
+        MAJORITY_STARTS, PremiseKind.METADATA, "A majority of the voters starts.",
+        "More than half of the voters are not among the given nodes that do not start.",
+        "Half of the voters or more are given and do not start.",
+        "The broker waits for a leader of the controllers that nobody can elect.",
+        "First get the controllers to start: ask kcheck preflight of each.",
+        "KafkaRaftClient, QuorumState 3.3 to 4.3.1", majority_starts,
     ),
 )  # fmt: skip

@@ -41,8 +41,12 @@ class Premise(NamedTuple):
     """What must be true."""
     proof: str
     """What proves it."""
+    against: str
+    """What refutes it, or why it was not seen."""
     refutation: str
     """What the broker does if it is not true."""
+    remedy: str
+    """What a person does then."""
     kafka: str
     """Kafka's class and releases."""
     judge: Judge

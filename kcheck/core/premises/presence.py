@@ -9,20 +9,24 @@ from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseKind
 from kcheck.core.start.startup import Mode
 from kcheck.core.start.strays import registers_cleanly
+from kcheck.core.start.topic_settings import is_compacted
 from kcheck.model.cluster import is_reserved
 from kcheck.model.names import LIVE, META_PROPERTIES, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 
 LOG_DIRS_THERE, PARTITIONS_THERE = "P301", "P302"
 """The premises that every log dir, and every assigned partition, is there."""
+HEADS_THERE, MIDDLES_THERE, ENDS_THERE = "P304", "P305", "P306"
+"""The premises that the start, the middle and the end of every log is there."""
 
 
 def log_dirs(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for log dirs that the settings name, or that the broker registered, and that are not there."""
-    missing = [log_dir.path for log_dir in facts.log_dirs if not log_dir.is_there]
-    for path in missing:
+    missing = [log_dir for log_dir in facts.log_dirs if not log_dir.is_there]
+    for path, resolved in ((log_dir.path, log_dir.resolved) for log_dir in missing):
         evidence = PremiseEvidence(facts.config_path or path, f"log.dirs contains {path}")
-        sentence = f"log dir {path} is missing{_partitions_there(facts)}"
+        leads = f"; the path is relative, and leads to {resolved}" if resolved is not None else ""
+        sentence = f"log dir {path} is missing{_partitions_there(facts)}{leads}"
         yield refuted(premise, facts, sentence, evidence, log_dir=path)
     unformatted = [
         log_dir.path
@@ -103,11 +107,7 @@ def partitions_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPre
         yield proven(premise, facts, evidence)
         return
     leading = [partition for partition in absent if _may_lead(partition, facts)]
-    alone = [
-        partition
-        for partition in absent
-        if facts.image.topics[partition.topic].partitions[partition.partition].replicas == (facts.broker_id,)
-    ]
+    alone = [partition for partition in absent if _is_alone(partition, facts)]
     if alone:
         sentence = f"{_named(alone)} would start empty: no directory is here, and no other broker has a replica"
         yield refuted(premise, facts, sentence, evidence)
@@ -173,41 +173,100 @@ def metadata_in_reach(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
 def heads_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for logs of which somebody removed the first segments: as leader, it has the other replicas follow suit."""
     for partition, log_dir, start, end in facts.lost_heads:
-        known = None if facts.image is None else facts.image.topics.get(partition.topic)
-        registration = None if known is None else known.partitions.get(partition.partition)
-        if registration is not None and registration.replicas == (facts.broker_id,):
-            continue
-        name = f"{partition.topic}-{partition.partition}"
-        sentence = f"{name} begins at {end} here, its epochs at {start}: as leader it makes the other replicas delete"
+        name, then = (
+            f"{partition.topic}-{partition.partition}",
+            "as leader it makes the other replicas delete what is below",
+        )
+        if _is_alone(partition, facts):
+            then = "no other broker has a replica with what is below"
+        sentence = f"{name} begins at {end} here, its epochs at {start}: {then}"
         evidence = PremiseEvidence(f"{log_dir}/{name}", f"no segment below {end}, and no log start in a checkpoint")
-        yield refuted(premise, facts, f"{sentence} what is below", evidence, log_dir=log_dir, partition=name)
+        yield refuted(premise, facts, sentence, evidence, log_dir=log_dir, partition=name)
+
+
+def _is_alone(partition: TopicPartition, facts: BrokerFacts) -> bool:
+    """Whether the broker has the only replica of a partition, by the metadata."""
+    topic = None if facts.image is None else facts.image.topics.get(partition.topic)
+    registration = None if topic is None else topic.partitions.get(partition.partition)
+    return registration is not None and registration.replicas == (facts.broker_id,)
+
+
+def middles_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for logs of which somebody removed segments between two others; a compacted log has such gaps."""
+    for partition, log_dir, start, end, known_by in facts.missing_records:
+        if known_by is None and not (facts.image is not None and is_compacted(facts.image, partition.topic)):
+            name = f"{partition.topic}-{partition.partition}"
+            sentence = f"{name} has no segment with offsets {start}-{end - 1}: where it leads, consumers skip them"
+            evidence = PremiseEvidence(f"{log_dir}/{name}", f"a segment ends at {start}, the next one begins at {end}")
+            yield refuted(premise, facts, sentence, evidence, log_dir=log_dir, partition=name)
+
+
+def ends_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for logs that end below an offset that another file of their disk knows."""
+    for partition, log_dir, start, end, known_by in facts.missing_records:
+        if known_by is not None:
+            name, then = (
+                f"{partition.topic}-{partition.partition}",
+                "as leader it makes the other replicas delete theirs",
+            )
+            if _is_alone(partition, facts):
+                then = "no other broker has a replica with them"
+            sentence = f"{name} ends at {start} here, but {known_by} shows records up to offset {end - 1}: {then}"
+            evidence = PremiseEvidence(f"{log_dir}/{name}", f"its log ends at {start}")
+            yield refuted(premise, facts, sentence, evidence, log_dir=log_dir, partition=name)
 
 
 TABLE = (
     Premise(
         LOG_DIRS_THERE, PremiseKind.PRESENCE, "Every log dir of the broker is there.",
         "Each directory in log.dirs exists and is formatted; each registered directory id was found.",
+        "A log dir is missing, or has no readable meta.properties. Without server.properties a registered "
+        "directory id that no log dir has is not seen.",
         "KRaft: the process ends, or starts without the partitions of that log dir.",
+        "Mount the disk. If it is lost, see docs/operations/dead-disk.md.",
         "KafkaRaftServer.initializeLogDirs 3.3 to 4.3.1; LogManager.createAndValidateLogDirs", log_dirs,
     ),
     Premise(
         PARTITIONS_THERE, PremiseKind.PRESENCE, "Every partition assigned to the broker has a directory.",
         "Each assigned partition has a directory in a log dir of the broker.",
+        "A partition without a directory that the broker may lead, or that only it has. Where other brokers may "
+        "have its records: not seen.",
         "The broker makes the partition again, empty; if it leads, the other replicas delete their records.",
+        "Start the others first. Compare the log dirs of all brokers: kcheck elect.",
         "ReplicaManager.applyDelta, LogManager.getOrCreateLog 3.3 to 4.3.1; ReplicaManager.becomeLeaderOrFollower",
         partitions_there, ends_start=False,
     ),
     Premise(
         "P303", PremiseKind.PRESENCE, "Metadata that is not from the broker's own disk is in reach.",
         "--metadata names a controller's log dir or ZooKeeper's data, or another node's copy is given.",
+        "Only the broker's own copy of the metadata, or none: not seen.",
         "Partitions that the broker lost, or that are not its own any more, cannot be seen.",
+        "Name a controller's log dir by --metadata, or accept it: --allow P303.",
         "BrokerMetadataPublisher 3.3 to 4.3.1", metadata_in_reach,
     ),
     Premise(
-        "P304", PremiseKind.PRESENCE, "The first segment of each log is there.",
+        HEADS_THERE, PremiseKind.PRESENCE, "The first segment of each log is there.",
         "After a clean stop the first epoch of a log begins with its first segment, or a checkpoint has its start.",
+        "Epochs that begin below the first segment, and no log start in a checkpoint.",
         "As leader it makes the other replicas delete what is below its log start.",
+        "Restore the first segments, or let another replica lead: kcheck elect.",
         "UnifiedLog.maybeIncrementLogStartOffset, LeaderEpochFileCache.truncateFromStart", heads_there,
         ends_start=False,
+    ),
+    Premise(
+        MIDDLES_THERE, PremiseKind.PRESENCE, "No segment is missing between two others.",
+        "Each segment of a log that is not compacted ends where the next one begins.",
+        "A segment that ends below the next one.",
+        "Consumers that read from it skip the offsets; followers that fetch from it get the same gap.",
+        "Let another replica lead; kcheck repair --against moves the directory aside, and the broker fetches it again.",
+        "LogLoader.loadSegmentFiles, UnifiedLog.read 3.0 to 4.3.1", middles_there, ends_start=False,
+    ),
+    Premise(
+        ENDS_THERE, PremiseKind.PRESENCE, "Each log ends where its broker left it.",
+        "No high watermark, and after a clean stop no recovery point, index or producer snapshot, is above a log end.",
+        "A file of the disk that knows offsets above the log end.",
+        "The start lowers them without a word; as leader it makes the other replicas truncate.",
+        "Let another replica lead: compare them with kcheck elect before this broker starts.",
+        "LogLoader.load, LogManager.loadLog 3.0 to 4.3.1", ends_there, ends_start=False,
     ),
 )  # fmt: skip

@@ -200,7 +200,9 @@ TABLE = (
     Premise(
         "P401", PremiseKind.RIGHTS, "The broker's user may read and write all its files.",
         "The owner of most partition directories may use every file and directory that a start opens.",
+        "A file that the owner of most files may not use. A file of another group is not seen.",
         "AccessDeniedException: the log dir goes offline, and the process ends.",
+        "Run the chown or chmod command of the reason. If the group is right: --allow P401.",
         "FileRecords.open, AbstractIndex, CheckpointFile.write 3.9.2", may_use_all,
     ),
 )  # fmt: skip

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.judged import proven, refuted
-from kcheck.core.premises.limits import TOPIC_LIMITS, refused_numbers, refused_settings
+from kcheck.core.premises.limits import TOPIC, refused_settings, refused_values, setting_rules
 from kcheck.core.premises.premise import Premise, PremiseKind
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 
@@ -34,7 +34,7 @@ def accepted_settings(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
         sentence = f"{refusal.name}={refusal.value}: Kafka {facts.release.name} {refusal.why}"
         yield refuted(premise, facts, sentence, PremiseEvidence(path, f"{refusal.name}={refusal.value}"))
     if not refusals:
-        yield proven(premise, facts, PremiseEvidence(path, "no setting below its limit"))
+        yield proven(premise, facts, PremiseEvidence(path, "the release accepts each setting"))
 
 
 def accepted_topics(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -45,9 +45,10 @@ def accepted_topics(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPrem
     if facts.image is None or facts.roles == {"controller"}:
         return
     refusals: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    rules = setting_rules(TOPIC, facts.release)
     for (kind, name), config in facts.image.configs.items():
         if kind == "topic" and name in facts.image.topics:
-            for refusal in refused_numbers(config, TOPIC_LIMITS, facts.release):
+            for refusal in refused_values(config, rules):
                 refusals.setdefault((refusal.name, refusal.why), []).append((name, refusal.value))
     path = facts.image_path or ""
     for (setting, why), topics in refusals.items():
@@ -55,7 +56,7 @@ def accepted_topics(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPrem
         same = len({value for _, value in topics}) == 1
         more = len(topics) - 1
         names = f"{name} and {more} more topic{'s' * (more > 1)} have" if more else f"{name} has"
-        amount = f"{setting}={value}" if same else f"too small {setting}, {name} {value}"
+        amount = f"{setting}={value}" if same else f"a {setting} that is refused, {name} {value}"
         sentence = (
             f"{names} {amount}; Kafka {facts.release.name} {why}: raise the configuration of the topics while the old"
             " release still runs (kafka-configs.sh --alter --entity-type topics)"
@@ -63,26 +64,32 @@ def accepted_topics(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPrem
         shown = (PremiseEvidence(path, f"{topic} {setting}={number}") for topic, number in topics[:_FIRST_COUNT])
         yield refuted(premise, facts, sentence, *shown)
     if not refusals:
-        yield proven(premise, facts, PremiseEvidence(path, "no topic below a limit"))
+        yield proven(premise, facts, PremiseEvidence(path, "the release accepts the configuration of each topic"))
 
 
 TABLE = (
     Premise(
         "P501", PremiseKind.SETTINGS, "The release knows the mode of the settings.",
         "process.roles is set, or the release still runs with ZooKeeper.",
+        "Settings without process.roles, for 4.0 and later.",
         "The process ends: missing required configuration process.roles.",
+        "Migrate to KRaft in 3.9 first, or start the old release.",
         "AbstractKafkaConfig 4.0 to 4.3.1", known_mode,
     ),
     Premise(
         "P502", PremiseKind.SETTINGS, "The release accepts the settings.",
-        "No setting in server.properties is below the limit of the release, or names a class that it lacks.",
+        "Each setting in server.properties has a value that the release accepts: its type, its range, a class it has.",
+        "A value of another type or beyond the range, or a class that is gone.",
         "The process ends: ConfigException, invalid value.",
-        "AbstractKafkaConfig, KafkaConfig 2.6 to 4.3.1", accepted_settings,
+        "Correct the setting that the reason names.",
+        "KafkaConfig, AbstractKafkaConfig, ConfigDef.parseType 0.10.2 to 4.3.1", accepted_settings,
     ),
     Premise(
         "P503", PremiseKind.SETTINGS, "The release accepts the configurations of the topics.",
-        "No topic in the metadata has a configuration below the limit of the release.",
+        "Each configuration of each topic in the metadata has a value that the release accepts.",
+        "A value in the metadata that it refuses.",
         "The process ends: error starting LogManager, invalid value.",
-        "LogConfig, LogManager.fetchTopicConfigOverrides 2.6 to 4.3.1", accepted_topics,
+        "Change it by kafka-configs.sh while the old release still runs.",
+        "LogConfig, LogManager.fetchTopicConfigOverrides 0.10.2 to 4.3.1", accepted_topics,
     ),
 )  # fmt: skip

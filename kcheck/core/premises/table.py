@@ -1,16 +1,20 @@
 """Every premise, and the judgement of a broker by all of them."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 from kcheck.core.premises import age, identity, metadata, presence, resources, rights, settings
 from kcheck.core.premises.facts import BrokerFacts
+from kcheck.core.premises.metadata import MAJORITY_STARTS
+from kcheck.core.premises.presence import ENDS_THERE, HEADS_THERE, MIDDLES_THERE
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 
 PREMISES = (
     *identity.TABLE, *metadata.TABLE, *presence.TABLE, *rights.TABLE, *resources.TABLE, *settings.TABLE, *age.TABLE,
 )  # fmt: skip
 """In the order of their ids."""
-
+BY_ID = {premise.id: premise for premise in PREMISES}
+NAMED_BY_RULES = frozenset({HEADS_THERE, MIDDLES_THERE, ENDS_THERE})
+"""The premises about logs, which `check` reports by other rules than KC315: KC203, KC222, and KC212 with KC213."""
 
 ENDS_START = frozenset(premise.id for premise in PREMISES if premise.ends_start)
 """The premises without which the broker does not start."""
@@ -36,3 +40,24 @@ def why_offline(judgements: Iterable[JudgedPremise]) -> dict[str, str]:
 def judged(facts: BrokerFacts) -> tuple[JudgedPremise, ...]:
     """Return what the files of a broker show about every premise that applies to it."""
     return tuple(judgement for premise in PREMISES for judgement in premise.judge(premise, facts))
+
+
+def judged_together(
+    facts: Mapping[object, BrokerFacts], aborted: Container[object]
+) -> dict[object, tuple[JudgedPremise, ...]]:
+    """Return what the files show about several brokers; `aborted` are those whose log dirs end their start.
+
+    A controller that does not start is missing in the quorum of the others.
+    """
+    alone = {broker: judged(own) for broker, own in facts.items()}
+    ended = {broker for broker, rows in alone.items() if broker in aborted or why_not_started(rows) is not None}
+    stopped = frozenset(own.broker_id for broker, own in facts.items() if broker in ended and own.broker_id is not None)
+    return {
+        broker: rows if broker in ended else (*rows, *_in_quorum(facts[broker]._replace(stopped=stopped)))
+        for broker, rows in alone.items()
+    }
+
+
+def _in_quorum(facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    premise = BY_ID[MAJORITY_STARTS]
+    return premise.judge(premise, facts)

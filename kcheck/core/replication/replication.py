@@ -52,8 +52,12 @@ def fetched(remote: Remote, offset: int, *, leader_end: int, now: int, broker_ep
 
 
 def reset(*, in_sync: bool, again: bool, leader_end: int, now: int, release: Release) -> Remote:
-    """Return what a leader knows about a follower when it is elected, or elected again (Replica.resetReplicaState)."""
-    forgets = release.election_forgets_fetches and not (again and in_sync)
+    """Return what a leader knows about a follower when it is elected, or elected again.
+
+    Replica.resetReplicaState; up to 3.2 Partition.makeLeader, which has Replica.updateFetchState (up to 2.3
+    updateLogReadResult) take an unknown fetch for the last one if the broker did not lead before.
+    """
+    forgets = not again or (release.reelection_forgets_fetches and not in_sync)
     return Remote(
         caught_up_at=now if in_sync else NEVER,
         leader_end_at_fetch=leader_end,

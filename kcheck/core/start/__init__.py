@@ -16,6 +16,7 @@ verdicts, and reasons against the start. `startup` acts the steps out on files, 
 - `cordoned`: Does a log dir get new replicas?
 - `predictions`: Which values describe the next start?
 - `verdicts`: What happens to a log dir, and how severe is it?
+- `unserved`: Which records are in directories that a broker does not serve?
 - `claims`: Does the broker do what a finding claims?
 - `preflight`: May the broker start?
 """

@@ -165,7 +165,7 @@ class PartitionPrediction(NamedTuple):
     promoted: bool = False
     """Whether it is a future log that replaces the current one."""
     whole: LostRecords | None = None
-    """All records of a future log, which is emptied if the broker has no current log; None if it has none."""
+    """All records of a directory that no broker serves: -future, -stray or -delete; None if it has none."""
     unproven: LostRecords | None = None
     """Bytes that the start removes and that no header, segment or high watermark shows to be of a record."""
 

@@ -1,15 +1,11 @@
 """Whether a broker may start: what its next start loses, fails to load or no longer serves, reason by reason."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from enum import StrEnum
-from typing import NamedTuple
 
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Outcome
-from kcheck.core.start.strays import registers_cleanly
 from kcheck.core.start.verdicts import is_set_aside
-from kcheck.model.cluster import ClusterImage
-from kcheck.model.names import TopicPartition
 
 
 class ReasonKind(StrEnum):
@@ -24,22 +20,13 @@ class ReasonKind(StrEnum):
     STRAY = "stray"
     """The broker stops serving a partition: it sets the directory aside, or deletes it."""
     ELR = "elr"
-    """The controller removes the broker from the ELR of partitions: its last shutdown was not clean."""
+    """The controller removes the broker from the ELR of partitions that then have no leader: its stop was not clean."""
     UNKNOWN = "unknown"
     """kcheck cannot say what the start does."""
 
 
 ALLOWED = (ReasonKind.LOSS, ReasonKind.STRAY, ReasonKind.ELR, ReasonKind.OFFLINE)
 """What a user may decide to accept."""
-
-
-class ElrExit(NamedTuple):
-    """The partitions whose ELR a broker leaves."""
-
-    partitions: tuple[TopicPartition, ...]
-    """The partitions."""
-    alone: int
-    """How many of them have no replica in sync then."""
 
 
 _OF_LOG_DIR = {
@@ -54,6 +41,8 @@ def reasons_against(start: LogDirPrediction) -> Iterator[tuple[ReasonKind, Parti
     kind = ReasonKind.UNKNOWN if start.unread else _OF_LOG_DIR.get(start.outcome)
     if kind is not None:
         yield kind, None
+    if kind is ReasonKind.ABORT:
+        return  # A broker that does not start loads nothing.
     for partition in start.partitions:
         if partition.outcome is Outcome.UNKNOWN:
             yield ReasonKind.UNKNOWN, partition
@@ -61,20 +50,3 @@ def reasons_against(start: LogDirPrediction) -> Iterator[tuple[ReasonKind, Parti
             yield ReasonKind.LOSS, partition
         if is_set_aside(partition):
             yield ReasonKind.STRAY, partition
-
-
-def elr_exit(image: ClusterImage, broker_id: int | None, starts: Iterable[LogDirPrediction]) -> ElrExit | None:
-    """Return the ELRs that the broker leaves, if it registers as after an unclean shutdown (4.0 to 4.3.1).
-
-    The markers of all log dirs decide (ReplicationControlManager.handleBrokerShutdown).
-    """
-    broker = None if broker_id is None else image.brokers.get(broker_id)
-    members = [part for part in image.partitions() if broker_id in part[2].elr]
-    if broker is None or not members or all(_is_of_epoch(start, broker.epoch) for start in starts):
-        return None
-    alone = sum(1 for _, _, partition in members if not partition.isr and partition.elr == (broker_id,))
-    return ElrExit(tuple(TopicPartition(topic.name, number) for topic, number, _ in members), alone)
-
-
-def _is_of_epoch(start: LogDirPrediction, epoch: int | None) -> bool:
-    return registers_cleanly(clean=start.clean, shutdown_epoch=start.shutdown_epoch, broker_epoch=epoch)

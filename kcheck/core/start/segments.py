@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Container
 
+from kcheck.core.start.predictions import LoadedLog
 from kcheck.model.entries import EpochEntries, Offset
 from kcheck.model.java import INT_MAX, wrapped
 from kcheck.model.names import FileKind
@@ -42,13 +43,25 @@ def lost_head(
 ) -> tuple[Offset, Offset] | None:
     """Return the offsets `[start, end)` of segments that somebody removed from the start of a log; None if nobody did.
 
-    Kafka moves the first epoch to the log start when it removes segments (LeaderEpochFileCache.truncateFromStart), and
-    a clean stop writes that to disk. Where it raised the log start by itself, a checkpoint has it.
+    When Kafka removes segments, it moves the first epoch to the log start at once (0.11 to 4.3.1:
+    LeaderEpochFileCache.truncateFromStart). Where it raised the log start by itself, a checkpoint has it. Without its
+    log dir (`clean` is None) that is not known.
     """
-    if not clean or tiered or checkpoint is not None or first_segment is None or not epochs:
+    if clean is None or tiered or checkpoint is not None or first_segment is None or not epochs:
         return None
     start = Offset(max(0, epochs[0].start_offset))
     return (start, first_segment) if start < first_segment else None
+
+
+def lost_head_of_log(
+    log: LoadedLog, checkpoint: Offset | None, epochs: EpochEntries | None, *, clean: bool | None
+) -> tuple[Offset, Offset] | None:
+    """Return the same of a log that a start loads; `checkpoint` is its log start in the checkpoint.
+
+    `epochs` are those on disk, where the start changes them: up to 2.8 it raises the first one to the first segment.
+    """
+    first, tiered = Offset(log.bases[0]), log.log_start_offset < log.bases[0]
+    return lost_head(checkpoint, first, log.leader_epochs if epochs is None else epochs, clean=clean, tiered=tiered)
 
 
 def lost_head_of(view: PartitionView, release: Release) -> tuple[Offset, Offset] | None:

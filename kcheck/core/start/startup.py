@@ -25,7 +25,7 @@ class Outcome(StrEnum):
     LOST = "lost"
     """The broker loads it without some of the records in its files."""
     STRAY = "stray"
-    """The broker loads it and then renames it to -stray; no client can read it."""
+    """The broker loads it and nobody serves it; with KRaft it renames it to -stray."""
     DELETED = "deleted"
     """The broker deletes it soon after the start."""
     OFFLINE = "offline"
@@ -66,6 +66,10 @@ class Settings(NamedTuple):
     """remote.log.storage.system.enable; None if not given."""
     index_size_said: bool = False
     """Whether segment.index.bytes holds for every topic, even if the indexes of a log suggest another size."""
+    delete_delay_ms: int | None = None
+    """log.segment.delete.delay.ms: how long a broker keeps -delete directories after its start; None if not given."""
+    index_interval_said: bool = False
+    """Whether index.interval.bytes holds for every topic, even if the entries of an index are closer together."""
 
 
 REMOTE_STORAGE = "remote.log.storage.system.enable"
@@ -78,8 +82,12 @@ _SIZES = {
     "segment.bytes": "segment_bytes",
     "log.segment.bytes": "segment_bytes",
 }
+_DELETE_DELAY, DELETE_DELAY_MS = "log.segment.delete.delay.ms", 60_000
+"""How long a broker keeps -delete directories after its start (LogManager.deleteLogs 1.0 to 4.3.1), and its default."""
 INDEX_SIZE = frozenset(name for name, field in _SIZES.items() if field == "segment_index_bytes")
 """The names of segment.index.bytes for a topic and for a broker."""
+INDEX_INTERVAL = frozenset(name for name, field in _SIZES.items() if field == "index_interval_bytes")
+"""The names of index.interval.bytes for a topic and for a broker."""
 _FLAGS = {
     "preallocate": "preallocate",
     "log.preallocate": "preallocate",
@@ -96,10 +104,11 @@ def settings(config: Mapping[str, str], release: Release) -> Settings:
     `process.roles` means KRaft, `zookeeper.connect` means ZooKeeper; kcheck's own `mode` (kraft, zk) overrides both.
     """
     flags = {_FLAGS[name]: value.strip().lower() == "true" for name, value in config.items() if name in _FLAGS}
-    if "log.dirs" in config or "log.dir" in config:
-        flags = {"remote_storage": False, **flags}  # A complete server.properties: what it omits has its default.
+    delay = java_long(config.get(_DELETE_DELAY, "").strip())
+    if "log.dirs" in config or "log.dir" in config:  # A complete server.properties: what it omits has its default.
+        flags, delay = {"remote_storage": False, **flags}, DELETE_DELAY_MS if delay is None else delay
     sizes = {_SIZES[name]: _size(name, value) for name, value in config.items() if name in _SIZES}
-    return Settings(_mode(config, release), **sizes)._replace(**flags)  # type: ignore[arg-type]  # by their tables
+    return Settings(_mode(config, release), **sizes, delete_delay_ms=delay)._replace(**flags)  # type: ignore[arg-type]  # by their tables
 
 
 def _size(name: str, value: str) -> int:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from kcheck.core.cluster.copies import MetadataCopy
 from kcheck.core.cluster.quorum import quorum
 from kcheck.core.start.startup import Outcome
-from kcheck.core.start.topic_settings import is_compacted
+from kcheck.core.start.topic_settings import expires, is_compacted
 from kcheck.model.cluster import (
     FROM_SNAPSHOT,
     ClusterImage,
@@ -20,6 +20,7 @@ from kcheck.model.cluster import (
     StrayDoubt,
     is_reserved,
 )
+from kcheck.model.names import DirectoryState
 from kcheck.model.release import Release
 from kcheck.model.views import LogDirView, PartitionView
 
@@ -121,13 +122,22 @@ def stray_detector(
     return StrayDetector(standing.newest, broker_id, own, directory_id, standing.committed_to, keeps_strays)
 
 
+def is_promoted(view: PartitionView, release: Release) -> bool:
+    """Whether a start puts a -future directory in the place of the current one, by the metadata at hand."""
+    replica = view.in_cluster
+    if replica is None or not replica.is_certain or not release.promotes_future_logs:
+        return False
+    return replica.directory_id is not None and replica.directory_id == replica.own_directory_id
+
+
 def replica_in_cluster(detector: StrayDetector, view: PartitionView, log_dir: LogDirView) -> ReplicaInCluster | None:
-    """Return what the metadata say of a replica; None for a directory that is none, and for one of another mode.
+    """Return what the metadata say of a replica; None for the metadata log, a -delete directory, and in another mode.
 
     Also None where the broker looks for no strays, and while it runs: its files may be newer than the metadata that
     were read before.
     """
-    if not view.is_replica or not detector.of_kraft or detector.keeps_strays or log_dir.locked_by is not None:
+    is_none = view.is_metadata_log or view.state is DirectoryState.DELETED
+    if is_none or not detector.of_kraft or detector.keeps_strays or log_dir.locked_by is not None:
         return None
     image, broker_id = detector.copy.image, detector.broker_id
     named = image.topics.get(view.topic)
@@ -140,9 +150,10 @@ def replica_in_cluster(detector: StrayDetector, view: PartitionView, log_dir: Lo
         end=detector.copy.end,
         topic_id=None if named is None else named.topic_id,
         registration=registration,
-        stray=None if view.topic_id is None else detector.stray(view.topic_id, view.partition),
+        stray=None if view.topic_id is None or not view.is_replica else detector.stray(view.topic_id, view.partition),
         is_certain=detector.sees_copy,
         compacted=is_compacted(image, view.topic),
+        expires=expires(image, view.topic),
         directory_id=None if assigned is None or is_reserved(assigned) else assigned,
         own_directory_id=detector.directory_id,
         broker_epoch=None if broker is None else broker.epoch,

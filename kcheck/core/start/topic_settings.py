@@ -1,7 +1,7 @@
 """What the configurations in the metadata say of a topic's logs: UnifiedLog.isRemoteLogEnabled 3.6 to 4.3.1."""
 
 from kcheck.core.start.segments import is_tiered, log_start_offset
-from kcheck.model.cluster import ClusterImage
+from kcheck.model.cluster import RETENTION_MS, ClusterImage
 from kcheck.model.names import COMPACTED
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
@@ -11,6 +11,14 @@ def is_compacted(image: ClusterImage, topic: str) -> bool:
     """Whether the cleaner compacts a topic, as far as its own configuration says."""
     policies = image.configs.get(("topic", topic), {}).get("cleanup.policy", "").split(",")
     return topic in COMPACTED or any(policy.strip() == "compact" for policy in policies)
+
+
+def expires(image: ClusterImage, topic: str) -> bool:
+    """Whether retention by time deletes segments of a topic, as far as its own configuration says."""
+    config = image.configs.get(("topic", topic), {})
+    default = "compact" if topic in COMPACTED else "delete"
+    policies = [policy.strip() for policy in config.get("cleanup.policy", default).split(",")]
+    return "delete" in policies and config.get(RETENTION_MS, "").strip() != "-1"
 
 
 def has_remote_storage(image: ClusterImage, topic: str) -> bool | None:

@@ -28,8 +28,9 @@ def log_dir_severity(start: LogDirPrediction) -> Severity:
 
 
 def _severity(partition: PartitionPrediction) -> Severity:
-    is_unknown = _is_unknown_replica(partition.outcome, partition.dir)
-    return SEVERITIES[Outcome.STRAY if is_unknown else partition.outcome]
+    if _is_unknown_replica(partition.outcome, partition.dir) or partition.lost is not None:
+        return max(SEVERITIES[Outcome.LOST], SEVERITIES[partition.outcome], key=lambda severity: severity.rank)
+    return SEVERITIES[partition.outcome]
 
 
 def _is_unknown_replica(outcome: str, name: str) -> bool:

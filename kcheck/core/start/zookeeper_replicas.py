@@ -1,13 +1,49 @@
 """What the metadata in ZooKeeper say of a replica on disk: KafkaController, ReplicaManager 0.8.2 to 3.9.
 
 A controller tells a broker which replicas it has. A directory that no request names is loaded, and stays as it is: only
-a KRaft broker, or one that migrates, looks for strays.
+a KRaft broker, or one that migrates, looks for strays. Nor is one served whose topic id is not that of the request
+(Partition.topicId, ReplicaManager.becomeLeaderOrFollower 3.0 to 3.9: InconsistentTopicIdException).
 """
 
-from kcheck.core.start.topic_settings import is_compacted
+from typing import NamedTuple
+
+from kcheck.core.start.topic_settings import expires, is_compacted
 from kcheck.model.cluster import ReplicaInCluster, Stray, StrayCause, StrayDoubt
 from kcheck.model.views import LogDirView, PartitionView
 from kcheck.model.zookeeper_metadata import ZookeeperCopy
+
+
+class ZookeeperReplicas(NamedTuple):
+    """Finds the replicas on a broker that nobody serves, by the metadata in ZooKeeper."""
+
+    copy: ZookeeperCopy
+    """The metadata."""
+    broker_id: int | None
+    """The broker; None where it is not known."""
+    compares_topic_ids: bool
+    """Whether the broker's release refuses a replica with another topic id."""
+
+    def unserved(self, topic: str, partition: int, topic_id: str | None) -> Stray | None:
+        """Return why nobody serves a replica; None if it leads or follows, or if the metadata do not tell."""
+        known = self.copy.metadata.image.topics.get(topic)
+        if known is not None and known.deleting:
+            return None
+        if known is not None and self.compares_topic_ids and _differ(topic_id, known.topic_id):
+            return Stray(StrayCause.TOPIC, topic_id, doubt=_doubt(self.copy))
+        return unplaced(self.copy, topic, partition, self.broker_id)
+
+
+def zookeeper_replicas(
+    copy: ZookeeperCopy, log_dir: LogDirView, *, compares_topic_ids: bool
+) -> ZookeeperReplicas | None:
+    """Return what finds the replicas of a log dir that nobody serves; None if the metadata are not about them.
+
+    None during a migration to KRaft, for another cluster, and while the broker runs: its files may be newer.
+    """
+    is_other = _differ(copy.metadata.cluster_id, log_dir.cluster_id)
+    if is_other or copy.metadata.migration is not None or log_dir.locked_by is not None:
+        return None
+    return ZookeeperReplicas(copy, log_dir.where.broker_id, compares_topic_ids)
 
 
 def replica_in_zookeeper(copy: ZookeeperCopy, view: PartitionView, log_dir: LogDirView) -> ReplicaInCluster | None:
@@ -15,33 +51,40 @@ def replica_in_zookeeper(copy: ZookeeperCopy, view: PartitionView, log_dir: LogD
 
     Also None during a migration to KRaft, for another cluster, and while the broker runs: its files may be newer.
     """
-    cluster_id = copy.metadata.cluster_id
-    is_other = None not in (cluster_id, log_dir.cluster_id) and cluster_id != log_dir.cluster_id
-    if not view.is_replica or is_other or copy.metadata.migration is not None or log_dir.locked_by is not None:
+    if not view.is_replica or zookeeper_replicas(copy, log_dir, compares_topic_ids=True) is None:
         return None
     topic = copy.metadata.image.topics.get(view.topic)
     topic_id = None if topic is None else topic.topic_id
-    differs = None not in (topic_id, view.topic_id) and topic_id != view.topic_id
+    differs = _differ(topic_id, view.topic_id)
     return ReplicaInCluster(
         source=copy.path,
         topic_id=topic_id,
         registration=None if topic is None or differs else topic.partitions.get(view.partition),
-        stray=_unplaced(copy, view),
+        stray=unplaced(copy, view.topic, view.partition, view.where.broker_id),
         is_certain=copy.is_only,
         of_zookeeper=True,
         compacted=is_compacted(copy.metadata.image, view.topic),
+        expires=expires(copy.metadata.image, view.topic),
     )
 
 
-def _unplaced(copy: ZookeeperCopy, view: PartitionView) -> Stray | None:
+def unplaced(copy: ZookeeperCopy, topic: str, partition: int, broker_id: int | None) -> Stray | None:
     """Return why the cluster has no such replica on the broker; None if it has, or if the copy does not tell."""
-    topic, broker_id = copy.metadata.image.topics.get(view.topic), view.where.broker_id
-    doubt = None if copy.is_only else StrayDoubt.OLDER
-    if topic is None:
+    known, doubt = copy.metadata.image.topics.get(topic), _doubt(copy)
+    if known is None:
         return Stray(StrayCause.TOPIC, None, doubt=doubt) if copy.names_all else None
-    registration = topic.partitions.get(view.partition)
+    registration = known.partitions.get(partition)
     if registration is None:
-        return Stray(StrayCause.PARTITION, view.partition, doubt=doubt) if copy.names_all else None
-    if broker_id is None or topic.deleting or broker_id in registration.replicas:
+        return Stray(StrayCause.PARTITION, partition, doubt=doubt) if copy.names_all else None
+    if broker_id is None or known.deleting or broker_id in registration.replicas:
         return None
     return Stray(StrayCause.REPLICA, broker_id, doubt=doubt)
+
+
+def _doubt(copy: ZookeeperCopy) -> StrayDoubt | None:
+    return None if copy.is_only else StrayDoubt.OLDER
+
+
+def _differ(one: str | None, other: str | None) -> bool:
+    """Whether two ids are known and not the same."""
+    return None not in (one, other) and one != other

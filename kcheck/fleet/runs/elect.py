@@ -21,7 +21,7 @@ from kcheck.core.election.plans import (
     lean,
     order_of_starts,
 )
-from kcheck.core.election.scenarios import Scenario, scenarios
+from kcheck.core.election.scenarios import Scenario, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.replication.leader_costs import NOT_KNOWN
 from kcheck.core.replication.truncation_plans import Refetched, TruncationPlan
@@ -313,8 +313,9 @@ def concluded(
     run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Elections, out: str | None = None
 ) -> RunElection:
     """Return the answer: the order of starts, what each way to go on costs, and the worst partitions."""
-    elections, shown = sorted(chosen.lean, key=itemgetter(0, 1)), chosen.shown
+    elections, shown = tuple(sorted(chosen.lean, key=itemgetter(0, 1))), chosen.shown
     order = order_of_starts(elections, here.starts)
+    elections, shown = (planned(rows, here.starts, order.brokers, here.release) for rows in (elections, shown))
     return RunElection(
         run=run,
         cluster=cluster,

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from kcheck.core.releases.releases import release as release_of
@@ -192,6 +192,10 @@ def _parquet(path: str) -> Iterator[Mapping[str, object]]:
         raise UsageError(f"{path}: {error}") from error
 
 
-def _columns(path: str, names: Iterable[str]) -> None:
+def _columns(path: str, names: Sequence[str]) -> None:
+    optional = "columns cluster, broker and kafka are optional"
     if "log_dir" not in names:
-        raise UsageError(f"{path} has no column log_dir; columns cluster, broker and kafka are optional")
+        raise UsageError(f"{path} has no column log_dir; {optional}")
+    unknown = [name for name in names if name not in _COLUMNS]
+    if unknown:  # A misspelt name would leave each broker without its release.
+        raise UsageError(f"{path}: {unknown[0]!r} is not one of the columns {', '.join(_COLUMNS)}")

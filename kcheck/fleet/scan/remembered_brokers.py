@@ -16,6 +16,7 @@ from kcheck.disk.output import have_same, replacing
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
 from kcheck.fleet.scan.identify import Identified, ScanOptions
+from kcheck.fleet.scan.premises import settings_of
 from kcheck.fleet.scan.remembered import how_text, read_rows, writer_of
 from kcheck.model.names import REMOTE_INDEX_CACHE
 from kcheck.model.report import Column
@@ -31,6 +32,7 @@ def broker_signature(log_dirs_seen: Sequence[tuple[Identified, Sequence[bytes]]]
     if how.memory is None:
         return None
     digest = hashlib.sha256(how_text(str(how.depth), how.release, how.wanted).encode())
+    digest.update(settings_of(log_dir for log_dir, _ in log_dirs_seen).encode(errors="surrogateescape"))
     for log_dir, seen in log_dirs_seen:
         top, directories = _top(log_dir.path), _signatures(seen)
         if top is None or directories is None:

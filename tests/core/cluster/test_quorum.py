@@ -3,7 +3,7 @@
 import pytest
 
 from kcheck.core.cluster.copies import MetadataCopy, RaftEpoch
-from kcheck.core.cluster.quorum import committed_to, kept_to, quorum
+from kcheck.core.cluster.quorum import committed_to, kept_to, quorum, started_together
 from kcheck.model.cluster import ClusterImage, QuorumState
 
 VOTERS = frozenset({1, 2, 3})
@@ -65,6 +65,24 @@ def test_a_single_voter_has_committed_all_that_it_holds() -> None:
 def test_who_can_win_an_election(copies: tuple[MetadataCopy, ...], expected: list[bool | None]) -> None:
     """Whose log a majority of the voters is not ahead of; those whose copies are not here may be."""
     assert expected == [standing.can_win for standing in quorum(copies).copies]
+
+
+@pytest.mark.parametrize(
+    ("copies", "order", "together"),
+    [
+        ((copy(1, 30), copy(2, 30), copy(3, 20)), (3, 1, 2), (1, 2)),
+        ((copy(1, 30), copy(2, 20), copy(3, 20)), (2, 3, 1), (2, 1)),
+        ((copy(1, 30),), (1, 4, 2), (1, 2)),
+        ((copy(1, 30),), (1, 4), ()),  # Another controller has to run first.
+        ((copy(1, 30, voters=frozenset({1})),), (1, 2), ()),
+        ((copy(100, 30, voters=frozenset({100})),), (1, 2, 3), ()),
+    ],
+)
+def test_which_nodes_start_together(
+    copies: tuple[MetadataCopy, ...], order: tuple[int, ...], together: tuple[int, ...]
+) -> None:
+    """A majority of the controllers, with one that can win."""
+    assert started_together(quorum(copies), order) == together
 
 
 def test_the_newest_copy_and_its_voters_count() -> None:

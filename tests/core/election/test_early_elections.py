@@ -41,6 +41,13 @@ def test_before_whose_start_the_tool_elects(
     assert [*displaced([row], order, starts, release("2.3"))] == [Displaced(row, 3, None)]
 
 
+def test_nobody_elects_between_starts_at_once() -> None:
+    """The tool is asked before the first start that comes alone."""
+    row = contested()
+    assert [*displaced([row], (2, 1, 3), STARTS, release("4.3"), at_once=2)] == [Displaced(row, 3, 3)]
+    assert [*displaced([row], (1, 2, 3), STARTS, release("4.3"), at_once=3)] == [Displaced(row, 3, None)]
+
+
 def test_where_nothing_is_saved() -> None:
     """Another leader that loses as much, nobody at all, or the best one itself."""
     equal = contested()

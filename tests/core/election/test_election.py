@@ -6,12 +6,13 @@ from kcheck.core.election.election import (
     BrokerStart,
     Elected,
     ElectionRules,
+    Seat,
     Seats,
     after_fencing,
     allows_unclean,
     controllers_otherwise,
     elect,
-    election_kind,
+    election_seat,
     fencing_order,
     first_leader,
     keeps_eligible_leader_replicas,
@@ -43,15 +44,15 @@ def stopped(*numbers: int, clean: bool = False) -> list[BrokerStart]:
 
 def test_the_first_replica_in_sync_leads() -> None:
     """The order of the assignment decides among those in sync; without an ISR, those in the ELR."""
-    assert elect(Seats((3, 1, 2), (1, 2)), {1, 2, 3}, KRAFT) == Elected(1, CLEAN)
-    assert elect(Seats((3, 1, 2), (), (2, 1)), {1, 2, 3}, ELR) == Elected(1, CLEAN)
+    assert elect(Seats((3, 1, 2), (1, 2)), {1, 2, 3}, KRAFT) == Elected(1, Seat.ISR)
+    assert elect(Seats((3, 1, 2), (), (2, 1)), {1, 2, 3}, ELR) == Elected(1, Seat.ELR)
     assert elect(Seats((3, 1, 2), (1,), (2,)), {2, 3}, ELR) is None
 
 
 def test_the_last_known_leader_needs_no_permission() -> None:
     """Only where ISR and ELR are empty, and it is the only one that is named (canElectLastKnownLeader)."""
     seats = Seats((1, 2, 3), (), (), (2,))
-    assert elect(seats, {1, 2}, ELR) == Elected(2, UNCLEAN_KIND)
+    assert elect(seats, {1, 2}, ELR) == Elected(2, Seat.LAST_KNOWN)
     assert elect(seats, {1}, ELR) is None
     assert elect(seats, {1, 2}, KRAFT) is None
     assert elect(seats._replace(last_known=(2, 3)), {1, 2}, ELR) is None
@@ -61,7 +62,7 @@ def test_the_last_known_leader_needs_no_permission() -> None:
 def test_an_unclean_election_takes_the_first_replica() -> None:
     """No release looks at the length of a log."""
     seats, rules = Seats((3, 1, 2), (1,)), KRAFT._replace(unclean=True)
-    assert elect(seats, {2, 3}, rules) == Elected(3, UNCLEAN_KIND)
+    assert elect(seats, {2, 3}, rules) == Elected(3, Seat.NONE)
     assert elect(seats, {2, 3}, KRAFT) is None
     assert elect(seats, (), rules) is None
 
@@ -112,39 +113,41 @@ def test_an_elr_member_is_elected_into_the_isr() -> None:
 def test_the_first_broker_that_may_lead_does() -> None:
     """The others wait; a replica that cannot lead counts as absent."""
     seats = Seats((1, 2, 3), (3,))
-    assert first_leader(seats, stopped(1, 2, 3), {1, 2, 3}, KRAFT) == Elected(3, CLEAN)
+    assert first_leader(seats, stopped(1, 2, 3), {1, 2, 3}, KRAFT) == Elected(3, Seat.ISR)
     assert first_leader(seats, stopped(1, 2, 3), {1, 2}, KRAFT) is None
     uncleanly = KRAFT._replace(unclean=True)
-    assert first_leader(seats, stopped(1, 2, 3), {2, 3}, uncleanly) == Elected(2, UNCLEAN_KIND)
+    assert first_leader(seats, stopped(1, 2, 3), {2, 3}, uncleanly) == Elected(2, Seat.NONE)
     killed = Seats((1, 2, 3), (), (1,), (1,))
-    assert first_leader(killed, stopped(2, 1), {1, 2}, ELR) == Elected(1, UNCLEAN_KIND)
-    assert first_leader(killed, stopped(2, 1, clean=True), {1, 2}, ELR) == Elected(1, CLEAN)
+    assert first_leader(killed, stopped(2, 1), {1, 2}, ELR) == Elected(1, Seat.LAST_KNOWN)
+    assert first_leader(killed, stopped(2, 1, clean=True), {1, 2}, ELR) == Elected(1, Seat.ELR)
 
 
 def test_up_to_3_9_the_first_to_register_is_not_fenced() -> None:
     """The others are, as real controllers of 3.3.2, 3.6.2 and 3.9.2 did after a whole cluster had lost power."""
     seats, rules = Seats((1, 2, 3), (1, 2, 3), leader=1), KRAFT._replace(unfenced=(1, 2, 3))
     for number in (1, 2, 3):
-        assert first_leader(seats, stopped(number), {1, 2, 3}, rules) == Elected(number, CLEAN)
-    assert leader_of_all(seats, stopped(3, 2), {2, 3}, rules) == Elected(2, CLEAN)
+        assert first_leader(seats, stopped(number), {1, 2, 3}, rules) == Elected(number, Seat.ISR)
+    assert leader_of_all(seats, stopped(3, 2), {2, 3}, rules) == Elected(2, Seat.ISR)
     alone = KRAFT._replace(unfenced=(1,))
-    assert first_leader(Seats((1,), (1,), leader=1), stopped(1), {1}, alone) == Elected(1, CLEAN)
+    assert first_leader(Seats((1,), (1,), leader=1), stopped(1), {1}, alone) == Elected(1, Seat.ISR)
 
 
 def test_all_together() -> None:
     """The assignment decides once all are there; ZooKeeper's controller takes the first in sync as it was."""
     seats = Seats((2, 1, 3), (3, 1))
-    assert leader_of_all(seats, stopped(1, 2, 3), {1, 2, 3}, ZOOKEEPER) == Elected(1, CLEAN)
-    assert leader_of_all(seats, stopped(1, 3, 9), {3}, ZOOKEEPER) == Elected(3, CLEAN)
+    assert leader_of_all(seats, stopped(1, 2, 3), {1, 2, 3}, ZOOKEEPER) == Elected(1, Seat.ISR)
+    assert leader_of_all(seats, stopped(1, 3, 9), {3}, ZOOKEEPER) == Elected(3, Seat.ISR)
     assert leader_of_all(seats, stopped(2), {2}, ZOOKEEPER) is None
-    assert leader_of_all(seats, stopped(2), {2}, ZOOKEEPER._replace(unclean=True)) == Elected(2, UNCLEAN_KIND)
+    assert leader_of_all(seats, stopped(2), {2}, ZOOKEEPER._replace(unclean=True)) == Elected(2, Seat.NONE)
 
 
 def test_the_kind_of_an_election() -> None:
     """A replica that nobody can elect without permission is an unclean candidate."""
-    assert election_kind(BrokerStart(1, clean=True), Seats((1, 2), (1,)), KRAFT) is CLEAN
-    assert election_kind(BrokerStart(2, clean=True), Seats((1, 2), (1,)), KRAFT) is UNCLEAN_KIND
-    assert election_kind(BrokerStart(3, clean=True), Seats((1, 2), (1,)), KRAFT._replace(kraft=False)) is UNCLEAN_KIND
+    assert election_seat(BrokerStart(1, clean=True), Seats((1, 2), (1,)), KRAFT).kind is CLEAN
+    assert election_seat(BrokerStart(2, clean=True), Seats((1, 2), (1,)), KRAFT).kind is UNCLEAN_KIND
+    assert (
+        election_seat(BrokerStart(3, clean=True), Seats((1, 2), (1,)), KRAFT._replace(kraft=False)).kind is UNCLEAN_KIND
+    )
 
 
 def image(**configs: str) -> ClusterImage:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kcheck.core.election.election import BrokerStart, ElectionRules, Seats
+from kcheck.core.election.election import BrokerStart, ElectionRules, Seat, Seats
 from kcheck.core.election.plans import (
     Candidate,
     CopyState,
@@ -11,14 +11,15 @@ from kcheck.core.election.plans import (
     decided,
     harm,
     is_at_stake,
-    is_clean,
     is_safe,
     lean,
     lost_ranges,
     order_of_starts,
+    seat_of,
 )
-from kcheck.core.election.scenarios import Scenario, after_order, scenarios
+from kcheck.core.election.scenarios import Scenario, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
+from kcheck.core.releases.releases import release
 from kcheck.core.replication.leader_costs import Amounts, total
 from kcheck.core.replication.truncation_plans import FollowerPlan, Refetched, TruncatedRecords, TruncationPlan
 from kcheck.model.cluster import PartitionRegistration
@@ -31,7 +32,7 @@ STARTS = {number: BrokerStart(number, clean=False) for number in (1, 2, 3)}
 def candidate(broker_id: int, lost: Amounts | None = NOTHING, **how: Any) -> Candidate:
     """Return a replica that loses so much for others if it leads."""
     return Candidate(
-        broker_id=broker_id, state=CopyState.CURRENT, dir="t-0", clean=None, problem=None, log_end_offset=Offset(9),
+        broker_id=broker_id, state=CopyState.CURRENT, dir="t-0", seat=None, problem=None, log_end_offset=Offset(9),
         log_start_offset=Offset(0), lost=lost, refetch=Refetched(0, 0),
     )._replace(**how)  # fmt: skip
 
@@ -90,10 +91,12 @@ def test_whom_kafka_elects() -> None:
     assert decided(gap, STARTS, complete=True).best == 1
 
 
-def test_who_is_a_clean_candidate() -> None:
-    """One in sync; it is not known without metadata."""
-    assert [is_clean(ISR_LOSES, start) for start in STARTS.values()] == [True, False, False]
-    assert is_clean(election(candidate(1), isr=None), STARTS[1]) is None
+def test_the_place_of_a_candidate() -> None:
+    """One in sync is a clean candidate; it is not known without metadata."""
+    seats = [seat_of(ISR_LOSES, start) for start in STARTS.values()]
+    assert seats == [Seat.ISR, Seat.NONE, Seat.NONE]
+    assert [candidate(1, seat=seat).clean for seat in (*seats[:2], None)] == [True, False, None]
+    assert seat_of(election(candidate(1), isr=None), STARTS[1]) is None
 
 
 def test_sums() -> None:
@@ -106,8 +109,10 @@ def test_sums() -> None:
 def test_the_scenarios() -> None:
     """Start all, the best, unclean elections on; then each broker first, which leads all that it has."""
     alone = election(candidate(3), isr=(9,))
-    assert scenarios([ISR_LOSES, alone], STARTS, (1, 2, 3)) == (
+    rows = planned([ISR_LOSES, alone._replace(partition=1)], STARTS, (1, 2, 3), release("4.3"))
+    assert scenarios(rows, STARTS, (1, 2, 3)) == (
         Scenario("start-all", Amounts(5, 2, 50), 1),
+        Scenario("plan", Amounts(5, 2, 50), 0),
         Scenario("best", NOTHING, 0),
         Scenario("kafka-unclean", Amounts(5, 2, 50), 0),
         Scenario("broker-1-first", Amounts(5, 2, 50), 1),
@@ -121,10 +126,11 @@ def test_scenarios_without_metadata() -> None:
     without = election(candidate(1, Amounts(5, 2, 50)), candidate(2), isr=None)
     rows = {row.name: row for row in scenarios([without], STARTS, (2, 1, 3))}
     assert rows["start-all"] == Scenario("start-all", UNKNOWN, None)
+    assert rows["plan"] == Scenario("plan", UNKNOWN, None)
     assert rows["best"] == Scenario("best", NOTHING, 0)
     assert rows["broker-3-first"] == Scenario("broker-3-first", NOTHING, 0)
     nobody = election(candidate(1, problem="damaged"), isr=None)
-    assert after_order([without, nobody], STARTS, (1, 2)) == Scenario("start-order", Amounts(5, 2, 50), 1)
+    assert planned([nobody], STARTS, (1, 2), release("4.3")) == (nobody,)
 
 
 def test_the_order_of_starts() -> None:

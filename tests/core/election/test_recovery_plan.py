@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from kcheck.core.election.course import Later, LaterLeader
 from kcheck.core.election.early_elections import Displaced
 from kcheck.core.election.election import Seats
 from kcheck.core.election.plans import Candidate, CopyState, PartitionElection
@@ -101,6 +102,14 @@ def test_what_is_expected() -> None:
             ),
         ),
     )  # fmt: skip
+
+
+def test_the_course_of_the_plan_is_expected() -> None:
+    """The leader that the steps make, not the best one, and who gets the lead back."""
+    first = candidate(2, plan=plan(2), later=LaterLeader(1, Later.PREFERRED))
+    partition = election(candidate(1, plan=plan(1)), first)._replace(planned=2)
+    (expected,) = saved_plan(recovery(partition)).partitions
+    assert (partition.best, expected.leader, expected.later) == (1, 2, 1)
 
 
 def test_what_is_expected_without_metadata() -> None:

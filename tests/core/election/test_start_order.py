@@ -90,3 +90,13 @@ def test_many_brokers() -> None:
     delayed = [*pairs, first_of({0: (0, 0), 1: (5, 0)}), first_of({2: (0, 1), 3: (9, 9)})]
     again = start_order(numbers, delayed)
     assert cost_of(again.brokers, delayed) <= cost_of(tuple(numbers), delayed)
+
+
+def test_controllers_start_together() -> None:
+    """Before all others, whatever the order costs; then nothing says that no order costs less."""
+    order = StartOrder((3, 1, 2), is_proven=True)
+    assert order.at_once == 1
+    assert order.after((3, 1)) == StartOrder((3, 1, 2), is_proven=True, together=(3, 1))
+    assert order.after((1, 2)) == StartOrder((1, 2, 3), is_proven=False, together=(1, 2))
+    assert order.after((1, 2)).at_once == 2
+    assert order.after(()) == order

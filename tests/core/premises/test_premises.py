@@ -6,8 +6,8 @@ import pytest
 
 from kcheck.core.cluster.copies import MetadataCopy, RaftEpoch
 from kcheck.core.premises.clusters import NodeCluster, contested_cluster
-from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, LostHead
-from kcheck.core.premises.table import ENDS_START, PREMISES, judged, why_not_started
+from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, LostHead, MissingRecords
+from kcheck.core.premises.table import ENDS_START, PREMISES, judged, judged_together, why_not_started
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode
 from kcheck.model.cluster import (
@@ -43,6 +43,8 @@ def log_dir(path: str = "d1", identity: dict[str, str] | None = IDENTITY, **fiel
 SECOND = log_dir("d2", {**IDENTITY, "directory.id": "D2"}, directories=(), shutdown_epoch=4)
 
 
+GAP = MissingRecords(TopicPartition("orders", 0), "d1", Offset(20), Offset(40))
+END = GAP._replace(known_by="replication-offset-checkpoint")
 HEAD = LostHead(TopicPartition("orders", 0), "d1", Offset(0), Offset(180))
 
 
@@ -107,7 +109,6 @@ def test_an_undamaged_broker_with_its_metadata_is_proven() -> None:
 
 
 def test_a_log_without_its_head_makes_nobody_delete_if_it_has_no_other_replica() -> None:
-    assert "P304" not in refuted(facts(lost_heads=(HEAD,)))
     other = HEAD._replace(partition=TopicPartition("gone", 0))
     assert "P304" in refuted(facts(lost_heads=(other,)))
 
@@ -115,7 +116,7 @@ def test_a_log_without_its_head_makes_nobody_delete_if_it_has_no_other_replica()
 def test_ids_are_unique_and_in_order() -> None:
     ids = [premise.id for premise in PREMISES]
     assert sorted(set(ids)) == ids
-    assert {"P302", "P304", "P402", "P404", "P701"} == {*ids} - ENDS_START
+    assert {"P302", "P304", "P305", "P306", "P402", "P404", "P701"} == {*ids} - ENDS_START
 
 
 @pytest.mark.parametrize(
@@ -139,8 +140,8 @@ def test_ids_are_unique_and_in_order() -> None:
             ),
             "P103",
             (
-                "no log dir has a meta.properties and broker.id is not set: the broker generates a new id, and the"
-                " replicas in d1 stay with the old one"
+                "no log dir has a meta.properties: with broker.id=-1 the broker gets a new id, and the replicas in d1"
+                " stay with the old one"
             ),
         ),
         (
@@ -169,6 +170,14 @@ def test_ids_are_unique_and_in_order() -> None:
         ),
         (
             facts(copies=(copy(end=17), copy(1, 61))),
+            "P201",
+            (
+                "the controllers have another history than broker 1: its copy of the metadata goes to offset 60 in"
+                " epoch 1, theirs to offset 16 in epoch 1; they agree at most before offset 17"
+            ),
+        ),
+        (
+            facts(broker_id=100, copies=(copy(end=17), copy(1, 61))),
             "P201",
             (
                 "the controllers have another history than broker 1: its copy of the metadata goes to offset 60 in"
@@ -214,6 +223,32 @@ def test_ids_are_unique_and_in_order() -> None:
             facts(lost_heads=(HEAD,), image=image(1, 2)),
             "P304",
             "orders-0 begins at 180 here, its epochs at 0: as leader it makes the other replicas delete what is below",
+        ),
+        (
+            facts(lost_heads=(HEAD,), image=image(1)),
+            "P304",
+            "orders-0 begins at 180 here, its epochs at 0: no other broker has a replica with what is below",
+        ),
+        (
+            facts(missing_records=(GAP,), image=image(1, 2)),
+            "P305",
+            "orders-0 has no segment with offsets 20-39: where it leads, consumers skip them",
+        ),
+        (
+            facts(missing_records=(END,), image=image(1, 2)),
+            "P306",
+            (
+                "orders-0 ends at 20 here, but replication-offset-checkpoint shows records up to offset 39: as leader"
+                " it makes the other replicas delete theirs"
+            ),
+        ),
+        (
+            facts(missing_records=(END,), image=image(1)),
+            "P306",
+            (
+                "orders-0 ends at 20 here, but replication-offset-checkpoint shows records up to offset 39: no other"
+                " broker has a replica with them"
+            ),
         ),
         (
             facts(lost_heads=(HEAD,), image=None),
@@ -393,6 +428,11 @@ def test_many_partitions_are_named_three_at_a_time() -> None:
     assert refuted(missing)["P301"] == "log dir d2 is missing; 5 assigned partitions were there"
 
 
+def test_a_relative_log_dir_leads_somewhere() -> None:
+    given = facts(log_dir(), LogDirFacts("d2", is_there=False, resolved="/home/d2"))
+    assert refuted(given)["P301"] == "log dir d2 is missing; the path is relative, and leads to /home/d2"
+
+
 def test_replicas_that_a_reassignment_adds_need_no_directory() -> None:
     adding = image(2, 1, isr=(2,), adding=(1,))
     assert "P302" in rows(facts(log_dir(directories=(METADATA_LOG,)), image=adding), PremiseStatus.PROVEN)
@@ -413,3 +453,26 @@ def test_most_log_dirs_name_the_cluster() -> None:
 def test_the_newest_copy_decides_between_two() -> None:
     copies = {"A": (copy(1, end=9),), "B": (copy(2, end=8),)}
     assert {"A"} == {row.says for row in contested_cluster(NODES[:2], copies, one_cluster=True)}
+
+
+def test_what_no_log_lacks() -> None:
+    """A compacted log has gaps."""
+    compacted = image(1, 2)._replace(configs={("topic", "orders"): {"cleanup.policy": "compact"}})
+    assert "P305" not in refuted(facts(missing_records=(GAP,), image=compacted))
+    assert "P306" not in refuted(facts(missing_records=(GAP,), image=None))
+
+
+def test_a_quorum_without_majority() -> None:
+    """Two of three controllers do not start: nor does the third, unless their own start is not known to end."""
+    three = {**KRAFT, "process.roles": "broker,controller", "controller.quorum.voters": "1@a:1,2@b:1,3@c:1"}
+    nodes = {number: facts(broker_id=number, config=three, copies=(), image=None) for number in (1, 2, 3)}
+
+    def ends(*aborted: int) -> dict[object, str]:
+        rows = judged_together(nodes, aborted)
+        return {node: row.sentence for node, of_node in rows.items() for row in of_node if row.id == "P205"}
+
+    assert ends() == ends(1) == ends(1, 2, 3) == {}
+    assert ends(1, 2) == {3: "of the controllers 1, 2, 3, 1, 2 do not start: no majority is left to elect a leader"}
+    lonely = {1: facts(config={**three, "controller.quorum.voters": "1@a:1,2@b:1"}, copies=(), image=None), 2: nodes[2]}
+    (row,) = (row for row in judged_together(lonely, {2})[1] if row.id == "P205")
+    assert row.sentence.startswith("of the controllers 1, 2, 2 does not start")

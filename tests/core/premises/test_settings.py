@@ -1,8 +1,18 @@
 """Which settings and configurations of topics each release refuses; tests/oracle/test_limits.py asks Kafka."""
 
+from itertools import pairwise
+
 import pytest
 
-from kcheck.core.premises.limits import TOPIC_LIMITS, refused_numbers, refused_settings
+from kcheck.core.premises.limits import (
+    BROKER,
+    TOPIC,
+    SettingRule,
+    refusal,
+    refused_settings,
+    refused_values,
+    setting_rules,
+)
 from kcheck.core.releases.releases import release
 from kcheck.model.cluster import LIMITED_CONFIGS, ClusterImage, TopicImage
 from kcheck.model.premises import PremiseStatus
@@ -42,11 +52,47 @@ def test_accepted_settings(setting: str, value: str) -> None:
 
 
 def test_the_metadata_keep_what_has_a_limit() -> None:
-    """Every configuration of a topic with a limit is kept."""
-    assert {limit.name for limit in TOPIC_LIMITS} == LIMITED_CONFIGS
-    low = dict.fromkeys(LIMITED_CONFIGS, "0")
-    refused = {name: [row.name for row in refused_numbers(low, TOPIC_LIMITS, release(name))] for name in ("3.2", "4.0")}
-    assert refused == {"3.2": [], "4.0": ["flush.messages", "segment.index.bytes"]}
+    """A controller has seen to the limits of its own release: those count that a later one has raised."""
+    rules = [setting_rules(TOPIC, release(name)) for name in ("3.2", "3.3", "4.0", "4.1", "4.3")]
+    changed = {
+        name for older, newer in pairwise(rules) for name, rule in older.items() if newer.get(name, rule) != rule
+    }
+    assert changed == LIMITED_CONFIGS
+    low = dict.fromkeys(sorted(LIMITED_CONFIGS), "0")
+    refused = {
+        name: [row.name for row in refused_values(low, setting_rules(TOPIC, release(name)))] for name in ("3.2", "4.0")
+    }
+    assert refused == {"3.2": ["segment.bytes"], "4.0": ["flush.messages", "segment.bytes", "segment.index.bytes"]}
+
+
+@pytest.mark.parametrize(
+    ("setting", "refused"),
+    [
+        ("int 0..9|-1", {"0": None, "-1": None, "+9": None, "-2": "refuses less than 0", "10": "refuses more than 9",
+         "": "accepts a whole number (type int)", "2147483648": "accepts a whole number (type int)"}),
+        ("long -", {"-9": None, "2147483648": None, "1.5": "accepts a whole number (type long)"}),
+        ("short 1..", {"1": None, "0": "refuses less than 1", "32768": "accepts a whole number (type short)"}),
+        ("double 0..0.5", {"0.5": None, "0d": None, "0x1p0": None, "x": "accepts a number",
+         "1.5": "refuses more than 0.5", "-.1": "refuses less than 0"}),
+        ("boolean -", {"TRUE": None, "false": None, "yes": "accepts true or false"}),
+        ("string a|b", {"a": None, "A": "accepts a or b", "": "accepts a or b"}),
+        ("string %A|B|C", {"a": None, "d": "accepts A, B or C"}),
+        ("string !", {"x": None, "": "refuses an empty value"}),
+        ("list a|b", {"a, b": None, "": None, "a,c": "accepts a or b"}),
+        ("class -", {"org.example.X": None}),
+    ],
+)  # fmt: skip
+def test_what_a_type_accepts(setting: str, refused: dict[str, str | None]) -> None:
+    """Numbers and words at their limits and beyond."""
+    rule = SettingRule("x", *setting.split(" "))
+    assert {value: refusal(rule, value) for value in refused} == refused
+
+
+def test_settings_of_releases_before_the_table() -> None:
+    """Nothing is known of them, nor of a setting that no release has."""
+    assert setting_rules(BROKER, release("0.10.1")) == {}
+    assert list(refused_settings({"my.own": "x", "num.io.threads": "0"}, release("4.3"))) != []
+    assert list(refused_settings({"my.own": "x"}, release("4.3"))) == []
 
 
 def test_a_setting_ends_the_process() -> None:
@@ -71,7 +117,7 @@ def image(**sizes: str) -> ClusterImage:
         ({"orders": "16000", "clicks": "16000"}, "orders and 1 more topic have segment.bytes=16000"),
         (
             {"orders": "16000", "clicks": "14", "a": "20"},
-            "orders and 2 more topics have too small segment.bytes, orders 16000",
+            "orders and 2 more topics have a segment.bytes that is refused, orders 16000",
         ),
     ],
 )

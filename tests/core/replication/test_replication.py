@@ -24,7 +24,7 @@ def test_a_follower_is_caught_up_when_it_fetches_the_log_end() -> None:
     """Or the log end at its fetch before; then as of that fetch."""
     old = release("3.2")
     new = reset(in_sync=False, again=False, leader_end=5, now=10, release=old)
-    assert Remote(UNKNOWN_OFFSET, NEVER, 5, 10) == new
+    assert Remote(UNKNOWN_OFFSET, NEVER, 5, NEVER) == new
     behind = fetched(new, 3, leader_end=8, now=20, broker_epoch=1)
     assert (3, NEVER, 8, 20) == behind[:4]
     since = fetched(behind, 8, leader_end=12, now=30, broker_epoch=1)
@@ -46,12 +46,19 @@ def test_a_follower_that_stands_still_leaves_within_one_and_a_half_times_the_lag
 
 @pytest.mark.parametrize(
     ("kafka", "in_sync", "again", "fetched_at"),
-    [("3.2", False, True, 10), ("3.3", False, True, NEVER), ("3.3", True, True, 10), ("3.3", True, False, NEVER)],
+    [
+        ("0.10.2", False, False, NEVER),
+        ("3.2", True, False, NEVER),
+        ("3.2", False, True, 10),
+        ("3.3", False, True, NEVER),
+        ("3.3", True, True, 10),
+        ("3.3", True, False, NEVER),
+    ],
 )
 def test_an_elected_leader_forgets_when_its_followers_fetched(
     kafka: str, in_sync: bool, again: bool, fetched_at: int
 ) -> None:
-    """From 3.3 on; only a leader that led before takes those in sync for having fetched now."""
+    """A leader that led before treats followers as if they had fetched now: all of them, since 3.3 those in sync."""
     seen = reset(in_sync=in_sync, again=again, leader_end=5, now=10, release=release(kafka))
     assert (10 if in_sync else NEVER, fetched_at) == (seen.caught_up_at, seen.fetched_at)
 

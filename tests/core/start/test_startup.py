@@ -52,8 +52,14 @@ def name(offset: int, ending: str) -> str:
         ({"log.index.size.max.bytes": "96", "ssl.protocol": "x"}, "2.8", Settings(Mode.ZOOKEEPER, 96)),
         ({"index.interval.bytes": " 0 ", "preallocate": "TRUE"}, "3.9", Settings(None, 10 << 20, 0, preallocate=True)),
         ({"remote.log.storage.system.enable": "true"}, "3.9", Settings(None, remote_storage=True)),
-        ({"remote.log.storage.system.enable": "true", "log.dir": "d"}, "3.9", Settings(None, remote_storage=True)),
-        ({"log.dirs": "d,e"}, "3.9", Settings(None, remote_storage=False)),
+        (
+            {"remote.log.storage.system.enable": "true", "log.dir": "d"},
+            "3.9",
+            Settings(None, remote_storage=True, delete_delay_ms=60_000),
+        ),
+        ({"log.dirs": "d,e"}, "3.9", Settings(None, remote_storage=False, delete_delay_ms=60_000)),
+        ({"log.segment.delete.delay.ms": "600000"}, "3.9", Settings(None, delete_delay_ms=600_000)),
+        ({"log.segment.delete.delay.ms": "x"}, "3.9", Settings(None)),
     ],
 )
 def test_settings(config: dict[str, str], version: str, expected: Settings) -> None:

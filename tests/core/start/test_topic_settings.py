@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kcheck.core.releases.releases import release
-from kcheck.core.start.topic_settings import has_remote_storage, is_compacted, with_log_start
+from kcheck.core.start.topic_settings import expires, has_remote_storage, is_compacted, with_log_start
 from kcheck.model.cluster import ClusterImage, TopicImage
 from kcheck.model.entries import Offset
 from kcheck.model.names import DirectoryState
@@ -29,6 +29,22 @@ REMOTE, POLICY = "remote.storage.enable", "cleanup.policy"
 def test_a_topic(topic: str, config: dict[str, str], *, remote: bool, compacted: bool) -> None:
     image = ClusterImage({topic: TopicImage(topic, "T", {})}, configs={("topic", topic): config})
     assert (has_remote_storage(image, topic), is_compacted(image, topic)) == (remote, compacted)
+
+
+@pytest.mark.parametrize(
+    ("topic", "config", "expected"),
+    [
+        ("t", {}, True),
+        ("t", {"retention.ms": "-1"}, False),
+        ("t", {"retention.ms": "3000"}, True),
+        ("t", {POLICY: "compact"}, False),
+        ("t", {POLICY: "compact, delete"}, True),
+        ("__consumer_offsets", {}, False),
+    ],
+)
+def test_retention_by_time(topic: str, config: dict[str, str], *, expected: bool) -> None:
+    image = ClusterImage({topic: TopicImage(topic, "T", {})}, configs={("topic", topic): config})
+    assert expires(image, topic) == expected
 
 
 def test_a_topic_that_the_metadata_do_not_have() -> None:

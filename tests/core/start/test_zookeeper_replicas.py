@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kcheck.core.start.zookeeper_replicas import replica_in_zookeeper
+from kcheck.core.start.zookeeper_replicas import ZookeeperReplicas, replica_in_zookeeper, zookeeper_replicas
 from kcheck.model.cluster import (
     ClusterImage,
     PartitionRegistration,
@@ -114,3 +114,25 @@ def test_a_leader_epoch_that_the_controller_never_gave() -> None:
     assert finding.effect == "Kafka 3.9 starts, and does not compare them."
     (finding,) = found(copied(only=False), replica(epochs=epochs(b"0\n2\n0 0\n4 5\n")), "3.9")
     assert str(finding.severity) == "info"
+
+
+def unserved(copy: ZookeeperCopy, topic_id: str | None, *, compares: bool = True, broker_id: int = 1) -> Stray | None:
+    """Return why nobody serves partition 0 of t."""
+    return ZookeeperReplicas(copy, broker_id, compares).unserved("t", 0, topic_id)
+
+
+def test_whom_nobody_serves() -> None:
+    """Another topic id counts where the release compares them, a missing topic or replica always."""
+    assert unserved(copied(), "T") is None
+    assert unserved(copied(), None) is None
+    assert unserved(copied(), "U") == Stray(StrayCause.TOPIC, "U")
+    assert unserved(copied(), "U", compares=False) is None
+    assert unserved(copied(), "T", broker_id=3) == Stray(StrayCause.REPLICA, 3)
+    assert unserved(copied(None, only=False), "T") == Stray(StrayCause.TOPIC, None, doubt=StrayDoubt.OLDER)
+    assert unserved(copied(TOPIC._replace(deleting=True)), "U") is None
+
+
+def test_of_which_log_dir_the_metadata_tell() -> None:
+    found = zookeeper_replicas(copied(), log_dir(), compares_topic_ids=True)
+    assert found is not None
+    assert found.compares_topic_ids

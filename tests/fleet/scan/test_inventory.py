@@ -100,7 +100,7 @@ def test_an_inventory_file_names_log_dirs(fleet: Path) -> None:
     """As CSV or as Parquet, whatever the type of the broker's column."""
     paths = [f"{fleet}/east/b1/d1", f"{fleet}/east/b2/d1"]
     table, lines = fleet / "fleet.parquet", fleet / "fleet.csv"
-    parquet.write_table(pa.table({"broker": [1, None], "log_dir": paths, "rack": ["r1", "r2"]}), table)
+    parquet.write_table(pa.table({"broker": [1, None], "log_dir": paths}), table)
     lines.write_text(f"\ufefflog_dir,cluster,broker\r\n{paths[0]}/,,1\r\n{paths[1]},,\r\n", newline="")
     assert [(None, "1", paths[0]), (None, None, paths[1])] == found(table) == found(lines)
 
@@ -131,6 +131,7 @@ def test_a_store_of_an_inventory_that_cannot_be_reached_is_a_finding(fleet: Path
     [
         ("a.csv", b"path\n/\n", "has no column log_dir; columns cluster, broker and kafka are optional"),
         ("a.csv", b"", "has no column log_dir"),
+        ("a.csv", b"log_dir,kafak\n/,3.9\n", "'kafak' is not one of the columns cluster, broker, log_dir, kafka"),
         ("a.csv", b"log_dir,broker\n,1\n", "row 1 names no log_dir"),
         ("a.csv", b"log_dir,broker\n/,1,2\n", "row 1 has not as many cells as there are columns"),
         ("a.csv", b"log_dir,broker\n/,1\n/d\n", "row 2 has not as many cells as there are columns"),

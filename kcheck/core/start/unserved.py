@@ -1,0 +1,64 @@
+"""The records in directories that a broker does not serve: those it set aside, and those it removes."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
+from kcheck.core.start.startup import Outcome
+from kcheck.model.cluster import ClusterImage
+from kcheck.model.loss import LostRecords
+from kcheck.model.names import LIVE, DirectoryState, TopicPartition
+
+ImageOf = Callable[[str | None], ClusterImage | None]
+"""Returns the metadata at hand of a cluster, by its id."""
+_STATES = {DirectoryState.STRAY: Outcome.STRAY, DirectoryState.DELETED: Outcome.DELETED}
+
+
+class Unserved(NamedTuple):
+    """The directories of one broker in one state that hold records."""
+
+    broker_id: int | None
+    """The broker; None if it is not known."""
+    state: DirectoryState
+    """STRAY: they stay as they are. DELETED: the broker removes them after its start."""
+    directories: tuple[PartitionPrediction, ...]
+    """The directories, in the order of the log dirs."""
+    held: tuple[LostRecords, ...]
+    """What each of them holds."""
+    delay_ms: int | None
+    """How long after its start the broker removes directories that are marked for deletion; None for the default."""
+    alone: tuple[TopicPartition, ...]
+    """Those set aside whose partition has no other replica by the metadata at hand."""
+
+
+def unserved(starts: Iterable[LogDirPrediction], image_of: ImageOf, delay_ms: int | None) -> Iterator[Unserved]:
+    """Yield the directories with records that the brokers of these log dirs do not serve, by broker and state."""
+    groups: dict[object, list[LogDirPrediction]] = {}
+    for number, start in enumerate(starts):
+        groups.setdefault(number if start.broker is None else (start.broker,), []).append(start)
+    for log_dirs in groups.values():
+        first = log_dirs[0]
+        image = image_of(None if first.view is None else first.view.cluster_id)
+        every = [partition for start in log_dirs for partition in start.partitions]
+        live = {TopicPartition(*row.directory[:2]) for row in every if row.directory.state in LIVE}
+        for state, outcome in _STATES.items():
+            of_state = [row for row in every if row.directory.state is state and row.outcome is outcome]
+            held = [(row, row.whole) for row in of_state if row.whole is not None]
+            if held:
+                names = {TopicPartition(*row.directory[:2]) for row, _ in held} - live
+                alone = _alone(names, image, first.broker_id) if state is DirectoryState.STRAY else ()
+                directories, losses = zip(*held, strict=True)
+                yield Unserved(first.broker_id, state, directories, losses, delay_ms, tuple(alone))
+
+
+def _alone(
+    names: Iterable[TopicPartition], image: ClusterImage | None, broker_id: int | None
+) -> Iterator[TopicPartition]:
+    """Yield the partitions to which the metadata give no replica on another broker."""
+    if image is None:
+        return
+    for name in sorted(names):
+        topic = image.topics.get(name.topic)
+        registration = None if topic is None else topic.partitions.get(name.partition)
+        if registration is not None and registration.replicas == (broker_id,):
+            yield name

@@ -1,0 +1,39 @@
+"""The records in directories that a broker does not serve, as a sentence and as a row."""
+
+from kcheck.core.start.unserved import Unserved
+from kcheck.core.sums import known_sum
+from kcheck.documents.next_start import records_words
+from kcheck.documents.strays import removal_words
+from kcheck.model.names import DirectoryState
+from kcheck.model.report import Row
+from kcheck.words import agree, listed, partition_name, some_of
+
+
+def unserved_words(unserved: Unserved) -> str:
+    """Return what the directories hold, what the broker does with them, and what to do first."""
+    count = len(unserved.directories)
+    names = dict.fromkeys(partition_name(*row.directory[:2]) for row in unserved.directories)
+    kind = "-stray" if unserved.state is DirectoryState.STRAY else "-delete"
+    held = f"{count} {kind} {agree(count, 'directory holds', 'directories hold')} {records_words(unserved.held)}"
+    them = agree(count, "it", "them")
+    if unserved.state is DirectoryState.DELETED:
+        what = f"the broker removes {them} {removal_words(unserved.delay_ms)}; copy {them} out first"
+        return f"{held} ({some_of([*names])}): {what}"
+    what = f"the broker does not serve {them}, and never removes {them}"
+    alone = [partition_name(*partition) for partition in unserved.alone]
+    only = f"; {listed(alone)} {agree(len(alone), 'has', 'have')} no other copy" if alone else ""
+    return f"{held} ({some_of([*names])}): {what}{only}"
+
+
+def unserved_row(unserved: Unserved) -> Row:
+    """Return the directories of one state as a row."""
+    records = known_sum(loss.records for loss in unserved.held)
+    return {
+        "broker_id": unserved.broker_id,
+        "state": str(unserved.state),
+        "dirs": tuple(row.dir for row in unserved.directories),
+        "records": records,
+        "bytes": sum(loss.bytes for loss in unserved.held),
+        "removed_after_ms": unserved.delay_ms if unserved.state is DirectoryState.DELETED else None,
+        "no_other_copy": tuple(partition_name(*partition) for partition in unserved.alone),
+    }

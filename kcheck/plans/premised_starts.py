@@ -1,0 +1,48 @@
+"""The next starts without a plan and with it, as the premises of their brokers let them be."""
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import NamedTuple
+
+from kcheck.core.premises.table import BY_ID
+from kcheck.core.start.predictions import LogDirPrediction
+from kcheck.model.finding import Finding
+from kcheck.model.premises import JudgedPremise
+from kcheck.plans.edited_log_dir import EditedLogDir
+from kcheck.startup.log_manager import StartOptions
+from kcheck.verbs.premises import judge, missing_log_dirs, refuted_findings
+from kcheck.views.log_dir import LogDirs
+from kcheck.views.targets import Target
+
+
+class PremisedStarts(NamedTuple):
+    """The next starts of the log dirs of a plan, which `kcheck predict` says too."""
+
+    premises: tuple[JudgedPremise, ...]
+    """What the start without the plan rests on."""
+    now: tuple[LogDirPrediction, ...]
+    """The starts without the plan."""
+    then: tuple[LogDirPrediction, ...]
+    """The starts with it."""
+    left: tuple[Finding, ...]
+    """What is refuted with the plan too: a person has to act."""
+    missing: frozenset[str]
+    """The log dirs that do not exist: a premise says so, and no other finding."""
+
+
+def premised_starts(
+    targets: tuple[Target, ...], edited: Sequence[EditedLogDir], options: StartOptions, log_dirs: LogDirs,
+    *, starts: tuple[Sequence[LogDirPrediction], Sequence[LogDirPrediction]], is_changed: bool,
+) -> PremisedStarts:  # fmt: skip
+    """Judge the combined starts without a plan, and with it; `edited` are the log dirs with it, if it changes them."""
+    before, after = starts
+    now, premises = then, premises_then = judge(targets, before, options, log_dirs)
+    if is_changed:
+        with_edits = log_dirs.edited({log_dir.path: log_dir.opened() for log_dir in edited})
+        then, premises_then = judge(targets, after, options, with_edits)
+    # A plan brings no record back: it only changes the files that show what is gone.
+    gone = (judged for judged in premises if not (BY_ID[judged.id].ends_start or BY_ID[judged.id].takes_offline))
+    by_place = {(judged.id, judged.log_dir, judged.partition): judged for judged in chain(gone, premises_then)}
+    places = [log_dir.view.where for log_dir in edited]
+    left = tuple(refuted_findings(by_place.values(), places, options.release))
+    return PremisedStarts(premises, now, then, left, frozenset(missing_log_dirs(targets, premises)))

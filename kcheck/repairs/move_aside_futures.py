@@ -1,0 +1,60 @@
+"""Move a -future directory out of the log dir of its current one, if the current one holds all of its batches.
+
+The broker would rename one onto the other and fail. If the -future copy holds records that the current directory does
+not, the repair is refused: look at both, and move the one that you do not want by hand.
+"""
+
+from collections.abc import Iterator
+
+from kcheck.model.finding import Finding
+from kcheck.model.names import DirectoryState, ids_differ
+from kcheck.repairs._contract import (
+    AsideEdit,
+    Impact,
+    LogDirSite,
+    PartitionSite,
+    Refused,
+    Repair,
+    RepairOutcome,
+    RepairScope,
+    RepairStep,
+)
+from kcheck.repairs._files import whole_log
+
+
+def plan(log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[RepairOutcome]:
+    """Yield the directories that go."""
+    by_dir = {partition.dir: partition for partition in log_dir.partitions}
+    current = {_key(part): part for part in log_dir.partitions if part.view.state is DirectoryState.CURRENT}
+    for finding in findings:
+        future = by_dir.get(finding.where.dir or "")
+        stays = None if future is None else current.get(_key(future))
+        if future is None or stays is None:
+            yield Refused(finding, "kcheck did not read both directories")
+        elif not _holds(stays, future):
+            yield Refused(finding, f"{stays.dir} does not hold every batch of it, or is damaged: compare the two")
+        else:
+            reason = f"move the -future directory out: {stays.dir} in the same log dir stays"
+            holder = f"{stays.dir} holds every batch of it"
+            yield RepairStep(finding, (AsideEdit(future.dir),), reason, (whole_log(stays),), holder=holder)
+
+
+def _key(partition: PartitionSite) -> tuple[str, int]:
+    return partition.view.topic, partition.view.partition
+
+
+def _holds(current: PartitionSite, future: PartitionSite) -> bool:
+    images = (current.image(), future.image())
+    intact = all(image.error is None and not image.cuts for image in images)
+    return intact and not ids_differ(current.view.topic_id, future.view.topic_id) and current.contains(future)
+
+
+REPAIR = Repair(
+    name="move-aside-futures",
+    rank=16,
+    scope=RepairScope.LOG_DIR,
+    rules=("KC317",),
+    plan=plan,
+    impact=Impact.ASIDE,
+    page=__doc__,
+)

@@ -1,0 +1,66 @@
+"""A -delete or -stray directory holds records that the broker does not serve.
+
+What is wrong: perhaps nothing. The topic was deleted, the partition was moved to another broker or log dir, or a start
+found no such replica in the metadata of the cluster. But if somebody deleted the topic by mistake, or the metadata were
+wrong, these can be the last copies of the records.
+
+What the broker does:
+
+- `-delete`: it removes the directory `log.segment.delete.delay.ms` after its start, 60 seconds by default.
+- `-stray` (3.7 and later): it leaves the directory as it is, and never removes it.
+
+Clients get none of these records in either case.
+
+What to do: nothing, if nobody needs the records. Otherwise, before you start the broker, copy a `-delete` directory
+out of the log dir. If the cluster still assigns the partition of a `-stray` directory to this broker, and no other
+broker has it, rename the directory back to TOPIC-PARTITION while the broker is stopped.
+
+See: operations/stray-replica.md
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.names import DirectoryState
+from kcheck.model.release import Release
+from kcheck.model.views import PartitionView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._partition import has_data
+from kcheck.rules._words import kafka
+from kcheck.words import counted, offset_span
+
+_STATES = (DirectoryState.DELETED, DirectoryState.STRAY)
+
+
+def holds_records(view: PartitionView) -> bool:
+    """Whether the broker does not serve the directory, and it holds data."""
+    return view.state in _STATES and has_data(view)
+
+
+def check(view: PartitionView, release: Release) -> Iterable[Finding]:
+    """Find the directory that holds records and waits for its end."""
+    is_deleted = view.state is DirectoryState.DELETED
+    if not holds_records(view) or not (is_deleted or release.has_stray_directories):
+        return  # Without -stray directories the name is no valid one: KC301.
+    if is_deleted:
+        why, does = "the topic was deleted, or the replica was moved", "removes the directory 60 s after its start"
+        does += ", or log.segment.delete.delay.ms after it"
+        advice = "If somebody needs the records, copy the directory out of the log dir before you start the broker."
+    else:
+        why, does = "an earlier start set the replica aside", "does not serve the directory, and never removes it"
+        advice = (
+            "If no other broker has the partition, rename the directory to"
+            f" {view.topic}-{view.partition} while the broker is stopped."
+        )
+    start, end = view.log_start_offset, view.log_end_offset
+    span = f" ({offset_span(start, end)})" if start is not None and end is not None and start < end else ""
+    yield RULE.finding(
+        view.where,
+        f"{why}, and the directory holds {counted(view.size, 'byte')} of records{span}",
+        effect=f"{kafka(release)} {does}.",
+        advice=advice,
+        data={"state": str(view.state), "from": start, "to": end, "size": view.size},
+    )
+
+
+RULE = Rule(severity=Severity.WARNING, scope=Scope.PARTITION, check=check, when=holds_records)

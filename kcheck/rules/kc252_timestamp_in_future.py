@@ -1,0 +1,70 @@
+"""A timestamp in the future keeps segments that retention would delete.
+
+What is wrong: a record has a timestamp that is more than a day later than now. Usually a producer wrote microseconds
+or nanoseconds where Kafka expects milliseconds, or the clock of its host was wrong. Nothing is damaged.
+
+What the broker does: retention by time starts with the oldest segment, and stops at the first one whose largest
+timestamp is not older than `retention.ms`. So it keeps this segment, and every later one, until that time has come:
+the disk fills up. `retention.bytes` still deletes them.
+
+A topic that is only compacted, or with retention.ms=-1, keeps its segments in any case: kcheck says nothing of it, as
+far as the metadata of the cluster show that.
+
+What to do: delete the records up to the end of the last such segment (`kafka-delete-records.sh`), or set
+`retention.bytes` for the topic (`kafka-configs.sh`). From 3.6 on `message.timestamp.after.max.ms` makes the broker
+refuse the next such record; from 4.0 on its default is an hour.
+
+See: operations/disk-full.md
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.release import Release
+from kcheck.model.views import PartitionView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._partition import served
+from kcheck.rules._words import kafka
+from kcheck.words import counted, date_words
+
+SLACK_MS = 24 * 3600 * 1000
+"""A timestamp that is no more than this later than now is no finding: clocks differ, and it harms for so long only."""
+
+
+def check(view: PartitionView, release: Release) -> Iterable[Finding]:
+    """Find the segments that retention by time keeps because of one of them (UnifiedLog.deleteOldSegments)."""
+    if view.now is None or not view.read or not served(view) or view.is_metadata_log or not _expires(view):
+        return
+    future = [index for index, segment in enumerate(view.read) if segment.max_timestamp > view.now + SLACK_MS]
+    if not future:
+        return
+    first, last = view.read[future[0]], view.read[future[-1]]
+    kept = [segment for segment in view.segments if segment.base_offset >= first.base_offset]
+    latest = max(view.read[index].max_timestamp for index in future)
+    bases = [segment.base_offset for segment in view.segments if segment.base_offset > last.base_offset]
+    below = bases[0] if bases else last.end_offset
+    count = len(kept)
+    which = (
+        f"all {counted(count, 'segment')}" if count > 1 and count == len(view.segments) else counted(count, "segment")
+    )
+    size = sum(segment.size for segment in kept)
+    yield RULE.finding(
+        view.where,
+        f"a record of {date_words(latest)} in the segment of offset {first.base_offset} holds back {which},"
+        f" {counted(size, 'byte')}",
+        effect=f"{kafka(release)} deletes none of them by retention.ms until then.",
+        advice=f"Delete the records below offset {below} of {view.topic}-{view.partition} (kafka-delete-records.sh), or"
+        " set retention.bytes. From 3.6 on message.timestamp.after.max.ms makes brokers refuse the next such record.",
+        data={
+            "timestamp": latest, "segments": count, "size": size, "base_offset": first.base_offset,
+            "delete_below": below,
+        },
+    )  # fmt: skip
+
+
+def _expires(view: PartitionView) -> bool:
+    """Whether retention by time deletes segments of the topic, as far as is known."""
+    return not view.is_compacted if view.in_cluster is None else view.in_cluster.expires
+
+
+RULE = Rule(severity=Severity.WARNING, scope=Scope.READ_PARTITION, check=check)

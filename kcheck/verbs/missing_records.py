@@ -1,0 +1,90 @@
+"""Finds logs of which somebody removed segments in the middle or at the end: the start of a broker does not notice."""
+
+from collections.abc import Iterable, Iterator
+
+from kcheck.core.premises.facts import MissingRecords
+from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
+from kcheck.disk.paths import join
+from kcheck.formats import leader_epoch_checkpoint
+from kcheck.model.entries import EpochEntries, Offset
+from kcheck.model.names import (
+    CLUSTER_METADATA,
+    LEADER_EPOCHS,
+    RECOVERY_POINT,
+    REPLICATION_OFFSET,
+    DirectoryState,
+    FileKind,
+    TopicPartition,
+    parse_file,
+)
+from kcheck.model.unreadable import UnreadableError
+from kcheck.model.views import LogDir
+from kcheck.segments.gaps import gaps
+from kcheck.views.log_dir import LogDirs
+from kcheck.views.targets import Target
+
+_INDEXES = (FileKind.INDEX, FileKind.TIME_INDEX)
+
+
+def missing_records(starts: Iterable[tuple[Target, LogDirPrediction]], log_dirs: LogDirs) -> Iterator[MissingRecords]:
+    """Yield the offsets that the logs of a broker lack although its disks once had them.
+
+    In a store the middle of a log is not looked at: each look is a request.
+    """
+    for target, start in starts:
+        if start.view is None:
+            continue
+        log_dir = log_dirs.open(target)
+        for row in start.partitions:
+            is_log = row.directory.state is DirectoryState.CURRENT and row.directory.topic != CLUSTER_METADATA
+            if row.log is not None and is_log:
+                yield from _at_end(start, row, log_dir)
+                if target.tree.is_bundle or not target.tree.is_remote:
+                    yield from _in_middle(target, row, log_dir)
+
+
+def epochs_on_disk(target: Target, row: PartitionPrediction) -> EpochEntries | None:
+    """Return the leader epochs of a log as they are on disk; None if the file cannot be read."""
+    try:
+        with target.tree.directory(join(target.path, row.dir)) as files:
+            return tuple(leader_epoch_checkpoint.parse(files.read_whole(LEADER_EPOCHS)).value.entries)
+    except UnreadableError:
+        return None
+
+
+def _in_middle(target: Target, row: PartitionPrediction, log_dir: LogDir) -> Iterator[MissingRecords]:
+    """Yield the offsets between two segments of a log that the cleaner never touched."""
+    directory, log = row.directory, row.log
+    assert log is not None
+    if len(log.bases) < 2 or log_dir.checkpoints.of(directory.topic, directory.partition).cleaned:
+        return
+    partition = TopicPartition(directory.topic, directory.partition)
+    try:
+        with target.tree.directory(join(target.path, row.dir)) as files:
+            for start, end in gaps(files, [Offset(base) for base in log.bases], log.log_start_offset):
+                yield MissingRecords(partition, target.path, start, end)
+    except UnreadableError:
+        return  # It is a finding of its own.
+
+
+def _at_end(start: LogDirPrediction, row: PartitionPrediction, log_dir: LogDir) -> Iterator[MissingRecords]:
+    """Yield the offsets above the log end that another file knows, unless the start is said to lose them."""
+    directory, log = row.directory, row.log
+    assert log is not None
+    if row.lost is not None:
+        return
+    checkpoints, end = log_dir.checkpoints.of(directory.topic, directory.partition), log.log_end_offset
+    known = [(checkpoints.high_watermark or 0, REPLICATION_OFFSET)]
+    if start.clean:
+        known.append((checkpoints.recovery_point or 0, RECOVERY_POINT))
+    for name in row.changes.removed:
+        file = parse_file(name)
+        if file.offset is not None and (
+            file.kind in _INDEXES or (start.clean and file.kind is FileKind.PRODUCER_SNAPSHOT)
+        ):
+            # The index of a segment without .log: the segment held at least its base offset.
+            known.append((file.offset + (file.kind in _INDEXES), name))
+    until, by = max(known)
+    if until > end:
+        partition = TopicPartition(directory.topic, directory.partition)
+        yield MissingRecords(partition, start.path, end, Offset(until), by)

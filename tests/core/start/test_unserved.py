@@ -1,0 +1,84 @@
+"""The records in directories that a broker does not serve."""
+
+from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
+from kcheck.core.start.startup import Mode, Outcome
+from kcheck.core.start.unserved import Unserved, unserved
+from kcheck.documents.unserved import unserved_row, unserved_words
+from kcheck.model.cluster import ClusterImage, PartitionRegistration, TopicImage
+from kcheck.model.entries import Offset
+from kcheck.model.finding import Location
+from kcheck.model.loss import LostRecords
+from kcheck.model.names import DirectoryState, PartitionDirectory, TopicPartition
+from kcheck.model.views import LogDirView
+
+STRAY, DELETED, CURRENT = DirectoryState.STRAY, DirectoryState.DELETED, DirectoryState.CURRENT
+OUTCOMES = {STRAY: Outcome.STRAY, DELETED: Outcome.DELETED, CURRENT: Outcome.OK}
+ALONE, SHARED = (PartitionRegistration((7, *others), (7,)) for others in ((), (8,)))
+IMAGE = ClusterImage({"t": TopicImage("t", None, {0: ALONE, 1: SHARED})})
+
+
+def directory(name: str, state: DirectoryState, records: int | None) -> PartitionPrediction:
+    """Return a directory that holds records; None if it holds none."""
+    topic, _, number = name.partition("-")
+    whole = None if records is None else LostRecords(Offset(0), Offset(records), records, 10 * records, None)
+    parts = PartitionDirectory(topic, int(number), state, canonical=True)
+    return PartitionPrediction(f"{name}.x-{state}", parts, OUTCOMES[state], None, whole=whole)
+
+
+def start(*directories: PartitionPrediction, broker: object = "b", cluster: str | None = "c") -> LogDirPrediction:
+    """Return a log dir of broker 7."""
+    view = LogDirView(Location(), cluster_id=cluster)
+    return LogDirPrediction("d", 7, Outcome.OK, (), True, Mode.KRAFT, None, directories, view=view, broker=broker)
+
+
+def asked(*starts: LogDirPrediction, image: ClusterImage | None = IMAGE, delay: int | None = None) -> list[Unserved]:
+    """Return the directories, with metadata of cluster c."""
+    return list(unserved(starts, lambda cluster: image if cluster == "c" else None, delay))
+
+
+def test_the_log_dirs_of_a_broker_are_told_together() -> None:
+    """Each state once; a directory without records is not told."""
+    rows = asked(
+        start(directory("t-0", STRAY, 50), directory("t-0", DELETED, 40)),
+        start(directory("t-1", STRAY, 40), directory("u-3", STRAY, None)),
+    )
+    assert [(row.state, [held.records for held in row.held]) for row in rows] == [(STRAY, [50, 40]), (DELETED, [40])]
+    assert len(asked(*(start(directory("t-0", STRAY, 1), broker=broker) for broker in (None, None)))) == 2
+
+
+def test_a_partition_without_another_copy() -> None:
+    """The metadata give it no other replica, and the broker has no directory that it serves."""
+    stray = directory("t-0", STRAY, 50)
+    (row,) = asked(start(stray, directory("t-1", STRAY, 40), directory("u-0", STRAY, 1)))
+    assert row.alone == (TopicPartition("t", 0),)
+    assert asked(start(stray, directory("t-0", CURRENT, None)))[0].alone == ()
+    assert asked(start(stray), image=None)[0].alone == ()
+    assert asked(start(directory("t-0", DELETED, 1)))[0].alone == ()
+    assert asked(start(directory("t-7", STRAY, 1)))[0].alone == ()
+
+
+def test_the_sentences() -> None:
+    """They say how many records, what the broker does, and when."""
+    stray, deleted = asked(
+        start(*(directory(f"t-{number}", STRAY, 45) for number in range(2)), directory("o-1", DELETED, 7))
+    )
+    assert unserved_words(stray) == (
+        "2 -stray directories hold 90 records (t-0, t-1): the broker does not serve them, and never removes them; t-0"
+        " has no other copy"
+    )
+    assert unserved_words(deleted) == (
+        "1 -delete directory holds 7 records (o-1): the broker removes it 60 s after its start by default; copy it out"
+        " first"
+    )
+    assert "it 600 s after its start; copy" in unserved_words(deleted._replace(delay_ms=600_000))
+    assert "no other copy" not in unserved_words(stray._replace(alone=()))
+
+
+def test_the_row() -> None:
+    """A script gets the directories and the time."""
+    (row,) = asked(start(directory("o-1", DELETED, 7)), delay=5)
+    assert unserved_row(row) == {
+        "broker_id": 7, "state": "deleted", "dirs": ("o-1.x-deleted",), "records": 7, "bytes": 70,
+        "removed_after_ms": 5, "no_other_copy": (),
+    }  # fmt: skip
+    assert unserved_row(row._replace(state=STRAY))["removed_after_ms"] is None

@@ -1,0 +1,85 @@
+"""The rows: a number of its subject, the function that damages, and which clusters it is for."""
+
+from typing import NamedTuple
+
+from tests.oracle.incidents.damages import checkpoints, identities, places, records
+from tests.oracle.incidents.damages.site import Damage
+from tests.oracle.incidents.shapes import Shape
+
+
+class Kind(NamedTuple):
+    """A kind of damage; `needs`: words of kraft, zk, many (brokers), jbod, beside (a controller of its own)."""
+
+    number: int
+    damage: Damage
+    needs: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of the kind."""
+        return self.damage.__name__.replace("_", "-")
+
+    def fits(self, shape: Shape) -> bool:
+        """Whether a cluster has what the kind needs."""
+        has = {
+            shape.mode: True, "many": shape.brokers > 1, "jbod": shape.log_dirs > 1,
+            "beside": shape.beside == "controller", "combined": shape.combined,
+        }  # fmt: skip
+        return all(has.get(word, False) for word in self.needs.split())
+
+
+def nothing(_: object) -> str | None:
+    """Damage nothing."""
+    return "nothing"
+
+
+KINDS = (
+    Kind(0, nothing),
+    Kind(1, records.cut_tail),
+    Kind(2, records.zero_tail), Kind(2, records.zeros_behind), Kind(2, records.zero_in_last),
+    Kind(2, records.empty_log),
+    Kind(3, records.flip_middle), Kind(3, records.flip_active), Kind(3, records.flip_header),
+    Kind(4, records.remove_first), Kind(4, records.remove_middle), Kind(4, records.remove_last),
+    Kind(4, records.remove_log_alone), Kind(4, records.remove_files),
+    Kind(5, records.repeat_batch), Kind(5, records.overlap), Kind(5, records.older_segment, "many"),
+    Kind(8, records.remove_indexes), Kind(8, records.zero_indexes), Kind(8, records.garbage_indexes),
+    Kind(8, records.preallocated_indexes),
+    Kind(9, records.remove_snapshots), Kind(9, records.spoil_snapshot),
+    Kind(10, checkpoints.zero_epochs), Kind(10, checkpoints.empty_epochs), Kind(10, checkpoints.remove_epochs),
+    Kind(10, checkpoints.other_epochs),
+    Kind(11, checkpoints.empty_high_watermarks), Kind(11, checkpoints.raise_high_watermark),
+    Kind(12, checkpoints.raise_recovery_point), Kind(12, checkpoints.raise_log_start),
+    Kind(12, checkpoints.remove_recovery_points), Kind(12, checkpoints.garbage_checkpoint),
+    Kind(12, places.drop_checkpoint_lines),
+    Kind(13, checkpoints.remove_marker), Kind(13, checkpoints.add_marker), Kind(13, checkpoints.other_broker_epoch),
+    Kind(14, checkpoints.directory_for_checkpoint), Kind(14, checkpoints.directory_in_partition),
+    Kind(14, checkpoints.file_for_partition),
+    Kind(15, identities.other_cluster), Kind(15, identities.other_node_on_disk),
+    Kind(15, identities.other_node_in_settings),
+    Kind(16, identities.remove_meta), Kind(16, identities.remove_metas), Kind(16, identities.garbage_meta),
+    Kind(17, places.swap_disks, "many"), Kind(17, identities.cloned_disk, "many"),
+    Kind(18, identities.other_directory_id, "kraft"), Kind(18, identities.directory_id_twice, "kraft jbod"),
+    Kind(19, identities.other_topic_id), Kind(19, identities.remove_topic_id),
+    Kind(20, places.lose_log_dir, "jbod"), Kind(20, places.empty_log_dir), Kind(20, places.formatted_log_dir),
+    Kind(22, places.old_copy, "many"),
+    Kind(25, places.segment_of_root), Kind(25, places.directory_of_root), Kind(25, places.checkpoint_of_root),
+    Kind(25, places.log_dir_of_root),
+    Kind(26, checkpoints.spoil_metadata_log, "kraft"), Kind(26, checkpoints.remove_quorum_state, "kraft"),
+    Kind(27, places.move_partition, "jbod"),
+    Kind(28, places.double_partition, "jbod"), Kind(28, places.foreign_partition, "many"),
+    Kind(29, places.backup_beside),
+    Kind(30, places.only_future), Kind(30, places.future_beside),
+    Kind(31, places.to_stray), Kind(31, places.to_delete),
+    Kind(34, places.remove_partition), Kind(34, places.remove_everywhere), Kind(34, places.empty_partition),
+    Kind(35, places.lose_controller, "kraft beside"), Kind(36, places.lose_metadata, "kraft"),
+    Kind(37, places.old_controller, "kraft beside"), Kind(38, identities.other_voters, "kraft"),
+    Kind(40, places.empty_zookeeper, "zk"), Kind(40, places.old_zookeeper, "zk"),
+    Kind(46, identities.reverse_log_dirs, "jbod"), Kind(46, identities.shorter_log_dirs, "jbod"),
+    Kind(46, identities.more_log_dirs), Kind(48, identities.role_of_a_broker, "combined"),
+    Kind(52, identities.other_release), Kind(53, identities.refused_setting),
+    Kind(53, identities.no_roles, "kraft beside"),
+    Kind(54, identities.unclean_allowed),
+)  # fmt: skip
+"""Numbers are those of the subjects: 1-5, 8-9 records, 10-14 checkpoints, 15-19 ids, 20-37 places, 38-54 settings."""
+
+BY_NAME = {kind.name: kind for kind in KINDS}

@@ -1,0 +1,255 @@
+"""What happens when the brokers of an incident start: who is up, what is offline, what no consumer can read."""
+
+import contextlib
+import os
+import re
+import shutil
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.oracle.incidents import shapes
+from tests.oracle.incidents.client import Client
+from tests.oracle.incidents.damages.site import METADATA, batches, logs, place
+from tests.oracle.incidents.shapes import Shape
+from tests.oracle.incidents.workload import Known
+from tests.oracle.kafka import BROKER_STARTED, Cluster, Process
+
+QUIET = 4.0
+"""Seconds without a line in any log after which nothing more is expected of brokers that have started or died."""
+NOISE = 15.0
+"""Seconds after which brokers that go on to log are not waited for."""
+HANG = 40.0
+"""Seconds after which a broker that has neither started nor died is taken to hang."""
+LONGEST = 75.0
+
+OFFLINE = re.compile(r"Stopping serving (?:replicas|logs) in dir ([^\s]+)|Disk error while .* in dir ([^\s]+)")
+LOADED = re.compile(r"Completed load of Log\(dir=(\S+?), .*?logStartOffset=(\d+), logEndOffset=(\d+)")
+LOADED_OLD = re.compile(
+    r"Log partition=(\S+), dir=(\S+)\] Completed load of log .*? log start offset (\d+) and log end offset (\d+)"
+)
+"""Up to 2.7."""
+TELLING = re.compile(r"FATAL|ERROR|Exiting|Halting|stray|truncat|Truncat|WARN .*(?:orrupt|offline|recover)")
+
+
+class Truth(NamedTuple):
+    """What became of an incident."""
+
+    started: dict[str, bool]
+    """Of each process, whether it said so and still runs."""
+    offline_dirs: dict[str, list[str]]
+    loaded: dict[str, list[int]]
+    """Log start and log end of each log as its broker loaded it, by the path in the incident."""
+    cut: list[str]
+    """The logs that lack something at their load that they had before the damage, or that were not loaded at all."""
+    strays: list[str]
+    """Directories that the brokers have set aside."""
+    first: dict[str, int]
+    """Who leads each partition before any election by hand; -1: nobody."""
+    leaders: dict[str, int]
+    ends: dict[str, list[int]]
+    """Log start and log end of each leader at last."""
+    lost: dict[str, list[int]]
+    """Offsets of acknowledged records that no consumer can read, of partitions with a leader."""
+    groups_lost: list[str]
+    said: dict[str, list[str]]
+    """Lines of each broker's log that tell what went wrong."""
+    seconds: float
+
+    @property
+    def offline(self) -> list[str]:
+        """The partitions without a leader."""
+        return sorted(name for name, leader in self.leaders.items() if leader < 0)
+
+    @property
+    def lossless(self) -> bool:
+        """Whether all is up, and every acknowledged record can be read."""
+        up = all(self.started.values()) and not any(self.offline_dirs.values())
+        return up and not self.lost and not self.offline and not self.groups_lost
+
+
+def prepared(folder: Path, base: Path, shape: Shape, work: Path) -> Cluster:
+    """Return a cluster, not started, with the disks and the changed settings of an incident."""
+    of = shapes.cluster(shape, work, begins_with=base / "now")
+    for process in (*of.brokers.values(), of.beside):
+        process.install(shapes.started(shape, folder) if process.dir.name != "zookeeper" else shape.release)
+    ports: dict[str, str] = {}
+    for name in shape.nodes:
+        texts = ((path / name / "server.properties").read_text() for path in (base / "now", of.dir))
+        ports |= dict(zip(*map(shapes.ports, texts), strict=True))
+    for name in shape.nodes:
+        old, changed = (_properties(path / name / "server.properties") for path in (base / "now", folder))
+        properties = of.dir / name / "server.properties"
+        now = _properties(properties)
+        for key in old.keys() | changed.keys():
+            if old.get(key) != changed.get(key):
+                now.pop(key, None)
+                if key in changed:
+                    now[key] = _placed(changed[key], ports, of.dir)
+        properties.write_text("".join(f"{key}={value}\n" for key, value in now.items()))
+    for name in (*shape.nodes, *(["zookeeper"] if shape.mode == "zk" else [])):
+        for path in (of.dir / name).iterdir():
+            if path.is_dir():
+                shutil.rmtree(path)
+        for path in (folder / name).iterdir() if (folder / name).is_dir() else ():
+            if path.is_dir():
+                _copied(path, of.dir / name / path.name)
+    return of
+
+
+def _copied(source: Path, target: Path) -> None:
+    """Copy a folder with its owners."""
+    shutil.copytree(source, target)
+    if os.geteuid() == 0:
+        for path in (source, *source.rglob("*")):
+            os.chown(target / path.relative_to(source), path.stat().st_uid, path.stat().st_gid)
+
+
+def _placed(value: str, ports: dict[str, str], folder: Path) -> str:
+    for old, new in ports.items():
+        value = value.replace(f"127.0.0.1:{old}", f"127.0.0.1:<{new}>")
+    value = value.replace("<", "").replace(">", "")
+    return re.sub(r"\b(broker-\d+|controller)/", rf"{folder}/\1/", value)
+
+
+def _properties(path: Path) -> dict[str, str]:
+    rows = (line.partition("=") for line in path.read_text().splitlines() if "=" in line)
+    return {key: value for key, _, value in rows}
+
+
+def spans(folder: Path) -> dict[str, list[int]]:
+    """Return where each log below a folder begins and ends."""
+    found = {}
+    for directory in sorted(folder.glob("broker-*/data*/*-*")):
+        if logs(directory) and directory.name != METADATA:
+            data = logs(directory)[-1].read_bytes()
+            at = (batches(data)[-2:] or [0])[0]
+            end = int.from_bytes(data[at : at + 8], "big") + int.from_bytes(data[at + 23 : at + 27], "big") + 1
+            found[place(directory)] = [int(min(directory.glob("*.log")).stem), end]
+    return found
+
+
+def happened(
+    of: Cluster, shape: Shape, known: Known, order: tuple[tuple[str, ...], ...], then: str, before: dict[str, list[int]]
+) -> Truth:
+    """Start the processes in groups; then let the preferred, or unclean, replicas be elected; read everything."""
+    begin = time.monotonic()
+    processes = {name: of.beside if name == "controller" else of[int(name.split("-")[1])] for name in shape.nodes}
+    if user := max(
+        (path.stat().st_uid for log_dir in of.dir.glob("*/data*") for path in log_dir.rglob("*")), default=0
+    ):
+        for process in processes.values():
+            process.run_as(user)
+    try:
+        if shape.mode == "zk":
+            of.beside.start()
+        elif shape.beside == "controller":
+            of.beside.spawn()
+        for group in order:
+            for name in group:
+                processes[name].spawn()
+            _settled({name: processes[name] for name in group})
+        brokers = {name: process for name, process in processes.items() if name != "controller"}
+        up = {name: process for name, process in brokers.items() if process.alive and _says_started(process)}
+        loaded = _loaded(brokers, of.dir)
+        told = _read(of, up, known, then, processes) if up else ({}, {}, {}, {}, [])
+        return Truth(
+            started={
+                name: process.alive and (name == "controller" or _says_started(process))
+                for name, process in processes.items()
+            },
+            offline_dirs={name: _offline(process, of.dir) for name, process in brokers.items()},
+            loaded=loaded,
+            cut=[
+                path for path, (start, end) in before.items()
+                if path not in loaded or loaded[path][1] < end or loaded[path][0] > start
+            ],
+            strays=sorted(place(path) for path in of.dir.glob("broker-*/data*/*-stray")),
+            first=told[0], leaders=told[1], ends=told[2], lost=told[3], groups_lost=told[4],
+            said={name: _telling(process, of.dir) for name, process in processes.items()},
+            seconds=round(time.monotonic() - begin, 1),
+        )  # fmt: skip
+    finally:
+        of.kill()
+
+
+def _says_started(process: Process) -> bool:
+    return BROKER_STARTED.search(process.log_since_start()) is not None
+
+
+def _settled(processes: dict[str, Process]) -> None:
+    """Return when all have started or died and log nothing more, or go on and on; or when they hang."""
+    begin = changed = decided = time.monotonic()
+    sizes: dict[str, int] = {}
+    while True:
+        now = {name: process.log.stat().st_size for name, process in processes.items() if process.log.exists()}
+        at = time.monotonic()
+        if now != sizes:
+            sizes, changed = now, at
+        if any(
+            process.alive and not _says_started(process) for name, process in processes.items() if name != "controller"
+        ):
+            decided = at
+        quiet = at - changed > QUIET
+        if at - begin > LONGEST or (quiet and (decided < at or at - begin > HANG)) or at - decided > NOISE:
+            return
+        time.sleep(0.25)
+
+
+Read = tuple[dict[str, int], dict[str, int], dict[str, list[int]], dict[str, list[int]], list[str]]
+
+
+def _read(of: Cluster, up: dict[str, Process], known: Known, then: str, processes: dict[str, Process]) -> Read:
+    first: dict[str, int] = {}
+    leaders: dict[str, int] = {}
+    ends: dict[str, list[int]] = {}
+    lost: dict[str, list[int]] = {}
+    groups: list[str] = []
+    with Client(",".join(f"127.0.0.1:{process.port}" for process in up.values())) as client:
+        first = {f"{row[1]}-{row[2]}": int(row[3]) for row in client.ask("leaders")}
+        if then:
+            client.ask(f"elect {then}")
+            _settled(processes)
+        for row in client.ask("leaders"):
+            leaders[f"{row[1]}-{row[2]}"] = int(row[3])
+        for name, records in known.records.items():
+            if leaders.setdefault(name, -1) < 0:
+                continue
+            topic, _, partition = name.rpartition("-")
+            rows = client.ask(f"read {topic} {partition}")
+            values = {int(row[3]): row[4] for row in rows if row[0] == "r" and len(row) > 4}
+            ends[name] = next(([int(row[4]), int(row[5])] for row in rows if row[0] == "p"), [-1, -1])
+            if gone := [at for at, value in records.items() if values.get(at) != value]:
+                lost[name] = sorted(gone)
+        for group in {key.split()[0] for key in known.groups}:
+            now = {" ".join(row[1:4]): int(row[4]) for row in client.ask(f"group {group}")}
+            groups += [key for key, at in known.groups.items() if key.split()[0] == group and now.get(key) != at]
+    with contextlib.suppress(OSError):
+        (of.dir / "client.txt").write_text("\n".join(client.said))
+    return first, leaders, ends, lost, groups
+
+
+def _offline(process: Process, folder: Path) -> list[str]:
+    if not process.log.exists():
+        return []
+    found = {one or two for one, two in OFFLINE.findall(process.log_since_start())}
+    return sorted({path.rstrip(".,").replace(f"{folder}/", "") for path in found})
+
+
+def _loaded(brokers: dict[str, Process], folder: Path) -> dict[str, list[int]]:
+    loaded: dict[str, list[int]] = {}
+    for process in brokers.values():
+        text = process.log_since_start() if process.log.exists() else ""
+        rows = LOADED.findall(text)
+        rows += [(f"{log_dir}/{name}", start, end) for name, log_dir, start, end in LOADED_OLD.findall(text)]
+        for path, start, end in rows:
+            loaded.setdefault(path.replace(f"{folder}/", ""), [int(start), int(end)])
+    return loaded
+
+
+def _telling(process: Process, folder: Path) -> list[str]:
+    if not process.log.exists():
+        return []
+    lines = process.log_since_start().replace(f"{folder}/", "").splitlines()
+    found = [line[:400] for line in lines if TELLING.search(line) and "Reconfiguration failed" not in line]
+    return found[:12] + found[12:][-8:]

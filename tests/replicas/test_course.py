@@ -1,0 +1,115 @@
+"""What is lost when nothing changes any more, as on real brokers whose preferred replicas got the lead back."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kcheck
+from kcheck.core.election.course import Later, LaterLeader
+from kcheck.core.election.early_elections import kept_out
+from kcheck.core.election.election import Seat
+from kcheck.replicas.elect import ClusterElection
+from tests.cli.command import kcheck as command
+from tests.oracle import preferred
+from tests.oracle.diverged import values
+from tests.oracle.scenes import FIXTURES, unpacked
+
+VERSIONS = (("4.3.1", "controller"), ("3.9.2", "zookeeper"))
+Records = set[tuple[object, object]]
+
+
+def asked(version: str, beside: str, folder: Path, **how: Any) -> ClusterElection:
+    """Return what elect says of the recorded cluster."""
+    unpacked(f"clusters/{version}/preferred", folder)
+    brokers = [f"{number}={folder}/broker-{number}/data1" for number in (1, 2, 3)]
+    return kcheck.elect(*brokers, metadata=[folder / beside], kafka=version, **how)
+
+
+def outcome(version: str) -> dict[str, Any]:
+    """Return what the real cluster did when its brokers started in the order of `preferred.ORDER`."""
+    said: dict[str, Any] = json.loads((FIXTURES / "clusters" / version / "preferred.json").read_text("utf-8"))
+    return said
+
+
+def lost(said: dict[str, Any], before: list[Path]) -> int:
+    """Return how many records some broker had before, and the last leader does not have."""
+    had: Records = {(offset, value) for path in before for offset, value in values(path)}
+    kept: Records = {(offset, value) for offset, value in said["logs"][str(said["leaders"][-1])]}
+    return len(had - kept)
+
+
+@pytest.mark.parametrize(("version", "beside"), VERSIONS)
+def test_what_real_clusters_lost_in_the_end(version: str, beside: str, tmp_path: Path) -> None:
+    """Who led first, who leads in the end, and how many records the log of that one lacks."""
+    answer, real = asked(version, beside, tmp_path), outcome(version)
+    rows = {row.topic: row for row in answer.partitions}
+    assert rows.keys() == real.keys() == preferred.TOPICS.keys()
+    for topic, row in rows.items():
+        assert row.now is not None
+        assert row.now.lost_in_the_end is not None
+        later = row.now.later
+        leaders = [row.now.broker_id, *([] if later is None else [later.broker_id])]
+        assert leaders == [*dict.fromkeys(real[topic]["leaders"])]
+        before = [tmp_path / f"broker-{number}" / "data1" / f"{topic}-0" for number in (1, 2, 3)]
+        assert row.now.lost_in_the_end.records == lost(real[topic], before)
+    start_all, plan, *_ = answer.scenarios
+    assert (start_all.lost.records, plan.lost.records) == (25, 5)
+    assert [(found.partition.topic, found.broker_id) for found in kept_out(answer.partitions)] == [
+        ("head", 1), ("hole", 1),
+    ]  # fmt: skip
+
+
+def test_why_it_leads(tmp_path: Path) -> None:
+    """By which place first, and why another one later; not if the controllers do not balance leaders."""
+    answer = asked("4.3.1", "controller", tmp_path)
+    rows = {row.topic: row for row in answer.partitions}
+    head = rows["head"].now
+    assert head is not None
+    assert (rows["head"].seat_now, head.later) == (Seat.ELR, LaterLeader(1, Later.PREFERRED))
+    assert head.lost != head.lost_in_the_end
+    settings = tmp_path / "server.properties"
+    settings.write_text("process.roles=controller\nauto.leader.rebalance.enable=false\n", "utf-8")
+    brokers = [f"{number}={tmp_path}/broker-{number}/data1" for number in (1, 2, 3)]
+    stays = kcheck.elect(*brokers, metadata=[tmp_path / "controller"], kafka="4.3.1", config=settings)
+    assert {row.now and row.now.later for row in stays.partitions} == {None}
+    assert stays.scenarios[0].lost.records == 5
+
+
+def test_a_part_of_a_cluster_has_no_order_of_its_own(tmp_path: Path) -> None:
+    """Which broker starts first depends on all partitions."""
+    answer = asked("4.3.1", "controller", tmp_path, partitions=kcheck.PartitionFilter(topics=("head",)))
+    assert answer.verdict.startswith("Which broker to start first depends on all partitions: ask without a filter.")
+    assert "move its directory of head-0 out of the log dir: otherwise it gets the lead back" in answer.verdict
+
+
+def test_the_plan_moves_directories_aside(tmp_path: Path) -> None:
+    """Before the broker starts that would get the lead back."""
+    asked("4.3.1", "controller", tmp_path, out=tmp_path / "plan")
+    plan = (tmp_path / "plan" / "plan.md").read_text("utf-8")
+    assert '1. Start broker 2.\n2. Move directories aside, as "Directories of broker 1" says below.\n' in plan
+    assert "2 partitions (head-0, hole-0)" in plan
+    assert "With this plan 1 partition (emptied-0) loses 5 records; 5 of them committed." in plan
+
+
+def test_truncation_counts_what_the_leader_lacks(tmp_path: Path) -> None:
+    """No follower truncates, but consumers lose the records of the segment that was removed."""
+    unpacked("clusters/4.3.1/preferred", tmp_path)
+    brokers = [f"{number}={tmp_path}/broker-{number}/data1" for number in (1, 2, 3)]
+    done = command("truncation", *brokers, "--leader", "1", "--topic", "hole")
+    assert "LOST under leader 1: 10 records are lost, all of them committed; its log has no segment" in words(done.out)
+    assert "no replica truncates" in words(command("truncation", *brokers, "--leader", "2", "--topic", "hole").out)
+
+
+def test_nodes_that_are_the_controllers_start_together() -> None:
+    """All three were killed at once: two of them elect a controller."""
+    folder = FIXTURES / "clusters" / "4.3.1" / "quorum"
+    answer = kcheck.elect(*(f"{number}={folder}/broker-{number}" for number in (1, 2, 3)))
+    assert (answer.order.together, answer.order.brokers) == ((1, 2), (1, 2, 3))
+    assert answer.verdict.startswith("Start brokers 1 and 2 together: they are controllers")
+
+
+def words(text: str) -> str:
+    """Return a text in one line."""
+    return " ".join(text.split())

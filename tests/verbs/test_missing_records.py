@@ -1,0 +1,83 @@
+"""Logs of real brokers of which somebody removed segments: the start does not notice, predict and preflight do."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import kcheck
+
+BROKER = Path(__file__).parents[2] / "fixtures" / "brokers"
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Path:
+    """Return broker 2 of 4.3.1, stopped: segments-0 has seven segments of 20 records, and ends at 129."""
+    return Path(shutil.copytree(BROKER / "4.3.1" / "stopped" / "broker-2", tmp_path / "broker-2")) / "data1"
+
+
+def told(path: Path) -> dict[str, str]:
+    """Return the refuted premises about logs, with their sentences."""
+    premises = kcheck.predict(path).to_dict()["premises"]
+    return {row["id"]: row["sentence"] for row in premises if row["id"] in ("P304", "P305", "P306") and
+            row["status"] == "refuted"}  # fmt: skip
+
+
+def remove(disk: Path, base: int, *endings: str) -> None:
+    """Remove the files of a segment."""
+    for ending in endings or (".log", ".index", ".timeindex", ".snapshot"):
+        (disk / "segments-0" / f"{base:020}{ending}").unlink(missing_ok=True)
+
+
+def kill(disk: Path) -> None:
+    """Let the last shutdown be unclean."""
+    (disk / ".kafka_cleanshutdown").unlink()
+
+
+def test_whole_logs(disk: Path) -> None:
+    """After a clean stop and after a kill."""
+    assert told(disk) == {}
+    kill(disk)
+    assert told(disk) == {}
+
+
+def test_the_first_segment(disk: Path) -> None:
+    """Epochs begin where the log began, after a kill too."""
+    remove(disk, 0)
+    said = "segments-0 begins at 20 here, its epochs at 0: as leader it makes the other replicas delete what is below"
+    assert told(disk) == {"P304": said}
+    kill(disk)
+    assert told(disk) == {"P304": said}
+
+
+@pytest.mark.parametrize("endings", [(), (".log",)])
+def test_a_middle_segment(disk: Path, endings: tuple[str, ...]) -> None:
+    """With its indexes or without: the one before ends below the one after."""
+    remove(disk, 40, *endings)
+    assert told(disk) == {"P305": "segments-0 has no segment with offsets 40-59: where it leads, consumers skip them"}
+
+
+def test_the_last_segment(disk: Path) -> None:
+    """The high watermark stays."""
+    remove(disk, 120)
+    said = "but replication-offset-checkpoint shows records up to offset 128"
+    assert said in told(disk)["P306"]
+    kill(disk)
+    assert said in told(disk)["P306"]
+
+
+def test_an_index_that_is_left(disk: Path) -> None:
+    """After a kill nothing else shows that there was a segment."""
+    remove(disk, 120, ".log", ".snapshot")
+    checkpoint = disk / "replication-offset-checkpoint"
+    checkpoint.write_text(checkpoint.read_text().replace("segments 0 129", "segments 0 120"))
+    kill(disk)
+    assert "but 00000000000000000120.timeindex shows records up to offset 120" in told(disk)["P306"]
+
+
+def test_a_broker_that_raises_its_epochs(tmp_path: Path) -> None:
+    """Up to 2.8 the start moves the first epoch to the first segment: those on disk count."""
+    path = Path(shutil.copytree(BROKER / "2.8.2" / "stopped" / "broker-2", tmp_path / "broker-2")) / "data1"
+    assert told(path) == {}
+    remove(path, 0)
+    assert "segments-0 begins at 20 here, its epochs at 0" in told(path)["P304"]

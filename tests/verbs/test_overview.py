@@ -1,0 +1,52 @@
+"""What `kcheck PATH` says of several brokers: what starting all of them costs."""
+
+import shutil
+from pathlib import Path
+
+import kcheck
+from tests.cli.command import kcheck as command
+from tests.test_brokers import BROKERS
+
+DIVERGED = BROKERS / "4.3.1" / "diverged"
+
+
+def test_the_first_line_says_what_starting_all_costs() -> None:
+    """The exit code is the worse one, and the next command has the paths of the user."""
+    shown = command("1=" + str(DIVERGED / "broker-1"), "2=" + str(DIVERGED / "broker-2"), columns=200)
+    lines = shown.out.splitlines()
+    assert "If these 2 brokers start, 34 records are lost, none of them committed." == lines[1]
+    assert f"  kcheck elect 1={DIVERGED}/broker-1 2={DIVERGED}/broker-2" == lines[2]
+    assert 0 == shown.code
+
+
+def test_committed_records_that_all_starts_lose_are_bad(tmp_path: Path) -> None:
+    """Even if the best leaders lose none; the metadata that the user names goes into the next command."""
+    for name in ("broker-1", "broker-2"):
+        shutil.copytree(DIVERGED / name, tmp_path / name)
+    shutil.rmtree(tmp_path / "broker-2" / "data1" / "behind-0")
+    answer = kcheck.overview(tmp_path, metadata=[DIVERGED / "broker-2"])
+    elected = kcheck.elect(tmp_path, metadata=[DIVERGED / "broker-2"])
+    assert answer.start_of_all is not None
+    assert (True, False) == (elected.is_safe, answer.start_of_all.is_safe)
+    document = answer.to_dict()
+    assert f"kcheck elect {tmp_path} --metadata {DIVERGED}/broker-2" == document["next"]
+    assert (2, False) == (document["start_all"]["brokers"], document["start_all"]["safe"])
+    assert 1 == command(tmp_path, "--metadata", DIVERGED / "broker-2").code
+
+
+def test_one_broker_has_no_such_line(tmp_path: Path) -> None:
+    """Nor have log dirs of which one does not say whose it is: each is looked at alone."""
+    assert kcheck.overview(DIVERGED / "broker-1").start_of_all is None
+    assert (
+        kcheck.overview(*(DIVERGED / f"broker-{number}" / "data1" / "behind-0" for number in (1, 2))).start_of_all
+        is None
+    )
+    shutil.copytree(DIVERGED, tmp_path / "all")
+    assert kcheck.overview(tmp_path / "all").start_of_all is not None
+    other = shutil.copytree(DIVERGED / "broker-2" / "data1", tmp_path / "all" / "data3")
+    (other / "meta.properties").unlink()
+    assert kcheck.overview(tmp_path / "all").start_of_all is None
+    without = kcheck.overview(BROKERS / "2.4.1" / "stopped").start_of_all
+    assert without is not None
+    assert "it is not known what is lost." in without.words
+    assert without.is_safe
