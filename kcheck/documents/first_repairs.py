@@ -26,7 +26,7 @@ def repair_words(
     brokers = f"{agree(len(repairs), 'broker', 'brokers')} {_brokers(repairs)}"
     is_led = without["best"].offline_partitions and then["best"].offline_partitions == 0
     every = "every partition has a leader, and " if is_led else ""
-    words = f"First repair {brokers}: then {every}{_figures(then['best'])} under the best leaders."
+    words = f"First repair {brokers}: then, under the best leaders, {every}{_figures(then['best'])}."
     changes = [_figures(without["best"])] if without["best"] != then["best"] else []
     offline = without["start-all"].offline_partitions or 0
     if offline > max(then["start-all"].offline_partitions or 0, without["best"].offline_partitions or 0):

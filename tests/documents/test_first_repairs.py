@@ -20,38 +20,44 @@ def ways(best: Amounts, offline: int = 0, waiting: int = 0) -> dict[str, Scenari
 
 
 NOTHING, LOST = ways(Amounts()), Amounts(20, 20, 200)
-ALL_LOST, LEADS = "20 records are lost, all of them committed", "that can lead"
+NONE_LOST, ALL_LOST = "nothing is lost", "20 records are lost, all of them committed"
+OUT, WAITS = "no replica that can lead", "no leader without an unclean election"
 
 
 @pytest.mark.parametrize(
-    ("repairs", "without", "then", "first", "changes"),
+    ("repairs", "without", "then", "said"),
     [
         (
-            [THREE], ways(LOST, waiting=14), NOTHING, "broker 3 (1 step, 14 bytes): then nothing is lost",
-            f"{ALL_LOST}; 14 partitions get no leader without an unclean election",
+            [THREE], ways(LOST, waiting=14), NOTHING,
+            ("broker 3 (1 step, 14 bytes)", NONE_LOST, f"{ALL_LOST}; 14 partitions get {WAITS}"),
         ),
         (
             [ONE, TWO], ways(Amounts(), 3, 3), NOTHING,
-            "brokers 1 and 2 (1 step each): then every partition has a leader, and nothing is lost",
-            "3 partitions have no replica that can lead",
+            (
+                "brokers 1 and 2 (1 step each)", f"every partition has a leader, and {NONE_LOST}",
+                f"3 partitions have {OUT}",
+            ),
         ),
         (
             [ONE, THREE._replace(operations=2)], ways(LOST, 2, 2), ways(LOST, 1, 1),
-            f"brokers 1 (1 step) and 3 (2 steps, 14 bytes): then 1 partition has no replica {LEADS}, and {ALL_LOST}",
-            f"2 partitions have no replica {LEADS}, and {ALL_LOST}",
+            (
+                "brokers 1 (1 step) and 3 (2 steps, 14 bytes)", f"1 partition has {OUT}, and {ALL_LOST}",
+                f"2 partitions have {OUT}, and {ALL_LOST}",
+            ),
         ),
-        ([ONE], NOTHING, NOTHING, "broker 1 (1 step): then nothing is lost", None),
-        (
-            [ONE], ways(Amounts(), waiting=1), NOTHING, "broker 1 (1 step): then nothing is lost",
-            "1 partition gets no leader without an unclean election",
-        ),
+        ([ONE], NOTHING, NOTHING, ("broker 1 (1 step)", NONE_LOST, None)),
+        ([ONE], ways(Amounts(), waiting=1), NOTHING, ("broker 1 (1 step)", NONE_LOST, f"1 partition gets {WAITS}")),
     ],
 )  # fmt: skip
 def test_what_repairs_change(
-    repairs: list[FirstRepair], without: dict[str, Scenario], then: dict[str, Scenario], first: str, changes: str | None
-) -> None:
-    said = f"First repair {first} under the best leaders." + (f" Without that, {changes}." if changes else "")
-    assert said == repair_words(repairs, without=without, then=then)
+    repairs: list[FirstRepair], without: dict[str, Scenario], then: dict[str, Scenario],
+    said: tuple[str, str, str | None],
+) -> None:  # fmt: skip
+    """The brokers, what is lost then, and what is lost without the repairs where that differs."""
+    brokers, after, before = said
+    expected = f"First repair {brokers}: then, under the best leaders, {after}."
+    expected += f" Without that, {before}." if before else ""
+    assert expected == repair_words(repairs, without=without, then=then)
 
 
 def test_one_repair() -> None:

@@ -3,8 +3,10 @@
 Real brokers left the directories (fixtures/README.md); tests/oracle/test_first_repairs.py lets them go on.
 """
 
+import re
 import shlex
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +53,7 @@ def test_a_broker_with_one_zeroed_file_takes_part(power_loss: Path, monkeypatch:
     costs = _costs(answer)
     assert (costs["best"], costs["start-all"], costs["start-all-unrepaired"]) == ((0, 0), (64, 0), (0, 14))
     assert answer.verdict.startswith(
-        "First repair broker 3 (1 step, 14 bytes): then nothing is lost under the best leaders. Without that, 20"
+        "First repair broker 3 (1 step, 14 bytes): then, under the best leaders, nothing is lost. Without that, 20"
         " records are lost, all of them committed; 14 partitions get no leader without an unclean election. Start"
     )
     assert (answer.gaps, {*answer.starts}, answer.is_safe, is_safe(answer.partitions)) == ((), {1, 2, 3}, False, True)
@@ -63,8 +65,8 @@ def test_directories_in_the_way_are_moved_first(moved: Path, monkeypatch: pytest
     shown = command("elect", *BROKERS, *METADATA)
     text = " ".join(shown.out.split())
     assert (
-        "First repair brokers 1 and 2 (1 step each): then every partition has a leader, and nothing is lost under the"
-        " best leaders. Without that, 3 partitions have no replica that can lead."
+        "First repair brokers 1 and 2 (1 step each): then, under the best leaders, every partition has a leader, and"
+        " nothing is lost. Without that, 3 partitions have no replica that can lead."
     ) in text
     assert "solo-1" not in text  # broker 2 has all that the stray of broker 3 has
     lines = [line.strip() for line in shown.out.splitlines()]
@@ -84,11 +86,7 @@ def test_the_answer_is_the_one_after_the_repair(
     """Once the commands of plan.md are typed: the same leaders and losses, and no repair. The saved records, too."""
     shutil.copytree(request.getfixturevalue(scene), tmp_path, dirs_exist_ok=True)
     before = _elected(monkeypatch, tmp_path, out=tmp_path / "plan", save_lost=tmp_path / "saved")
-    lines = (tmp_path / "plan" / "plan.md").read_text("utf-8").partition("\n## What it costs")[0].splitlines()
-    typed = [shlex.split(line)[1:] for line in lines if line.startswith("kcheck ")]
-    assert len(typed) == 2 * len(before.repairs)
-    for verb, *words in typed:
-        assert command(verb, *words, *(["--yes"] if verb == "apply" else ["--fail-on", "fatal"])).code == 0
+    assert len(before.repairs) == len(_repaired(tmp_path / "plan" / "plan.md"))
     after = _elected(monkeypatch, tmp_path, save_lost=tmp_path / "again")
     assert after.repairs == ()
     assert [row.leaders for row in before.partitions] == [row.leaders for row in after.partitions]
@@ -99,6 +97,64 @@ def test_the_answer_is_the_one_after_the_repair(
     assert [row.records._replace(path=None, more=()) for row in before.saved] == [
         row.records._replace(path=None, more=()) for row in after.saved
     ]
+
+
+def _repaired(plan: Path) -> list[str]:
+    """Type the commands with which plan.md begins; return the directories of the backups."""
+    lines = plan.read_text("utf-8").partition("\n## What it costs")[0].splitlines()
+    typed = [shlex.split(line)[1:] for line in lines if line.startswith("kcheck ")]
+    for verb, *words in typed:
+        assert command(verb, *words, *(["--yes"] if verb == "apply" else ["--fail-on", "fatal"])).code == 0
+    return [words[-1] for verb, *words in typed if verb == "apply"]
+
+
+def _unreadable(folder: Path) -> str:
+    (folder / "broker-1" / "data2" / "recovery-point-offset-checkpoint").write_text("x\n")
+    return "its log dir broker-1/data2 goes offline: recovery-point-offset-checkpoint cannot be read"
+
+
+def _same_id(folder: Path) -> str:
+    shutil.copy(folder / "broker-1" / "data1" / "meta.properties", folder / "broker-1" / "data2")
+    return "it does not start: broker-1/data1 and broker-1/data2 have the same directory.id"
+
+
+def _beyond_the_end(folder: Path) -> str:
+    (log,) = folder.glob("broker-1/data*/orders-0")
+    (log.parent / "log-start-offset-checkpoint").write_text("0\n1\norders 0 9999\n")
+    return "its start loses 455 records of orders-0"
+
+
+@pytest.mark.parametrize("damage", [_unreadable, _same_id, _beyond_the_end])
+def test_other_damage_that_a_repair_mends(
+    damage: Callable[[Path], str], moved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A log dir that goes offline, one that belongs to no broker, and a checkpoint that empties a log at the start."""
+    shutil.copytree(moved, tmp_path, dirs_exist_ok=True)
+    shutil.rmtree(tmp_path / "broker-1" / "data2" / "state-1")
+    shutil.rmtree(tmp_path / "broker-2" / "data2" / "orders-2.bak")
+    why = damage(tmp_path)
+    before = _elected(monkeypatch, tmp_path, out=tmp_path / "plan")
+    (first,) = before.repairs
+    assert (first.broker_id, first.why.startswith(why)) == (1, True)
+    assert _repaired(tmp_path / "plan" / "plan.md") == ["broker-1.backup"]
+    after = _elected(monkeypatch, tmp_path)
+    assert (after.repairs, [row.leaders for row in after.partitions]) == (
+        (),
+        [row.leaders for row in before.partitions],
+    )
+
+
+def test_no_repair_of_files_lets_a_disk_of_another_cluster_start(
+    moved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Broker 1 stays out though its plan would mend a file; that of broker 2 is named all the same."""
+    shutil.copytree(moved, tmp_path, dirs_exist_ok=True)
+    for path in tmp_path.glob("broker-1/data*/meta.properties"):
+        text = re.sub(r"(?m)^cluster\.id=.*$", "cluster.id=AAAAAAAAQACAAAAAAAAAAA", path.read_text("utf-8"))
+        path.write_text(text, "utf-8")
+    answer = _elected(monkeypatch, tmp_path)
+    assert [first.broker_id for first in answer.repairs] == [2]
+    assert [gap.broker_id for gap in answer.gaps] == [1]
 
 
 def test_the_copy_that_is_offline_is_saved(power_loss: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
