@@ -207,9 +207,10 @@ def _saved_row(saved: SavedReplica) -> Row:
 
 
 def elect(
-    arguments: list[str], question: ElectionQuestion, *, wanted: PartitionFilter, release: Release
-) -> ClusterElection:
-    """Return who should lead the partitions of the brokers in the paths.
+    arguments: list[str], question: ElectionQuestion, *, wanted: PartitionFilter, release: Release,
+    log_dirs: LogDirs | None = None,
+) -> ClusterElection:  # fmt: skip
+    """Return who should lead the partitions of the brokers in the paths; `log_dirs` are those that are open already.
 
     UsageError: a path is a file, a log dir has no broker id, or a broker is both here and dead.
     """
@@ -218,7 +219,7 @@ def elect(
         if target.kind is TargetKind.FILE:
             raise directory_wanted(target, "an election")
     require_match(targets, wanted)
-    log_dirs = LogDirs(release)
+    log_dirs = log_dirs or LogDirs(release)
     image = image_at_hand(targets, question.metadata, log_dirs)
     static = static_configs(arguments, question.config)
     image = image and image._replace(configs={**image.configs, STATIC: static})
