@@ -170,20 +170,23 @@ def overview(
     from kcheck.startup.log_manager import StartOptions
     from kcheck.verbs.overview import overview as verb
     from kcheck.views.broker_settings import settings_of
+    from kcheck.views.log_dir import LogDirs
 
     texts, named = texts_of(paths), tuple(texts_of(metadata))
 
     def answer(chosen: Release) -> "Overview":
         settings = settings_of(texts, None, (), chosen)
+        opened = LogDirs(chosen)
         options = StartOptions(None, settings, chosen, partitions, metadata=named)
-        said = verb(texts, options, CoordinatorCheck(Depth.HEADERS))
+        said = verb(texts, options, opened, CoordinatorCheck(Depth.HEADERS))
         if not said.can_elect:
             return said
         from kcheck.errors import UsageError
         from kcheck.replicas.elect import ElectionQuestion, elect
 
         try:
-            elected = elect(texts, ElectionQuestion(metadata=named), wanted=partitions, release=chosen)
+            question = ElectionQuestion(metadata=named)
+            elected = elect(texts, question, wanted=partitions, release=chosen, log_dirs=opened)
         except UsageError:  # A log dir does not say whose it is: each is still looked at alone.
             return said
         return said if len(elected.brokers) < 2 else replace(said, start_of_all=elected.start_of_all)

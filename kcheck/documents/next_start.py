@@ -1,6 +1,6 @@
 """What answers say of the next start: verdicts, the effects of findings, and reasons against the start."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from functools import cached_property
 
 from kcheck.core.start.claims import NO_EPOCH, ClaimedStart, knows_all_epochs
@@ -23,6 +23,9 @@ NEXT_STARTS = {
 }
 """The outcome of a log dir or a broker in words."""
 
+LET_START = "Let the broker start: it rebuilds the leader epochs."
+_ELECT_FIRST = "The start rebuilds the leader epochs, but the log of another broker differs: run kcheck elect first."
+_LOGS_DIFFER = ("KC401", "KC402")
 _FAILED = (Outcome.ABORT, Outcome.OFFLINE)
 _REASON_COUNT = 2
 _EPOCH_COUNT = 5
@@ -43,6 +46,18 @@ def records_words(losses: Collection[LostRecords]) -> str:
     """Return how many records several losses are together."""
     at_most = known_sum(loss.at_most if loss.records is None else loss.records for loss in losses)
     return record_count(known_sum(loss.records for loss in losses), sum(loss.at_least for loss in losses), at_most)
+
+
+def elect_first(findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings; none says to start a broker that can lose records to another one's log."""
+    findings = [*findings]
+    differ = {(row.where.topic, row.where.partition) for row in findings if row.id in _LOGS_DIFFER}
+    return [
+        row._replace(advice=_ELECT_FIRST)
+        if row.advice == LET_START and (row.where.topic, row.where.partition) in differ
+        else row
+        for row in findings
+    ]
 
 
 class StartEffects:
@@ -73,7 +88,7 @@ class StartEffects:
             if denied.value != NO_EPOCH:
                 effect += " A rebuilt epoch starts at the first batch that the start scans, which can be too late."
             elif knows_all_epochs(log):
-                severity, advice = Severity.WARNING, "Let the broker start: it rebuilds the leader epochs."
+                severity, advice = Severity.WARNING, LET_START
         return finding._replace(effect=effect, severity=severity, advice=advice, claims=())
 
 

@@ -241,10 +241,12 @@ def elect(
     wanted: PartitionFilter,
     release: Release,
     trees: Mapping[str, Tree] = _AS_THEY_LIE,
+    log_dirs: LogDirs | None = None,
 ) -> ClusterElection:
     """Return who should lead the partitions of the brokers in the paths, without any repair before.
 
     `trees` are what log dirs are read from, by path, where that is not the disk: log dirs that are not repaired yet.
+    `log_dirs` are those that are open already.
     UsageError: a path is a file, a log dir has no broker id, or a broker is both here and dead.
     """
     targets = replica_targets(arguments)
@@ -253,7 +255,7 @@ def elect(
             raise directory_wanted(target, "an election")
     targets = tuple(target._replace(tree=trees.get(target.log_dir, target.tree)) for target in targets)
     require_match(targets, wanted)
-    log_dirs = LogDirs(release)
+    log_dirs = log_dirs or LogDirs(release)
     image = image_at_hand(targets, question.metadata, log_dirs)
     static = static_configs(arguments, question.config)
     image = image and image._replace(configs={**image.configs, STATIC: static})

@@ -135,7 +135,12 @@ def check(
             for target in targets:
                 _examine(target, kinds.get(target), survey, scan, cluster, watch)
             survey.compare()
-            survey.collected.extend(cluster.findings(release))
+            of_replicas = [*cluster.findings(release)]
+            survey.collected.extend(of_replicas)
+            if of_replicas:
+                from kcheck.documents.next_start import elect_first  # only for replicas that differ
+
+                survey.collected[:] = elect_first(survey.collected)
             for quorum in starts.quorums():
                 survey.collected.extend(check_cluster(quorum, release))
             survey.collected.extend(starts.premises())

@@ -131,9 +131,8 @@ def _all_row(start: StartOfAll | None) -> Row | None:
     }
 
 
-def overview(arguments: list[str], options: StartOptions, watch: Watch | None = None) -> Overview:
+def overview(arguments: list[str], options: StartOptions, log_dirs: LogDirs, watch: Watch | None = None) -> Overview:
     """Check batch headers and predict the next start; both share each opened log dir."""
-    log_dirs = LogDirs(options.release)
     targets = directories(arguments)
     options = with_copies(targets, options, log_dirs)
     prediction = prediction_of(targets, options, log_dirs)

@@ -12,6 +12,7 @@ from kcheck.segments import header_columns as columns
 from kcheck.verbs.check import check
 from tests.builders import Made, batch, broker, partition_dir, run
 from tests.reports import EVERY, document
+from tests.test_brokers import BROKERS
 
 
 @pytest.fixture(autouse=True, params=[300, 4 << 20])
@@ -51,3 +52,16 @@ def test_another_broker_than_said_is_a_usage_error() -> None:
     broker(Path("d1"), run(0, 9), broker_id=1)
     with pytest.raises(UsageError, match=r"7=d1: d1/meta\.properties says broker 1"):
         check(["7=d1"], depth=Depth.HEADERS, as_kind=None, wanted=EVERY, release=release("4.3"))
+
+
+def test_a_log_that_another_one_contradicts_is_not_simply_started() -> None:
+    """Its own start rebuilds the epochs; whether it may start is a question of both brokers."""
+    brokers = [str(BROKERS / "4.3.1" / "diverged" / f"broker-{number}") for number in (1, 2)]
+
+    def advice(paths: list[str]) -> list[str]:
+        found = document(check(paths, depth=Depth.HEADERS, as_kind=None, wanted=EVERY, release=release("4.3")))
+        return [row["advice"] for row in found["findings"] if row["id"] == "KC204"]
+
+    assert ["Let the broker start: it rebuilds the leader epochs."] == advice(brokers[:1])
+    (said,) = advice(brokers)
+    assert said.endswith("the log of another broker differs: run kcheck elect first.")

@@ -55,7 +55,7 @@ class ClaimedStart:
             case Claimed.WIPES:
                 return log is not None and log.bases == (claim.value,) and log.log_end_offset == claim.value
             case Claimed.KEEPS:
-                return claim.value not in self._cut_bases
+                return claim.value not in self._cut_bases and self.prediction.outcome not in _FAILS[Claimed.STRAY]
             case Claimed.REBUILDS:
                 return claim.value in self._bases
             case Claimed.ENDS:

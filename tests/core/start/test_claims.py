@@ -50,6 +50,7 @@ LOADED, FAILED = start(Outcome.LOST, LOG), start(Outcome.ABORT)
             LOADED,
         ),
         (Claim(Claimed.KEEPS, 100), FAILED, LOADED),
+        (Claim(Claimed.KEEPS, 0), start(Outcome.OK, LOG), start(Outcome.STRAY, LOG)),
         (
             Claim(Claimed.KEEPS, 0),
             LOADED,
