@@ -72,7 +72,8 @@ def _founded(row: Answer, truth: Truth, course: str) -> bool:
     if row.verb in ("PATH", "check") and not [*_losses(truth)]:
         return not any(" fatal " in finding for finding in row.says.get("findings", ()))
     if row.verb == "elect":
-        return bool([*_losses(truth)]) or -1 in truth.first.values() or course == "one-by-one"
+        inside = any("/__" in path and METADATA not in path for path in truth.cut)  # which no consumer here has read
+        return inside or bool([*_losses(truth)]) or -1 in truth.first.values() or course == "one-by-one"
     own = any(path.startswith(f"{row.subject}/") and METADATA not in path for path in (*truth.cut, *truth.strays))
     return own or bool([*_losses(truth)])
 
