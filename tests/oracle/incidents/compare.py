@@ -8,6 +8,8 @@ from tests.oracle.incidents.damages.site import METADATA
 from tests.oracle.incidents.truth import Truth
 
 FALSE_GREEN, FALSE_RED, UNKNOWN, RIGHT = "FALSE GREEN", "false red", "unknown", "right"
+OTHER = "other"
+"""Kafka elected another one: no answer is false by that alone."""
 STARTS = ("preflight", "predict", "PATH", "check")
 COUNTED = ("preflight", "predict", "elect")
 """The verbs whose green answers are promises."""
@@ -41,6 +43,9 @@ def verdicts(answers: list[Answer], truth: Truth, course: str) -> Iterator[Verdi
             yield Verdict(row.verb, row.subject, FALSE_RED if wrong else RIGHT, wrong)
         else:
             yield Verdict(row.verb, row.subject, UNKNOWN, _claim(row))
+        if "elects" in row.says and course != "one-by-one" and all(truth.started.values()):
+            others = "; ".join(_elected(row, truth))
+            yield Verdict("elected", row.subject, OTHER if others else RIGHT, others)
 
 
 def _start(row: Answer, truth: Truth) -> Iterator[str]:
@@ -63,6 +68,13 @@ def _ends(row: Answer, truth: Truth) -> Iterator[str]:
         real = truth.loaded.get(name)
         if real is not None and "__cluster_metadata" not in name and None not in ends and real != ends:
             yield f"{name} predicted {ends}, loaded {real}"
+
+
+def _elected(row: Answer, truth: Truth) -> Iterator[str]:
+    """Tell who leads a partition first that elect has not named."""
+    for name, by in row.says["elects"].items():
+        if by["clean"] is not None and truth.first.get(name) not in (None, by["clean"]):
+            yield f"{name}: {truth.first[name]}, not {by['clean']}"
 
 
 def _founded(row: Answer, truth: Truth, course: str) -> bool:
