@@ -13,12 +13,12 @@ import tempfile
 from pathlib import Path
 
 from tests.oracle.incidents import lab
-from tests.oracle.incidents.compare import FALSE_GREEN, FALSE_RED, RIGHT, UNKNOWN
+from tests.oracle.incidents.compare import FALSE_GREEN, FALSE_RED, OTHER, RIGHT, UNKNOWN
 from tests.oracle.incidents.damages.table import BY_NAME
 from tests.oracle.incidents.kept import keep
 
 ALL = "ALL"
-COLUMNS = (FALSE_GREEN, FALSE_RED, UNKNOWN)
+COLUMNS = (FALSE_GREEN, FALSE_RED, UNKNOWN, OTHER)
 
 
 def line(of: lab.Incident) -> str:

@@ -8,6 +8,8 @@ from tests.oracle.incidents.damages.site import METADATA
 from tests.oracle.incidents.truth import Truth
 
 FALSE_GREEN, FALSE_RED, UNKNOWN, RIGHT = "FALSE GREEN", "false red", "unknown", "right"
+OTHER = "other"
+"""Kafka elected another one: no answer is false by that alone."""
 STARTS = ("preflight", "predict", "PATH", "check")
 COUNTED = ("preflight", "predict", "elect")
 """The verbs whose green answers are promises."""
@@ -41,6 +43,9 @@ def verdicts(answers: list[Answer], truth: Truth, course: str) -> Iterator[Verdi
             yield Verdict(row.verb, row.subject, FALSE_RED if wrong else RIGHT, wrong)
         else:
             yield Verdict(row.verb, row.subject, UNKNOWN, _claim(row))
+        if "elects" in row.says and course != "one-by-one" and all(truth.started.values()):
+            others = "; ".join(_elected(row, truth))
+            yield Verdict("elected", row.subject, OTHER if others else RIGHT, others)
 
 
 def _start(row: Answer, truth: Truth) -> Iterator[str]:
@@ -65,6 +70,13 @@ def _ends(row: Answer, truth: Truth) -> Iterator[str]:
             yield f"{name} predicted {ends}, loaded {real}"
 
 
+def _elected(row: Answer, truth: Truth) -> Iterator[str]:
+    """Tell who leads a partition first that elect has not named."""
+    for name, by in row.says["elects"].items():
+        if by["clean"] is not None and truth.first.get(name) not in (None, by["clean"]):
+            yield f"{name}: {truth.first[name]}, not {by['clean']}"
+
+
 def _founded(row: Answer, truth: Truth, course: str) -> bool:
     """Whether something of what a red answer is about came true; findings that are not fatal claim no outcome."""
     if [*_start(row, truth)] or not all(truth.started.values()) or any(truth.offline_dirs.values()):
@@ -72,7 +84,8 @@ def _founded(row: Answer, truth: Truth, course: str) -> bool:
     if row.verb in ("PATH", "check") and not [*_losses(truth)]:
         return not any(" fatal " in finding for finding in row.says.get("findings", ()))
     if row.verb == "elect":
-        return bool([*_losses(truth)]) or -1 in truth.first.values() or course == "one-by-one"
+        inside = any("/__" in path and METADATA not in path for path in truth.cut)  # which no consumer here has read
+        return inside or bool([*_losses(truth)]) or -1 in truth.first.values() or course == "one-by-one"
     own = any(path.startswith(f"{row.subject}/") and METADATA not in path for path in (*truth.cut, *truth.strays))
     return own or bool([*_losses(truth)])
 

@@ -61,18 +61,13 @@ class Truth(NamedTuple):
         """The partitions without a leader."""
         return sorted(name for name, leader in self.leaders.items() if leader < 0)
 
-    @property
-    def lossless(self) -> bool:
-        """Whether all is up, and every acknowledged record can be read."""
-        up = all(self.started.values()) and not any(self.offline_dirs.values())
-        return up and not self.lost and not self.offline and not self.groups_lost
-
 
 def prepared(folder: Path, base: Path, shape: Shape, work: Path) -> Cluster:
     """Return a cluster, not started, with the disks and the changed settings of an incident."""
     of = shapes.cluster(shape, work, begins_with=base / "now")
-    for process in (*of.brokers.values(), of.beside):
-        process.install(shapes.started(shape, folder) if process.dir.name != "zookeeper" else shape.release)
+    if (release := shapes.started(shape, folder)) != shape.release:
+        for process in (*of.brokers.values(), *([of.beside] if shape.mode == "kraft" else [])):
+            process.install(release)
     ports: dict[str, str] = {}
     for name in shape.nodes:
         texts = ((path / name / "server.properties").read_text() for path in (base / "now", of.dir))
@@ -193,7 +188,7 @@ def _settled(processes: dict[str, Process]) -> None:
         quiet = at - changed > QUIET
         if at - begin > LONGEST or (quiet and (decided < at or at - begin > HANG)) or at - decided > NOISE:
             return
-        time.sleep(0.25)
+        time.sleep(0.5)
 
 
 Read = tuple[dict[str, int], dict[str, int], dict[str, list[int]], dict[str, list[int]], list[str]]

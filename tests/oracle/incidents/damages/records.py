@@ -137,12 +137,12 @@ def remove_log_alone(site: Site) -> str | None:
 
 def repeat_batch(site: Site) -> str | None:
     """Append a copy of an older batch."""
-    if (log := _last(site)) is None:
+    found = [log for path in site.partitions() if len(batches((log := logs(path)[-1]).read_bytes())) > 2]
+    if not found:
         return None
+    log = site.random.choice(found)
     data = log.read_bytes()
     places = batches(data)
-    if len(places) < 3:
-        return None
     at = site.random.randrange(len(places) - 2)
     log.write_bytes(data + data[places[at] : places[at + 1]])
     return f"batch {at} appended once more to {place(log)}"
@@ -150,15 +150,15 @@ def repeat_batch(site: Site) -> str | None:
 
 def overlap(site: Site) -> str | None:
     """Rename a segment to a lower base offset."""
-    found = [path for path in site.partitions() if len(logs(path)) > 1]
+    last = [logs(path)[-1] for path in site.partitions() if len(logs(path)) > 1]
+    found = [log for log in last if not log.with_stem(f"{int(log.stem) - 1:020d}").exists()]
     if not found:
         return None
-    log = logs(site.random.choice(found))[-1]
-    base = int(log.stem) - 1
+    log = site.random.choice(found)
+    base = f"{int(log.stem) - 1:020d}"
     for path in log.parent.glob(f"{log.stem}.*"):
-        if not path.with_name(f"{base:020d}{path.suffix}").exists():
-            path.rename(path.with_name(f"{base:020d}{path.suffix}"))
-    return f"{place(log)} renamed to {base:020d}.log, with its indexes"
+        path.rename(path.with_stem(base))
+    return f"{place(log)} renamed to {base}.log, with its indexes"
 
 
 def remove_indexes(site: Site) -> str | None:
@@ -230,14 +230,17 @@ def remove_files(site: Site) -> str | None:
     return f"{len(gone)} of {len(files)} files of partitions of broker {site.number} removed" if gone else None
 
 
-def older_segment(site: Site) -> str | None:
-    """Put a segment of another replica in the place of the target's."""
-    mine = site.partition()
-    if mine is None:
+def other_segment(site: Site) -> str | None:
+    """Put the last segment of another replica in the place of the target's, where they differ."""
+    pairs = [
+        (logs(theirs)[-1], mine)
+        for mine in site.partitions()
+        for other in site.others
+        for theirs in site.partitions(other)
+        if theirs.name == mine.name and logs(theirs)[-1].read_bytes() != logs(mine)[-1].read_bytes()
+    ]
+    if not pairs:
         return None
-    theirs = [path for other in site.others for path in site.partitions(other) if path.name == mine.name]
-    if not theirs:
-        return None
-    source = logs(site.random.choice(theirs))[-1]
+    source, mine = site.random.choice(pairs)
     shutil.copyfile(source, mine / source.name)
     return f"{place(source)} copied over that of {place(mine)}"

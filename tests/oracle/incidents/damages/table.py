@@ -41,7 +41,7 @@ KINDS = (
     Kind(3, records.flip_middle), Kind(3, records.flip_active), Kind(3, records.flip_header),
     Kind(4, records.remove_first), Kind(4, records.remove_middle), Kind(4, records.remove_last),
     Kind(4, records.remove_log_alone), Kind(4, records.remove_files),
-    Kind(5, records.repeat_batch), Kind(5, records.overlap), Kind(5, records.older_segment, "many"),
+    Kind(5, records.repeat_batch), Kind(5, records.overlap), Kind(5, records.other_segment, "many"),
     Kind(8, records.remove_indexes), Kind(8, records.zero_indexes), Kind(8, records.garbage_indexes),
     Kind(8, records.preallocated_indexes),
     Kind(9, records.remove_snapshots), Kind(9, records.spoil_snapshot),
