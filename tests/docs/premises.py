@@ -76,6 +76,10 @@ ADVICE = {
         "Epochs that begin below the first segment, and no log start in a checkpoint.",
         "Restore the first segments, or let another replica lead: kcheck elect.",
     ),
+    "P309": Advice(
+        "ZooKeeper has no topic, but the log dirs have partitions: it was emptied, or is another one.",
+        "Restore ZooKeeper's data, or create each topic again with as many partitions.",
+    ),
     "P401": Advice(
         "A file that the owner of most files may not use. A file of another group is not seen.",
         "Run the chown or chmod command of the reason. If the group is right: --allow P401.",
