@@ -45,4 +45,4 @@ def explain(
     answer = explain_log(wanted.logs, wanted.texts, wanted.directories, kafka=kafka, since=begin)
     report = answer.report()
     write_answer(report, output_options._replace(every=every))
-    end(report, failed=False)
+    end(report, failed=bool(answer.reading.timeline.counts["fatal"]))

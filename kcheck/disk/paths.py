@@ -5,12 +5,19 @@ import re
 
 from kcheck.model.finding import Location
 
+_NAME_SIZE_MAX = 255
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://")
 
 
 def is_url(path: str) -> bool:
     """Whether a path is a URL such as s3://bucket, not a local path."""
     return _URL.match(path) is not None
+
+
+def can_be_path(text: str) -> bool:
+    """Whether a file of any system can have this path: one line, with names of at most 255 bytes."""
+    names = os.fsencode(text).split(b"/")
+    return max(map(len, names)) <= _NAME_SIZE_MAX and not any(character in text for character in "\n\r\0")
 
 
 def join(directory: str, *names: str) -> str:

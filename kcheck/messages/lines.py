@@ -29,6 +29,10 @@ _THROWN = re.compile(
     r"(?:: (.*))?",
     re.DOTALL,
 )
+_SAYS_WHY_BELOW = frozenset(("L143", "L152", "L242", "L243"))
+"""Rules of messages that only the exception below them explains: it is shown even if no wording has it."""
+_OF_REMOTE_STORAGE = ("RemoteStorageException", "RemoteResourceNotFoundException")
+"""Exceptions whose own causes are not those of the disk."""
 _EXCEPTION_ENDS = ("Exception: ", "Error: ")
 _BROKER_CONFIG = re.compile(r"\s*(?:broker|node)\.id = (\d{1,10})\s*")
 _CALM_HEAD = re.compile(
@@ -73,7 +77,7 @@ def events(catalogue: Catalogue, numbered: Iterable[tuple[int, str]]) -> Iterato
     """Yield the messages of a log that the catalogue has, and those of WARN, ERROR and FATAL that it has not.
 
     A stack trace belongs to the message before it. If its exceptions are in the catalogue and the message is not, they
-    explain it; else they are messages of their own.
+    explain it; else they are messages of their own. So are known exceptions before the first message.
     """
     return _events(catalogue, _framed(catalogue, numbered))
 
@@ -156,6 +160,7 @@ def _said(catalogue: Catalogue, framed: LogFrame) -> int:
 
 def _events(catalogue: Catalogue, framed_lines: Iterable[_FramedLine]) -> Iterator[LogEvent]:
     pending: LogEvent | None = None
+    thrown: LogEvent | None = None
     last: LogFrame | None = None
     calm_line = above = ""
     for number, line, framed in framed_lines:
@@ -167,23 +172,35 @@ def _events(catalogue: Catalogue, framed_lines: Iterable[_FramedLine]) -> Iterat
                 last.level in CALM or (pending is not None and pending.rule is not None)
             )
             continued = None
-            if last is not None:
+            if last is not None or _THROWN.fullmatch(line[:MESSAGE_SIZE_MAX]) is not None:
                 continued = _continued(catalogue, number, line, last, is_explained=is_explained)
-            if continued is not None:
+            if continued is not None and not _is_remote(pending, continued):
                 if pending is not None and pending.rule is not None:
                     yield pending
-                pending = continued
+                pending, thrown = continued, None
+            elif last is not None and pending is not None:
+                thrown = _unknown_thrown(number, line, last, pending) or thrown
             continue
-        if pending is not None:
-            yield pending
+        yield from filter(None, (pending, thrown))
+        thrown = None
         if framed is _CALM_FRAME:
             last, calm_line, pending = framed, line, None
             continue
         last, above = of_two_lines(above, framed) if above else framed, ""
         before, pending = _of_frame(catalogue, number, last)
         yield from before
-    if pending is not None:
-        yield pending
+    yield from filter(None, (pending, thrown))
+
+
+def _unknown_thrown(number: int, line: str, framed: LogFrame, above: LogEvent) -> LogEvent | None:
+    """Return an exception of no wording below a message that only it explains; None for any other line."""
+    if above.rule is None or above.rule.id not in _SAYS_WHY_BELOW or line.startswith("\t"):
+        return None
+    text = without_outer(line[:MESSAGE_SIZE_MAX], framed.outer).strip()
+    if _THROWN.fullmatch(text) is None:
+        return None
+    shown, of_broker = text[:_SHOWN_SIZE_MAX], LogPlace(broker=above.place.broker)
+    return above._replace(line=number, message=shown, rule=None, wording=None, values={}, place=of_broker)
 
 
 def _of_frame(catalogue: Catalogue, number: int, framed: LogFrame) -> tuple[tuple[LogEvent, ...], LogEvent | None]:
@@ -199,11 +216,19 @@ def _of_frame(catalogue: Catalogue, number: int, framed: LogFrame) -> tuple[tupl
         continued
         for text in framed.thrown
         if (continued := _continued(catalogue, number, text, framed, is_explained=is_explained))
+        and not _is_remote(event, continued)
     ]
+    inner = None if inner is not None and _is_remote(event, inner) else inner
     if thrown and own is not None and own.rule is None:
         own = None
     some = [*filter(None, (inner, own, *thrown))]
     return tuple(some[:-1]), some[-1] if some else None
+
+
+def _is_remote(above: LogEvent | None, thrown: LogEvent) -> bool:
+    """Whether an exception of the file system belongs to remote storage, by the message above it: no disk fails."""
+    groups = (None if event is None or event.rule is None else event.rule.group for event in (above, thrown))
+    return [*groups] == ["tiered", "disk"]
 
 
 def _event(catalogue: Catalogue, number: int, framed: LogFrame) -> LogEvent | None:
@@ -260,8 +285,9 @@ def _continued(
 def _thrown(catalogue: Catalogue, line: str, *, by_name: bool) -> Match | None:
     """Return the wording of the innermost exception in a line; its name alone counts only `by_name`."""
     thrown = inner = _THROWN.fullmatch(line)
-    while inner is not None:
+    while inner is not None and not inner[1].endswith(_OF_REMOTE_STORAGE):
         thrown, inner = inner, None if inner[2] is None else _THROWN.fullmatch(inner[2])
+    thrown = inner or thrown
     if thrown is None:
         return None
     simple = thrown[1].rpartition(".")[2]

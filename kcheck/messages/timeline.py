@@ -15,6 +15,8 @@ _CAUSES_MAX = 1_000
 _DIRECTORIES_MAX = 20_000
 _RESTART = ("L001", "L140")
 """Rules of a start: what was wrong before it causes nothing after it."""
+_OF_PROCESS = frozenset(("exit",))
+"""Kinds of causes that end a process: nothing follows from them in another log."""
 _OF_BROKER = frozenset(("abort", "exit"))
 """Kinds of causes that end a broker, wherever they are."""
 _RANKS = {"info": 0, "warning": 1, "error": 2, "fatal": 3}
@@ -105,6 +107,8 @@ class Timeline:
             return None
         for cause in self._open:
             kinds = cause.kinds.intersection(rule.causes if cause.event.rule is rule else rule.follows)
+            if cause.file != file:
+                kinds -= _OF_PROCESS  # It may be another broker's.
             if kinds and _reaches(kinds, cause.event.place, event.place):
                 cause.followers += 1
                 cause.last_line = event.line

@@ -57,7 +57,11 @@ _ENDS = {"file": " -> ", "partition": " with topic ID "}
 """What can follow a value: the new name of a file, the id of a topic."""
 _OLD_PARTITION = re.compile(r"\[([\w.-]{1,255}),(\d{1,10})\]")
 _TOPIC_ID = re.compile(r"[\w-]{22}:")
-_WORDS = re.compile(r"topic=([\w.-]{1,255}), ?partition=(\d{1,10})")
+_WORDS = re.compile(r"[Tt]opic(?:=|: )([\w.-]{1,255})[,;] ?[Pp]artition(?:=|: )(\d{1,10})")
+_PATHS = frozenset(("dir", "directory", "log", "file"))
+_OPTION = re.compile(r"(?:Some\((.*)\)|Optional\[(.*)\])")
+_NOTHING = frozenset(("None", "null", "Optional.empty"))
+"""What Scala and Java write for a path that is not there."""
 _DIRECTORY = re.compile(r"\((?:dir=)?([^,)]{1,1000})")
 _PREFIX = re.compile(
     r"\[(?:\w+ )?partition=(?P<named>[^ ,\]]{1,300})(?:, (?:dir|nodeId)=(?P<dir>[^\]]{1,1000}))?\]"
@@ -87,7 +91,8 @@ def typed(names: tuple[str, ...], texts: tuple[str, ...]) -> dict[str, Value]:
     values: dict[str, Value] = {}
     names = names[: len(texts)]
     for name, text in zip(names, texts, strict=True):
-        values.setdefault(name, _value(name, text.strip()))
+        if name not in _PATHS or text not in _NOTHING:
+            values.setdefault(name, _value(name, text.strip()))
     for name, text in zip(names, texts, strict=True):
         if "=" in text and name not in ("properties", "error", "partition"):
             for key, number in _PAIR.findall(text[:2000]):
@@ -101,6 +106,8 @@ def typed(names: tuple[str, ...], texts: tuple[str, ...]) -> dict[str, Value]:
 
 
 def _value(name: str, text: str) -> Value:
+    if name in _PATHS and (option := _OPTION.fullmatch(text)) is not None:
+        text = option[1] or option[2] or ""
     end = _ENDS.get(name)
     if end is not None:
         text = text.partition(end)[0]
@@ -118,7 +125,7 @@ def _value(name: str, text: str) -> Value:
 
 def partition_of(text: str) -> tuple[str, int] | None:
     """Return the topic and number in a text such as `orders-3`, `[orders,3]`, `ID:orders-3`; None if it is neither."""
-    if "," in text and (old := _OLD_PARTITION.fullmatch(text) or _WORDS.search(text)) is not None:
+    if ("," in text or ";" in text) and (old := _OLD_PARTITION.fullmatch(text) or _WORDS.search(text)) is not None:
         return old[1], int(old[2])
     name = parse_directory((_TOPIC_ID.sub("", text, count=1) if ":" in text else text).strip("'`"))
     return None if name is None else (name.topic, name.partition)
@@ -145,7 +152,7 @@ _OF_LOG_DIR = ("-checkpoint", "meta.properties", ".lock", ".kafka_cleanshutdown"
 def place(values: Mapping[str, Value], prefix: str) -> LogPlace:
     """Return where a message belongs, by its prefix and its values."""
     found = _of_prefix(prefix) if prefix else LogPlace()
-    for name in ("log", "file", "segment", "partition"):
+    for name in ("log", "file", "segment", "partition", "state"):
         text = values.get(name)
         if isinstance(text, str):
             found = _filled(found, _named(name, text))
@@ -173,7 +180,7 @@ def _of_prefix(prefix: str) -> LogPlace:
 
 def _named(name: str, text: str) -> LogPlace:
     """Return the place that a value names."""
-    if name != "partition":
+    if name not in ("partition", "state"):
         path = _DIRECTORY.search(text) if "(" in text else None
         text = text if path is None else path[1]
         inside = path_place(text, is_file=name != "log" and path is None)

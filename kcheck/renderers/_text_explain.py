@@ -144,7 +144,8 @@ def _cause(cause: Cause, page: Page) -> None:
     assert rule is not None
     name = _name(event.place.topic, event.place.partition, event.place.log_dir)
     place = "" if name == _BROKER else f"{name}, "
-    more = f"It began {counted(cause.followers, 'more message')} up to line {cause.last_line}."
+    place_of_last = "line" if cause.followers == 1 else "up to line"
+    more = f"It led to {counted(cause.followers, 'more message')}, {place_of_last} {cause.last_line}."
     text = f"line {event.line}{_at(event.time)}, {place}{rule.id}: {rule.means} {more}"
     page.wrapped(text, hanging="  ", style=STYLES[rule.severity])
 
@@ -183,7 +184,7 @@ def _places(alike: Sequence[PlaceTimeline], page: Page, explained: set[str]) -> 
 def _step(step: Step, page: Page, explained: set[str]) -> None:
     event, rule = step.first, step.first.rule
     times = "" if step.count == 1 else f", {step.count} times up to line {step.last_line}"
-    after = "" if step.cause is None else f", after line {step.cause.event.line}"
+    after = "" if step.cause is None else f", caused by line {step.cause.event.line}"
     name = "?" if rule is None else rule.id
     text = f"line {event.line}{_at(event.time)} {severity_of(event)} {name}{times}{after}"
     page.wrapped(text, indent="  ", hanging="    ", style=STYLES[severity_of(event)])

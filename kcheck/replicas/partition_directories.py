@@ -23,7 +23,7 @@ from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs.predict import start_of, with_copies
 from kcheck.verbs.premises import judged_starts
 from kcheck.views.log_dir import LogDirs, open_single_partition, partitions
-from kcheck.views.targets import Target, TargetKind, require_same_broker
+from kcheck.views.targets import Target, TargetKind
 
 
 class PartitionDirectories:
@@ -131,7 +131,6 @@ class PartitionDirectories:
         else:
             log_dir = self._log_dirs.open(target)
             views = [*partitions(target.tree, log_dir, wanted=wanted, walk_all=False, release=self._release)]
-        require_same_broker(target, log_dir.view)
         if log_dir.view.where.broker_id is None:
             raise UsageError(f"{target.path}: no broker id; write BROKER={target.path}")
         files = log_dir.view if log_dir.view.files else None

@@ -25,7 +25,7 @@ from kcheck.survey.survey import Survey, requested_format
 from kcheck.tables import findings
 from kcheck.verbs.next_starts import NextStarts, next_starts
 from kcheck.views.log_dir import LogDirs
-from kcheck.views.targets import Target, TargetKind, paths_of, replica_targets, require_same_broker
+from kcheck.views.targets import Target, TargetKind, paths_of, replica_targets
 
 WORTH_SIZE, WORTH_COUNT = 64 << 20, 500
 """Below both limits, starting worker processes costs more time than it saves."""
@@ -175,7 +175,6 @@ def _examine(
             log_dir, views = survey.log_dir(target)
             scan.count_files(log_dir.view.files.values())
             scan.log_dirs += 1
-            require_same_broker(target, log_dir.view)
             for view in views:
                 cluster.take(log_dir.view.cluster_id, view)
                 if watch is not None:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from kcheck.core.releases.releases import NEWEST_TESTED
 from kcheck.disk.package_data import log_catalogue
+from kcheck.disk.paths import can_be_path
 from kcheck.disk.tree import logs_in, tree_of
 from kcheck.documents.answer import Answer
 from kcheck.errors import UsageError
@@ -82,6 +83,8 @@ def asked(arguments: Iterable[str]) -> Asked:
             raise UsageError("an argument is empty: name a rule, a log, or paste a line")
         elif argument == _STDIN:
             logs.append(argument)
+        elif not can_be_path(argument):
+            texts.append(argument)
         elif (tree := tree_of(argument)).exists(argument):
             (directories if tree.is_directory(argument) else logs).append(argument)
             logs += logs_in(argument)

@@ -13,7 +13,7 @@ from kcheck.disk.paths import split
 from kcheck.disk.tree import Tree
 from kcheck.formats import quorum_state
 from kcheck.model.cluster import FROM_SNAPSHOT, MetadataProblem, QuorumState, Voter, voters_in
-from kcheck.model.entries import Batch
+from kcheck.model.entries import Batch, Offset
 from kcheck.model.java import LONG_MAX
 from kcheck.model.names import FileKind, log_name, metadata_snapshots, segment_bases
 from kcheck.model.source import Source
@@ -106,6 +106,7 @@ class _CopyReader:
         self._decode = decoder("metadata")
         self._problems: list[MetadataProblem] = []
         self._cut: MetadataProblem | None = None
+        self._is_cut_at_end = False
         self._begin()
 
     def _begin(self) -> None:
@@ -143,6 +144,7 @@ class _CopyReader:
             elected=elected,
             timestamp=self._timestamp,
             cut=self._cut,
+            is_cut_at_end=self._is_cut_at_end,
             problems=(*self._problems, *(self._at(problem.offset, problem.why) for problem in replay_problems)),
         )
 
@@ -210,6 +212,7 @@ class _CopyReader:
                 break
             if not intact:
                 self._cut = MetadataProblem(name, f"no valid batch begins at offset {end}")
+                self._is_cut_at_end = following is None and self._ends_at(name, base, end)
                 break
         return max(end, snapshot), epoch
 
@@ -251,6 +254,17 @@ class _CopyReader:
                 self._note_epoch(epoch, batch.base_offset)
                 self._timestamp = batch.max_timestamp
             return end, epoch, walk.position == source.size
+
+    def _ends_at(self, name: str, base: int, end: int) -> bool:
+        """Whether no complete batch follows the damage that begins at an offset of the last segment."""
+        from kcheck.segments.batches_after_damage import intact_batches  # numpy: loaded only for a damaged log
+
+        with self._files.open(name) as source:
+            walk = Walk(source, verify=True)
+            for _ in walk:
+                pass
+            later = intact_batches(source, walk.position, source.size, base=Offset(base), after=Offset(end - 1))
+        return later is None
 
     def _take(self, source: Source, batch: Batch, offset: int | None, from_offset: int = 0) -> None:
         """Replay the records of a batch; `offset` stands for that of each, None for their own."""

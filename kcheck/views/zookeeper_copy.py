@@ -109,7 +109,9 @@ def read_zookeeper(
             znodes_then = server.restore() if at is None else server.at(at)
             if znodes_then is None:
                 raise UsageError(f"--at {at:#x}: {path} does not hold every transaction up to it")
-            metadata = _cluster(znodes_then.znodes, path, chroot, problems)
+            # An emptied server, or a new one, has no topic of Kafka: that is an answer.
+            own = problems if chroot is not None or chroots(znodes_then.znodes) else []
+            metadata = _cluster(znodes_then.znodes, path, chroot, own)
             metadata = metadata._replace(zxid=znodes_then.zxid, timestamp=znodes_then.timestamp)
     except UnreadableError as error:
         problems.append(MetadataProblem(path, str(error)))
@@ -132,17 +134,23 @@ def _kind(tree: Tree, path: str) -> _InputKind | None:
 
 def _kind_of_directory(tree: Tree, path: str) -> _InputKind | None:
     listing = tree.listing(path)
-    if VERSION_2 in listing.directories and server_files(tree, join(path, VERSION_2)):
+    if VERSION_2 in listing.directories and _is_data(tree, join(path, VERSION_2)):
+        return _InputKind.SERVER
+    if split(path)[1] == VERSION_2 and _is_data(tree, path):
         return _InputKind.SERVER
     names = server_files(tree, path)
-    if names and split(path)[1] == VERSION_2:
-        return _InputKind.SERVER
     files = tree.directory(path)
     if any(_is_of_server(name, _begin(files, name)) for name in names[:_FILE_COUNT_MAX]):
         return _InputKind.SERVER  # elsewhere the names are not enough: other programs have a log.1
     if _BROKERS in listing.directories and {_TOPICS, "ids"} & {*tree.listing(join(path, _BROKERS)).directories}:
         return _InputKind.TREE
     return None
+
+
+def _is_data(tree: Tree, folder: str) -> bool:
+    """Whether a `version-2` is a server's, or was emptied: the server then starts without a znode."""
+    listing = tree.listing(folder)
+    return bool(server_files(tree, folder)) or not (listing.directories or {*listing.files} - {*_OF_ENSEMBLE})
 
 
 def _begin(files: Directory, name: str) -> bytes:

@@ -87,8 +87,8 @@ def test_a_whole_log() -> None:
     dangerous = [(step["rule"], step["caused_by"]) for step in place["steps"] if step["severity"] != "info"]
     assert [("L027", None), ("L165", 59), ("L048", 59)] == dangerous[:3]
     shown = kcheck("explain", LOG)
-    assert 0 == shown.code
-    assert "It began 10 more messages up to line 74." in " ".join(shown.out.split())
+    assert 1 == shown.code
+    assert "It led to 10 more messages, up to line 74." in " ".join(shown.out.split())
     assert len(kcheck("explain", LOG, "--all").out) > 2 * len(shown.out)
 
 
@@ -99,7 +99,7 @@ def test_formats(tmp_path: Path) -> None:
     assert [str(line["line"]) for line in lines] == [row["line"] for row in rows]
     kinds = [json.loads(line)["kind"] for line in kcheck("explain", LOG, "--format", "ndjson").out.splitlines()]
     assert {"run", "line", "cause", "place", "summary"} == {*kinds}
-    assert kcheck("explain", LOG, "--format", "parquet", "-o", tmp_path / "events.parquet").code == 0
+    assert kcheck("explain", LOG, "--format", "parquet", "-o", tmp_path / "events.parquet").code == 1
 
 
 def test_since() -> None:
@@ -211,4 +211,23 @@ def test_the_release_can_be_given() -> None:
 
 
 def test_an_explanation_runs_as_a_command() -> None:
-    assert 0 == shell("explain", LOG).code
+    assert 1 == shell("explain", LOG).code
+
+
+def test_an_exception_alone_is_explained_everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As an argument, from a file and a pipe; a fatal one ends with exit code 1."""
+    full = "java.io.IOException: No space left on device"
+    write(tmp_path, {"server.log": full.encode(), "calm.log": log_line("Loading logs.").encode()})
+    assert [1, 0] == [kcheck("explain", tmp_path / name).code for name in ("server.log", "calm.log")]
+    assert 1 == kcheck("explain", full).code
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(full.encode())))
+    assert kcheck("explain").out == kcheck("explain", tmp_path / "server.log").out
+    of_file, of_text = (document(each)["lines"] for each in (tmp_path / "server.log", full))
+    assert ["L165"] == [row["rule"] for row in of_file] == [row["rule"] for row in of_text]
+
+
+def test_an_argument_that_cannot_be_a_path_is_a_line() -> None:
+    long = "[2026-11-23 01:00:00,000] INFO [RaftManager id=0] Completed transition to " + "x" * 300 + " from y"
+    for line in (long, f"{long}\n{long}"):
+        assert {"L160"} == {row["rule"] for row in document(line)["lines"]}
+    assert 0 == kcheck("explain", long).code

@@ -190,7 +190,7 @@ def test_prefixes_of_collectors_before_a_stack_trace() -> None:
     alone = only(full)
     assert alone.rule is not None
     assert "L165" == alone.rule.id
-    assert [] == read(full)
+    assert [alone] == read(full)
 
 
 def test_an_exception_in_a_message_of_no_wording() -> None:
@@ -202,7 +202,7 @@ def test_an_exception_in_a_message_of_no_wording() -> None:
 def test_an_exception_alone() -> None:
     denied = only("java.io.FileNotFoundException: /d/t-0/00000000000000000000.log (Permission denied)")
     assert denied.rule is not None
-    assert ("L165", LogPlace("t", 0, "/d")) == (denied.rule.id, denied.place)
+    assert ("L233", LogPlace("t", 0, "/d")) == (denied.rule.id, denied.place)
 
 
 def test_hostile_values_take_linear_time() -> None:
@@ -220,25 +220,98 @@ def test_hostile_values_take_linear_time() -> None:
 
 
 @pytest.mark.parametrize(
-    ("thrown", "name"),
+    ("thrown", "rule"),
     [
-        ("java.nio.file.AccessDeniedException: /d1/t-0/00000000000000000000.log", "file"),
-        ("java.nio.file.FileSystemException: /d1/t-0/00000000000000000000.log: Structure needs cleaning", "file"),
-        ("java.io.FileNotFoundException: /d1/t-0/00000000000000000000.log (Disk quota exceeded)", "file"),
+        ("java.nio.file.AccessDeniedException: /d1/t-0/00000000000000000000.log", "L233"),
+        ("java.nio.file.NoSuchFileException: /d1/t-0/00000000000000000000.log", "L232"),
+        ("java.nio.file.FileSystemException: /d1/t-0/00000000000000000000.log: Structure needs cleaning", "L165"),
+        ("java.io.FileNotFoundException: /d1/t-0/00000000000000000000.log (Disk quota exceeded)", "L165"),
+        ("java.nio.file.FileAlreadyExistsException: /d1/t-0/00000000000000000000.log -> /d1/x", "L236"),
     ],
 )
-def test_exceptions_of_the_system_name_their_file(thrown: str, name: str) -> None:
+def test_exceptions_of_the_system_name_their_file(thrown: str, rule: str) -> None:
     """Java has the path alone, before the text of the system, or before it in brackets."""
     events = read(log_line("of no wording", level="ERROR"), thrown)
-    assert [("L165", LogPlace("t", 0, "/d1"))] == [(one.rule and one.rule.id, one.place) for one in events]
-    assert "/d1/t-0/00000000000000000000.log" == events[0].values[name]
+    assert [(rule, LogPlace("t", 0, "/d1"))] == [(one.rule and one.rule.id, one.place) for one in events]
+    assert "/d1/t-0/00000000000000000000.log" == events[0].values["file"]
+
+
+EXITS = log_line("Exiting Kafka due to fatal exception", level="ERROR", logger="kafka.Kafka$")
+FAULT = log_line("Encountered fatal fault: Error starting LogManager", level="ERROR")
+LOADER = "[MetadataLoader id=1] maybePublishMetadata(LOG_DELTA): "
+VOTERS = (
+    "java.lang.IllegalArgumentException: requirement failed: If process.roles contains just the 'broker' role, the node"
+    " id 1 must not be included in the set of voters controller.quorum.voters=Set(1)"
+)
+CONFIG = "org.apache.kafka.common.config.ConfigException: "
+
+
+@pytest.mark.parametrize(
+    ("lines", "rules"),
+    [
+        ([EXITS, "java.lang.IllegalArgumentException: No MetadataVersion with feature level 30"], ["L143", "L241"]),
+        (
+            [EXITS, f'{CONFIG}Missing required configuration "process.roles" which has no default value.'],
+            ["L143", "L239"],
+        ),
+        ([EXITS, f'{CONFIG}Missing required configuration "log.dirs" which has no default value.'], ["L143", "L238"]),
+        (
+            [FAULT, f"{CONFIG}Invalid value 16000 for configuration segment.bytes: Value must be at least 1048576"],
+            ["L243", "L240"],
+        ),
+        ([EXITS, "a.b.MyException: of no wording", "\tat a.b.C", "Caused by: a.CError: why"], ["L143", None]),
+        ([EXITS, "", "Caused: of no exception"], ["L143"]),
+        ([EXITS, VOTERS], ["L143", "L248"]),
+        ([log_line(f"{LOADER}the loader is still catching up because we still don't know the high water mark yet.")],
+         ["L245"]),
+        ([log_line(f"{LOADER}The loader is still catching up because we have loaded up to offset 0, but ...")],
+         ["L163"]),
+        ([log_line("Unexpected error INCONSISTENT_CLUSTER_ID in FETCH response: x", level="ERROR")], ["L246"]),
+        ([log_line("No readable meta.properties files found.", level="ERROR")], ["L244"]),
+        (["java.io.IOException: Map failed"], ["L235"]),
+        (["java.nio.file.DirectoryNotEmptyException: /d1/a-0"], ["L234"]),
+        (["Kafka server is still starting up, cannot shut down!"], []),
+        (["java.lang.IllegalStateException: Kafka server is still starting up, cannot shut down!"], ["L247"]),
+    ],
+)  # fmt: skip
+def test_what_ends_a_start(lines: list[str], rules: list[str | None]) -> None:
+    """The exception below the message says why; one of no wording is shown, the innermost of its trace."""
+    events = read(*lines)
+    assert rules == [one.rule and one.rule.id for one in events]
+    if rules[-1:] == [None]:
+        assert ("Caused by: a.CError: why", "ERROR") == (events[-1].message, events[-1].level)
+
+
+def test_a_line_about_remote_storage_is_none_about_a_disk() -> None:
+    failed = "org.apache.kafka.server.log.remote.storage.RemoteStorageException: "
+    copied = log_line("Error occurred while copying log segments of partition: t-0", level="ERROR")
+    full = "java.io.IOException: No space left on device"
+    assert ["L180"] == [one.rule and one.rule.id for one in read(copied, full)]
+    assert ["L180"] == [one.rule and one.rule.id for one in read(copied, f"{failed}{full}")]
+    assert ["L180"] == [one.rule and one.rule.id for one in read(copied.replace(" (", f" {full} ("))]
+    assert ["L180"] == [one.rule and one.rule.id for one in read(f"{failed}java.nio.file.NoSuchFileException: /r")]
+    row = {"@timestamp": "2026-11-24T00:00:00.000Z", "level": "ERROR", "logger_name": "x", "stack_trace": full}
+    row["message"] = "Error occurred while copying log segments of partition: t-0"
+    assert ["L180"] == [one.rule and one.rule.id for one in read(json.dumps(row))]
+
+
+@pytest.mark.parametrize(
+    ("directory", "place"),
+    [("None", LogPlace("t", 3)), ("Some(/d1)", LogPlace("t", 3, "/d1")), ("Optional[/d1]", LogPlace("t", 3, "/d1"))],
+)
+@pytest.mark.parametrize("state", ["Topic: t; Partition: 3; Leader: None", "Partition(topic=t, partition=3, leader=1)"])
+def test_a_path_that_is_not_there(state: str, directory: str, place: LogPlace) -> None:
+    """Scala writes None for it; the partition is that of the line."""
+    text = f"Error while making broker the follower for partition {state} in dir {directory}"
+    (event,) = read(log_line(text, level="ERROR", logger="kafka.server.ReplicaManager"))
+    assert place == event.place
 
 
 def test_a_message_may_begin_with_a_tab() -> None:
     """The cleaner writes one, up to 4.3."""
     (event,) = read(log_line("\tFound 3 invalid messages during compaction.", level="WARN"))
     assert event.rule is not None
-    assert ("L107", {"count": 3}) == (event.rule.id, event.values)
+    assert ("L237", {"count": 3}) == (event.rule.id, event.values)
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def test_the_first_line_of_a_text_need_not_be_a_message() -> None:
     text = (
         f"Execution error (InconsistentClusterIdException) at kafka.server.KafkaServer/startup.\n{lost}wrong cluster."
     )
-    assert [(2, "L040")] == rules(text)
+    assert [(2, "L246")] == rules(text)
     assert [(1, None)] == rules("nothing\nand nothing")
 
 
@@ -122,7 +122,7 @@ def test_a_rename_that_failed_names_the_file_that_was_there(error: str) -> None:
         ("java.net.UnknownHostException: kafka-0.kafka", "L201"),
         ("java.net.BindException: Address already in use", "L227"),
         ("java.lang.OutOfMemoryError: Java heap space", "L228"),
-        ("java.lang.OutOfMemoryError: Map failed", "L165"),
+        ("java.lang.OutOfMemoryError: Map failed", "L235"),
     ],
 )
 def test_what_ends_a_start_without_a_file(thrown: str, rule: str) -> None:

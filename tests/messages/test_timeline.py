@@ -73,6 +73,15 @@ def test_what_aborts_a_start_ends_the_broker() -> None:
     assert [(1, 1)] == [(one.event.line, one.followers) for one in reset.causes()]
 
 
+def test_the_end_of_a_process_causes_nothing_in_another_log() -> None:
+    """Logs that are read together may be of several brokers."""
+    made = Timeline()
+    for number in (0, 0, 1):
+        (event,) = read(log_line("Exiting Kafka due to fatal exception", level="ERROR", logger="kafka.Kafka$"))
+        made.add(event, number)
+    assert [1] == [cause.followers for cause in made.causes()]
+
+
 def test_the_worst_cause_comes_first() -> None:
     made = timeline(CORRUPT, DELETED, STOP, APPEND, APPEND)
     assert ["L048", "L008"] == [one.event.rule and one.event.rule.id for one in made.causes()]

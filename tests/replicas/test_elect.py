@@ -88,7 +88,6 @@ def test_what_only_another_replica_calls_committed_is_not(release: str, partitio
         (("1=d1", "2=d2", "--dead", "2"), "--dead 2: broker 2 is among the paths"),
         (("1=d1", "--dead", "-1"), "--dead -1"),
         (("1=d1/t-0/leader-epoch-checkpoint",), "leader-epoch-checkpoint"),
-        (("7=d1",), "meta.properties says broker 1"),
     ],
 )
 def test_what_cannot_be_asked_is_a_usage_error(diverged: list[str], arguments: tuple[str, ...], words: str) -> None:
@@ -97,6 +96,16 @@ def test_what_cannot_be_asked_is_a_usage_error(diverged: list[str], arguments: t
     done = kcheck("elect", *arguments)
     assert done.code == 2
     assert words in " ".join(done.err.split())
+
+
+def test_the_disk_of_another_broker(diverged: list[str]) -> None:
+    """Swapped disks are an answer: neither broker starts."""
+    assert diverged
+    done = kcheck("elect", "2=d1", "1=d2")
+    assert done.code == 1
+    assert "broker 2 holds 1 replica and does not start: meta.properties says broker 1" in " ".join(done.out.split())
+    assert "No broker here starts." in done.out
+    assert kcheck("check", "2=d1", "1=d2").code == 1
 
 
 def test_a_loss_of_committed_records_that_may_be_fails(diverged: list[str]) -> None:

@@ -127,7 +127,8 @@ def test_a_log_that_is_cut_anywhere(tmp_path: Path) -> None:
         ends.add(copy.end)
         assert copy.problems == ()
         assert copy.cut is None or copy.cut.why == f"no valid batch begins at offset {copy.end}"
-        assert copy.decides == (copy.cut is None or copy.voters == {1})
+        assert copy.is_cut_at_end == (copy.cut is not None)
+        assert copy.decides
     assert len(ends) > 20
 
 
@@ -139,7 +140,14 @@ def test_damage_before_the_newest_snapshot_ends_the_log_there(path: Path) -> Non
     flip_byte(log, 200)
     copy = copy_of(path)
     assert copy.cut is not None
-    assert (copy.end, copy.cut.place) == (86, LOG)
+    assert (copy.end, copy.cut.place, copy.is_cut_at_end) == (86, LOG, False)
+
+
+def test_damage_with_batches_behind_it_is_not_at_the_end(tmp_path: Path) -> None:
+    whole = (TIERED / LOG).read_bytes()
+    write(tmp_path / NAME, {LOG: whole})
+    flip_byte(tmp_path / NAME / LOG, 200)
+    assert not copy_of(tmp_path / NAME).is_cut_at_end
 
 
 def test_a_damaged_snapshot_is_told_and_the_one_before_serves(path: Path) -> None:

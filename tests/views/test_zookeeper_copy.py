@@ -116,6 +116,22 @@ def test_one_file_of_a_server(version: str, tmp_path: Path) -> None:
     assert is_zookeeper(str(renamed))
 
 
+@pytest.mark.parametrize("name", ["", "version-2"])
+def test_an_emptied_server_has_no_topic(name: str, tmp_path: Path) -> None:
+    """It starts without a znode; so does a new one, whose snapshot has none of Kafka."""
+    inner = tmp_path / "version-2"
+    inner.mkdir()
+    path = str(tmp_path / name)
+    for znodes in (None, [node("/zookeeper", b"")]):
+        if znodes is not None:
+            written(inner / "snapshot.0", snapshot(znodes))
+        assert is_zookeeper(path)
+        metadata = read_zookeeper(path)
+        assert (dict(metadata.image.topics), metadata.problems) == ({}, ())
+    written(tmp_path / "other" / "version-2" / "x", b"")
+    assert not is_zookeeper(str(tmp_path / "other"))
+
+
 def test_a_compressed_snapshot(tmp_path: Path) -> None:
     """Outside of version-2 its first bytes count."""
     made = snapshot(

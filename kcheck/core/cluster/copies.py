@@ -39,6 +39,8 @@ class MetadataCopy(NamedTuple):
     """The time of its last record, in ms since 1970."""
     cut: MetadataProblem | None = None
     """Where its log is corrupt: it ends there, and a start of the node truncates it there."""
+    is_cut_at_end: bool = False
+    """Whether no complete batch follows where it is corrupt: the last batch is damaged."""
     problems: tuple[MetadataProblem, ...] = ()
     """What of it cannot be read, or contradicts what stands before."""
     voter_set: tuple[Voter, ...] = ()
@@ -50,9 +52,10 @@ class MetadataCopy(NamedTuple):
     def decides(self) -> bool:
         """Whether the copy is complete, as far as the node itself will have it after its next start.
 
-        Of a corrupt log, other controllers would send the node the rest again.
+        A start cuts a log whose last batch is damaged before that batch. Of a log that is corrupt before its end, other
+        controllers would send the node the rest again.
         """
-        return not self.problems and (self.cut is None or self.is_only_voter)
+        return not self.problems and (self.cut is None or self.is_cut_at_end or self.is_only_voter)
 
     @property
     def defects(self) -> tuple[MetadataProblem, ...]:

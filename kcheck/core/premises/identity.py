@@ -33,9 +33,10 @@ def cluster_id(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 
 
 def node_id(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Compare node.id or broker.id of the settings with each meta.properties."""
+    """Compare node.id or broker.id of the settings, or the id that the user gives, with each meta.properties."""
     stated = _stated_id(facts)
     if stated is None:
+        yield from _given_id(premise, facts)
         return
     setting = PremiseEvidence(facts.config_path or "", f"broker {stated}")
     for log_dir in facts.log_dirs:
@@ -48,6 +49,16 @@ def node_id(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         else:
             sentence = f"{META_PROPERTIES} says broker {own}, but the settings say {stated}"
             yield refuted(premise, facts, sentence, place, setting, log_dir=log_dir.path)
+
+
+def _given_id(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for a disk that is given as that of another broker, such as one of two that were swapped."""
+    for log_dir in facts.log_dirs:
+        own = log_dir.node_id
+        if own not in (None, facts.broker_id):
+            sentence = f"{META_PROPERTIES} says broker {own}, but the log dir is given as that of {facts.name}"
+            place = PremiseEvidence(f"{log_dir.path}/{META_PROPERTIES}", f"broker {own}")
+            yield refuted(premise, facts, sentence, place, log_dir=log_dir.path)
 
 
 def _stated_id(facts: BrokerFacts) -> int | None:

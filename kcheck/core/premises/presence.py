@@ -1,5 +1,6 @@
 """Premises about what should be there: log dirs, partitions, metadata."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from kcheck.core.cluster.copies import newest_copy
@@ -13,7 +14,9 @@ from kcheck.core.start.topic_settings import is_compacted
 from kcheck.model.cluster import is_reserved
 from kcheck.model.names import LIVE, META_PROPERTIES, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
+from kcheck.words import counted
 
+_TOPICS_SHOWN = 5
 LOG_DIRS_THERE, PARTITIONS_THERE = "P301", "P302"
 """The premises that every log dir, and every assigned partition, is there."""
 HEADS_THERE, MIDDLES_THERE, ENDS_THERE = "P304", "P305", "P306"
@@ -216,6 +219,32 @@ def ends_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
             yield refuted(premise, facts, sentence, evidence, log_dir=log_dir, partition=name)
 
 
+def topics_in_zookeeper(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for partitions while ZooKeeper has no topic at all: it was emptied, or is another one."""
+    directories = {
+        (directory.topic, directory.partition)
+        for log_dir in facts.log_dirs
+        for directory in log_dir.directories
+        if directory.state in LIVE
+    }
+    if facts.mode is not Mode.ZOOKEEPER or facts.image is None or not directories:
+        return
+    if facts.image.topics:
+        yield proven(premise, facts, PremiseEvidence(facts.image_path or "", f"{len(facts.image.topics)} topics"))
+        return
+    counts = Counter(topic for topic, _ in sorted(directories))
+    topics = [f"{topic} ({counted(count, 'partition')})" for topic, count in counts.items()]
+    topic, count = next((row for row in counts.items() if not row[0].startswith("__")), next(iter(counts.items())))
+    more = f" and {len(topics) - _TOPICS_SHOWN} more" if len(topics) > _TOPICS_SHOWN else ""
+    sentence = (
+        f"ZooKeeper has no topic: the {counted(len(directories), 'directory')} here are orphans, of"
+        f" {', '.join(topics[:_TOPICS_SHOWN])}{more}. Nothing serves them until"
+        f" each topic is created with as many partitions: kafka-topics.sh --create --topic {topic} --partitions"
+        f" {count} --replication-factor N"
+    )
+    yield refuted(premise, facts, sentence, PremiseEvidence(facts.image_path or "", "no topic"))
+
+
 TABLE = (
     Premise(
         LOG_DIRS_THERE, PremiseKind.PRESENCE, "Every log dir of the broker is there.",
@@ -268,5 +297,13 @@ TABLE = (
         "The start lowers them without a word; as leader it makes the other replicas truncate.",
         "Let another replica lead: compare them with kcheck elect before this broker starts.",
         "LogLoader.load, LogManager.loadLog 3.0 to 4.3.1", ends_there, ends_start=False,
+    ),
+    Premise(
+        "P309", PremiseKind.PRESENCE, "ZooKeeper has the topics of the log dirs.",
+        "ZooKeeper's data directory has topics.",
+        "ZooKeeper has no topic, but the log dirs have partitions: it was emptied, or is another one.",
+        "The broker starts and serves none of its partitions.",
+        "Restore ZooKeeper's data, or create each topic again with as many partitions.",
+        "ZkPartitionStateMachine, KafkaController 0.8.2 to 3.9.2", topics_in_zookeeper, ends_start=False,
     ),
 )  # fmt: skip

@@ -104,3 +104,4 @@ def test_a_copy_decides_if_its_node_will_have_it_like_this() -> None:
     assert not copy()._replace(problems=(problem,)).decides
     assert not copy()._replace(cut=problem).decides
     assert copy(voters=(1,))._replace(cut=problem).decides
+    assert copy()._replace(cut=problem, is_cut_at_end=True).decides

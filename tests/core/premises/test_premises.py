@@ -113,10 +113,36 @@ def test_a_log_without_its_head_makes_nobody_delete_if_it_has_no_other_replica()
     assert "P304" in refuted(facts(lost_heads=(other,)))
 
 
+def test_an_emptied_zookeeper_leaves_orphans() -> None:
+    """A broker of 3.9.2 started and served none of its partitions (ZooKeeper 3.8.4)."""
+    directories = (*(directory("cust", number) for number in (0, 1)), directory("__consumer_offsets"))
+    given = facts(
+        log_dir(directories=directories), mode=Mode.ZOOKEEPER, release=release("3.9"), config={}, copies=(),
+        image=ClusterImage({}), image_path="zookeeper",
+    )  # fmt: skip
+    sentence = refuted(given)["P309"]
+    assert sentence.startswith("ZooKeeper has no topic: the 3 directories here are orphans, of __consumer_offsets (1 ")
+    assert "kafka-topics.sh --create --topic cust --partitions 2 --replication-factor N" in sentence
+    many = tuple(directory(f"t{number}") for number in range(7))
+    assert (
+        "t4 (1 partition) and 2 more. Nothing" in refuted(given._replace(log_dirs=(log_dir(directories=many),)))["P309"]
+    )
+    assert "--topic __a --" in refuted(given._replace(log_dirs=(log_dir(directories=(directory("__a"),)),)))["P309"]
+    assert "P309" not in refuted(given._replace(image=image(1)))
+    assert "P309" not in refuted(given._replace(log_dirs=(log_dir(directories=()),)))
+
+
+def test_a_log_dir_that_is_given_as_that_of_another_broker() -> None:
+    """Without settings the id that the user gives counts."""
+    given = facts(config=None, config_path=None, broker_id=2)
+    assert refuted(given)["P102"] == "meta.properties says broker 1, but the log dir is given as that of broker 2"
+    assert "P102" not in refuted(given._replace(broker_id=1))
+
+
 def test_ids_are_unique_and_in_order() -> None:
     ids = [premise.id for premise in PREMISES]
     assert sorted(set(ids)) == ids
-    assert {"P302", "P304", "P305", "P306", "P402", "P404", "P701"} == {*ids} - ENDS_START
+    assert {"P302", "P304", "P305", "P306", "P309", "P402", "P404", "P701", "P702"} == {*ids} - ENDS_START
 
 
 @pytest.mark.parametrize(
