@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from kcheck.core.cluster.copies import newest_copy
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.judged import proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseKind
@@ -15,8 +14,7 @@ def is_current(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 
     A broker removes the file when it loads its logs, so the epoch in it is that of the broker's last run.
     """
-    newest = newest_copy(facts.copies)
-    broker = None if newest is None or facts.broker_id is None else newest.image.brokers.get(facts.broker_id)
+    newest, broker = facts.newest, facts.registration
     epochs = {log_dir.path: log_dir.shutdown_epoch for log_dir in facts.log_dirs if log_dir.shutdown_epoch is not None}
     if newest is None or broker is None or broker.epoch is None or not epochs:
         return

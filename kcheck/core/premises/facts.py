@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from kcheck.core.cluster.copies import MetadataCopy
+from kcheck.core.cluster.copies import MetadataCopy, newest_copy
 from kcheck.core.start.startup import Mode
-from kcheck.model.cluster import ClusterImage, QuorumState
+from kcheck.model.cluster import BrokerRegistration, ClusterImage, QuorumState
 from kcheck.model.entries import Offset
 from kcheck.model.java import java_int
 from kcheck.model.names import CLUSTER_METADATA, PartitionDirectory, TopicPartition
@@ -101,6 +101,16 @@ class BrokerFacts(NamedTuple):
         """Return a setting without surrounding spaces; None if it is missing, empty or not known."""
         value = "" if self.config is None else self.config.get(name, "").strip()
         return value or None
+
+    @property
+    def newest(self) -> MetadataCopy | None:
+        """The newest copy of the metadata of its cluster; None without any."""
+        return newest_copy(self.copies)
+
+    @property
+    def registration(self) -> BrokerRegistration | None:
+        """How the newest copy has the broker registered; None if it does not."""
+        return None if self.newest is None or self.broker_id is None else self.newest.image.brokers.get(self.broker_id)
 
     @property
     def roles(self) -> frozenset[str]:

@@ -75,7 +75,7 @@ def enough_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
     """Look for the copies of a majority of the voters, for a node that is one of them."""
     if "controller" not in facts.roles or facts.broker_id is None:
         return
-    newest = newest_copy(facts.copies)
+    newest = facts.newest
     voters = facts.configured_voters if newest is None or not newest.voters else newest.voters
     known = {copy.node_id for copy in facts.copies} & voters
     missing = voters - known

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from kcheck.core.cluster.copies import newest_copy
 from kcheck.core.election.election import BrokerStart, eligible, fencing_order, registered, standing
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.judged import not_seen, proven, refuted
@@ -12,6 +11,7 @@ from kcheck.core.start.strays import registers_cleanly
 from kcheck.model.cluster import is_reserved
 from kcheck.model.names import LIVE, META_PROPERTIES, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
+from kcheck.words import partition_name, some_of
 
 LOG_DIRS_THERE, PARTITIONS_THERE, HEADS_THERE = "P301", "P302", "P304"
 """The premises that every log dir, every assigned partition, and the start of every log is there."""
@@ -40,8 +40,7 @@ def log_dirs(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 
 def _registered(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Compare the directory ids of the registration with those of the log dirs."""
-    newest = newest_copy(facts.copies)
-    broker = None if newest is None or facts.broker_id is None else newest.image.brokers.get(facts.broker_id)
+    newest, broker = facts.newest, facts.registration
     if newest is None or broker is None or not broker.log_dirs:
         return
     known = {number for number in broker.log_dirs if not is_reserved(number)}
@@ -150,8 +149,7 @@ def _may_lead(partition: TopicPartition, facts: BrokerFacts) -> bool:
 
 
 def _named(partitions: Sequence[TopicPartition]) -> str:
-    names = [f"{partition.topic}-{partition.partition}" for partition in partitions]
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return some_of([partition_name(*partition) for partition in partitions])
 
 
 def metadata_in_reach(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
