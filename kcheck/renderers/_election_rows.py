@@ -33,8 +33,7 @@ _WAYS = {"start-all": "start all that is here", "best": "best leaders", "kafka-u
 def warnings(election: Election) -> Iterator[str]:
     """Yield what the answer does not know: it comes before the verdict."""
     yield from map(gap_words, election.gaps)
-    if isinstance(election, ClusterElection):
-        yield from losing_premises(election.premises)
+    yield from losing_premises(election.premises)
     yield from aside_words(_aside(election.partitions))
     if any(partition.registration is None for partition in election.partitions):
         text = "No metadata for all of these partitions: kcheck does not know their ISR, nor all of their replicas."

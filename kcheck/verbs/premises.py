@@ -9,9 +9,8 @@ from kcheck.core.premises.presence import LOG_DIRS_THERE
 from kcheck.core.premises.resources import written_at_least
 from kcheck.core.premises.table import BY_ID, judged, why_not_started, why_offline
 from kcheck.core.start.predictions import LogDirPrediction
-from kcheck.core.start.segments import lost_head
+from kcheck.core.start.segments import lost_head_of_log
 from kcheck.core.start.startup import Outcome
-from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import CLUSTER_METADATA, LOG_START, DirectoryState, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseStatus
@@ -145,8 +144,7 @@ def lost_heads(starts: Iterable[LogDirPrediction]) -> Iterator[LostHead]:
             if log is None or directory.state is not DirectoryState.CURRENT or directory.topic == CLUSTER_METADATA:
                 continue
             checkpoint = checkpointed.get(directory.topic, {}).get(directory.partition)
-            first, tiered = Offset(log.bases[0]), log.log_start_offset < log.bases[0]
-            head = lost_head(checkpoint, first, log.leader_epochs, clean=start.clean, tiered=tiered)
+            head = lost_head_of_log(log, checkpoint, clean=start.clean)
             if head is not None:
                 yield LostHead(TopicPartition(directory.topic, directory.partition), start.path, *head)
 

@@ -31,10 +31,12 @@ def broker_facts(
     clusters: tuple[PremiseEvidence, ...],
     written: Mapping[str, int] | None,
     lost_heads: tuple[LostHead, ...] = (),
+    sees_host: bool = True,
 ) -> BrokerFacts:
     """Return the facts of the broker of all these targets; `config` is the server.properties of `--config`.
 
     `written` are the bytes that the start adds to each log dir, by real path; None if its machine is another one.
+    `sees_host`: whether owners and modes of files are to be looked at.
     """
     given = {target.tree.real(target.path): target for target in targets if target.kind is TargetKind.LOG_DIR}
     path = next((target.config for target in targets if target.config is not None), config) or _beside(given)
@@ -42,7 +44,8 @@ def broker_facts(
     named = [] if path is None or settings is None else log_dirs_in(tree_of(path), path, settings)
     broker_id = next((target.broker_id for target in targets if target.broker_id is not None), None)
     paths = {_real(place): place for place in named} | {place: target.path for place, target in given.items()}
-    facts = with_rights(_log_dir(place, broker_id, log_dirs) for place in paths.values())
+    opened = [_log_dir(place, broker_id, log_dirs) for place in paths.values()]
+    facts = with_rights(opened) if sees_host else tuple(row for row, _ in opened)
     if written is not None:
         facts = tuple(with_volumes(facts, written))
     ids = {row.identity["cluster.id"] for row in facts if row.identity is not None and "cluster.id" in row.identity}
@@ -93,6 +96,12 @@ def _beside(given: Mapping[str, Target]) -> str | None:
     return None
 
 
+def settings_beside(targets: Iterable[Target]) -> Mapping[str, str] | None:
+    """Return the settings in the server.properties next to log dirs that lists one of them; None without one."""
+    path = _beside({target.tree.real(target.path): target for target in targets})
+    return None if path is None else read_properties(path)
+
+
 def _places_in(path: str) -> frozenset[str]:
     """Return the real paths of the log dirs in a server.properties; none if it cannot be read."""
     try:
@@ -108,9 +117,9 @@ def _real(path: str) -> str:
 def _log_dir(path: str, broker_id: int | None, log_dirs: LogDirs) -> tuple[LogDirFacts, tuple[str, ...]]:
     """Return a log dir, and the names of its partition directories."""
     tree = tree_of(path)
-    if not tree.exists(path):
-        return LogDirFacts(path, is_there=False), ()
     log_dir = log_dirs.open(Target(TargetKind.LOG_DIR, path, broker_id, tree=tree))
+    if log_dir.unlisted is not None and not tree.exists(path):
+        return LogDirFacts(path, is_there=False), ()
     file = log_dir.view.files.get(META_PROPERTIES)
     entries = {} if file is None else file.parsed.value.properties
     facts = LogDirFacts(

@@ -128,6 +128,11 @@ class LogDirs:
         log_dir = self._opened[key]
         return log_dir._replace(findings=[*log_dir.findings])
 
+    def hold(self, target: Target, log_dir: LogDir) -> None:
+        """Take a log dir that was opened before."""
+        self._opened[target.log_dir, target.broker_id] = log_dir
+        self.trees.setdefault(target.log_dir, target.tree)
+
     def edited(self, edited: Mapping[str, LogDir]) -> "LogDirs":
         """Return the log dirs that were opened, those of these paths as they are after edits."""
         other = LogDirs(self.release)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Container
 
+from kcheck.core.start.predictions import LoadedLog
 from kcheck.model.entries import EpochEntries, Offset
 from kcheck.model.java import INT_MAX, wrapped
 from kcheck.model.names import FileKind
@@ -49,6 +50,12 @@ def lost_head(
         return None
     start = Offset(max(0, epochs[0].start_offset))
     return (start, first_segment) if start < first_segment else None
+
+
+def lost_head_of_log(log: LoadedLog, checkpoint: Offset | None, *, clean: bool | None) -> tuple[Offset, Offset] | None:
+    """Return the same of a log that a start loads; `checkpoint` is its log start in the checkpoint."""
+    first, tiered = Offset(log.bases[0]), log.log_start_offset < log.bases[0]
+    return lost_head(checkpoint, first, log.leader_epochs, clean=clean, tiered=tiered)
 
 
 def lost_head_of(view: PartitionView, release: Release) -> tuple[Offset, Offset] | None:

@@ -26,6 +26,8 @@ from kcheck.model.cluster import (
     PartitionRegistration,
     QuorumState,
     TopicImage,
+    Voter,
+    is_reserved,
 )
 from kcheck.model.finding import Finding
 from kcheck.model.release import Release
@@ -70,22 +72,9 @@ class ClusterCopies(NamedTuple):
 
 
 class ClusterFacts(NamedTuple):
-    """What log dirs need of the newest copy: where it is, `registrations` by broker id, `owners` of copies."""
+    """What log dirs need of the newest copy: where it is, `registrations` by broker id, `owners` of `copies`, `voters`.
 
-    path: str
-    node_id: int | None
-    epoch: int
-    end: int
-    committed_to: int | None
-    features: Mapping[str, int]
-    registrations: Mapping[str, tuple[int | None, bool]]
-    owners: tuple[int | None, ...]
-
-
-class MetadataSource(NamedTuple):
-    """The newest copy of the metadata as a log dir sees it: `registration` is the epoch of its broker, if it migrates.
-
-    `keeps_strays` is that of StrayDetector. `epoch` and `end` are those of the first read.
+    A registration is the epoch of the broker, whether it migrates, and the ids of its log dirs.
     """
 
     path: str
@@ -94,9 +83,29 @@ class MetadataSource(NamedTuple):
     end: int
     committed_to: int | None
     features: Mapping[str, int]
-    registration: tuple[int | None, bool] | None
+    registrations: Mapping[str, tuple[int | None, bool, tuple[str, ...]]]
+    owners: tuple[int | None, ...]
+    copies: tuple[str, ...] = ()
+    voters: tuple[int, ...] = ()
+
+
+class MetadataSource(NamedTuple):
+    """The newest copy of the metadata as a log dir sees it: `registration` is that of its broker in ClusterFacts.
+
+    `keeps_strays` is that of StrayDetector. `epoch` and `end` are those of the first read. `copies` are those that
+    premises compare, as of `copy_text`: of its broker, of the controllers, and of one more node.
+    """
+
+    path: str
+    node_id: int | None
+    epoch: int
+    end: int
+    committed_to: int | None
+    features: Mapping[str, int]
+    registration: tuple[int | None, bool, tuple[str, ...]] | None
     own: bool
     keeps_strays: bool
+    copies: tuple[str, ...] = ()
 
 
 class LogDirMetadata(NamedTuple):
@@ -124,6 +133,7 @@ def _copy_of(text: str) -> MetadataCopy:
             "image": _NO_IMAGE,
             "epochs": tuple(RaftEpoch(*epoch) for epoch in known["epochs"]),
             "elected": elected,
+            "voter_set": tuple(Voter(*map(_tuple, voter)) for voter in known["voter_set"]),
             "cut": None if cut is None else MetadataProblem(*cut),
             "problems": (),
         }
@@ -154,8 +164,11 @@ def cluster_facts(
         return None, iter(())
     facts = ClusterFacts(
         newest.path, newest.node_id, newest.epoch, newest.end, standing.committed_to, copy.image.features,
-        {str(number): (broker.epoch, broker.migrating) for number, broker in copy.image.brokers.items()},
-        tuple(other.node_id for other in copies),
+        {
+            str(number): (broker.epoch, broker.migrating, tuple(broker.log_dirs))
+            for number, broker in copy.image.brokers.items()
+        },
+        tuple(other.node_id for other in copies), cluster.copies, tuple(sorted(newest.voters)),
     )  # fmt: skip
     return facts, _tables(cluster, standing._replace(newest=copy), release)
 
@@ -222,21 +235,40 @@ def as_tables(rows: "Iterable[tuple[str, pa.RecordBatch]]") -> tuple[tuple[str, 
 
 def source_of(facts: ClusterFacts, broker_id: int | None, *, keeps_strays: bool) -> str:
     """Return the MetadataSource of a log dir as JSON."""
+    owned = [*zip(facts.owners, facts.copies, strict=True)]
+    compared = {text for owner, text in owned if owner is not None and owner in (broker_id, *facts.voters)}
+    compared.update(next(([text] for owner, text in owned if owner != broker_id), []))
     return json.dumps(
         MetadataSource(
             *facts[:6],
             registration=facts.registrations.get(str(broker_id)),
             own=broker_id in facts.owners,
             keeps_strays=keeps_strays,
+            copies=tuple(text for text in facts.copies if text in compared),
         )
     )
+
+
+def registered_told(metadata: str | None) -> set[str]:
+    """Return the ids of the log dirs that the broker of a MetadataSource registered."""
+    registration = None if metadata is None else MetadataSource(*json.loads(metadata)).registration
+    return set() if registration is None else {number for number in registration[2] if not is_reserved(number)}
+
+
+def copies_told(metadata: str | None) -> tuple[MetadataCopy, ...]:
+    """Return the copies that premises compare, the newest as it is read now; none if that is gone."""
+    known = None if metadata is None else MetadataSource(*json.loads(metadata))
+    newest = None if known is None else copy_at(known.path, known.node_id, known.epoch, known.end)
+    if known is None or newest is None:
+        return ()
+    return (*(copy for copy in map(_copy_of, known.copies) if copy.path != known.path), newest)
 
 
 def _image(source: MetadataSource, broker_id: int | None) -> ClusterImage:
     """Return an image of one broker and no topic."""
     brokers: dict[int, BrokerRegistration] = {}
     if broker_id is not None and source.registration is not None:
-        epoch, migrating = source.registration
+        epoch, migrating, _ = source.registration
         brokers[broker_id] = BrokerRegistration(broker_id, epoch, fenced=False, migrating=migrating)
     return ClusterImage({}, brokers=brokers, features=source.features)
 
@@ -267,7 +299,7 @@ class TopicsTold:
         self._image = copy.image
         lean = copy_text(copy._replace(epochs=(), elected=None))
         detector = (lean, broker_id, known.own, view.directory_id, known.committed_to, known.keeps_strays)
-        self.source = json.dumps((known, detector, view.shutdown_epoch, view.locked_by is not None))
+        self.source = json.dumps((known._replace(copies=()), detector, view.shutdown_epoch, view.locked_by is not None))
 
     def of(self, topic: str, partition: int) -> str | None:
         """Return what it says of the topic of a directory, as JSON."""

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from kcheck.core.cluster.copies import MetadataCopy
+from kcheck.core.premises.clusters import NodeCluster, contested_cluster
 from kcheck.disk.paths import join
 from kcheck.disk.tree import bounded, tree_of
 from kcheck.fleet.scan.cluster_metadata import (
@@ -15,8 +17,12 @@ from kcheck.fleet.scan.cluster_metadata import (
 )
 from kcheck.fleet.scan.identify import Identified, ScanOptions
 from kcheck.fleet.scan.steps import READ_SIZE_MAX
+from kcheck.model.cluster import ClusterImage
 from kcheck.views.metadata_copy import complete_copy
 from kcheck.views.metadata_paths import METADATA_DIRECTORY
+
+_SHOWN_COUNT = 3
+"""How many log dirs stand for the cluster that those of a name are of."""
 
 
 def read_metadata(log_dir: Identified, _: ScanOptions) -> str | None:
@@ -66,4 +72,27 @@ def informed(log_dirs: Sequence[Identified], facts: Mapping[ClusterKey, ClusterF
         source = source_of(known, log_dir.broker_id, keeps_strays=log_dir.group in passing)
         return log_dir._replace(metadata=source)
 
-    return [with_source(log_dir) for log_dir in log_dirs]
+    contested = _contested(log_dirs, facts)
+    return [with_source(log_dir)._replace(clusters=contested.get(log_dir.cluster, ())) for log_dir in log_dirs]
+
+
+def _contested(
+    log_dirs: Sequence[Identified], facts: Mapping[ClusterKey, ClusterFacts | None]
+) -> dict[str | None, tuple[tuple[str, str], ...]]:
+    """Return which cluster the log dirs of a name are of, where they have several ids: a few paths with its id."""
+    nodes: dict[str | None, list[NodeCluster]] = {}
+    for log_dir in log_dirs:
+        if log_dir.cluster is not None and log_dir.cluster_id is not None:
+            nodes.setdefault(log_dir.cluster, []).append(NodeCluster(log_dir.path, log_dir.cluster_id, None))
+    newest: dict[str | None, dict[str, tuple[MetadataCopy, ...]]] = {}
+    for (cluster, cluster_id), known in facts.items():
+        if known is not None and cluster_id is not None:
+            copy = MetadataCopy(known.path, known.node_id, known.epoch, known.end, 0, frozenset(), ClusterImage({}))
+            newest.setdefault(cluster, {})[cluster_id] = (copy,)
+    return {
+        cluster: tuple(
+            (evidence.path, evidence.says)
+            for evidence in contested_cluster(own, newest.get(cluster, {}), one_cluster=True)[:_SHOWN_COUNT]
+        )
+        for cluster, own in nodes.items()
+    }

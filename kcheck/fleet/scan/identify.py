@@ -55,7 +55,8 @@ class Identified(NamedTuple):
     `holds_metadata`: whether it has a copy of the metadata of its cluster. `lacks_topic_id`: whether it has a log
     without a topic id, if the release passes over these. `metadata` is the MetadataSource of its cluster as JSON.
     `kafka` is known with all log dirs of the broker: before, `clues` are what this one says, and `kafka_named` is what
-    the inventory says. `is_there` is that of FleetLogDir.
+    the inventory says. `is_there` is that of FleetLogDir. `clusters` are paths and ids of the cluster that it should be
+    of, if log dirs of one name have different ids.
     """
 
     group: tuple[str, str]
@@ -71,6 +72,7 @@ class Identified(NamedTuple):
     clues: tuple[tuple[str | None, ...], ...] = ()
     kafka: BrokerKafka | None = None
     is_there: bool = False
+    clusters: tuple[tuple[str, str], ...] = ()
 
     @property
     def used(self) -> str | None:

@@ -16,6 +16,7 @@ from kcheck.disk.output import have_same, replacing
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
 from kcheck.fleet.scan.identify import Identified, ScanOptions
+from kcheck.fleet.scan.premises import settings_of
 from kcheck.fleet.scan.remembered import how_text, read_rows, writer_of
 from kcheck.model.names import REMOTE_INDEX_CACHE
 from kcheck.model.report import Column
@@ -36,6 +37,7 @@ def broker_signature(log_dirs_seen: Sequence[tuple[Identified, Sequence[bytes]]]
         if top is None or directories is None:
             return None
         digest.update(repr((log_dir, top, directories)).encode())
+    digest.update(settings_of(log_dir for log_dir, _ in log_dirs_seen).encode(errors="surrogateescape"))
     return digest.hexdigest()
 
 

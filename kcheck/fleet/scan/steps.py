@@ -12,6 +12,8 @@ from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
 from kcheck.arrow import batch_of, from_bytes, to_bytes
+from kcheck.core.premises.facts import LostHead
+from kcheck.core.premises.table import NAMED_BY_RULES
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Mode, Outcome, settings
 from kcheck.disk.directory import Directory
@@ -26,7 +28,8 @@ from kcheck.fleet.scan.cluster_metadata import (
     log_dir_detector,
 )
 from kcheck.fleet.scan.identify import Identified, ScanOptions
-from kcheck.fleet.scan.predictions import log_dir_row, predicted
+from kcheck.fleet.scan.predictions import log_dir_row, lost_head, predicted
+from kcheck.fleet.scan.premises import broker_premises, premise_row
 from kcheck.fleet.scan.remembered import how_text, kept_in, known_of, remembered, signature, with_known
 from kcheck.fleet.scan.remembered_brokers import broker_signature, keep_broker, remembered_broker
 from kcheck.fleet.scan.replicas import is_swap, lineage_of_runs, runs_of
@@ -55,7 +58,8 @@ from kcheck.survey.recheck import confirmed, has_left, remaining, suspects
 from kcheck.survey.refused_paths import refused_findings
 from kcheck.survey.rule_runner import check_broker, check_partition
 from kcheck.survey.survey import checked_log_dir, concerns, whole_log_dir
-from kcheck.tables import checkpoints, log_dirs, predictions
+from kcheck.tables import checkpoints, log_dirs, predictions, premises
+from kcheck.verbs.premises import as_judged, refuted_findings
 from kcheck.views.log_dir import open_log_dir, report_links, wanted_directories
 from kcheck.views.partition import try_partition
 
@@ -237,7 +241,8 @@ def _scan_directory(disk: Directory, item: Item, segment_scan: "SegmentScan | No
         findings = list(_settled(findings, known, how.release))
     has_state = view.where.broker_id is not None and not view.is_metadata_log
     state = _state(view, log_dir, start, how) if has_state else None
-    return Scanned(item, view, len(unread) == 0, sorted(findings, key=Finding.sort_key), state, start)
+    head = lost_head(start, item.log_start, clean=item.clean_shutdown)
+    return Scanned(item, view, len(unread) == 0, sorted(findings, key=Finding.sort_key), state, start, head)
 
 
 def _is_unread(start: PartitionPrediction | None) -> bool:
@@ -345,6 +350,8 @@ def _look_at_broker(
     rows: list[tuple[str, pa.RecordBatch]] = []
     views: list[LogDirView] = []
     starts: list[LogDirPrediction] = []
+    opened_log_dirs: list[tuple[Identified, LogDir]] = []
+    heads: list[LostHead] = []
     for log_dir, seen in log_dirs_seen:
         with Refusals() as refused:
             opened = open_log_dir(tree_of(log_dir.path), log_dir.path, log_dir.broker_id, how.release)
@@ -354,8 +361,10 @@ def _look_at_broker(
         light = [row for data in seen for batch in from_bytes(data) for row in light_of(batch, opened.view.where)]
         partitions = [view for view, *_ in light]
         unread = {finding.where.dir for finding in opened.findings if finding.where.dir is not None}
-        unread.update(view.where.dir or "" for view, complete, _ in light if not complete)
-        known_starts = tuple(start for *_, start in light if start is not None)
+        unread.update(view.where.dir or "" for view, complete, *_ in light if not complete)
+        known_starts = tuple(row.start for row in light if row.start is not None)
+        heads.extend(row.head for row in light if row.head is not None)
+        opened_log_dirs.append((log_dir, opened))
         starts.append(_judged(log_dir, opened, known_starts, how.release))
         log_dir_view = whole_log_dir(opened, partitions)
         place = (log_dir.cluster, log_dir.broker)
@@ -377,14 +386,21 @@ def _look_at_broker(
         for part in iter(lambda entries=entries: list(islice(entries, _ENTRY_COUNT)), []):  # type: ignore[misc]  # a default binds the variable
             rows.append(("checkpoints", batch_of(part, checkpoints.TABLE.run_columns)))
         views.append(log_dir_view)
+    first = log_dirs_seen[0][0]
+    place = (first.cluster, first.broker)
+    judged = broker_premises(opened_log_dirs, heads, how.release)
+    combined = as_judged(combined_starts(starts, how.release, has_left), {first.group: judged})
     of_starts = [
-        (log_dir.cluster, log_dir.broker, log_dir.broker_id, log_dir.path, *log_dir_row(start))
-        for (log_dir, _), start in zip(log_dirs_seen, combined_starts(starts, how.release, has_left), strict=True)
+        (*place, log_dir.broker_id, log_dir.path, *log_dir_row(start))
+        for (log_dir, _), start in zip(log_dirs_seen, combined, strict=True)
     ]
     rows.append(("predictions", batch_of(of_starts, predictions.TABLE.run_columns)))
-    first = log_dirs_seen[0][0]
-    findings = _sorted(check_broker(tuple(map(remaining, views)), how.release, _copy_in), how)
-    rows.append(("findings", findings_batch((first.cluster, first.broker), findings)))
+    of_premises = [(*place, *premise_row(premise)) for premise in judged]
+    rows.append(("premises", batch_of(of_premises, premises.TABLE.run_columns)))
+    named = (premise for premise in judged if premise.id not in NAMED_BY_RULES)
+    refuted = refuted_findings(named, [view.where for view in views], how.release)
+    findings = _sorted((*check_broker(tuple(map(remaining, views)), how.release, _copy_in), *refuted), how)
+    rows.append(("findings", findings_batch(place, findings)))
     return tuple((name, to_bytes(batch)) for name, batch in rows), is_complete
 
 

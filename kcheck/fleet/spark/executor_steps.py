@@ -86,6 +86,7 @@ def identified(text: str) -> Identified:
         group=tuple(log_dir.group),  # type: ignore[arg-type]  # JSON has lists
         clues=tuple(tuple(clue) for clue in log_dir.clues),
         kafka=None if log_dir.kafka is None else BrokerKafka(*log_dir.kafka),
+        clusters=tuple((path, cluster_id) for path, cluster_id in log_dir.clusters),
     )
 
 

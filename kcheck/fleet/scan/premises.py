@@ -1,0 +1,68 @@
+"""Which premises of a broker's next start hold, by its log dirs and the metadata of its cluster; never by the host."""
+
+import json
+from collections.abc import Iterable, Sequence
+
+from kcheck.core.premises.facts import LostHead
+from kcheck.core.premises.table import judged
+from kcheck.disk.paths import split
+from kcheck.disk.tree import tree_of
+from kcheck.fleet.scan.cluster_metadata import copies_told, registered_told
+from kcheck.fleet.scan.identify import Identified
+from kcheck.model.names import parse_directory
+from kcheck.model.premises import JudgedPremise, PremiseEvidence
+from kcheck.model.release import Release
+from kcheck.model.views import LogDir
+from kcheck.views.broker_facts import broker_facts, settings_beside
+from kcheck.views.log_dir import LogDirs
+from kcheck.views.targets import Target, TargetKind
+
+
+def broker_premises(
+    opened: Sequence[tuple[Identified, LogDir]], lost_heads: Iterable[LostHead], release: Release
+) -> tuple[JudgedPremise, ...]:
+    """Return the premises of the broker that all of these log dirs belong to."""
+    metadata = next((log_dir.metadata for log_dir, _ in opened if log_dir.metadata is not None), None)
+    directory_ids = {seen.view.directory_id for _, seen in opened}
+    registered = registered_told(metadata)
+    is_complete = bool(registered) and registered <= directory_ids
+    targets = tuple(_target(log_dir, is_complete=is_complete) for log_dir, _ in opened)
+    log_dirs = LogDirs(release)
+    for target, (_, seen) in zip(targets, opened, strict=True):
+        log_dirs.hold(target, seen)
+    copies = copies_told(metadata)
+    facts = broker_facts(
+        targets,
+        log_dirs,
+        config=None,
+        copies={log_dir.cluster_id: copies for log_dir, _ in opened if log_dir.cluster_id and log_dir.metadata},
+        zookeeper=None,
+        clusters=tuple(PremiseEvidence(*cluster) for cluster in opened[0][0].clusters),
+        written=None,
+        lost_heads=tuple(lost_heads),
+        sees_host=False,
+    )
+    return judged(facts)
+
+
+def _target(log_dir: Identified, *, is_complete: bool) -> Target:
+    """Return a log dir as an argument; its `folder` says that all log dirs of its broker are known."""
+    path = log_dir.path
+    folder = split(path)[0] if is_complete else None
+    return Target(TargetKind.LOG_DIR, path, log_dir.broker_id, folder=folder, tree=tree_of(path))
+
+
+def settings_of(log_dirs: Iterable[Identified]) -> str:
+    """Return the settings that lie beside the log dirs of a broker, as text: its premises depend on them."""
+    return repr(settings_beside(_target(log_dir, is_complete=False) for log_dir in log_dirs))
+
+
+def premise_row(premise: JudgedPremise) -> tuple[object, ...]:
+    """Return the columns of the table `premises`."""
+    directory = None if premise.partition is None else parse_directory(premise.partition)
+    place = (None, None) if directory is None else (directory.topic, directory.partition)
+    evidence = json.dumps([row._asdict() for row in premise.evidence])
+    return (
+        premise.broker_id, premise.log_dir, premise.partition, *place,
+        premise.id, str(premise.status), premise.sentence, evidence, premise.provide,
+    )  # fmt: skip
