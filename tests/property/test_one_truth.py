@@ -215,13 +215,15 @@ def test_a_log_without_its_first_segment(tmp_path: Path) -> None:
 
 
 def test_a_disk_of_another_cluster_in_a_named_cluster(tmp_path: Path) -> None:
-    """Most log dirs of the name decide which cluster it is."""
+    """Most log dirs of the name decide which cluster it is; without a name the metadata that list the log dir do."""
     here = broker(tmp_path)
     shutil.rmtree(here / "data2")
     meta = here / "data1" / "meta.properties"
     meta.write_text(meta.read_text().replace("cluster.id=", "cluster.id=x"))
     paths = [str(here / "data1"), *(str(STOPPED / name / "data1") for name in ("broker-2", "broker-3"))]
-    rows = scanned(paths, "4.3", "prod")
-    (row,) = (row for row in rows["predictions"] if row["outcome"] == Outcome.ABORT)
-    assert row["log_dir"] == paths[0]
-    assert ": the disk of broker 1 is of cluster x" in row["reason"]
+    for cluster in ("prod", None):
+        rows = scanned(paths, "4.3", cluster)
+        (row,) = (row for row in rows["predictions"] if row["outcome"] == Outcome.ABORT)
+        assert row["log_dir"] == paths[0]
+        assert ": the disk of broker 1 is of cluster x" in row["reason"]
+    assert contradictions(paths, "4.3") == []
