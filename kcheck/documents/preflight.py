@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.leaving import left_without_leader
+from kcheck.core.premises.table import ENDS_START, TAKES_OFFLINE
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.preflight import ReasonKind, reasons_against
 from kcheck.core.start.strays import registers_cleanly
@@ -48,24 +49,21 @@ def _why(kind: ReasonKind, partition: PartitionPrediction) -> str:
     return f"{partition.reason or partition.outcome}{doubt}"
 
 
-def premise_reasons(
-    premises: Iterable[JudgedPremise], *, ends_start: frozenset[str], takes_offline: frozenset[str]
-) -> Iterator[PreflightReason]:
+def premise_reasons(premises: Iterable[JudgedPremise]) -> Iterator[PreflightReason]:
     """Yield the refuted premises, and those that something else would show.
 
-    `ends_start` are the ids without which no broker starts, `takes_offline` those without which a log dir goes offline:
-    the start of that log dir says so.
+    Where a log dir goes offline, the start of that log dir says so.
     """
     for premise in premises:
         if premise.status is PremiseStatus.NOT_SEEN and premise.provide is not None:
             why = f"{premise.sentence}; name {premise.provide}"
             yield PreflightReason(ReasonKind.UNKNOWN, why, premise.log_dir, premise=premise.id)
         elif premise.status is PremiseStatus.REFUTED:
-            offline = premise.id in takes_offline
+            offline = premise.id in TAKES_OFFLINE
             if offline and premise.log_dir is not None:
                 continue
             kind = ReasonKind.OFFLINE if offline else ReasonKind.LOSS
-            kind = ReasonKind.ABORT if premise.id in ends_start else kind
+            kind = ReasonKind.ABORT if premise.id in ENDS_START else kind
             yield PreflightReason(kind, premise.sentence, premise.log_dir, premise=premise.id)
 
 

@@ -3,16 +3,20 @@
 from collections.abc import Iterable, Iterator
 
 from kcheck.core.premises.presence import PARTITIONS_THERE
-from kcheck.core.premises.table import ENDS_START
+from kcheck.core.premises.table import BY_ID, ENDS_START
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.report import Row
 
 
+def is_losing(premise: str) -> bool:
+    """Whether a broker starts and loses without the premise of this id; losses name the partitions of P302."""
+    return premise in BY_ID and premise not in ENDS_START and premise != PARTITIONS_THERE
+
+
 def losing_premises(premises: Iterable[JudgedPremise]) -> Iterator[str]:
-    """Yield the sentences of refuted premises without which brokers start and lose; the losses name partitions."""
+    """Yield the sentences of refuted premises without which brokers start and lose."""
     for premise in premises:
-        is_refuted = premise.status is PremiseStatus.REFUTED
-        if is_refuted and premise.id not in ENDS_START and premise.id != PARTITIONS_THERE:
+        if premise.status is PremiseStatus.REFUTED and is_losing(premise.id):
             broker = "A broker" if premise.broker_id is None else f"Broker {premise.broker_id}"
             yield f"{broker}: {premise.sentence}"
 

@@ -46,7 +46,7 @@ def warnings(election: Election) -> Iterator[str]:
     yield from map(gap_words, election.gaps)
     if isinstance(election, ClusterElection):
         yield from map(why_first, election.repairs)
-        yield from losing_premises(election.premises)
+    yield from losing_premises(election.premises)
     yield from aside_words(_aside(election.partitions))
     if any(partition.registration is None for partition in election.partitions):
         text = "No metadata for all of these partitions: kcheck does not know their ISR, nor all of their replicas."

@@ -61,6 +61,8 @@ def _starts(page: Page, body: Any) -> None:
         for row in body["broker_starts"]
     ]  # fmt: skip
     _table(page, "next start", brokers, ("cluster", "broker", "next start", "records lost", "to rescan"))
+    of_premise = ("cluster", "broker", "id", "sentence")
+    _table(page, "refuted premises", body["premises"], of_premise, body["premises_refuted"])
     losses = [{**row, "committed": row["below_high_watermark"]} for row in body["losses"]]
     names = ("cluster", "broker", "topic", "partition", "from", "to", "records", "committed")
     _table(page, "lose records at the next start", losses, names, body["partitions_losing"])

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Self
 
+from kcheck.core.premises.table import why_not_started
 from kcheck.core.replication.truncation_plans import TruncationPlan
 from kcheck.core.start.startup import Settings
 from kcheck.core.start.strays import StrayDetector
@@ -26,9 +27,10 @@ from kcheck.startup.log_manager import StartOptions, start_context
 from kcheck.survey.refused_paths import refused_findings
 from kcheck.survey.selection import require_match
 from kcheck.verbs.predict import with_copies
+from kcheck.verbs.premises import start_premises
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_at_hand import image_at_hand
-from kcheck.views.targets import Target, TargetKind, paths_of, replica_targets
+from kcheck.views.targets import Target, TargetKind, broker_of, paths_of, replica_targets
 
 _REPLICAS_MIN = 2
 
@@ -106,7 +108,7 @@ def truncation(
     log_dirs = LogDirs(release)
     loaded = replicas_of(targets, wanted=wanted, log_dirs=log_dirs)
     image = image_at_hand(targets, metadata, log_dirs)
-    in_cluster = None if image is None or election.live else _InCluster(targets, log_dirs, metadata)
+    after_starts = None if election.live else _AfterStarts(targets, log_dirs, metadata)
     by_partition: dict[tuple[str, int], list[ReplicaState]] = {}
     for files in loaded.replicas:
         if files.view.where.broker_id is None:
@@ -114,9 +116,9 @@ def truncation(
         if files.bare and files.view.log_end_offset is None:
             raise UsageError(f"{files.path}: no log end offset; write {files.path},leo=N")
         state = live(files.view, files.log_dir, release) if election.live else started(files, release)
-        stray = None if in_cluster is None else in_cluster.stray(files)
+        problem = None if after_starts is None else after_starts.problem(files)
         by_partition.setdefault(files.key, []).append(
-            state if stray is None or state.problem is not None else state._replace(problem=stray)
+            state if problem is None or state.problem is not None else state._replace(problem=problem)
         )
     _known_leader(election, [state for states in by_partition.values() for state in states])
     if len({target.path if target.broker_id is None else target.broker_id for target in targets}) < _REPLICAS_MIN:
@@ -136,8 +138,8 @@ def truncation(
     )
 
 
-class _InCluster:
-    """What the metadata of its cluster say of a replica after the next start of its broker."""
+class _AfterStarts:
+    """What premises and the metadata of its cluster make of a replica at the next start of its broker."""
 
     def __init__(self, targets: Iterable[Target], log_dirs: LogDirs, metadata: tuple[str, ...]) -> None:
         self._log_dirs = log_dirs
@@ -146,8 +148,22 @@ class _InCluster:
         self._targets = {target.log_dir: target for target in directories}
         self._options = with_copies(directories, options, self._log_dirs)
         self._detectors: dict[str, StrayDetector | None] = {}
+        self._premises = {
+            where: f"its broker does not start: {why}" for where, why in self._aborts(directories).items()
+        }
 
-    def stray(self, files: ReplicaFiles) -> str | None:
+    def _aborts(self, directories: Iterable[Target]) -> dict[str, str]:
+        """Return why brokers do not start by their premises, by the path of each of their log dirs."""
+        by_broker = start_premises(directories, self._options, self._log_dirs, one_cluster=True)
+        whys = {broker: why_not_started(premises) for broker, premises in by_broker.items()}
+        found = ((target, whys.get(broker_of(target, self._log_dirs.open(target).view))) for target in directories)
+        return {target.log_dir: why for target, why in found if why is not None}
+
+    def problem(self, files: ReplicaFiles) -> str | None:
+        """Return why a replica takes no part after the next start; None if it does."""
+        return self._premises.get(files.view.where.log_dir or "") or self._stray(files)
+
+    def _stray(self, files: ReplicaFiles) -> str | None:
         """Return why the broker will not serve a replica; None if it will, or if the metadata do not say."""
         where = files.view.where
         if files.log_dir is None or where.log_dir is None or files.view.topic_id is None:

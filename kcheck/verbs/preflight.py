@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from kcheck.core.cluster.copies import newest_copy
-from kcheck.core.premises.table import ENDS_START, TAKES_OFFLINE
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.preflight import ReasonKind
 from kcheck.core.start.startup import SETTINGS
@@ -151,7 +150,7 @@ def preflight(
     opened = LogDirs(options.release)
     options = with_copies(targets, options, opened)
     prediction = prediction_of(targets, options, opened, all_simulated=False)
-    reasons = tuple(premise_reasons(prediction.premises, ends_start=ENDS_START, takes_offline=TAKES_OFFLINE))
+    reasons = tuple(premise_reasons(prediction.premises))
     aborts = tuple(reason for reason in reasons if reason.kind is ReasonKind.ABORT)
     if aborts:
         reasons = aborts  # A broker that does not start loads nothing.

@@ -130,10 +130,10 @@ def _real(path: str) -> str:
 def _log_dir(path: str, broker_id: int | None, log_dirs: LogDirs) -> tuple[LogDirFacts, tuple[str, ...]]:
     """Return a log dir, and the names of its partition directories."""
     tree = tree_of(path)
-    if not tree.exists(path):
+    log_dir = log_dirs.open(Target(TargetKind.LOG_DIR, path, broker_id, tree=tree))
+    if log_dir.unlisted is not None and not tree.exists(path):
         resolved = absolute(path) if not (tree.is_remote or is_absolute(path)) else None
         return LogDirFacts(path, is_there=False, resolved=resolved), ()
-    log_dir = log_dirs.open(Target(TargetKind.LOG_DIR, path, broker_id, tree=tree))
     file = log_dir.view.files.get(META_PROPERTIES)
     entries = {} if file is None else file.parsed.value.properties
     facts = LogDirFacts(

@@ -90,7 +90,7 @@ def test_premises_that_do_not_hold_are_reasons() -> None:
         PreflightReason(ReasonKind.ABORT, "P102 says", premise="P102"),
         PreflightReason(ReasonKind.LOSS, "P701 says", premise="P701"),
         PreflightReason(ReasonKind.UNKNOWN, "P303 says; name --metadata", premise="P303"),
-    ] == [*premise_reasons(premises, ends_start=frozenset({"P101", "P102"}), takes_offline=frozenset())]
+    ] == [*premise_reasons(premises)]
 
 
 def test_premises_about_log_dirs_that_go_offline() -> None:
@@ -100,6 +100,4 @@ def test_premises_about_log_dirs_that_go_offline() -> None:
         judged(PremiseStatus.REFUTED, "P404"),
         judged(PremiseStatus.NOT_SEEN, "P405"),
     )
-    assert [PreflightReason(ReasonKind.OFFLINE, "P404 says", premise="P404")] == [
-        *premise_reasons(premises, ends_start=frozenset({"P405"}), takes_offline=frozenset({"P402", "P404"}))
-    ]
+    assert [PreflightReason(ReasonKind.OFFLINE, "P404 says", premise="P404")] == [*premise_reasons(premises)]

@@ -156,8 +156,9 @@ def test_little_is_asked_of_a_store(s3: dict[str, Any], tmp_path: Path, monkeypa
     assert len(names) == len(logs)
     assert max(logs.values()) < size / 5
     assert all(path.endswith("20000.log") for path in logs)
-    # The root, where its layout begins, the two levels of that, and the log dir: also for metadata of its cluster.
-    assert 6 == asked.lists
+    # The root, where its layout begins, the two levels of that, and the log dir: also for metadata of its cluster, and
+    # beside it for a server.properties.
+    assert 7 == asked.lists
     assert len(asked.bytes) <= 4 * len(names) + 4
 
 

@@ -79,7 +79,7 @@ def test_the_steps_need_no_process_of_their_own(data: Path) -> None:
     rows = {name: table.num_rows for name, table in tables_of(batch).items()}
     assert (2, 2, 2, 2) == tuple(rows[name] for name in ("partitions", "leader_epochs", "segments", "predictions"))
     assert rows["findings"] > 0
-    assert {"findings", "log_dirs", "checkpoints", "predictions"} == {
+    assert {"findings", "log_dirs", "checkpoints", "predictions", "premises"} == {
         name for name, _ in look_at_broker(((found, ()),), how)
     }
     assert batch_of((), segments.TABLE.run_columns).schema == tables_of(batch)["segments"].schema

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from kcheck.core.cluster.copies import newest_copy
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.judged import proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseKind
 from kcheck.model.names import CLEAN_SHUTDOWN
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
+from kcheck.words import partition_name
 
 
 def is_current(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -15,8 +15,7 @@ def is_current(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 
     A broker removes the file when it loads its logs, so the epoch in it is that of the broker's last run.
     """
-    newest = newest_copy(facts.copies)
-    broker = None if newest is None or facts.broker_id is None else newest.image.brokers.get(facts.broker_id)
+    newest, broker = facts.newest, facts.registration
     epochs = {log_dir.path: log_dir.shutdown_epoch for log_dir in facts.log_dirs if log_dir.shutdown_epoch is not None}
     if newest is None or broker is None or broker.epoch is None or not epochs:
         return
@@ -52,7 +51,7 @@ def is_newer(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         yield proven(premise, facts, PremiseEvidence(facts.image_path or "", "no log has a newer leader epoch"))
         return
     (partition, log_dir, epoch), known_epoch = above[0]
-    name = f"{partition.topic}-{partition.partition}"
+    name = partition_name(*partition)
     more = f", and so in {len(above) - 1} more partition{'s' * (len(above) > 2)}" if len(above) > 1 else ""
     sentence = (
         f"the metadata are older than the disk: {name} has leader epoch {epoch} here, the metadata know only"

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
 from kcheck.core.start.startup import Mode
-from kcheck.model.cluster import ClusterImage, QuorumState
+from kcheck.model.cluster import BrokerRegistration, ClusterImage, QuorumState
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.java import java_int
 from kcheck.model.names import CLUSTER_METADATA, PartitionDirectory, TopicPartition
@@ -137,6 +137,16 @@ class BrokerFacts(NamedTuple):
         return value or None
 
     @property
+    def newest(self) -> MetadataCopy | None:
+        """The newest copy of the metadata of its cluster; None without any."""
+        return newest_copy(self.copies)
+
+    @property
+    def registration(self) -> BrokerRegistration | None:
+        """How the newest copy has the broker registered; None if it does not."""
+        return None if self.newest is None or self.broker_id is None else self.newest.image.brokers.get(self.broker_id)
+
+    @property
     def roles(self) -> frozenset[str]:
         """The roles in process.roles; none if they are not known."""
         roles = (self.setting("process.roles") or "").split(",")
@@ -152,8 +162,7 @@ class BrokerFacts(NamedTuple):
     @property
     def voters(self) -> frozenset[int]:
         """The controllers that elect: by the newest copy of the metadata, else by the settings; none if not known."""
-        newest = newest_copy(self.copies)
-        return self.configured_voters if newest is None or not newest.voters else newest.voters
+        return self.configured_voters if self.newest is None or not self.newest.voters else self.newest.voters
 
     @property
     def name(self) -> str:

@@ -153,12 +153,8 @@ def voter_is_controller(premise: Premise, facts: BrokerFacts) -> Iterator[Judged
 
 def directory_ids(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for log dirs that the metadata lists under another broker: a cloned disk."""
-    owners = {
-        directory: broker.broker_id
-        for copy in facts.copies
-        for broker in copy.image.brokers.values()
-        for directory in broker.log_dirs
-    }
+    brokers = () if facts.newest is None else facts.newest.image.brokers.values()
+    owners = {directory: broker.broker_id for broker in brokers for directory in broker.log_dirs}
     for log_dir in facts.log_dirs:
         own = (log_dir.identity or {}).get(_DIRECTORY_ID)
         owner = None if own is None else owners.get(own)

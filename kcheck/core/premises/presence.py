@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from kcheck.core.cluster.copies import newest_copy
 from kcheck.core.election.election import BrokerStart, eligible, fencing_order, registered, standing
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.judged import not_seen, proven, refuted
@@ -14,7 +13,7 @@ from kcheck.core.start.topic_settings import is_compacted
 from kcheck.model.cluster import is_reserved
 from kcheck.model.names import LIVE, META_PROPERTIES, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
-from kcheck.words import counted
+from kcheck.words import counted, partition_name, some_of
 
 _TOPICS_SHOWN = 5
 LOG_DIRS_THERE, PARTITIONS_THERE = "P301", "P302"
@@ -47,8 +46,7 @@ def log_dirs(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 
 def _registered(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Compare the directory ids of the registration with those of the log dirs."""
-    newest = newest_copy(facts.copies)
-    broker = None if newest is None or facts.broker_id is None else newest.image.brokers.get(facts.broker_id)
+    newest, broker = facts.newest, facts.registration
     if newest is None or broker is None or not broker.log_dirs:
         return
     known = {number for number in broker.log_dirs if not is_reserved(number)}
@@ -153,8 +151,7 @@ def _may_lead(partition: TopicPartition, facts: BrokerFacts) -> bool:
 
 
 def _named(partitions: Sequence[TopicPartition]) -> str:
-    names = [f"{partition.topic}-{partition.partition}" for partition in partitions]
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return some_of([partition_name(*partition) for partition in partitions])
 
 
 def metadata_in_reach(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -176,10 +173,8 @@ def metadata_in_reach(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
 def heads_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for logs of which somebody removed the first segments: as leader, it has the other replicas follow suit."""
     for partition, log_dir, start, end in facts.lost_heads:
-        name, then = (
-            f"{partition.topic}-{partition.partition}",
-            "as leader it makes the other replicas delete what is below",
-        )
+        name = partition_name(*partition)
+        then = "as leader it makes the other replicas delete what is below"
         if _is_alone(partition, facts):
             then = "no other broker has a replica with what is below"
         sentence = f"{name} begins at {end} here, its epochs at {start}: {then}"
@@ -198,7 +193,7 @@ def middles_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
     """Look for logs of which somebody removed segments between two others; a compacted log has such gaps."""
     for partition, log_dir, start, end, known_by in facts.missing_records:
         if known_by is None and not (facts.image is not None and is_compacted(facts.image, partition.topic)):
-            name = f"{partition.topic}-{partition.partition}"
+            name = partition_name(*partition)
             sentence = f"{name} has no segment with offsets {start}-{end - 1}: where it leads, consumers skip them"
             evidence = PremiseEvidence(f"{log_dir}/{name}", f"a segment ends at {start}, the next one begins at {end}")
             yield refuted(premise, facts, sentence, evidence, log_dir=log_dir, partition=name)
@@ -208,10 +203,8 @@ def ends_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for logs that end below an offset that another file of their disk knows."""
     for partition, log_dir, start, end, known_by in facts.missing_records:
         if known_by is not None:
-            name, then = (
-                f"{partition.topic}-{partition.partition}",
-                "as leader it makes the other replicas delete theirs",
-            )
+            name = partition_name(*partition)
+            then = "as leader it makes the other replicas delete theirs"
             if _is_alone(partition, facts):
                 then = "no other broker has a replica with them"
             sentence = f"{name} ends at {start} here, but {known_by} shows records up to offset {end - 1}: {then}"

@@ -5,6 +5,7 @@ In: the directory or URL of a run, or of several. Out: reports, election plans, 
 - `report`: What did a run find?
 - `places`: On which brokers and clusters?
 - `broker_starts`: What do the brokers do when they start?
+- `premises`: What do these starts rest on?
 - `trend`: How did the counts change over earlier runs?
 - `actions`: What should be done first?
 - `commands`: Which command shows more of a row?

@@ -3,7 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from kcheck.core.premises.table import BY_ID
 from kcheck.core.start.startup import Outcome
+from kcheck.documents.premises import is_losing
 from kcheck.fleet.runs.commands import RunCommands
 from kcheck.model.report import Row
 from kcheck.words import agree, counted, partition_name
@@ -23,10 +25,12 @@ class _Action(NamedTuple):
 
 
 def actions_of(
-    commands: RunCommands, brokers: Sequence[Row], starts: Sequence[Row], partitions: Sequence[Row]
-) -> tuple[Row, ...]:
+    commands: RunCommands, brokers: Sequence[Row], starts: Sequence[Row], partitions: Sequence[Row],
+    premises: Sequence[Row],
+) -> tuple[Row, ...]:  # fmt: skip
     """Return what to do first, given the rows of a report, each worst first."""
-    several = [action for action in _actions(commands, brokers, starts, partitions) if action.rows][:_MOST]
+    every = _actions(commands, brokers, starts, partitions, premises)
+    several = [action for action in every if action.rows][:_MOST]
     return tuple(_row(action) for action in several)
 
 
@@ -44,8 +48,9 @@ def _row(action: _Action) -> Row:
 
 
 def _actions(
-    commands: RunCommands, brokers: Sequence[Any], starts: Sequence[Any], partitions: Sequence[Any]
-) -> Iterator[_Action]:
+    commands: RunCommands, brokers: Sequence[Any], starts: Sequence[Any], partitions: Sequence[Any],
+    premises: Sequence[Any],
+) -> Iterator[_Action]:  # fmt: skip
     predict = commands.predict
     by_outcome = {
         outcome: [row for row in starts if row["next_start"] == outcome]
@@ -53,7 +58,7 @@ def _actions(
     }
     yield _Action(
         "will-not-boot", by_outcome[Outcome.ABORT],
-        lambda row: f"Do not stop {_named(row)}: it will not boot again.", "broker", predict,
+        lambda row: f"Do not stop {_named(row)}: it will not boot again{_why(row)}.", "broker", predict,
     )  # fmt: skip
     losing = [row for row in starts if row["losing_partitions"] and row["next_start"] != Outcome.ABORT]
     yield _Action(
@@ -61,8 +66,14 @@ def _actions(
         lambda row: f"Do not restart {_named(row)}: it will lose {_records(row['lost_records'])}.", "broker", predict,
     )  # fmt: skip
     yield _Action(
+        "premise-refuted", [row for row in premises if is_losing(row["id"])],
+        lambda row: f"Do not restart {_named(row)} yet: {row['sentence']}. {BY_ID[row['id']].remedy}",
+        "premise", predict,
+    )  # fmt: skip
+    yield _Action(
         "goes-offline", by_outcome[Outcome.OFFLINE],
-        lambda row: f"Before {_named(row)} restarts, repair its log dirs: some will go offline.", "broker", predict,
+        lambda row: f"Before {_named(row)} restarts, repair its log dirs: some will go offline{_why(row)}.",
+        "broker", predict,
     )  # fmt: skip
     unserved = [row for row in starts if row["unserved_partitions"] and row["next_start"] != Outcome.ABORT]
     yield _Action(
@@ -90,6 +101,10 @@ def _actions(
         "damaged", [row for row in brokers if row["fatal"] or row["error"]],
         lambda row: f"Look at {_named(row)}: {_counts(row)}.", "broker", commands.check,
     )  # fmt: skip
+
+
+def _why(row: Row) -> str:
+    return f": {row['why']}" if row["why"] else ""
 
 
 def _counts(row: Row) -> str:

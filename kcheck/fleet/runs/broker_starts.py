@@ -37,10 +37,16 @@ class _Start:
         self.outcomes: Counter[str] = Counter()
         self.losing = self.unserved = self.scan_bytes = 0
         self.records: int | None = 0
+        self.whys: dict[Outcome, str] = {}
 
     @property
     def worst(self) -> Outcome:
         return next(outcome for outcome in NEXT_STARTS if self.outcomes[outcome])
+
+    @property
+    def why(self) -> str | None:
+        """Why it does not boot, or why a log dir goes offline; None if all are loaded."""
+        return self.whys.get(Outcome.ABORT) or self.whys.get(Outcome.OFFLINE) or None
 
     def lose(self, partitions: int, records: int | None) -> None:
         """Add what partitions lose; once it is not known of one of them, the sum is not."""
@@ -76,6 +82,7 @@ def starts_of(run: FleetRun) -> Starts:
             if row["dir"] is None:
                 log_dirs[at] = row["outcome"]
                 brokers[place].scan_bytes += row["scan_bytes"] or 0
+                brokers[place].whys.setdefault(row["outcome"], (row["reason"] or "").partition(": ")[2])
                 if row["outcome"] == Outcome.UNKNOWN:
                     brokers[place].records = None  # What is read through may be cut.
             elif stops_serving(row["outcome"], row["dir"]):
@@ -98,9 +105,10 @@ def starts_of(run: FleetRun) -> Starts:
         cluster_start.scan_bytes += start.scan_bytes
         cluster_start.unserved += start.unserved
         cluster_start.lose(start.losing, start.records)
+    named = {place: {"cluster": place[0], "broker": place[1], "why": start.why} for place, start in predicted.items()}
     return Starts(
         _worst_first(clusters.items(), lambda cluster: {"cluster": cluster}),
-        _worst_first(predicted.items(), lambda place: {"cluster": place[0], "broker": place[1]}),
+        _worst_first(predicted.items(), named.__getitem__),
         sum(start.losing for start in predicted.values()),
         tuple(worst),
     )

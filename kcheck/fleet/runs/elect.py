@@ -29,13 +29,16 @@ from kcheck.disk.output import scratch
 from kcheck.documents.answer import Answer
 from kcheck.documents.election import broker_loss_row, controller_row, election_body, lacking_row
 from kcheck.documents.election_verdict import verdict
+from kcheck.documents.premises import premise_rows
 from kcheck.errors import UsageError
 from kcheck.fleet.run import FleetRun, open_run
 from kcheck.fleet.runs.cluster import RunCluster, registration_of, run_cluster, with_partition
 from kcheck.fleet.runs.election_plan import require_metadata, write_plan_of_run
 from kcheck.fleet.runs.election_rows import PartitionRows, partition_rows
+from kcheck.fleet.runs.premises import open_premises
 from kcheck.fleet.runs.replicas import copies_of
 from kcheck.model.cluster import ClusterImage
+from kcheck.model.premises import JudgedPremise
 from kcheck.model.report import PartitionFilter, Report
 from kcheck.replicas.candidates import ClusterHere, election_of
 from kcheck.replicas.elect import ElectionQuestion, gaps_of
@@ -78,6 +81,8 @@ class RunElection(Answer):
     """How many there are."""
     is_safe: bool
     """Whether every partition has a recommended leader under which no record is lost."""
+    premises: tuple[JudgedPremise, ...] = ()
+    """What is refuted or was not seen of what the next starts rest on."""
     written: tuple[str, ...] = ()
     """The files of the plan."""
 
@@ -113,10 +118,11 @@ class RunElection(Answer):
                 "lacking_count": self.lacking_count,
                 "saved": (),
                 "written": self.written,
+                "premises": premise_rows(self.premises),
             },
             kinds={
                 "scenarios": "scenario", "partitions": "partition", "gaps": "gap", "broker_losses": "broker-loss",
-                "lacking": "lacking",
+                "lacking": "lacking", "premises": "premise",
             },
             checked=(self.run.path,),
         )  # fmt: skip
@@ -332,5 +338,6 @@ def concluded(
         lacking=tuple(chosen.lacking),
         lacking_count=chosen.lacking_count,
         is_safe=is_safe(elections),
+        premises=open_premises(run, cluster.name),
         written=() if out is None else write_plan_of_run(run, cluster, here, elections, order, out),
     )

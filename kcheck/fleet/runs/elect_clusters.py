@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from kcheck.core.election.scenarios import Scenario
 from kcheck.documents.answer import Answer
 from kcheck.documents.election import broker_loss_row, election_body
+from kcheck.documents.premises import premise_rows
 from kcheck.errors import UsageError
 from kcheck.fleet.run import FleetRun, open_run
 from kcheck.fleet.runs.cluster import cluster_names
@@ -55,6 +56,7 @@ def _row(election: RunElection) -> Row:
         "unread_replicas": election.unread,
         "broker_losses": tuple(map(broker_loss_row, election.broker_losses)),
         "lacking_count": election.lacking_count,
+        "premises": premise_rows(election.premises),
     }
 
 

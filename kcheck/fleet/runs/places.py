@@ -75,6 +75,7 @@ def broker_rows(counted: Counted, starts: Iterable[Row], commands: RunCommands) 
         row = {
             "cluster": place[0], "broker": place[1],
             **_risk(by_severity(by_place[place]), predicted.get(place)),
+            "why": predicted[place]["why"] if place in predicted else None,
             "log_dirs": counted.log_dirs.get(place, 0), "partitions": counted.partitions.get(place, 0),
             "rule_ids": _worst_rules(rules[place]),
         }  # fmt: skip

@@ -11,6 +11,7 @@ from kcheck.fleet.runs.actions import actions_of
 from kcheck.fleet.runs.broker_starts import starts_of
 from kcheck.fleet.runs.commands import RunCommands
 from kcheck.fleet.runs.places import Counted, broker_rows, by_severity, cluster_rows, count, verdict, worst_first
+from kcheck.fleet.runs.premises import refuted_rows
 from kcheck.fleet.runs.trend import trend_of
 from kcheck.model.finding import Chosen, Severity
 from kcheck.model.report import Report, Row
@@ -46,11 +47,12 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none, runs: Sequence[F
         kinds[rule, severity] += number
     at_risk, partitions = partitions_at_risk(run, kinds)
     starts, commands = starts_of(run), RunCommands(run)
+    refuted_count, refuted = refuted_rows(run)
     brokers = broker_rows(counted, starts.brokers, commands)
     body = {
         "run": run.name, "path": run.path, "depth": run.depth, "started": run.started, "ended": run.ended,
         "finished": run.finished, "failing": failing,
-        "actions": actions_of(commands, brokers, starts.brokers, partitions),
+        "actions": actions_of(commands, brokers, starts.brokers, partitions, refuted),
         "rows": {name: run.rows(name) for name in sorted(run.parts)},
         "clusters": cluster_rows(counted, starts.clusters, brokers),
         "brokers": brokers,
@@ -59,6 +61,8 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none, runs: Sequence[F
         "partitions": tuple({**row, "command": commands.elect(row)} for row in partitions),
         "cluster_starts": starts.clusters,
         "broker_starts": starts.brokers,
+        "premises_refuted": refuted_count,
+        "premises": tuple({**row, "command": commands.predict(row)} for row in refuted),
         "partitions_losing": starts.losing,
         "losses": tuple({**row, "command": commands.predict(row)} for row in starts.losses),
         "worst": tuple({**row, "command": commands.finding(row)} for row in _worst(run, kinds)),
@@ -71,7 +75,7 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none, runs: Sequence[F
         verb="fleet-report", kafka=run.kafka, body=body, elsewhere=summary, checked=tuple(sorted(log_dirs)),
         kinds={"actions": "action", "clusters": "cluster", "brokers": "broker", "rules": "rule",
                "partitions": "partition", "cluster_starts": "cluster-start", "broker_starts": "broker-start",
-               "losses": "loss", "worst": "worst", "counts": "count", "pages": "rule-page",
+               "premises": "premise", "losses": "loss", "worst": "worst", "counts": "count", "pages": "rule-page",
                "trend": "trend"},
     )  # fmt: skip
 

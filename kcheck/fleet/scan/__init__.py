@@ -11,11 +11,12 @@
 9. `remembered`, `remembered_brokers`: Which directories and brokers did not change since an earlier run?
 10. `rows`: Which rows does a partition directory give?
 11. `predictions`: What does the broker do with a partition directory when it starts?
-12. `replica_groups`: How do the replicas of a partition come together in bounded memory?
-13. `comparison`: How do the replicas of each partition differ?
-14. `replicas`: Which columns does a replica have?
-15. `arrow_take`: How are rows of Arrow batches reordered?
-16. `covered`: Did the scan reach enough of the fleet?
+12. `premises`: What does the next start of a broker rest on?
+13. `replica_groups`: How do the replicas of a partition come together in bounded memory?
+14. `comparison`: How do the replicas of each partition differ?
+15. `replicas`: Which columns does a replica have?
+16. `arrow_take`: How are rows of Arrow batches reordered?
+17. `covered`: Did the scan reach enough of the fleet?
 
 Each step is a function of small values and Arrow batches, so that any process on any machine can run it.
 """

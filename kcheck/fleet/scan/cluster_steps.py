@@ -17,7 +17,7 @@ from kcheck.fleet.scan.cluster_metadata import (
 )
 from kcheck.fleet.scan.identify import Identified, ScanOptions
 from kcheck.fleet.scan.steps import READ_SIZE_MAX
-from kcheck.model.cluster import ClusterImage
+from kcheck.model.cluster import ClusterImage, is_reserved
 from kcheck.views.metadata_copy import complete_copy
 from kcheck.views.metadata_paths import METADATA_DIRECTORY
 
@@ -72,8 +72,26 @@ def informed(log_dirs: Sequence[Identified], facts: Mapping[ClusterKey, ClusterF
         source = source_of(known, log_dir.broker_id, keeps_strays=log_dir.group in passing)
         return log_dir._replace(metadata=source)
 
-    contested = _contested(log_dirs, facts)
-    return [with_source(log_dir)._replace(clusters=contested.get(log_dir.cluster, ())) for log_dir in log_dirs]
+    contested, listed = _contested(log_dirs, facts), _listed(facts)
+
+    def clusters_of_log_dir(log_dir: Identified) -> tuple[tuple[str, str], ...]:
+        owner = listed.get(log_dir.directory_id or "")
+        is_foreign = owner is not None and log_dir.cluster_id not in (None, owner[1])
+        return (owner,) if owner is not None and is_foreign else contested.get(log_dir.cluster, ())
+
+    return [with_source(log_dir)._replace(clusters=clusters_of_log_dir(log_dir)) for log_dir in log_dirs]
+
+
+def _listed(facts: Mapping[ClusterKey, ClusterFacts | None]) -> dict[str, tuple[str, str]]:
+    """Return the metadata that list a log dir, with their cluster id, by the directory id."""
+    return {
+        directory_id: (known.path, cluster_id)
+        for (_, cluster_id), known in facts.items()
+        if known is not None and cluster_id is not None
+        for _, _, directory_ids in known.registrations.values()
+        for directory_id in directory_ids
+        if not is_reserved(directory_id)
+    }
 
 
 def _contested(

@@ -56,7 +56,7 @@ class Identified(NamedTuple):
     without a topic id, if the release passes over these. `metadata` is the MetadataSource of its cluster as JSON.
     `kafka` is known with all log dirs of the broker: before, `clues` are what this one says, and `kafka_named` is what
     the inventory says. `is_there` is that of FleetLogDir. `clusters` are paths and ids of the cluster that it should be
-    of, if log dirs of one name have different ids.
+    of, if log dirs of one name have different ids, or if the metadata of that cluster list its `directory_id`.
     """
 
     group: tuple[str, str]
@@ -73,6 +73,7 @@ class Identified(NamedTuple):
     kafka: BrokerKafka | None = None
     is_there: bool = False
     clusters: tuple[tuple[str, str], ...] = ()
+    directory_id: str | None = None
 
     @property
     def used(self) -> str | None:
@@ -120,6 +121,7 @@ def _identify(log_dir: FleetLogDir, how: ScanOptions) -> Identified:
         kafka_named=log_dir.kafka,
         clues=clues,
         is_there=log_dir.is_there,
+        directory_id=properties.properties.get("directory.id"),
     )  # fmt: skip
 
 

@@ -38,6 +38,7 @@ def broker_signature(log_dirs_seen: Sequence[tuple[Identified, Sequence[bytes]]]
         if top is None or directories is None:
             return None
         digest.update(repr((log_dir, top, directories)).encode())
+    digest.update(settings_of(log_dir for log_dir, _ in log_dirs_seen).encode(errors="surrogateescape"))
     return digest.hexdigest()
 
 

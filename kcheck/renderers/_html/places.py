@@ -64,7 +64,7 @@ def brokers(rows: Sequence[Row], path: str) -> Html:
     columns = [
         plain("Cluster", "cluster"), plain("Broker", "broker"), ranked("Risk", "risk"),
         ranked("Next start", "next_start"), *_START, *_COUNTS, rule_links("Rules", "rule_ids"),
-        counts("Partition dirs", "partitions"), command(),
+        counts("Partition dirs", "partitions"), plain("Why it does not load", "why"), command(),
     ]  # fmt: skip
     order = ", ".join(f"'{outcome}'" for outcome in NEXT_STARTS)
     return (

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kcheck.core.releases.releases import release
+from kcheck.core.start.predictions import LoadedLog
 from kcheck.core.start.segments import (
     LOG_SIZE_MAX,
     floor_slot,
@@ -13,6 +14,7 @@ from kcheck.core.start.segments import (
     log_start_offset,
     lost_head,
     lost_head_of,
+    lost_head_of_log,
     seen_log_size,
 )
 from kcheck.model.entries import Epoch, EpochEntry, Offset
@@ -72,6 +74,10 @@ def test_a_log_that_starts_above_its_epochs_has_lost_its_head() -> None:
     explained = (head(9), head(first=0), head(first=None), head(clean=None), head(tiered=True))
     assert explained == (None,) * 5
     assert lost_head(None, Offset(9), (), clean=True, tiered=False) is None
+    log = LoadedLog(Offset(9), Offset(20), Offset(20), epochs, unstable=False, bases=(9, 15))
+    raised = log._replace(leader_epochs=())
+    assert lost_head_of_log(log, None, None, clean=True) == lost_head_of_log(raised, None, epochs, clean=True) == (0, 9)
+    assert lost_head_of_log(log._replace(log_start_offset=Offset(4)), None, None, clean=True) is None
     assert lost_head_of(PartitionView(Location(), "t", 0, DirectoryState.CURRENT), release("4.3")) is None
 
 

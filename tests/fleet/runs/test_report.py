@@ -63,7 +63,7 @@ def rows(run: Path, table: str, *names: str) -> list[tuple[Any, ...]]:
 def test_it_begins_with_what_to_do(cases: Path) -> None:
     """An action of each kind, at most five; each command is one that can be typed, and finds what it is about."""
     actions = reported(cases)["actions"]
-    assert ["will-not-boot", "loses-records", "goes-offline", "stops-serving", "no-clean-leader"] == [
+    assert ["will-not-boot", "loses-records", "premise-refuted", "goes-offline", "stops-serving"] == [
         row["kind"] for row in actions
     ]
     starts = {(row["cluster"], row["broker"]): row["next_start"] for row in reported(cases)["broker_starts"]}

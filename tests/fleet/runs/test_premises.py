@@ -1,0 +1,90 @@
+"""What a run says of the premises of the next starts: tables, report, elections, exit codes."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kcheck.errors import KcheckError
+from kcheck.fleet.run import open_run
+from kcheck.fleet.runs import premises
+from kcheck.fleet.runs.premises import open_premises
+from tests.cli.command import kcheck
+from tests.fleet.runs.test_report import reported
+from tests.fleets import START, forged
+from tests.test_brokers import BROKERS
+
+STOPPED = BROKERS / "4.3.1" / "stopped"
+PREMISE: dict[str, Any] = {
+    "cluster": "c", "broker": "1", "broker_id": 1, "id": "P701", "status": "refuted",
+    "sentence": "/d is a copy from before", "evidence": '[{"path": "/d/x", "says": "epoch 1"}]',
+}  # fmt: skip
+
+
+def directory_id(path: Path) -> str:
+    """Return the line of a meta.properties that has the directory id."""
+    return next(line for line in path.read_text().splitlines() if line.startswith("directory.id="))
+
+
+def test_a_cloned_disk_in_a_fleet(tmp_path: Path) -> None:
+    """The run, its report and its elections say the sentence of predict, and end with exit code 1."""
+    fleet = tmp_path / "fleet"
+    for name in ("broker-1", "broker-2", "broker-3"):
+        shutil.copytree(STOPPED / name, fleet / name)
+    meta = fleet / "broker-1" / "data2" / "meta.properties"
+    clone = directory_id(fleet / "broker-2" / "data1" / "meta.properties")
+    meta.write_text(meta.read_text().replace(directory_id(meta), clone))
+    told = json.loads(kcheck("predict", fleet / "broker-1", fleet / "broker-3", "--format", "json").out)
+    (sentence,) = {row["sentence"] for row in told["premises"] if row["status"] == "refuted" and row["id"] == "P106"}
+    out = tmp_path / "out"
+    assert kcheck("fleet", "scan", f"{fleet}/{{broker}}/{{log_dir}}", "--out", out).code == 1
+    run = open_run(str(out))
+    rows = [
+        row for batch in run.batches("premises", ("broker", "id", "status", "sentence")) for row in batch.to_pylist()
+    ]
+    refuted = {"broker": "broker-1", "id": "P106", "status": "refuted", "sentence": sentence}
+    assert refuted in rows
+    assert {row["broker"] for row in rows} == {"broker-1", "broker-2", "broker-3"}
+    report = kcheck("fleet", "report", out, "-o", tmp_path / "r.html")
+    assert report.code == 1
+    assert f"it will not boot again: {sentence}." in " ".join(report.out.split())
+    assert "is registered by broker 2" in (tmp_path / "r.html").read_text()
+    election = json.loads(kcheck("elect", "--from", out, "--format", "json").out)
+    assert (1, sentence) in {(gap["broker_id"], gap["why"]) for gap in election["gaps"]}
+    assert ("P106", sentence) in {(row["id"], row["sentence"]) for row in election["premises"]}
+
+
+def test_a_premise_without_which_a_broker_loses(tmp_path: Path) -> None:
+    """It is an action of its own: the broker starts."""
+    found = reported(forged(tmp_path, predictions=[START], premises=[PREMISE, {**PREMISE, "status": "proven"}]))
+    (action,) = found["actions"]
+    assert action["kind"] == "premise-refuted"
+    assert action["what"].startswith(
+        "Do not restart broker 1 of c yet: /d is a copy from before. Bring the newest disk"
+    )
+    assert (1, ["P701"]) == (found["premises_refuted"], [row["id"] for row in found["premises"]])
+
+
+def test_many_premises_and_a_damaged_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A report lists the first, and counts all; what is damaged is an error."""
+    monkeypatch.setattr(premises, "SHOWN_COUNT", 1)
+    run = forged(tmp_path, predictions=[START], premises=[PREMISE, PREMISE])
+    found = reported(run)
+    assert (2, 1) == (found["premises_refuted"], len(found["premises"]))
+    assert [1, 1] == [len(premise.evidence) for premise in open_premises(open_run(str(run)), "c")]
+    bad = forged(tmp_path, "bad", premises=[{**PREMISE, "evidence": "["}])
+    with pytest.raises(KcheckError, match="invalid evidence of a premise"):
+        open_premises(open_run(str(bad)), "c")
+
+
+def test_why_a_broker_will_not_boot(tmp_path: Path) -> None:
+    """The reason of the log dir; that of an offline one if none aborts."""
+    rows = [{**START, "log_dir": "/e", "outcome": "offline", "reason": "will go offline: a disk"}]
+    (start,) = reported(forged(tmp_path, "one", predictions=[START, *rows]))["broker_starts"]
+    assert start["why"] == "a disk"
+    rows.append({**START, "outcome": "abort", "reason": "will not boot: a file: of root"})
+    found = reported(forged(tmp_path, "two", predictions=rows))
+    assert [found["broker_starts"][0]["why"], found["brokers"][0]["why"]] == ["a file: of root"] * 2
+    assert "Do not stop broker 1 of c: it will not boot again: a file: of root." == found["actions"][0]["what"]
