@@ -19,6 +19,7 @@ WITHOUT = {
     "KC239": "no file makes up for a stop that was not clean",
     "KC251": "the files do not show whether somebody still needs the records",
     "KC252": "nothing is damaged: the finding names the commands for the running cluster",
+    "KC253": "the records are intact: the configuration of the topic must change",
     "KC303": "only the cluster knows the id of the topic",
     "KC308": "a broker is running on the log dir",
     "KC309": "the name does not show whether this is a copy, a backup or the partition itself",

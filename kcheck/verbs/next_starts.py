@@ -95,7 +95,7 @@ class NextStarts:
         """Return the metadata at hand of a cluster; None without any."""
         if not self._has_metadata:
             return None
-        from kcheck.verbs.predict import image_of
+        from kcheck.verbs.premises import image_of
 
         return image_of(self._options, cluster_id)
 

@@ -2,19 +2,22 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from kcheck.core.cluster.copies import newest_copy
 from kcheck.core.premises.clusters import NodeCluster, contested_cluster
-from kcheck.core.premises.facts import LostHead
+from kcheck.core.premises.facts import KeylessLog, LostHead
 from kcheck.core.premises.presence import LOG_DIRS_THERE
 from kcheck.core.premises.resources import written_at_least
 from kcheck.core.premises.table import judged, why_not_started, why_offline
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.segments import lost_head
+from kcheck.model.cluster import ClusterImage
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding
 from kcheck.model.names import CLUSTER_METADATA, LOG_START, DirectoryState, TopicPartition
 from kcheck.model.premises import JudgedPremise
 from kcheck.startup.log_dir_outcome import with_abort, with_offline
 from kcheck.startup.log_manager import StartOptions, combined_starts
+from kcheck.survey.keyless_records import KeylessRecords
 from kcheck.survey.recheck import has_left
 from kcheck.views.broker_facts import broker_facts
 from kcheck.views.log_dir import LogDirs
@@ -29,11 +32,12 @@ def judged_starts(
     collected: list[Finding],
     *,
     one_cluster: bool = False,
+    reads_keys: bool = False,
 ) -> tuple[tuple[LogDirPrediction, ...], tuple[JudgedPremise, ...]]:
     """Return the starts of the targets as the premises of their brokers let them be, and the premises.
 
     A log dir that is missing is a premise, so no finding about it stays in `collected`. `one_cluster`: the user says
-    that all brokers are of one cluster.
+    that all brokers are of one cluster. `reads_keys`: records of compacted topics are read.
     """
     combined = combined_starts(starts, options.release, has_left)
     groups: dict[object, list[Target]] = {}
@@ -47,7 +51,8 @@ def judged_starts(
     options = with_cluster(targets, options, log_dirs, one_cluster=one_cluster)
     heads = {broker: tuple(_lost_heads(start for start in combined if start.broker == broker)) for broker in groups}
     premises = {
-        broker: broker_premises(group, options, log_dirs, here, heads[broker]) for broker, group in groups.items()
+        broker: broker_premises(group, options, log_dirs, here, heads[broker], reads_keys=reads_keys)
+        for broker, group in groups.items()
     }
     aborts = {broker: why_not_started(judgements) for broker, judgements in premises.items()}
     judged_log_dirs = tuple(
@@ -94,14 +99,15 @@ def with_cluster(
 
 def broker_premises(
     targets: Iterable[Target], options: StartOptions, log_dirs: LogDirs, written: Mapping[str, int] | None = None,
-    lost_heads: tuple[LostHead, ...] = (),
+    lost_heads: tuple[LostHead, ...] = (), *, reads_keys: bool = False,
 ) -> tuple[JudgedPremise, ...]:  # fmt: skip
     """Return the premises of the broker that these log dirs belong to.
 
     `written` are the bytes that its start adds to each log dir, by real path; None if its machine is another one.
     """
+    given = tuple(targets)
     facts = broker_facts(
-        tuple(targets),
+        given,
         log_dirs,
         config=options.config,
         copies=options.copies,
@@ -109,8 +115,27 @@ def broker_premises(
         clusters=options.clusters,
         written=written,
         lost_heads=lost_heads,
+        keyless_logs=tuple(_keyless(given, options, log_dirs)) if reads_keys and options.settings.cleans else None,
     )
     return judged(facts)
+
+
+def _keyless(targets: Iterable[Target], options: StartOptions, log_dirs: LogDirs) -> Iterator[KeylessLog]:
+    """Yield the logs with records that the cleaner of a broker deletes at its first run."""
+    keys = KeylessRecords(options.release, options.settings.cleanup_policy)
+    for target in targets:
+        log_dir = log_dirs.open(target)
+        image = image_of(options, log_dir.view.cluster_id)
+        if image is not None and target.kind is TargetKind.LOG_DIR:
+            yield from keys.logs(target.tree, target.path, log_dir, image)
+
+
+def image_of(options: StartOptions, cluster_id: str | None) -> ClusterImage | None:
+    """Return the metadata at hand of a cluster; None without any."""
+    newest = newest_copy(options.copies.get(cluster_id or "", ()))
+    if newest is not None:
+        return newest.image
+    return None if options.zookeeper is None else options.zookeeper.metadata.image
 
 
 def _not_loaded(start: LogDirPrediction, why: str | None) -> LogDirPrediction:

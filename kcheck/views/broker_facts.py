@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
-from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, LostHead
+from kcheck.core.premises.facts import BrokerFacts, KeylessLog, LogDirFacts, LostHead
 from kcheck.core.start.meta_properties import names_nothing
 from kcheck.core.start.startup import Mode, mode_of
 from kcheck.disk.paths import join, split
@@ -31,6 +31,7 @@ def broker_facts(
     clusters: tuple[PremiseEvidence, ...],
     written: Mapping[str, int] | None,
     lost_heads: tuple[LostHead, ...] = (),
+    keyless_logs: tuple[KeylessLog, ...] | None = None,
 ) -> BrokerFacts:
     """Return the facts of the broker of all these targets; `config` is the server.properties of `--config`.
 
@@ -61,6 +62,7 @@ def broker_facts(
         is_complete=settings is not None or all(target.folder is not None for target in given.values()),
         clusters=clusters,
         lost_heads=lost_heads,
+        keyless_logs=keyless_logs,
         copies=tuple(of_cluster),
         image=image,
         image_path=image_path,

@@ -93,6 +93,10 @@ ADVICE = {
         "A lower broker epoch in .kafka_cleanshutdown.",
         "Bring the newest disk, or start the broker after the others: kcheck elect.",
     ),
+    "P801": Advice(
+        "Records without key in a compacted topic that was never cleaned; at most 256 MiB are read.",
+        "Set cleanup.policy=delete for the topic first, or start with log.cleaner.enable=false.",
+    ),
 }
 """By the id of the premise."""
 

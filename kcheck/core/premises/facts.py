@@ -27,6 +27,19 @@ class LostHead(NamedTuple):
     """Where its log begins now."""
 
 
+class KeylessLog(NamedTuple):
+    """A log of a compacted topic that holds records without key, and that was never cleaned."""
+
+    partition: TopicPartition
+    """The partition."""
+    log_dir: str
+    """Its log dir."""
+    records: int
+    """How many records have no key."""
+    removed: int
+    """How many of them are not in the active segment."""
+
+
 class LogDirFacts(NamedTuple):
     """A log dir that the broker uses when it starts."""
 
@@ -92,6 +105,8 @@ class BrokerFacts(NamedTuple):
     """Where that metadata is."""
     lost_heads: tuple[LostHead, ...] = ()
     """The logs of which somebody removed the first segments."""
+    keyless_logs: tuple[KeylessLog, ...] | None = None
+    """The logs with records that the cleaner deletes at its first run; None if nobody looked for them."""
     elected: QuorumState | None = None
     """Its own quorum-state."""
     map_count_max: int | None = None

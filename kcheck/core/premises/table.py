@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable
 
-from kcheck.core.premises import age, identity, metadata, presence, resources, rights, settings
+from kcheck.core.premises import age, compaction, identity, metadata, presence, resources, rights, settings
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 
 PREMISES = (
     *identity.TABLE, *metadata.TABLE, *presence.TABLE, *rights.TABLE, *resources.TABLE, *settings.TABLE, *age.TABLE,
+    *compaction.TABLE,
 )  # fmt: skip
 """In the order of their ids."""
 

@@ -115,7 +115,7 @@ def test_a_log_without_its_head_makes_nobody_delete_if_it_has_no_other_replica()
 def test_ids_are_unique_and_in_order() -> None:
     ids = [premise.id for premise in PREMISES]
     assert sorted(set(ids)) == ids
-    assert {"P302", "P304", "P402", "P404", "P701"} == {*ids} - ENDS_START
+    assert {"P302", "P304", "P402", "P404", "P701", "P801"} == {*ids} - ENDS_START
 
 
 @pytest.mark.parametrize(
