@@ -267,3 +267,25 @@ def test_the_directory_of_a_voter(nodes: list[NodeDirectory], message: str | Non
     view = quorum([copy(1, 30)._replace(voter_set=voters)], nodes)
     messages = [finding.message for finding in found_by_all(view, Scope.CLUSTER) if finding.id == "KC504"]
     assert messages == ([] if message is None else [message])
+
+
+def orphan(cause: StrayCause = StrayCause.TOPIC, **view: Any) -> Finding:
+    """Return what is found of a directory whose topic ZooKeeper does not have."""
+    stray = IN_CLUSTER._replace(
+        topic_id=None, registration=None, of_zookeeper=True, stray=Stray(cause, None, doubt=None)
+    )
+    (finding,) = found(replica(stray, **view), "3.9")
+    return finding
+
+
+def test_an_orphan_that_holds_records() -> None:
+    """ZooKeeper may have lost its data: the command creates the topic again."""
+    held = orphan(log_end_offset=40)
+    assert (held.id, str(held.severity)) == ("KC236", "warning")
+    assert held.message.endswith("; the directory is an orphan that holds records (offsets 0 to 39)")
+    assert "at least 1: kafka-topics.sh --create --topic t --partitions COUNT" in held.advice
+    assert "remove partition.metadata" in held.advice
+    assert "remove partition.metadata" not in orphan(topic_id=None).advice
+    assert orphan().message.endswith("that holds records")
+    assert str(orphan(size=0, segments=()).severity) == "info"
+    assert str(orphan(StrayCause.REPLICA).severity) == "info"
