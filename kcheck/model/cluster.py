@@ -174,6 +174,17 @@ class QuorumState(NamedTuple):
     """The directory id of the controller that the node voted for (version 1)."""
 
 
+class UncleanElection(NamedTuple):
+    """An election of a leader that may have lacked committed records."""
+
+    leader: int
+    """The new leader, which was not the last one."""
+    epoch: int
+    """Its leader epoch."""
+    offset: int
+    """The offset of the metadata record."""
+
+
 class StrayCause(Enum):
     """What a cluster lacks of a replica."""
 
@@ -232,6 +243,8 @@ class ReplicaInCluster(NamedTuple):
     """The broker epoch in .kafka_cleanshutdown; None without one."""
     compacted: bool = False
     """Whether the configuration of the topic lets the cleaner compact it."""
+    unclean: UncleanElection | None = None
+    """The last unclean election of the partition; None if none is known."""
     expires: bool = True
     """Whether retention by time deletes segments of the topic, as far as its configuration says."""
     of_zookeeper: bool = False
@@ -303,6 +316,10 @@ class ClusterImage(NamedTuple):
     """The decisive configurations by kind (topic, broker) and name; the name of a cluster's default is empty."""
     removed: Mapping[str, int] = {}
     """The offset of the record that removed a topic, by the topic's id."""
+    deleted: Mapping[str, int] = {}
+    """The offset of the last record that removed a topic of this name; it may have been created again."""
+    unclean: Mapping[tuple[str, int], UncleanElection] = {}
+    """The last unclean election of a partition, by topic id and number, as far as records are left."""
     next_producer_id: int | None = None
     """The first producer id that no broker has; None if none was given yet."""
     scram_users: tuple[str, ...] = ()

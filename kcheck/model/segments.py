@@ -127,6 +127,8 @@ class RecordsView(NamedTuple):
     """The first faults."""
     counts: Mapping[RecordFault, int]
     """How many batches have each fault."""
+    keyless: int = 0
+    """How many of the records of magic 2 have no key, without control records."""
 
 
 class EntryFault(StrEnum):

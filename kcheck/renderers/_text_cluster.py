@@ -76,6 +76,10 @@ def cluster(report: Report, page: Page) -> None:
         for topic, number, state in answer.partitions()
     ]
     _health(partitions, page, is_stopped=answer.is_stopped)
+    for topic, offset in answer.deleted() if answer.wanted.topics else ():
+        again = ", and created again" if topic in image.topics else ""
+        words = f"topic {topic} was deleted at offset {offset}{again}"
+        page.wrapped(words, indent="  ", hanging="    ", style="yellow")
     if answer.question.fetchers is not None:
         _fetchers(answer, answer.question.fetchers, page)
         return
@@ -126,6 +130,8 @@ def _health(partitions: Sequence[_PartitionHealth], page: Page, *, is_stopped: b
     ills = {kind: count for kind, count in counts.items() if count and not (stopped and kind in _AFTER_A_STOP)}
     if stopped:
         page.wrapped("every broker is stopped: after that no partition has a leader, and the last one in sync is left")
+    elif not partitions:
+        page.wrapped("no such partition")
     elif not ills:
         page.wrapped(f"healthy: {total}, each with a leader and all replicas in sync")
     for kind, count in ills.items():
@@ -296,6 +302,7 @@ def _others(image: ClusterImage, page: Page) -> None:
     deleting = [topic.name for topic in image.topics.values() if topic.deleting]
     for words, things in (
         ("to be deleted", deleting),
+        ("deleted", [f"{topic} at offset {offset}" for topic, offset in sorted(image.deleted.items())]),
         ("SCRAM users", image.scram_users),
         ("delegation tokens", image.delegation_tokens),
     ):

@@ -19,6 +19,8 @@ WITHOUT = {
     "KC239": "no file makes up for a stop that was not clean",
     "KC251": "the files do not show whether somebody still needs the records",
     "KC252": "nothing is damaged: the finding names the commands for the running cluster",
+    "KC253": "the records are intact: the configuration of the topic must change",
+    "KC254": "what the leader lacked is on no disk that follows it",
     "KC303": "only the cluster knows the id of the topic",
     "KC308": "a broker is running on the log dir",
     "KC309": "the name does not show whether this is a copy, a backup or the partition itself",
@@ -35,6 +37,7 @@ WITHOUT = {
     "KC501": "the files do not show which of the two nodes the cluster knows",
     "KC502": "only the configuration of the nodes, or a running quorum, changes the voters",
     "KC503": "only newer software, or a downgrade of the running cluster, helps",
+    "KC504": "only the running quorum changes its voters",
     "KC601": "only the running cluster can reset the offset of a group",
     "KC602": "only the running cluster can end a transaction",
 }

@@ -11,7 +11,8 @@ What a KRaft broker does with the directory at its next start:
 - 3.3 to 3.6: it DELETES it, unless a partition of the broker has no partition.metadata.
 
 A ZooKeeper broker loads the directory, and neither serves nor deletes it: it only takes disk space, and the finding is
-an info. A broker that migrates to KRaft may rename it: of a migration the rule says nothing.
+an info. It is a warning if ZooKeeper has no topic of this name and the directory holds records: ZooKeeper may have lost
+its data. A broker that migrates to KRaft may rename it: of a migration the rule says nothing.
 
 Where the finding is a warning, the broker may see other metadata when it starts: this copy may be old, or the end of it
 not committed.
@@ -19,18 +20,23 @@ not committed.
 What to do: nothing, if the topic was deleted or moved on purpose. Otherwise copy the directory out of the log dir
 before you start the broker. A renamed directory is never deleted by itself: remove it once nobody needs it.
 
+If ZooKeeper lost its data, create the topics again with the same numbers of partitions and the same replicas, and with
+their former configuration. Up to 2.7 the brokers then adopt the directories. From 2.8 on the new topic has another id:
+the brokers refuse the directories until partition.metadata is removed from each while its broker is stopped.
+
 See: operations/stray-replica.md
 """
 
 from collections.abc import Iterable
 
 from kcheck.documents.strays import doubt_words, stray_words
-from kcheck.model.cluster import ReplicaInCluster
+from kcheck.model.cluster import ReplicaInCluster, StrayCause
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._cluster import has_metadata, has_other_topic_id
 from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._partition import has_data, offsets_held
 from kcheck.rules.kc235_topic_id_not_of_cluster import becomes_stray
 
 
@@ -40,13 +46,29 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     if replica is None or replica.stray is None or has_other_topic_id(view, replica):
         return
     doubt = doubt_words(replica.stray, replica.end)
+    is_orphan = replica.of_zookeeper and replica.stray.cause is StrayCause.TOPIC and has_data(view)
+    parts = [
+        stray_words(replica.stray, replica.source, replica.end),
+        *([doubt] if doubt else []),
+        *([f"the directory is an orphan that holds records{offsets_held(view)}"] if is_orphan else []),
+    ]
     yield RULE.finding(
         view.where,
-        "; ".join((stray_words(replica.stray, replica.source, replica.end), *([doubt] if doubt else []))),
+        "; ".join(parts),
         effect=becomes_stray(view, replica, release),
-        advice=_advice(replica),
-        severity=_severity(replica, doubt),
+        advice=_create(view, release) if is_orphan else _advice(replica),
+        severity=Severity.WARNING if is_orphan else _severity(replica, doubt),
         data={"topic_id": view.topic_id, "size": view.size},
+    )
+
+
+def _create(view: PartitionView, release: Release) -> str:
+    """Return how to get the records of a topic back that ZooKeeper has lost."""
+    remove = " Then stop the broker and remove partition.metadata from the directory: the new topic has another id."
+    return (
+        "If ZooKeeper lost its data, create the topic again with as many partitions as before, at least"
+        f" {view.partition + 1}: kafka-topics.sh --create --topic {view.topic} --partitions COUNT"
+        f" --replication-factor COUNT.{remove if view.topic_id is not None and release.has_partition_metadata else ''}"
     )
 
 

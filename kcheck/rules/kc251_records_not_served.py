@@ -25,9 +25,9 @@ from kcheck.model.names import DirectoryState
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._partition import has_data
+from kcheck.rules._partition import has_data, offsets_held
 from kcheck.rules._words import kafka
-from kcheck.words import counted, offset_span
+from kcheck.words import counted
 
 _STATES = (DirectoryState.DELETED, DirectoryState.STRAY)
 
@@ -53,10 +53,9 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
             f" {view.topic}-{view.partition} while the broker is stopped."
         )
     start, end = view.log_start_offset, view.log_end_offset
-    span = f" ({offset_span(start, end)})" if start is not None and end is not None and start < end else ""
     yield RULE.finding(
         view.where,
-        f"{why}, and the directory holds {counted(view.size, 'byte')} of records{span}",
+        f"{why}, and the directory holds {counted(view.size, 'byte')} of records{offsets_held(view)}",
         effect=f"{kafka(release)} {does}.",
         advice=advice,
         data={"state": str(view.state), "from": start, "to": end, "size": view.size},

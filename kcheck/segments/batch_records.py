@@ -75,14 +75,14 @@ class RecordCheck:
         """Take the open file, for batches larger than a window, and whether the release can read zstd."""
         self._source = source
         self._reads_zstd = reads_zstd
-        self._count = 0
+        self._count = self._keyless = 0
         self._last_offset = LONG_MIN
         self._faults: list[FaultyRecord] = []
         self._counts: Counter[RecordFault] = Counter()
 
     def view(self) -> RecordsView:
         """Return the result."""
-        return RecordsView(self._count, tuple(self._faults), dict(self._counts))
+        return RecordsView(self._count, tuple(self._faults), dict(self._counts), self._keyless)
 
     def take(self, columns: HeaderColumns, window: bytearray) -> None:
         """Check the batches of one window, which starts with the first of them; skip those with a wrong CRC."""
@@ -178,6 +178,9 @@ class RecordCheck:
     def _take_piece(self, batches: _DecodedBatches, piece: RecordFields) -> None:
         """Compare each record with the one before, and gather what is compared with the header."""
         batch, number, delta, stamp = piece.batch, piece.number, piece.offset_delta, piece.timestamp_delta
+        keyless = piece.batch[piece.sound & (piece.key_size < 0)]
+        controls = batches.columns.attributes[batches.rows[keyless]] & CONTROL
+        self._keyless += int(np.count_nonzero(controls == 0))
         if not piece.sound.all():
             bad = ~piece.sound
             np.minimum.at(batches.broken, batch[bad], number[bad])

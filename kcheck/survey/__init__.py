@@ -9,4 +9,5 @@ In: targets and their log dirs from `views`. Out: findings, and the views that t
 5. `recheck`: Are findings in a log dir in use real, or was the broker writing?
 6. `refused_paths`: Which refused paths are in no finding?
 7. `coverage`: How much has been read?
+8. `keyless_records`: Which records does the log cleaner delete at its first run?
 """

@@ -45,7 +45,7 @@ from kcheck.verbs.predict import with_copies
 from kcheck.verbs.premises import refuted_findings, start_premises
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_copy import EVERYTHING, Extent, read_copy
-from kcheck.views.metadata_paths import MetadataPath, metadata_paths
+from kcheck.views.metadata_paths import MetadataPath, metadata_paths, node_directories
 from kcheck.views.targets import Target, TargetKind, paths_of, replica_targets
 from kcheck.views.zookeeper_copy import is_zookeeper, read_zookeeper, zookeeper_kind
 from kcheck.views.zookeeper_history import zookeeper_history
@@ -126,6 +126,7 @@ class ClusterReport(BrokerAnswer):
             "partitions": (partition_row(image, *placed) for placed in self.partitions()),
             **_quorum_rows(known),
             "configs": config_rows(image.configs),
+            "deleted": tuple({"topic": name, "offset": offset} for name, offset in self.deleted()),
             "deleting": tuple(topic.name for topic in image.topics.values() if topic.deleting),
             "scram_users": image.scram_users,
             "delegation_tokens": image.delegation_tokens,
@@ -149,6 +150,11 @@ class ClusterReport(BrokerAnswer):
             columns=columns,
             kinds=_KINDS,
         )
+
+    def deleted(self) -> Iterator[tuple[str, int]]:
+        """Yield the topics that were deleted, and the offsets of their last records, as far as these are left."""
+        wanted = self.wanted._replace(partitions=())
+        return (row for row in sorted(self.image.deleted.items()) if wanted.has(row[0], 0))
 
     def partitions(self) -> Iterator[Placed]:
         """Yield the partitions that are shown."""
@@ -185,7 +191,7 @@ def cluster(
         (known, changes), checked = _of_zookeeper(kinds, question), tuple(arguments)
     else:
         targets = replica_targets(arguments)
-        known, changes = _of_kraft(metadata_paths(targets), question)
+        known, changes = _of_kraft(metadata_paths(targets), targets, question)
         checked = paths_of(targets)
         collected += _refuted(targets, release)
     return ClusterReport(
@@ -255,9 +261,12 @@ def _unknown_partition(wanted: tuple[str, int], path: str) -> str:
     return f"--history {partition_name(*wanted)}: {path} knows no such partition"
 
 
-def _of_kraft(paths: tuple[MetadataPath, ...], question: ClusterQuestion) -> tuple[Known, tuple[PartitionChange, ...]]:
+def _of_kraft(
+    paths: tuple[MetadataPath, ...], targets: Iterable[Target], question: ClusterQuestion
+) -> tuple[Known, tuple[PartitionChange, ...]]:
     copies = [read_copy(path.tree, path.path, path.node_id, only=path.only) for path in paths]
-    standing = quorum(copies)
+    cluster_id = next((path.cluster_id for path in paths if path.cluster_id), None)
+    standing = quorum(copies, node_directories(targets, cluster_id))
     newest = next(path for path, copy in zip(paths, copies, strict=True) if copy is standing.newest)
     extent = EVERYTHING if question.at is None else Extent(until=question.at)
     if question.at is not None and question.at >= standing.newest.end:
@@ -279,7 +288,7 @@ def _of_kraft(paths: tuple[MetadataPath, ...], question: ClusterQuestion) -> tup
             committed_to=standing.committed_to,
             problems=shown.defects,
         ),
-        cluster_id=next((path.cluster_id for path in paths if path.cluster_id), None),
+        cluster_id=cluster_id,
         quorum=standing,
         uncommitted=_uncommitted(newest, standing),
     )

@@ -95,14 +95,17 @@ class NextStarts:
         """Yield what the metadata at hand prove, for each cluster."""
         if self._has_metadata and self._log_dirs.release.kraft_is_production_ready:
             from kcheck.core.cluster.quorum import quorum
+            from kcheck.views.metadata_paths import node_directories
 
-            yield from (quorum(copies) for copies in self._options.copies.values() if copies)
+            for cluster_id, copies in self._options.copies.items():
+                if copies:
+                    yield quorum(copies, node_directories(self._targets, cluster_id))
 
     def image_of(self, cluster_id: str | None) -> "ClusterImage | None":
         """Return the metadata at hand of a cluster; None without any."""
         if not self._has_metadata:
             return None
-        from kcheck.verbs.predict import image_of
+        from kcheck.verbs.premises import image_of
 
         return image_of(self._options, cluster_id)
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Self
 
-from kcheck.core.cluster.copies import newest_copy
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Mode, Outcome
 from kcheck.core.start.unserved import Unserved, unserved
@@ -16,7 +15,6 @@ from kcheck.documents.answer import COMPARED_COUNT_MAX, COMPARED_SIZE_MAX, Broke
 from kcheck.documents.predict import log_dir_row, partition_row
 from kcheck.documents.premises import premise_rows
 from kcheck.documents.unserved import unserved_row
-from kcheck.model.cluster import ClusterImage
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import PARTITION_METADATA, PartitionDirectory
 from kcheck.model.premises import JudgedPremise
@@ -28,7 +26,7 @@ from kcheck.startup.unchanged import unchanged_prediction
 from kcheck.survey.recheck import has_left
 from kcheck.survey.selection import require_match
 from kcheck.tables import predictions as predictions_table
-from kcheck.verbs.premises import judged_starts
+from kcheck.verbs.premises import image_of, judged_starts
 from kcheck.views.log_dir import LogDirs, open_single_partition, report_links, wanted_directories
 from kcheck.views.partition import read_partition
 from kcheck.views.targets import Target, TargetKind, broker_of, directory_wanted, paths_of, replica_targets
@@ -109,7 +107,7 @@ def prediction_of(
     """Return the prediction for targets with options that hold the copies of the cluster's metadata."""
     collected: list[Finding] = []
     starts = [start_of(target, options, collected, log_dirs, all_simulated=all_simulated) for target in targets]
-    judged, premises = judged_starts(targets, starts, options, log_dirs, collected)
+    judged, premises = judged_starts(targets, starts, options, log_dirs, collected, reads_keys=True)
     return Prediction(
         release=options.release,
         log_dirs=judged,
@@ -118,14 +116,6 @@ def prediction_of(
         collected=collected,
         checked=paths_of(targets),
     )
-
-
-def image_of(options: StartOptions, cluster_id: str | None) -> ClusterImage | None:
-    """Return the metadata at hand of a cluster; None without any."""
-    newest = newest_copy(options.copies.get(cluster_id or "", ()))
-    if newest is not None:
-        return newest.image
-    return None if options.zookeeper is None else options.zookeeper.metadata.image
 
 
 def with_copies(targets: Iterable[Target], options: StartOptions, log_dirs: LogDirs) -> StartOptions:

@@ -3,14 +3,16 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
+from kcheck.core.cluster.copies import newest_copy
 from kcheck.core.premises.clusters import NodeCluster, contested_cluster
-from kcheck.core.premises.facts import LostHead, NewestEpoch
+from kcheck.core.premises.facts import KeylessLog, LostHead, NewestEpoch
 from kcheck.core.premises.presence import LOG_DIRS_THERE
 from kcheck.core.premises.resources import written_at_least
 from kcheck.core.premises.table import BY_ID, judged_together, why_not_started, why_offline
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.segments import lost_head_of_log
 from kcheck.core.start.startup import Outcome
+from kcheck.model.cluster import ClusterImage
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import CLUSTER_METADATA, LEADER_EPOCHS, LOG_START, DirectoryState, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseStatus
@@ -18,6 +20,7 @@ from kcheck.model.release import Release
 from kcheck.rules import kc315_premise_refuted
 from kcheck.startup.log_dir_outcome import with_offline
 from kcheck.startup.log_manager import StartOptions, combined_starts
+from kcheck.survey.keyless_records import KeylessRecords
 from kcheck.survey.recheck import has_left
 from kcheck.verbs.missing_records import epochs_on_disk, missing_records
 from kcheck.views.broker_facts import broker_facts
@@ -33,14 +36,15 @@ def judged_starts(
     collected: list[Finding],
     *,
     one_cluster: bool = False,
+    reads_keys: bool = False,
 ) -> tuple[tuple[LogDirPrediction, ...], tuple[JudgedPremise, ...]]:
     """Return the starts of the targets as the premises of their brokers let them be, and the premises.
 
     A log dir that is missing is a premise, so no finding about it stays in `collected`. `one_cluster`: the user says
-    that all brokers are of one cluster.
+    that all brokers are of one cluster. `reads_keys`: records of compacted topics are read.
     """
     combined = combined_starts(starts, options.release, has_left)
-    judged_log_dirs, every = judge(targets, combined, options, log_dirs, one_cluster=one_cluster)
+    judged_log_dirs, every = judge(targets, combined, options, log_dirs, one_cluster=one_cluster, reads_keys=reads_keys)
     missing = missing_log_dirs(targets, every)
     collected[:] = [finding for finding in collected if finding.where.log_dir not in missing]
     return judged_log_dirs, every
@@ -59,9 +63,10 @@ def judge(
     log_dirs: LogDirs,
     *,
     one_cluster: bool = False,
+    reads_keys: bool = False,
 ) -> tuple[tuple[LogDirPrediction, ...], tuple[JudgedPremise, ...]]:
     """Return combined starts as the premises let them be, and the premises."""
-    by_broker = start_premises(targets, options, log_dirs, combined, one_cluster=one_cluster)
+    by_broker = start_premises(targets, options, log_dirs, combined, one_cluster=one_cluster, reads_keys=reads_keys)
     return as_judged(combined, by_broker), tuple(chain.from_iterable(by_broker.values()))
 
 
@@ -72,11 +77,12 @@ def start_premises(
     starts: Sequence[LogDirPrediction] = (),
     *,
     one_cluster: bool = False,
+    reads_keys: bool = False,
 ) -> dict[object, tuple[JudgedPremise, ...]]:
     """Return the premises of the brokers whose log dirs are among the targets, by the key of the broker.
 
-    `starts` are the predicted ones of the targets, combined; without them nothing of a log is judged. `one_cluster`:
-    as in `judged_starts`.
+    `starts` are the predicted ones of the targets, combined; without them nothing of a log is judged. `one_cluster`
+    and `reads_keys`: as in `judged_starts`.
     """
     targets = tuple(targets)
     groups: dict[object, list[Target]] = {}
@@ -100,6 +106,7 @@ def start_premises(
             lost_heads=tuple(lost_heads(_of(broker, targets, starts))),
             missing_records=tuple(missing_records(_of(broker, targets, starts), log_dirs)),
             newest_epochs=tuple(newest_epochs(start for start in starts if start.broker == broker)),
+            keyless_logs=tuple(_keyless(group, options, log_dirs)) if reads_keys and options.settings.cleans else None,
         )
         for broker, group in groups.items()
     }
@@ -183,6 +190,24 @@ def with_cluster(
         NodeCluster(view.where.log_dir or "", view.cluster_id, view.directory_id) for view in views if view.cluster_id
     ]
     return options._replace(clusters=contested_cluster(nodes, options.copies, one_cluster=one_cluster))
+
+
+def _keyless(targets: Iterable[Target], options: StartOptions, log_dirs: LogDirs) -> Iterator[KeylessLog]:
+    """Yield the logs with records that the cleaner of a broker deletes at its first run."""
+    keys = KeylessRecords(options.release, options.settings.cleanup_policy)
+    for target in targets:
+        log_dir = log_dirs.open(target)
+        image = image_of(options, log_dir.view.cluster_id)
+        if image is not None and target.kind is TargetKind.LOG_DIR:
+            yield from keys.logs(target.tree, target.path, log_dir, image)
+
+
+def image_of(options: StartOptions, cluster_id: str | None) -> ClusterImage | None:
+    """Return the metadata at hand of a cluster; None without any."""
+    newest = newest_copy(options.copies.get(cluster_id or "", ()))
+    if newest is not None:
+        return newest.image
+    return None if options.zookeeper is None else options.zookeeper.metadata.image
 
 
 def _not_loaded(start: LogDirPrediction, why: str) -> LogDirPrediction:

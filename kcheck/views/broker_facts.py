@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
-from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, LostHead, MissingRecords, NewestEpoch
+from kcheck.core.premises.facts import BrokerFacts, KeylessLog, LogDirFacts, LostHead, MissingRecords, NewestEpoch
 from kcheck.core.start.meta_properties import names_nothing
 from kcheck.core.start.startup import Mode, mode_of
 from kcheck.disk.paths import absolute, is_absolute, join, split
@@ -33,6 +33,7 @@ def broker_facts(
     lost_heads: tuple[LostHead, ...] = (),
     missing_records: tuple[MissingRecords, ...] = (),
     newest_epochs: tuple[NewestEpoch, ...] = (),
+    keyless_logs: tuple[KeylessLog, ...] | None = None,
     sees_host: bool = True,
 ) -> BrokerFacts:
     """Return the facts of the broker of all these targets; `config` is the server.properties of `--config`.
@@ -68,6 +69,7 @@ def broker_facts(
         lost_heads=lost_heads,
         missing_records=missing_records,
         newest_epochs=newest_epochs,
+        keyless_logs=keyless_logs,
         copies=tuple(of_cluster),
         image=image,
         image_path=image_path,

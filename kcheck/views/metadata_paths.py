@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from kcheck.core.cluster.quorum import NodeDirectory
 from kcheck.disk.local import LOCAL
 from kcheck.disk.paths import join, split
 from kcheck.disk.tree import Tree
@@ -66,6 +67,20 @@ def metadata_paths(targets: Iterable[Target]) -> tuple[MetadataPath, ...]:
 def paths_beside(targets: Iterable[Target]) -> tuple[MetadataPath, ...]:
     """Return the copies in the targets, of any cluster."""
     return tuple(path for target in targets for path in _of_target(target))
+
+
+def node_directories(targets: Iterable[Target], cluster_id: str | None) -> Iterator[NodeDirectory]:
+    """Yield the log dirs in the targets that belong to nodes of a cluster."""
+    for target in targets:
+        own = identity_of(target.tree, target.path) if target.kind is TargetKind.LOG_DIR else NodeIdentity()
+        if own.node_id is not None and own.cluster_id == cluster_id:
+            try:
+                names = target.tree.listing(target.path).directories
+            except UnreadableError:
+                continue
+            partitions = [name for name in names if parse_directory(name) is not None]
+            has_log = METADATA_DIRECTORY in partitions
+            yield NodeDirectory(own.node_id, own.directory_id, target.path, has_log, is_empty=not partitions)
 
 
 def _of_target(target: Target) -> Iterator[MetadataPath]:

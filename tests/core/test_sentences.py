@@ -11,7 +11,17 @@ SPEAKING = {
     "cluster/znode_tree.py": "the same, of ZooKeeper's transactions",
     **{
         f"premises/{name}.py": "a premise is a sentence, and so is what refutes it"
-        for name in ("age", "identity", "limits", "metadata", "presence", "resources", "rights", "settings")
+        for name in (
+            "age",
+            "compaction",
+            "identity",
+            "limits",
+            "metadata",
+            "presence",
+            "resources",
+            "rights",
+            "settings",
+        )
     },
     "start/startup.py": "which file Kafka's exception is about",
 }

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kcheck.core.cluster.copies import MetadataCopy
-from kcheck.core.cluster.quorum import quorum
+from kcheck.core.cluster.quorum import NodeDirectory, quorum
 from kcheck.model.cluster import (
     BrokerRegistration,
     ClusterImage,
@@ -16,6 +16,8 @@ from kcheck.model.cluster import (
     Stray,
     StrayCause,
     TopicImage,
+    UncleanElection,
+    Voter,
 )
 from kcheck.model.finding import Claimed, Finding
 from kcheck.model.views import PartitionView, ReplicasView
@@ -220,3 +222,70 @@ def test_features_that_a_release_does_not_support(features: dict[str, int], kafk
     standing = quorum((copy(1, 30)._replace(image=image),))
     findings = found_by_all(standing, Scope.CLUSTER, kafka)
     assert [finding.message for finding in findings] == ([refused] if refused else [])
+
+
+def unclean(**view: Any) -> list[Finding]:
+    """Return what is found of an election of broker 3 at epoch 7."""
+    plain = replica(IN_CLUSTER._replace(unclean=UncleanElection(3, 7, 90)), **view)
+    return [finding for finding in found_by_all(plain, Scope.PARTITION) if finding.id == "KC254"]
+
+
+def test_an_unclean_election() -> None:
+    """The epoch begins where the log was cut; a replica that does not know it has not followed yet."""
+    (cut,) = unclean(epochs=epochs(b"0\n3\n5 0\n7 40\n8 60\n"))
+    assert cut.message.startswith(
+        "an unclean election of epoch 7 cut t-0 at 40: broker 3 became the leader at metadata"
+    )
+    assert cut.data == {"leader": 3, "epoch": 7, "metadata_offset": 90, "cut_at": 40}
+    (behind,) = unclean(epochs=epochs(b"0\n1\n5 0\n"))
+    assert "is not known to this replica of t-0 yet" in behind.message
+    assert "kcheck elect" in behind.advice
+    assert not [finding for finding in found_by_all(replica(), Scope.PARTITION) if finding.id == "KC254"]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "message"),
+    [
+        ([], None),
+        ([NodeDirectory(3, "C", "d", has_metadata_log=True, is_empty=False)], None),
+        ([NodeDirectory(3, None, "d", has_metadata_log=True, is_empty=False)], None),
+        ([NodeDirectory(4, "X", "d", has_metadata_log=True, is_empty=False)], None),
+        ([NodeDirectory(3, "X", "d", has_metadata_log=False, is_empty=False)], None),
+        (
+            [NodeDirectory(3, "X", "d", has_metadata_log=True, is_empty=False)],
+            "node 3 has directory X, the voter set has C: it has no vote",
+        ),
+        (
+            [NodeDirectory(3, "Y", "d", has_metadata_log=False, is_empty=True)],
+            "node 3 has directory Y, the voter set has C: it has no vote",
+        ),
+    ],
+)
+def test_the_directory_of_a_voter(nodes: list[NodeDirectory], message: str | None) -> None:
+    """The log dir with the metadata log counts, or all if none of them has anything."""
+    voters = (Voter(3, "C", ("CONTROLLER://h:1",)),)
+    view = quorum([copy(1, 30)._replace(voter_set=voters)], nodes)
+    messages = [finding.message for finding in found_by_all(view, Scope.CLUSTER) if finding.id == "KC504"]
+    assert messages == ([] if message is None else [message])
+
+
+def orphan(cause: StrayCause = StrayCause.TOPIC, **view: Any) -> Finding:
+    """Return what is found of a directory whose topic ZooKeeper does not have."""
+    stray = IN_CLUSTER._replace(
+        topic_id=None, registration=None, of_zookeeper=True, stray=Stray(cause, None, doubt=None)
+    )
+    (finding,) = found(replica(stray, **view), "3.9")
+    return finding
+
+
+def test_an_orphan_that_holds_records() -> None:
+    """ZooKeeper may have lost its data: the command creates the topic again."""
+    held = orphan(log_end_offset=40)
+    assert (held.id, str(held.severity)) == ("KC236", "warning")
+    assert held.message.endswith("; the directory is an orphan that holds records (offsets 0 to 39)")
+    assert "at least 1: kafka-topics.sh --create --topic t --partitions COUNT" in held.advice
+    assert "remove partition.metadata" in held.advice
+    assert "remove partition.metadata" not in orphan(topic_id=None).advice
+    assert orphan().message.endswith("that holds records")
+    assert str(orphan(size=0, segments=()).severity) == "info"
+    assert str(orphan(StrayCause.REPLICA).severity) == "info"

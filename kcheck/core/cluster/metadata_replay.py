@@ -17,6 +17,7 @@ from kcheck.model.cluster import (
     Levels,
     PartitionRegistration,
     TopicImage,
+    UncleanElection,
     endpoints_of,
 )
 
@@ -89,6 +90,8 @@ class MetadataReplay:
         self._topics: dict[str, _Topic] = {}
         self._ids: dict[str, str] = {}
         self._removed: dict[str, int] = {}
+        self._deleted: dict[str, int] = {}
+        self._unclean: dict[tuple[str, int], UncleanElection] = {}
         self._brokers: dict[int, BrokerRegistration] = {}
         self._controllers: dict[int, ControllerRegistration] = {}
         self._features: dict[str, int] = {}
@@ -136,6 +139,8 @@ class MetadataReplay:
             features=dict(self._features),
             configs={place: dict(config) for place, config in self._configs.items() if config},
             removed=dict(self._removed),
+            deleted=dict(self._deleted),
+            unclean=dict(self._unclean),
             next_producer_id=self._next_producer_id,
             scram_users=tuple(
                 sorted(f"{user} ({_MECHANISMS.get(mechanism, mechanism)})" for user, mechanism in self._scram_users)
@@ -174,7 +179,7 @@ class MetadataReplay:
         if topic is None:
             self.problem(offset, f"topic {data['topicId']} is removed, and does not exist")
             return
-        self._removed[data["topicId"]] = offset
+        self._removed[data["topicId"]] = self._deleted[topic.name] = offset
         del self._ids[topic.name]
         self._configs.pop(("topic", topic.name), None)
 
@@ -214,6 +219,11 @@ class MetadataReplay:
         leader, recovery = data.get("leader", _UNCHANGED), data.get("leaderRecoveryState", -1)
         if leader != _UNCHANGED:
             partition = partition._replace(leader=leader, leader_epoch=(former.leader_epoch or 0) + 1)
+            # An election from RECOVERING to RECOVERING does not name the state (PartitionChangeBuilder 3.3 to 4.3.1).
+            is_unclean = recovery == 1 or (former.recovering and leader not in former.isr)
+            if is_unclean and leader not in (NO_LEADER, former.last_leader):
+                unclean = UncleanElection(leader, (former.leader_epoch or 0) + 1, offset)
+                self._unclean[data["topicId"], number] = unclean
         if recovery >= 0:
             partition = partition._replace(recovering=recovery == 1)
         if "replicas" in changed:

@@ -3,7 +3,7 @@
 Kafka keeps the high watermark of this log in memory alone. Raft: KafkaRaftClient, QuorumState 3.3 to 4.3.1.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
@@ -24,6 +24,21 @@ class CopyStanding(NamedTuple):
     """The offset to which it keeps its records if the newest copy leads."""
 
 
+class NodeDirectory(NamedTuple):
+    """A log dir of a node."""
+
+    node_id: int
+    """The node."""
+    directory_id: str | None
+    """The directory.id of the log dir; None if it has none."""
+    path: str
+    """The log dir."""
+    has_metadata_log: bool
+    """Whether `__cluster_metadata-0` is in it."""
+    is_empty: bool
+    """Whether it has no partition directory."""
+
+
 class Quorum(NamedTuple):
     """What the copies say together."""
 
@@ -35,10 +50,12 @@ class Quorum(NamedTuple):
     """Every record below this offset is committed for certain; None if the copies prove nothing."""
     copies: tuple[CopyStanding, ...]
     """Every copy, in the order given."""
+    nodes: tuple[NodeDirectory, ...] = ()
+    """The log dirs of its nodes at hand."""
 
 
-def quorum(copies: Sequence[MetadataCopy]) -> Quorum:
-    """Return what the copies of one cluster prove; there is at least one."""
+def quorum(copies: Sequence[MetadataCopy], nodes: Iterable[NodeDirectory] = ()) -> Quorum:
+    """Return what the copies of one cluster prove; there is at least one. `nodes` are the log dirs of its nodes."""
     newest = newest_copy(tuple(copies))
     assert newest is not None
     voters = newest.voters
@@ -55,6 +72,7 @@ def quorum(copies: Sequence[MetadataCopy]) -> Quorum:
             )
             for copy in copies
         ),
+        nodes=tuple(nodes),
     )
 
 

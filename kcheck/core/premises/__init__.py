@@ -11,5 +11,6 @@
 - `limits`: which values of settings does each release refuse?
 - `settings`: does the release accept the settings and the configurations of topics?
 - `age`: is a disk an old copy?
+- `compaction`: what does the log cleaner delete after the start?
 - `table`: which premises are there, and what do the files of a broker show?
 """

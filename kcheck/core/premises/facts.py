@@ -53,6 +53,19 @@ class NewestEpoch(NamedTuple):
     """The epoch."""
 
 
+class KeylessLog(NamedTuple):
+    """A log of a compacted topic that holds records without key, and that was never cleaned."""
+
+    partition: TopicPartition
+    """The partition."""
+    log_dir: str
+    """Its log dir."""
+    records: int
+    """How many records have no key."""
+    removed: int
+    """How many of them are not in the active segment."""
+
+
 class LogDirFacts(NamedTuple):
     """A log dir that the broker uses when it starts."""
 
@@ -126,6 +139,8 @@ class BrokerFacts(NamedTuple):
     """The newest leader epochs of its logs."""
     stopped: frozenset[int] = frozenset()
     """The nodes given beside it that do not start."""
+    keyless_logs: tuple[KeylessLog, ...] | None = None
+    """The logs with records that the cleaner deletes at its first run; None if nobody looked for them."""
     elected: QuorumState | None = None
     """Its own quorum-state."""
     map_count_max: int | None = None

@@ -26,6 +26,8 @@ class PremiseKind(StrEnum):
     """What the host gives: mounts, bytes, maps."""
     SETTINGS = "settings"
     """Settings that the files contradict, or that the release refuses."""
+    COMPACTION = "compaction"
+    """What the log cleaner deletes."""
     AGE = "age"
     """Whether a disk is older than the cluster."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 
-from kcheck.core.premises import age, identity, metadata, presence, resources, rights, settings
+from kcheck.core.premises import age, compaction, identity, metadata, presence, resources, rights, settings
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.metadata import MAJORITY_STARTS
 from kcheck.core.premises.presence import ENDS_THERE, HEADS_THERE, MIDDLES_THERE
@@ -10,6 +10,7 @@ from kcheck.model.premises import JudgedPremise, PremiseStatus
 
 PREMISES = (
     *identity.TABLE, *metadata.TABLE, *presence.TABLE, *rights.TABLE, *resources.TABLE, *settings.TABLE, *age.TABLE,
+    *compaction.TABLE,
 )  # fmt: skip
 """In the order of their ids."""
 BY_ID = {premise.id: premise for premise in PREMISES}

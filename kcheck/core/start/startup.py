@@ -66,6 +66,10 @@ class Settings(NamedTuple):
     """remote.log.storage.system.enable; None if not given."""
     index_size_said: bool = False
     """Whether segment.index.bytes holds for every topic, even if the indexes of a log suggest another size."""
+    cleans: bool = True
+    """log.cleaner.enable."""
+    cleanup_policy: str = ""
+    """log.cleanup.policy: how logs of topics without their own policy end; empty if not given."""
     delete_delay_ms: int | None = None
     """log.segment.delete.delay.ms: how long a broker keeps -delete directories after its start; None if not given."""
     index_interval_said: bool = False
@@ -91,6 +95,7 @@ INDEX_INTERVAL = frozenset(name for name, field in _SIZES.items() if field == "i
 _FLAGS = {
     "preallocate": "preallocate",
     "log.preallocate": "preallocate",
+    "log.cleaner.enable": "cleans",
     REMOTE_STORAGE: "remote_storage",
 }
 """The field of each setting, by its name for a topic and for a broker."""
@@ -108,7 +113,8 @@ def settings(config: Mapping[str, str], release: Release) -> Settings:
     if "log.dirs" in config or "log.dir" in config:  # A complete server.properties: what it omits has its default.
         flags, delay = {"remote_storage": False, **flags}, DELETE_DELAY_MS if delay is None else delay
     sizes = {_SIZES[name]: _size(name, value) for name, value in config.items() if name in _SIZES}
-    return Settings(_mode(config, release), **sizes, delete_delay_ms=delay)._replace(**flags)  # type: ignore[arg-type]  # by their tables
+    policy = config.get("log.cleanup.policy", "").strip()
+    return Settings(_mode(config, release), **sizes, delete_delay_ms=delay, cleanup_policy=policy)._replace(**flags)  # type: ignore[arg-type]  # by their tables
 
 
 def _size(name: str, value: str) -> int:

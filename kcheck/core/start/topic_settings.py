@@ -7,9 +7,9 @@ from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 
 
-def is_compacted(image: ClusterImage, topic: str) -> bool:
-    """Whether the cleaner compacts a topic, as far as its own configuration says."""
-    policies = image.configs.get(("topic", topic), {}).get("cleanup.policy", "").split(",")
+def is_compacted(image: ClusterImage, topic: str, default: str = "") -> bool:
+    """Whether the cleaner compacts a topic, as far as its own configuration says; `default` is that of the broker."""
+    policies = image.configs.get(("topic", topic), {}).get("cleanup.policy", default).split(",")
     return topic in COMPACTED or any(policy.strip() == "compact" for policy in policies)
 
 

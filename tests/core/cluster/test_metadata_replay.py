@@ -11,6 +11,7 @@ from kcheck.model.cluster import (
     ControllerRegistration,
     Levels,
     PartitionRegistration,
+    UncleanElection,
 )
 from tests.core.cluster.cluster_records import (
     ABORT,
@@ -64,6 +65,29 @@ def test_a_change_replaces_what_it_names() -> None:
     assert not partition_after(change(leaderRecoveryState=1), change(leaderRecoveryState=0)).recovering
 
 
+@pytest.mark.parametrize(
+    ("records", "expected"),
+    [
+        ([change(leader=3, isr=[3], leaderRecoveryState=1)], UncleanElection(3, 1, 2)),
+        ([change(leader=-1, isr=[]), change(leader=1, isr=[1], leaderRecoveryState=1)], None),
+        ([change(leader=2)], None),
+        (
+            [change(leader=3, isr=[3], leaderRecoveryState=1), change(leader=2, isr=[2])],
+            UncleanElection(2, 2, 3),
+        ),
+        (
+            [change(leader=3, isr=[3, 2], leaderRecoveryState=1), change(leader=2)],
+            UncleanElection(3, 1, 2),
+        ),
+    ],
+    ids=["unclean", "the last leader again", "clean", "unclean twice", "then clean"],
+)
+def test_unclean_elections(records: list[MetadataRecord], expected: UncleanElection | None) -> None:
+    """The controller marks the leader as recovering; the broker that led last lacks nothing."""
+    image = replayed(TOPIC, partition(1, 2, 3), *records).image()
+    assert image.unclean == ({} if expected is None else {("T", 0): expected})
+
+
 def test_the_last_leader_is_remembered() -> None:
     """A clean stop of the last broker leaves no leader and raises the epoch once more."""
     after = partition_after(change(leader=2), change(leader=-1, isr=[2]))
@@ -101,6 +125,7 @@ def test_a_removed_topic_may_come_back_with_another_id() -> None:
     image = replayed(TOPIC, partition(1), setting, GONE, ("TopicRecord", {"name": "t", "topicId": "U"})).image()
     assert (image.topics["t"].topic_id, image.topics["t"].partitions, image.configs) == ("U", {}, {})
     assert (image.removed, [*image.topics_by_id]) == ({"T": 3}, ["U"])
+    assert image.deleted == {"t": 3}
 
 
 def test_brokers() -> None:

@@ -1,0 +1,51 @@
+"""The controller elected a leader of the partition uncleanly.
+
+What is wrong: no replica that had every committed record was there, so the controller made another one the leader. What
+this replica lacked is lost: each other replica truncates its log to the new leader's once it fetches from it, without
+any error. The metadata of the cluster remember the election until a snapshot replaces its record.
+
+What the broker does: nothing more. The leader epoch of the election begins, in the logs that follow it, at the offset
+where they were cut.
+
+An election of the broker that led last is no finding: it lacks nothing.
+
+What to do: find out which records are missing, and send them again if their source still has them. A replica that has
+not come back yet may hold them: before you start its broker, run `kcheck elect`, which says which records it would lose
+and saves them (`--save-lost`). A copy or a `-stray` directory of a former leader can have them too.
+
+See: operations/unclean-election.md
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.release import Release
+from kcheck.model.views import PartitionView
+from kcheck.rules._cluster import has_metadata, source_of
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._words import kafka
+
+
+def check(view: PartitionView, release: Release) -> Iterable[Finding]:
+    """Find the last unclean election of the partition, and where its epoch begins in this log."""
+    replica = view.in_cluster
+    if replica is None or replica.unclean is None:
+        return
+    leader, epoch, offset = replica.unclean
+    starts = [entry.start_offset for entry in view.leader_epochs if entry.epoch >= epoch]
+    name = f"{view.topic}-{view.partition}"
+    cut = f" cut {name} at {starts[0]}" if starts else f" is not known to this replica of {name} yet"
+    does = f"{kafka(release)} truncates this replica where the log of broker {leader} diverges, once it follows it."
+    yield RULE.finding(
+        view.where,
+        f"an unclean election of epoch {epoch}{cut}: broker {leader} became the leader at metadata offset {offset},"
+        f" according to {source_of(replica)}",
+        effect=f"What broker {leader} lacked is lost, if it lacked anything." if starts else does,
+        advice="Send the missing records again."
+        if starts
+        else "Before you start this broker, run kcheck elect: it says which records are lost, and saves them.",
+        data={"leader": leader, "epoch": epoch, "metadata_offset": offset, "cut_at": starts[0] if starts else None},
+    )
+
+
+RULE = Rule(severity=Severity.WARNING, scope=Scope.PARTITION, check=check, when=has_metadata)
