@@ -8,6 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from kcheck.disk.paths import join
+from kcheck.disk.refusals import note_refusal
 from kcheck.disk.tree import tree_of
 from kcheck.model.rights import Rights, Volume
 
@@ -38,8 +39,8 @@ def rights_in(log_dir: str, directory: str, wanted: Callable[[str], object]) -> 
                 status = entry.stat(follow_symlinks=False)
                 if stat.S_ISREG(status.st_mode):
                     yield _rights(f"{directory}/{entry.name}", status)
-    except (OSError, ValueError):
-        return
+    except (OSError, ValueError) as error:
+        note_refusal(join(log_dir, directory), error)
 
 
 def _rights(path: str, status: os.stat_result) -> Rights:
