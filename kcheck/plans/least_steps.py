@@ -13,7 +13,16 @@ from kcheck.core.start.startup import Outcome
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Severity
 from kcheck.model.loss import LostRecords
-from kcheck.model.names import CLEANER_OFFSET, LOG_START, RECOVERY_POINT, REPLICATION_OFFSET, FileKind, parse_file
+from kcheck.model.names import (
+    CLEANER_OFFSET,
+    INDEX_ENDINGS,
+    LOG_START,
+    PARTITION_METADATA,
+    RECOVERY_POINT,
+    REPLICATION_OFFSET,
+    FileKind,
+    parse_file,
+)
 from kcheck.model.source import Files
 from kcheck.model.unreadable import UnreadableError
 from kcheck.plans.edited_log_dir import EditedLogDir
@@ -23,6 +32,8 @@ from kcheck.startup.virtual_files import StartError, read_content
 
 _UNDECIDED = (Outcome.ABORT, Outcome.OFFLINE, Outcome.UNKNOWN)
 """The start does not come far enough to show what a step changes."""
+UNSERVED = (Outcome.STRAY, Outcome.DELETED)
+"""The start serves nothing of the directory, whatever its files are."""
 
 
 class PlannedStep:
@@ -50,6 +61,8 @@ class PlannedStep:
         renames = any(isinstance(edit, RenameEdit) for edit in self.step.edits)
         if renames or severity is Severity.FATAL or self.lost is not None or self.step.holder is not None:
             return True
+        if any(edit.path.endswith(PARTITION_METADATA) for edit in self.step.edits):
+            return severity is Severity.ERROR  # Whether the broker serves it is not known from the log.
         if any(edit.path == CLEANER_OFFSET for edit in self.step.edits):
             return severity is not Severity.INFO  # No start reads it.
         return severity is Severity.ERROR and ("" in self.dirs or self.moves_unread or self._moves_directory)
@@ -127,7 +140,9 @@ class _Chooser:
         """Return the needed steps, and leave only their edits made."""
         optional = [number for number, step in enumerate(self._steps) if self._may_go(step)]
         always = [number for number in range(len(self._steps)) if number not in optional]
-        kept = always if self._without(always) is None else sorted([*always, *self._left(always, optional)])
+        unserved = self._partition.is_unknown and self._final is not None and self._final.outcome in UNSERVED
+        is_enough = unserved or self._without(always) is None
+        kept = always if is_enough else sorted([*always, *self._left(always, optional)])
         self._make(kept)
         self._partition.forget()
         for number in kept:
@@ -287,6 +302,8 @@ def _same_bytes(disk: Files, name: str, one: Content, other: Content) -> bool:
         return False
     if not one.certain:
         return True
+    if name.endswith(INDEX_ENDINGS) and one.filled != other.filled:
+        return False  # The broker takes all that the file had before it made it larger for entries.
     try:
         contents = [read_content(disk, name, content)[0].rstrip(b"\0") for content in (one, other)]
     except (StartError, UnreadableError):
