@@ -29,9 +29,11 @@ from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.edited_partition import EditedPartition
 from kcheck.repairs import AsideEdit, Edit, EntryEdit, Impact, RenameEdit, RepairStep, WriteEdit
 from kcheck.startup.virtual_files import StartError, read_content
+from kcheck.words import some_reasons
 
 _UNDECIDED = (Outcome.ABORT, Outcome.OFFLINE, Outcome.UNKNOWN)
 """The start does not come far enough to show what a step changes."""
+_REASON_COUNT = 1
 UNSERVED = (Outcome.STRAY, Outcome.DELETED)
 """The start serves nothing of the directory, whatever its files are."""
 
@@ -184,7 +186,7 @@ class _Chooser:
         kept = [number for number in group if not edited[number].isdisjoint(names)]
         if self._without([*others, *kept]) is not None:
             return []
-        self._why |= {number: _stays(min(edited[number] & names)) for number in kept}
+        self._why |= {number: _leaves(min(edited[number] & names), start, self._final) for number in kept}
         return kept
 
     def _bisected(self, others: list[int], group: list[int]) -> list[int]:
@@ -242,7 +244,7 @@ class _Chooser:
 def difference(disk: Files, without: PartitionPrediction, final: PartitionPrediction) -> str | None:
     """Return what the next start serves or leaves behind otherwise without a step; None if nothing."""
     files = differing_files(disk, without, final)
-    return served_otherwise(without, final) or (_stays(min(files)) if files else None)
+    return served_otherwise(without, final) or (_leaves(min(files), without, final) if files else None)
 
 
 def served_otherwise(without: PartitionPrediction, final: PartitionPrediction) -> str | None:
@@ -274,8 +276,17 @@ def differing_files(disk: Files, without: PartitionPrediction, final: PartitionP
     return {name for name in names if _differs(disk, name, without, final)}
 
 
-def _stays(name: str) -> str:
-    return f"the next start leaves {name} as it is"
+def _leaves(name: str, without: PartitionPrediction, final: PartitionPrediction) -> str:
+    """Return what the next start does without a step: its reason, if the other start has none, and one of its files."""
+    if without.reason is not None and without.reason != final.reason:
+        why = some_reasons(without.reason.split("; "), _REASON_COUNT, "change")
+        return f"{why}; the next start leaves another {name}"
+    if name not in without.after:
+        return f"the next start leaves no {name}"
+    if name not in final.after or name in without.changes.created:
+        return f"the next start leaves another {name}" if name in final.after else f"the next start leaves {name}"
+    does = "changes" if name in without.changes.changed else "leaves"
+    return f"the next start {does} {name}" + (" as it is" if does == "leaves" else "")
 
 
 def _class_of(start: PartitionPrediction) -> Outcome:
