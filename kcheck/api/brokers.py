@@ -211,6 +211,7 @@ def repair(
     against: Sequence[Path] = (),
     accept_loss: bool = False,
     tidy: bool = False,
+    adopt: bool = False,
     config: Path | None = None,
     define: Sequence[str] = (),
     keep: "Chosen | None" = None,
@@ -220,7 +221,8 @@ def repair(
 ) -> "RepairPlan":
     """Return a plan for what is wrong: `kcheck repair`. Nothing on disk changes.
 
-    The plan leaves out what the next start makes good itself, unless `tidy`.
+    The plan leaves out what the next start makes good itself, unless `tidy`. With `adopt`, directories of a topic's
+    former id become replicas of the topic that has the name now.
     `against` are replicas of other brokers that can prove what is committed; `keep` chooses findings by rule and
     severity; `metadata` are copies of the cluster's metadata outside of the paths.
     """
@@ -235,6 +237,6 @@ def repair(
         settings = settings_of(texts, None if config is None else os.fspath(config), tuple(define), chosen)
         named = None if config is None else os.fspath(config)
         options = StartOptions(None, settings, chosen, partitions, metadata=tuple(texts_of(metadata)), config=named)
-        return verb(texts, texts_of(against), options, accept_loss=accept_loss, tidy=tidy, keep=every)
+        return verb(texts, texts_of(against), options, accept_loss=accept_loss, tidy=tidy, adopt=adopt, keep=every)
 
     return complete(answer)

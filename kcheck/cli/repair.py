@@ -22,6 +22,10 @@ AcceptLoss = Annotated[bool, typer.Option("--accept-loss", help="Also plan repai
 
 Tidy = Annotated[bool, typer.Option("--tidy", help="Also plan what the broker heals by itself.")]
 
+Adopt = Annotated[
+    bool, typer.Option("--adopt", help="Also give directories of a topic's former id its new id: their records return.")
+]
+
 
 @with_common
 def repair(
@@ -30,6 +34,7 @@ def repair(
     against: Against = None,
     accept_loss: AcceptLoss = False,
     tidy: Tidy = False,
+    adopt: Adopt = False,
     define: Define = None,
     metadata: Metadata = None,
 ) -> None:
@@ -45,6 +50,7 @@ def repair(
         against=against or (),
         accept_loss=accept_loss,
         tidy=tidy,
+        adopt=adopt,
         config=common.config,
         define=define or (),
         keep=shown,

@@ -6,7 +6,7 @@ from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Outcome
 from kcheck.model.finding import Severity
 from kcheck.plans.edited_log_dir import EditedLogDir
-from kcheck.repairs import RepairStep
+from kcheck.repairs import RenameEdit, RepairStep
 from kcheck.words import epoch_words, record_count
 
 _DIR_COUNT = 4
@@ -27,6 +27,7 @@ class StartComparison:
         one, other = (starts[log_dir.path] for starts in self._starts)
         first, second, changed = self._of(log_dir.path)
         dirs = [edit.path.partition("/")[0] for edit in step.edits]
+        dirs += [edit.to for edit in step.edits if isinstance(edit, RenameEdit)]
         named = [name for name in dict.fromkeys((*dirs, *changed)) if name in first or name in second]
         # Only the rule says what the broker does when all logs are loaded.
         unseen = step.finding.severity is Severity.FATAL and one.outcome is Outcome.OK

@@ -5,11 +5,12 @@ from itertools import chain
 
 from kcheck.core.cluster.copies import newest_copy
 from kcheck.core.cluster.owner import owner_of, replicas_in
+from kcheck.core.cluster.topic_ids import TopicIdHistory
 from kcheck.core.premises.identity import GENERATED_ID
 from kcheck.disk.paths import join
 from kcheck.errors import UsageError
 from kcheck.jobs.workers import Workers
-from kcheck.model.cluster import is_reserved
+from kcheck.model.cluster import ClusterImage, is_reserved
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Finding
 from kcheck.model.names import (
@@ -31,6 +32,7 @@ from kcheck.verbs.premises import refuted_findings, start_premises
 from kcheck.views.broker_facts import are_all_log_dirs
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import Target, broker_of, require_same_broker
+from kcheck.views.zookeeper_topics import topic_id_histories
 
 
 def diagnose(
@@ -56,6 +58,7 @@ def diagnose(
     if len({edited.real for edited in edited_log_dirs}) < len(edited_log_dirs):
         raise UsageError("a log dir is named twice")
     ids = _topic_ids(edited_log_dirs)
+    histories = _histories(edited_log_dirs, options)
     named: dict[object, list[Target]] = {}
     for target, edited in zip(targets, edited_log_dirs, strict=True):
         named.setdefault(edited.broker, []).append(target)
@@ -67,7 +70,10 @@ def diagnose(
             named[edited.broker], options.config
         )
         edited.owner = _owner((edited, *edited.siblings), options)
-        edited.topic_ids = _with_cluster(ids, _ids_of_cluster(options, edited.view.cluster_id))
+        edited.image, path = _deciding(options, edited.view.cluster_id)
+        stated = {} if edited.image is None else edited.image.topics_by_id
+        edited.topic_ids = _with_cluster(ids, {topic.name: {topic_id: path} for topic_id, topic in stated.items()})
+        edited.topic_id_histories = histories
         if edited.owner is not None and META_PROPERTIES not in edited.view.files:
             judged = chain.from_iterable(start_premises(named[edited.broker], options, log_dirs).values())
             generated = (premise for premise in judged if premise.id == GENERATED_ID)
@@ -140,16 +146,24 @@ def _topic_ids(log_dirs: list[EditedLogDir]) -> dict[str, dict[str, str]]:
     return paths_by_id
 
 
-def _ids_of_cluster(options: StartOptions, cluster_id: str | None) -> dict[str, dict[str, str]]:
-    """Return by topic the id that the metadata of its cluster name, with where: the newest copy, or ZooKeeper."""
+def _deciding(options: StartOptions, cluster_id: str | None) -> tuple[ClusterImage | None, str]:
+    """Return the metadata of a cluster, and where they are: the newest copy, or ZooKeeper; None without any."""
     newest, zookeeper = newest_copy(options.copies.get(cluster_id or "", ())), options.zookeeper
     if newest is not None:
-        image, path = newest.image, newest.path
-    elif zookeeper is not None and zookeeper.metadata.cluster_id in (cluster_id, None):
-        image, path = zookeeper.metadata.image, zookeeper.path
-    else:
+        return newest.image, newest.path
+    if zookeeper is not None and zookeeper.metadata.cluster_id in (cluster_id, None):
+        return zookeeper.metadata.image, zookeeper.path
+    return None, ""
+
+
+def _histories(log_dirs: Iterable[EditedLogDir], options: StartOptions) -> Mapping[str, TopicIdHistory]:
+    """Return what a ZooKeeper server's files show of the topics that have another id on disk."""
+    findings = (finding for log_dir in log_dirs for part in log_dir.partitions for finding in part.findings)
+    topics = sorted({finding.where.topic or "" for finding in findings if finding.id == "KC235"})
+    zookeeper = options.zookeeper
+    if zookeeper is None or not zookeeper.names_all or not topics:
         return {}
-    return {topic.name: {topic_id: path} for topic_id, topic in image.topics_by_id.items()}
+    return topic_id_histories(zookeeper.path, zookeeper.metadata.chroot, topics)
 
 
 def _with_cluster(

@@ -5,9 +5,11 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
+from kcheck.core.cluster.topic_ids import TopicIdHistory
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.disk.tree import Tree
 from kcheck.formats import Format, offset_checkpoint
+from kcheck.model.cluster import ClusterImage, PartitionRegistration
 from kcheck.model.entries import Offset, OffsetEntry
 from kcheck.model.finding import Finding
 from kcheck.model.names import CLEAN_SHUTDOWN, LIVE, LOG_START, RECOVERY_POINT, REPLICATION_OFFSET, PartitionDirectory
@@ -48,6 +50,9 @@ class EditedLogDir:
         self.topic_ids: Mapping[str, Mapping[str, str]] = {}
         self.is_with_all_siblings = False
         self.owner: Owner | None = None
+        self.adopts = False
+        self.topic_id_histories: Mapping[str, TopicIdHistory] = {}
+        self.image: ClusterImage | None = None
         self.small: dict[str, bytes | None] = {}
         self._entries: dict[str, dict[tuple[str, int], Offset]] = {}
         self._unwritten: set[str] = set()
@@ -68,6 +73,11 @@ class EditedLogDir:
     def context(self) -> Context:
         """The settings of the broker, and its release."""
         return start_context(self._edited(), self._wish)[1]
+
+    def registration(self, topic: str, partition: int) -> PartitionRegistration | None:
+        """Return a partition as the metadata at hand have it now, by the name of its topic."""
+        known = None if self.image is None else self.image.topics.get(topic)
+        return None if known is None else known.partitions.get(partition)
 
     def read(self, name: str) -> bytes | None:
         """Return a small file at the top of it, None where there is none or it cannot be read."""

@@ -155,6 +155,11 @@ class EditedPartition:
         patch(data, position, self.files[name].patches)
         return bytes(data)
 
+    @property
+    def is_unknown(self) -> bool:
+        """Whether the metadata at hand have no such replica on the broker."""
+        return self.view.in_cluster is not None and self.view.in_cluster.stray is not None
+
     def is_patched(self, name: str) -> bool:
         """Whether bytes of a file are to be changed in their place."""
         return name in self.files and bool(self.files[name].patches)

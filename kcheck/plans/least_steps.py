@@ -13,16 +13,29 @@ from kcheck.core.start.startup import Outcome
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Severity
 from kcheck.model.loss import LostRecords
-from kcheck.model.names import CLEANER_OFFSET, LOG_START, RECOVERY_POINT, REPLICATION_OFFSET, FileKind, parse_file
+from kcheck.model.names import (
+    CLEANER_OFFSET,
+    INDEX_ENDINGS,
+    LOG_START,
+    PARTITION_METADATA,
+    RECOVERY_POINT,
+    REPLICATION_OFFSET,
+    FileKind,
+    parse_file,
+)
 from kcheck.model.source import Files
 from kcheck.model.unreadable import UnreadableError
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.edited_partition import EditedPartition
 from kcheck.repairs import AsideEdit, Edit, EntryEdit, Impact, RenameEdit, RepairStep, WriteEdit
 from kcheck.startup.virtual_files import StartError, read_content
+from kcheck.words import some_reasons
 
 _UNDECIDED = (Outcome.ABORT, Outcome.OFFLINE, Outcome.UNKNOWN)
 """The start does not come far enough to show what a step changes."""
+_REASON_COUNT = 1
+UNSERVED = (Outcome.STRAY, Outcome.DELETED)
+"""The start serves nothing of the directory, whatever its files are."""
 
 
 class PlannedStep:
@@ -50,6 +63,8 @@ class PlannedStep:
         renames = any(isinstance(edit, RenameEdit) for edit in self.step.edits)
         if renames or severity is Severity.FATAL or self.lost is not None or self.step.holder is not None:
             return True
+        if any(edit.path.endswith(PARTITION_METADATA) for edit in self.step.edits):
+            return severity is Severity.ERROR  # Whether the broker serves it is not known from the log.
         if any(edit.path == CLEANER_OFFSET for edit in self.step.edits):
             return severity is not Severity.INFO  # No start reads it.
         return severity is Severity.ERROR and ("" in self.dirs or self.moves_unread or self._moves_directory)
@@ -127,7 +142,9 @@ class _Chooser:
         """Return the needed steps, and leave only their edits made."""
         optional = [number for number, step in enumerate(self._steps) if self._may_go(step)]
         always = [number for number in range(len(self._steps)) if number not in optional]
-        kept = always if self._without(always) is None else sorted([*always, *self._left(always, optional)])
+        unserved = self._partition.is_unknown and self._final is not None and self._final.outcome in UNSERVED
+        is_enough = unserved or self._without(always) is None
+        kept = always if is_enough else sorted([*always, *self._left(always, optional)])
         self._make(kept)
         self._partition.forget()
         for number in kept:
@@ -169,7 +186,7 @@ class _Chooser:
         kept = [number for number in group if not edited[number].isdisjoint(names)]
         if self._without([*others, *kept]) is not None:
             return []
-        self._why |= {number: _stays(min(edited[number] & names)) for number in kept}
+        self._why |= {number: _leaves(min(edited[number] & names), start, self._final) for number in kept}
         return kept
 
     def _bisected(self, others: list[int], group: list[int]) -> list[int]:
@@ -227,7 +244,7 @@ class _Chooser:
 def difference(disk: Files, without: PartitionPrediction, final: PartitionPrediction) -> str | None:
     """Return what the next start serves or leaves behind otherwise without a step; None if nothing."""
     files = differing_files(disk, without, final)
-    return served_otherwise(without, final) or (_stays(min(files)) if files else None)
+    return served_otherwise(without, final) or (_leaves(min(files), without, final) if files else None)
 
 
 def served_otherwise(without: PartitionPrediction, final: PartitionPrediction) -> str | None:
@@ -259,8 +276,17 @@ def differing_files(disk: Files, without: PartitionPrediction, final: PartitionP
     return {name for name in names if _differs(disk, name, without, final)}
 
 
-def _stays(name: str) -> str:
-    return f"the next start leaves {name} as it is"
+def _leaves(name: str, without: PartitionPrediction, final: PartitionPrediction) -> str:
+    """Return what the next start does without a step: its reason, if the other start has none, and one of its files."""
+    if without.reason is not None and without.reason != final.reason:
+        why = some_reasons(without.reason.split("; "), _REASON_COUNT, "change")
+        return f"{why}; the next start leaves another {name}"
+    if name not in without.after:
+        return f"the next start leaves no {name}"
+    if name not in final.after or name in without.changes.created:
+        return f"the next start leaves another {name}" if name in final.after else f"the next start leaves {name}"
+    does = "changes" if name in without.changes.changed else "leaves"
+    return f"the next start {does} {name}" + (" as it is" if does == "leaves" else "")
 
 
 def _class_of(start: PartitionPrediction) -> Outcome:
@@ -287,6 +313,8 @@ def _same_bytes(disk: Files, name: str, one: Content, other: Content) -> bool:
         return False
     if not one.certain:
         return True
+    if name.endswith(INDEX_ENDINGS) and one.filled != other.filled:
+        return False  # The broker takes all that the file had before it made it larger for entries.
     try:
         contents = [read_content(disk, name, content)[0].rstrip(b"\0") for content in (one, other)]
     except (StartError, UnreadableError):

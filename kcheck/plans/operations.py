@@ -27,6 +27,7 @@ from kcheck.model.report import Row
 from kcheck.model.unreadable import UnreadableError
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.repairs import AsideEdit, CutEdit, Edit, EntryEdit, PatchEdit, RenameEdit, RepairStep, WriteEdit
+from kcheck.words import partition_name, some_of
 
 _REASON_COUNT = 4
 """An operation names at most this many reasons."""
@@ -39,6 +40,7 @@ class Operations:
         """Begin with none."""
         self._found: dict[str, tuple[EditedLogDir, list[Edit], Why]] = {}
         self._reasons: dict[str, dict[str, None]] = {}
+        self._lines: dict[str, dict[str, None]] = {}
         self._masked: dict[str, bool] = {}
 
     def refuses(self, log_dir: EditedLogDir, step: RepairStep) -> str | None:
@@ -103,6 +105,10 @@ class Operations:
             elif edits:
                 why = why._replace(broker_now=old.broker_now)
             reasons[step.reason] = None
+            if isinstance(edit, EntryEdit):
+                self._lines.setdefault(path, {})[partition_name(edit.topic, edit.partition)] = None
+                if len(self._lines[path]) > 1:  # No start of one partition is that of all.
+                    why = why._replace(evidence=None, broker_now=None, broker_after=None)
             self._found[path] = (log_dir, [*stay, edit], why)
 
     def build(self) -> tuple[FileOp, ...]:
@@ -112,6 +118,8 @@ class Operations:
         """
         gone = {path for path, (_, edits, _) in self._found.items() if isinstance(edits[-1], AsideEdit)}
         left = {path: planned for path, planned in self._found.items() if os.path.dirname(path) not in gone}
+        shared = [path for path in left if len(self._lines.get(path, ())) > 1]
+        left |= {path: left.pop(path) for path in shared}
         operations: list[FileOp] = []
         for path, (log_dir, edits, why) in left.items():
             try:
@@ -123,7 +131,9 @@ class Operations:
 
     def _reason(self, path: str) -> str:
         """Return why a file changes; a checkpoint has a line for every partition, so only the first reasons."""
-        reasons = list(self._reasons[path])
+        names, reasons = list(self._lines.get(path, ())), list(self._reasons[path])
+        if len(names) > 1 and len(reasons) == 1:
+            return f"change the lines of {some_of(names, _REASON_COUNT)}: {reasons[0]}"
         more = len(reasons) - _REASON_COUNT
         return "; ".join(reasons[:_REASON_COUNT]) + (f"; and {more} more reasons" if more > 0 else "")
 

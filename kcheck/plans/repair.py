@@ -14,6 +14,7 @@ from kcheck.core.start.startup import Outcome
 from kcheck.disk.identity import known_identities
 from kcheck.disk.paths import split
 from kcheck.documents.answer import BrokerAnswer
+from kcheck.documents.next_start import start_words
 from kcheck.documents.predict import loss_row
 from kcheck.documents.premises import premise_rows
 from kcheck.errors import UsageError
@@ -28,7 +29,7 @@ from kcheck.plans.before_and_after import StartComparison
 from kcheck.plans.diagnosis import diagnose, require_evidence
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.edited_partition import EditedPartition
-from kcheck.plans.least_steps import PlannedStep, least_steps
+from kcheck.plans.least_steps import UNSERVED, PlannedStep, least_steps
 from kcheck.plans.losses import PartitionLoss, lost_with, partition_losses, scope_row, why_refused, worse
 from kcheck.plans.operations import Operations
 from kcheck.plans.premised_starts import PremisedStarts, premised_starts
@@ -130,11 +131,13 @@ def repair(
     *,
     accept_loss: bool,
     tidy: bool = False,
+    adopt: bool = False,
     keep: Chosen = lambda *_: True,
 ) -> RepairPlan:
     """Return a plan for everything that the paths name; `against` are replicas on other brokers, as a proof.
 
-    Unless `tidy`, it leaves out what the next start makes good itself.
+    Unless `tidy`, it leaves out what the next start makes good itself. With `adopt`, directories of a topic's former id
+    become replicas of the topic that has the name now.
     `keep` chooses the findings to plan for and to show, by rule and severity.
     """
     targets, wanted = _log_dirs(replica_targets(arguments), options.wanted)
@@ -145,6 +148,8 @@ def repair(
     options = with_copies(targets, options._replace(wanted=wanted), log_dirs)
     collected: list[Finding] = []
     edited = diagnose(targets, options, collected, log_dirs)
+    for log_dir in edited:
+        log_dir.adopts = adopt
     proofs = _log_dirs(replica_targets(against), wanted)[0] if against else ()
     prove(edited, diagnose(proofs, options, [], log_dirs))
     judged = partial(premised_starts, targets, edited, options=options, log_dirs=log_dirs)
@@ -338,8 +343,9 @@ class _Planner:
     def choose(self, *, tidy: bool) -> None:
         """Make operations of the steps, without those that the next start does not need unless `tidy`."""
         needed, healed = (self._planned, []) if tidy else least_steps(self._planned)
-        self.healed += [_not_planned(planned.shown, planned.step.finding, HEALED) for planned in healed]
         self.starts = self._start()
+        for planned in healed:
+            self._leave_out(planned)
         discarded: dict[tuple[str, str], list[LostRecords]] = defaultdict(list)
         for planned in needed:
             if planned.lost is not None and planned.step.holder is None:
@@ -358,6 +364,21 @@ class _Planner:
                     impact=planned.impact.name.lower(), reason=step.reason, least=planned.needed,
                 )
             )  # fmt: skip
+
+    def _leave_out(self, planned: PlannedStep) -> None:
+        """Take a step that the next start does not need: the broker heals the log, or it does not serve it at all."""
+        finding = planned.step.finding
+        owner = planned.shown.by_dir.get(finding.where.dir or "")
+        starts = (part for start in self.starts if start.path == planned.shown.path for part in start.partitions)
+        unserved = (part for part in starts if part.dir == finding.where.dir and part.outcome in UNSERVED)
+        start = next(unserved, None) if owner is not None and owner.is_unknown else None
+        if start is None:
+            self.healed.append(_not_planned(planned.shown, finding, HEALED))
+            return
+        why = start_words(start, self._release)
+        for about in (finding, *planned.step.settles):
+            planned.shown.settle(about, done=False)
+            self._refused.append((planned.shown, Refused(about, why)))
 
     def not_planned(self) -> Iterator[NotPlanned]:
         """Yield what is not planned, and why, unless another repair took care of it."""

@@ -51,7 +51,7 @@ def _repair(answer: RepairPlan, page: Page, *, nothing_read: bool) -> None:
     count, refused = len(answer.plan.operations), answer.not_planned
     is_empty = nothing_read and not (count or refused or answer.losses)
     _head(answer.plan, "nothing to do" if is_empty else counted(count, "operation"), page)
-    _steps(answer.plan, {}, {(step.finding, step.reason): step.least for step in answer.chosen}, page)
+    _steps(answer.plan, {}, _least(answer), page)
     _losses(answer.losses, page)
     if answer.healed:
         page.line()
@@ -68,7 +68,21 @@ def _repair(answer: RepairPlan, page: Page, *, nothing_read: bool) -> None:
         page.wrapped(f"{rule} {_places(same)}: {why}", indent="  ", hanging="    ")
 
 
-def _steps(plan: Plan, done: Mapping[int, bool], least: Mapping[tuple[str | None, str], str], page: Page) -> None:
+def _least(answer: RepairPlan) -> "Least":
+    """Return what the next start does without each step; without a directory where only one has the rule and reason."""
+    least: dict[tuple[str | None, str | None, str], str] = {}
+    for step in answer.chosen:
+        anywhere = (step.finding, "", step.reason)
+        least[anywhere] = "" if anywhere in least else step.least
+        least[step.finding, step.dir, step.reason] = step.least
+    return least
+
+
+Least = Mapping[tuple[str | None, str | None, str], str]
+"""What the next start does without a step, by its rule, its directory and its reason."""
+
+
+def _steps(plan: Plan, done: Mapping[int, bool], least: Least, page: Page) -> None:
     for numbers in _of_steps(plan):
         page.line()
         _step([(plan.operations[number], done.get(number)) for number in numbers], page, plan.log_dirs, least)
@@ -164,7 +178,7 @@ def _step(
     operations: Sequence[tuple[FileOp, bool | None]],
     page: Page,
     log_dirs: tuple[str, ...],
-    least: Mapping[tuple[str | None, str], str],
+    least: Least,
 ) -> None:
     why = operations[0][0].why
     page.wrapped(_title(why), hanging="  ", style="bold")
@@ -173,7 +187,8 @@ def _step(
         page.wrapped(_words(operation, log_dirs) + done, indent="  ", hanging="    ")
     facts = [("proof", words) for words in _proofs(why.evidence)]
     facts += [("now", why.broker_now)] if why.broker_now else []
-    only = least.get((why.finding, why.reason))
+    places = [_directory(operation.path, log_dirs) for operation, _ in operations]
+    only = next(filter(None, (least.get((why.finding, place, why.reason)) for place in [*places, None, ""])), None)
     facts += [("least", f"without this step: {only}")] if only else []
     facts += [("then", why.broker_after)] if why.broker_after else []
     for name, words in facts:
@@ -203,6 +218,12 @@ def _short(path: str, log_dirs: tuple[str, ...]) -> str:
     """Return a path relative to its log dir; with several log dirs it begins with the log dir's name."""
     log_dir = next(candidate for candidate in log_dirs if path.startswith(f"{candidate}/"))
     return path[len(log_dir) + 1 :] if len(log_dirs) == 1 else path[len(log_dir.rpartition("/")[0]) + 1 :]
+
+
+def _directory(path: str, log_dirs: tuple[str, ...]) -> str:
+    """Return the first name of a path below its log dir."""
+    log_dir = next(candidate for candidate in log_dirs if path.startswith(f"{candidate}/"))
+    return path[len(log_dir) + 1 :].partition("/")[0]
 
 
 def _sizes(operation: FileOp) -> str:

@@ -5,6 +5,8 @@ from collections.abc import Set as AbstractSet
 from enum import IntEnum, StrEnum
 from typing import Any, NamedTuple, Protocol
 
+from kcheck.core.cluster.topic_ids import TopicIdHistory
+from kcheck.model.cluster import PartitionRegistration
 from kcheck.model.entries import EpochEntries, Offset
 from kcheck.model.finding import Finding
 from kcheck.model.release import Release
@@ -206,6 +208,8 @@ class LogDirSite(Protocol):
     `topic_ids` has by topic which ids partition.metadata names anywhere, each with the path of a file that does;
     the cluster metadata count as well. `is_with_all_siblings`: the broker has no other log dir.
     `owner` is the broker that ZooKeeper assigns exactly the replicas in the log dir and its siblings.
+    `adopts`: the user wants directories of a topic's former id back. `topic_id_histories` has what ZooKeeper's files
+    show of topics that have another id on disk.
     """
 
     @property
@@ -231,6 +235,15 @@ class LogDirSite(Protocol):
 
     @property
     def owner(self) -> Owner | None: ...
+
+    @property
+    def adopts(self) -> bool: ...
+
+    @property
+    def topic_id_histories(self) -> Mapping[str, TopicIdHistory]: ...
+
+    def registration(self, topic: str, partition: int) -> PartitionRegistration | None:
+        """Return a partition as the metadata at hand have it now, by the name of its topic."""
 
     def read(self, name: str) -> bytes | None:
         """Return a small file of the log dir itself; None if it is missing or unreadable."""

@@ -12,7 +12,6 @@ WITHOUT = {
     "KC215": "the broker scans the log and writes the line itself",
     "KC231": "the batch is as the broker wrote it; the epoch of old messages is unknown",
     "KC232": "the batches are valid, but this release cannot read them",
-    "KC235": "the cluster does not know the directory: no file of the broker can change that",
     "KC236": "the cluster does not know the replica: no file of the broker can change that",
     "KC237": "the broker has the metadata changed when it starts",
     "KC238": "only the cluster knows whether the directory or the copy of the metadata is wrong",

@@ -30,8 +30,8 @@ from kcheck.repairs._contract import (
 from kcheck.repairs._entries import without_entries
 from kcheck.repairs._files import DAMAGE, RECORDS, whole_log
 
-_LOST = ("KC170", "KC204", "KC216", "KC221", "KC222", "KC223", "KC227", "KC229", "KC230")
-_NO_OTHER_WAY = ("KC148", *RECORDS, "KC221", "KC222", "KC229", "KC230")
+_LOST = ("KC170", "KC203", "KC204", "KC216", "KC221", "KC222", "KC223", "KC227", "KC229", "KC230")
+_NO_OTHER_WAY = ("KC148", *RECORDS, "KC203", "KC221", "KC222", "KC229", "KC230")
 """The rules that no repair of the files themselves handles."""
 
 

@@ -15,9 +15,11 @@ What a KRaft broker does with the directory at its next start:
 A ZooKeeper broker deletes and renames nothing. 3.0 and later refuse the partition (InconsistentTopicIdException); 2.8
 takes the records for those of the new topic.
 
-What to do: if the topic was deleted and created again, the records are those of the deleted topic. If you may need
-them, copy the directory out of the log dir before the start. If the directory was copied here, remove it. Never write
-the new id into partition.metadata to keep records of a deleted topic.
+What to do: if the directory was copied here, remove it. If the topic was deleted and created again on purpose, nobody
+needs the records: let the broker set the directory aside. If you may need them, copy it out of the log dir before the
+start. If the topic was deleted by mistake, or ZooKeeper was lost, the records can come back: create the topic with the
+same partitions, then plan `kcheck repair --adopt` for each broker that has a copy, before any of them starts. It gives
+the directory the id that the topic has now.
 
 See: operations/stray-replica.md
 """
@@ -48,8 +50,8 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         f"the topic id is {view.topic_id}, but the cluster gave {view.topic} the id {replica.topic_id}, according to "
         f"{source_of(replica)}",
         effect=becomes_stray(view, replica, release) if replica.stray else _refused(replica, release),
-        advice="Copy the directory out of the log dir if you may need its records. Never change the id to keep records "
-        "of a deleted topic.",
+        advice="Copy the directory out of the log dir if you may need its records. To have them back in the topic of "
+        "this name: kcheck repair --adopt.",
         severity=Severity.ERROR if replica.is_certain else Severity.WARNING,
         data={"topic_id": view.topic_id, "topic_id_of_cluster": replica.topic_id},
     )

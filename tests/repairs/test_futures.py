@@ -1,5 +1,6 @@
-"""A -future copy that is alone gets its name back, one beside its current directory goes: where that is proven."""
+"""Directories get their names back, and a -future copy beside its current directory goes: where that is proven."""
 
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +19,8 @@ from tests.cases.build import CASES, lay_out
 from tests.repairs.test_cases import contents, told, wish
 
 FUTURE = "aa-0.0123456789abcdef0123456789abcdef-future"
+STRAY = FUTURE.replace("future", "stray")
+SET_ASIDE = "kc318-stray-replica-assigned/set-aside"
 ALONE, MERGED = "kc316-future-without-current/alone", "kc317-future-beside-current/merged"
 LOG = f"{0:020d}.log"
 
@@ -71,7 +74,7 @@ def test_a_damaged_copy_is_not_renamed(tmp_path: Path) -> None:
     flip_byte(Path(paths[1]) / FUTURE / LOG, 800)
     made = planned(paths)
     assert made.plan.operations == ()
-    assert any(row.why.startswith("the copy is not valid to its end") for row in made.not_planned)
+    assert any(row.why.startswith("the directory is not valid to its end") for row in made.not_planned)
 
 
 def test_of_two_copies_one_goes_first(tmp_path: Path) -> None:
@@ -82,7 +85,7 @@ def test_of_two_copies_one_goes_first(tmp_path: Path) -> None:
     (operation,) = planned(paths).plan.operations
     assert isinstance(operation, SetAside)
     refused = repair(paths, [], wish("4.3"), accept_loss=False, keep=lambda rule, _: rule == "KC316")
-    assert "another log dir of the broker has a directory of aa-0, too" in why_not(refused, "KC316")
+    assert "there is another directory of aa-0 on the broker" in why_not(refused, "KC316")
 
 
 @pytest.mark.parametrize("kafka", ["4.3", "2.8"])
@@ -116,3 +119,40 @@ def test_directories_that_were_not_read_are_left_alone() -> None:
         (answer,) = module.plan(nothing, (Finding("KC1", "x", Severity.FATAL, Location(dir=FUTURE), "", "", ""),))
         assert isinstance(answer, Refused)
         assert "did not read" in answer.why
+
+
+def test_a_replica_that_was_set_aside_gets_its_name_back(tmp_path: Path) -> None:
+    """The premise that every assigned partition has a directory holds then."""
+    paths = laid_out(SET_ASIDE, tmp_path / "b")
+    made = planned(paths)
+    (operation,) = made.plan.operations
+    assert isinstance(operation, Rename)
+    apply(made.plan_bytes(), str(tmp_path / "backup"))
+    after = kcheck.predict(*map(Path, paths), kafka="4.3").log_dirs
+    assert told([*made.starts]) == told([*after])
+    assert [str(partition.outcome) for start in after for partition in start.partitions] == ["ok"] * 5
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_an_empty_directory_of_its_name_moves_out_first(number: int, tmp_path: Path) -> None:
+    """A start has made it, in this log dir or in the other one."""
+    paths = laid_out(SET_ASIDE, tmp_path / "b")
+    shutil.copytree(Path(paths[1]) / STRAY, Path(paths[number]) / "aa-0")
+    (Path(paths[number]) / "aa-0" / LOG).write_bytes(b"")
+    for kind in (SetAside, Rename):
+        made = repair(paths, [], wish("4.3"), accept_loss=False, keep=lambda rule, _: rule == "KC318")
+        (operation,) = made.plan.operations
+        assert isinstance(operation, kind)
+        apply(made.plan_bytes(), str(tmp_path / kind.__name__))
+    assert (Path(paths[1]) / "aa-0" / LOG).stat().st_size == 1551
+
+
+def test_of_two_that_were_set_aside_none_is_chosen(tmp_path: Path) -> None:
+    """Only a person knows which of them is right; one without records does not count."""
+    paths = laid_out(SET_ASIDE, tmp_path / "b")
+    other = Path(paths[1]) / STRAY.replace("0123", "4567")
+    shutil.copytree(Path(paths[1]) / STRAY, other)
+    assert {row.why for row in planned(paths).not_planned} == {"there is another directory of aa-0 on the broker"}
+    (other / LOG).write_bytes(b"")
+    (operation,) = planned(paths).plan.operations
+    assert isinstance(operation, Rename)

@@ -9,5 +9,6 @@ In: decoded metadata records or znodes. Out: a `ClusterImage` (`model.cluster`),
 - `quorum`: What do several copies prove: committed offsets, possible leaders, metadata that can be lost?
 - `health`: Which partitions are not healthy?
 - `owner`: Which broker do the replicas on some disks belong to?
+- `topic_ids`: Is a topic that has another id in ZooKeeper the one that a directory is of?
 - `history`: What happened to one partition?
 """

@@ -16,6 +16,8 @@ _FAILS = {
     Claimed.FAILS: (Outcome.ABORT, Outcome.OFFLINE),
     Claimed.STRAY: (Outcome.STRAY, Outcome.DELETED),
 }
+_OF_SERVED = (Claimed.KEEPS, Claimed.REBUILDS)
+"""What a start does with a file of a log that the broker serves: of others it is of no use."""
 NO_EPOCH = -1
 """The value of a claim that the replica knows no leader epoch."""
 
@@ -48,6 +50,8 @@ class ClaimedStart:
         outcomes = _FAILS.get(claim.claimed)
         if outcomes is not None:
             return self.prediction.outcome in outcomes
+        if claim.claimed in _OF_SERVED and self.prediction.outcome in (Outcome.STRAY, Outcome.DELETED):
+            return False
         log = self._log
         match claim.claimed:
             case Claimed.CUTS:

@@ -1,0 +1,94 @@
+"""Let a directory become a replica of the topic that the cluster has under its name now.
+
+With ZooKeeper the repair moves partition.metadata aside: the broker writes it anew, with the id that ZooKeeper has. It
+requires a proof that nobody deleted the topic. The files of the ZooKeeper server show none deletion of it, and begin
+with an empty ZooKeeper, or with the topic under the id on disk: ZooKeeper was lost and the topic created again, or
+somebody edited its znode.
+
+In all other cases only the user knows that the records should come back: `--adopt` writes the new id into
+partition.metadata, also of a topic that was deleted by mistake and created again. The topic must have this partition,
+with a replica on this broker. Do so on each broker that has a copy, before any of them starts.
+"""
+
+from collections.abc import Iterator
+
+from kcheck.core.cluster.topic_ids import why_another_topic
+from kcheck.formats import partition_metadata
+from kcheck.formats.partition_metadata import PartitionMetadata
+from kcheck.model.cluster import FROM_SNAPSHOT, ReplicaInCluster
+from kcheck.model.finding import Finding
+from kcheck.model.names import PARTITION_METADATA
+from kcheck.repairs._contract import (
+    AsideEdit,
+    Edit,
+    Evidence,
+    Impact,
+    PartitionSite,
+    Refused,
+    Repair,
+    RepairOutcome,
+    RepairScope,
+    RepairStep,
+    Settled,
+    WriteEdit,
+)
+from kcheck.repairs._files import path_of
+
+
+def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[RepairOutcome]:
+    """Yield what becomes of partition.metadata."""
+    finding, view, log_dir = findings[0], partition.view, partition.log_dir
+    replica = view.in_cluster
+    assert replica is not None
+    assert view.topic_id is not None
+    if replica.of_zookeeper and not partition.release.compares_topic_ids:
+        yield Settled(finding)  # The broker goes by the name alone.
+        return
+    why_not = None
+    if not log_dir.adopts:
+        why_not = _deletion(replica)
+        why_not = why_not or why_another_topic(log_dir.topic_id_histories.get(view.topic), view.topic_id)
+    if why_not is not None:
+        yield Refused(finding, f"{why_not}; --adopt writes the new id, if you want the records back")
+    elif not replica.is_certain:
+        yield Refused(finding, f"{replica.source} may be older than the directory: name newer metadata")
+    elif not _is_replica(partition):
+        yield Refused(finding, f"the topic has no replica of partition {view.partition} on this broker")
+    else:
+        yield _adopted(partition, finding, replica)
+
+
+def _deletion(replica: ReplicaInCluster) -> str | None:
+    """Return where the metadata log deletes the topic; None if that is not known."""
+    since = None if replica.stray is None else replica.stray.since
+    known = since is not None and since != FROM_SNAPSHOT
+    return f"the topic was deleted at offset {since} of {replica.source}" if known else None
+
+
+def _is_replica(partition: PartitionSite) -> bool:
+    view = partition.view
+    known = partition.log_dir.registration(view.topic, view.partition)
+    return known is not None and view.where.broker_id in known.replicas
+
+
+def _adopted(partition: PartitionSite, finding: Finding, replica: ReplicaInCluster) -> RepairStep:
+    topic_id, path = str(replica.topic_id), path_of(partition, PARTITION_METADATA)
+    edit: Edit = WriteEdit(path, partition_metadata.serialize(PartitionMetadata(0, topic_id)))
+    reason = f"name the id that the cluster gave {partition.view.topic}, {topic_id}"
+    what = f"topic id {topic_id}"
+    if replica.of_zookeeper:
+        edit, reason = AsideEdit(path), f"{reason}: the broker writes the file anew"
+    if not partition.log_dir.adopts:
+        what = f"{what}, and no deletion of the topic"
+    return RepairStep(finding, (edit,), reason, (Evidence(replica.source, None, crc_verified=None, what=what),))
+
+
+REPAIR = Repair(
+    name="adopt-directories",
+    rank=28,
+    scope=RepairScope.PARTITION,
+    rules=("KC235",),
+    plan=plan,
+    impact=Impact.CHECKPOINT,
+    page=__doc__,
+)
