@@ -228,6 +228,7 @@ def elect(
         release=release,
         incomplete_ok=question.incomplete_ok,
         offsets=directories.offsets,
+        marks=directories.marks,
         fenced=() if image is None or not directories.kraft else fencing_order(image.brokers, release),
     )
     every = (
