@@ -1,6 +1,6 @@
 """Reasons against the start of a broker, in words."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
@@ -66,13 +66,17 @@ def premise_reasons(
 
 
 def cluster_reasons(
-    image: ClusterImage, broker_id: int | None, starts: Iterable[LogDirPrediction], *, has_elr: bool
+    image: ClusterImage, broker_id: int | None, starts: Sequence[LogDirPrediction], *, has_elr: bool
 ) -> Iterator[PreflightReason]:
     """Yield the reasons that the metadata of the cluster give."""
     left = elr_exit(image, broker_id, starts) if has_elr else None
     if left is not None:
         only = f", {left.alone} of which then have no replica in sync" if left.alone else ""
-        why = f"its last shutdown was not clean, so it leaves the ELR of {_names(left.partitions)}{only}"
+        cause = "its last shutdown was not clean"
+        if left.epochs is not None:
+            ours, theirs = left.epochs
+            cause = f"its last clean shutdown was in broker epoch {ours}, the cluster knows {theirs}"
+        why = f"{cause}, so it leaves the ELR of {_names(left.partitions)}{only}"
         yield PreflightReason(ReasonKind.ELR, why)
 
 

@@ -9,7 +9,7 @@ from kcheck.documents.preflight import PreflightReason, cluster_reasons, premise
 from kcheck.model.entries import Offset
 from kcheck.model.loss import LostRecords
 from kcheck.model.premises import JudgedPremise, PremiseStatus
-from tests.core.start.test_preflight import cluster, partition, start
+from tests.core.start.test_preflight import cluster, marked, partition, start
 
 
 def kinds(prediction: LogDirPrediction) -> list[tuple[str, str]]:
@@ -57,6 +57,8 @@ def test_the_reasons_of_the_metadata() -> None:
     assert elr == PreflightReason(
         ReasonKind.ELR, "its last shutdown was not clean, so it leaves the ELR of t-0, t-1, t-2 and 2 more"
     )
+    (old,) = cluster_reasons(image, 1, [start(view=marked(6))], has_elr=True)
+    assert old.why.startswith("its last clean shutdown was in broker epoch 6, the cluster knows 7, so it leaves the")
     (alone,) = cluster_reasons(cluster((1,)), 1, unclean, has_elr=True)
     assert alone.why.endswith("the ELR of t-0, 1 of which then have no replica in sync")
     assert [] == [*cluster_reasons(image, 1, unclean, has_elr=False)]

@@ -1,6 +1,6 @@
 """Whether a broker may start: what its next start loses, fails to load or no longer serves, reason by reason."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ class ReasonKind(StrEnum):
     STRAY = "stray"
     """The broker stops serving a partition: it sets the directory aside, or deletes it."""
     ELR = "elr"
-    """The controller removes the broker from the ELR of partitions: its last shutdown was not clean."""
+    """The controller removes the broker from the ELR of partitions: no clean shutdown since it registered."""
     UNKNOWN = "unknown"
     """kcheck cannot say what the start does."""
 
@@ -40,6 +40,8 @@ class ElrExit(NamedTuple):
     """The partitions."""
     alone: int
     """How many of them have no replica in sync then."""
+    epochs: tuple[int, int | None] | None = None
+    """The broker epoch of its last clean shutdown, and the one that the cluster knows; None if it was not clean."""
 
 
 _OF_LOG_DIR = {
@@ -63,7 +65,7 @@ def reasons_against(start: LogDirPrediction) -> Iterator[tuple[ReasonKind, Parti
             yield ReasonKind.STRAY, partition
 
 
-def elr_exit(image: ClusterImage, broker_id: int | None, starts: Iterable[LogDirPrediction]) -> ElrExit | None:
+def elr_exit(image: ClusterImage, broker_id: int | None, starts: Sequence[LogDirPrediction]) -> ElrExit | None:
     """Return the ELRs that the broker leaves, if it registers as after an unclean shutdown (4.0 to 4.3.1).
 
     The markers of all log dirs decide (ReplicationControlManager.handleBrokerShutdown).
@@ -73,7 +75,10 @@ def elr_exit(image: ClusterImage, broker_id: int | None, starts: Iterable[LogDir
     if broker is None or not members or all(_is_of_epoch(start, broker.epoch) for start in starts):
         return None
     alone = sum(1 for _, _, partition in members if not partition.isr and partition.elr == (broker_id,))
-    return ElrExit(tuple(TopicPartition(topic.name, number) for topic, number, _ in members), alone)
+    names = tuple(TopicPartition(topic.name, number) for topic, number, _ in members)
+    other = next((start.shutdown_epoch for start in starts if start.shutdown_epoch not in (None, broker.epoch)), None)
+    is_old = other is not None and all(start.clean for start in starts)
+    return ElrExit(names, alone, (other, broker.epoch) if is_old and other is not None else None)
 
 
 def _is_of_epoch(start: LogDirPrediction, epoch: int | None) -> bool:

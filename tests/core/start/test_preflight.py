@@ -62,7 +62,14 @@ def test_an_unclean_broker_leaves_the_elr() -> None:
         start(view=marked(None)),
         start(view=LogDirView(Location())),
     ):
-        assert elr_exit(cluster((1,)), 1, [start(view=marked(7)), unclean]) == ElrExit((("t", 0),), 1)
+        left = elr_exit(cluster((1,)), 1, [start(view=marked(7)), unclean])
+        assert left is not None
+        assert left._replace(epochs=None) == ElrExit((("t", 0),), 1)
+
+
+def test_a_clean_shutdown_of_another_broker_epoch() -> None:
+    """The disks are a copy from before, or the broker has started with others since."""
+    assert elr_exit(cluster((1,)), 1, [start(view=marked(6))]) == ElrExit((("t", 0),), 1, (6, 7))
 
 
 def test_a_clean_broker_stays_in_the_elr() -> None:
