@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kcheck.core.election.early_elections import Displaced, by_broker, displaced, kept_out
 from kcheck.core.election.election import BrokerStart, Seat
-from kcheck.core.election.plans import SERVED, PartitionElection
+from kcheck.core.election.plans import SERVED, BrokerGap, PartitionElection
 from kcheck.core.election.scenarios import Scenario, with_plan
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.replication.leader_costs import Amounts, total
@@ -25,16 +25,19 @@ def verdict(
     release: Release,
     *,
     is_part: bool = False,
+    failing: Sequence[BrokerGap] = (),
 ) -> str:
     """Return what to do, and what that costs, for a person.
 
-    The partitions are `planned`. If they are a part (`is_part`), they say nothing of the order of starts.
+    The partitions are `planned`. If they are a part (`is_part`), they say nothing of the order of starts. `failing` are
+    brokers here that do not start.
     """
     if not partitions:
         return "There are no partitions in these paths."
     early = by_broker(displaced(partitions, order.brokers, starts, release, at_once=order.at_once))
     return " ".join(
         (
+            *_failing(failing),
             *_empty(partitions),
             *_incomplete(partitions),
             *(_some_of_cluster(order) if is_part else _starts(partitions, starts, order)),
@@ -44,6 +47,17 @@ def verdict(
             *_outcome(partitions, with_plan(partitions)),
         )
     )
+
+
+def _failing(gaps: Sequence[BrokerGap]) -> Iterator[str]:
+    """Yield which brokers to repair before anything starts: their logs may hold what the others lack."""
+    if gaps:
+        brokers = f"{agree(len(gaps), 'broker', 'brokers')} {listed([gap.broker_id for gap in gaps], most=len(gaps))}"
+        replicas, its = sum(gap.replicas for gap in gaps), agree(len(gaps), "its", "their")
+        yield (
+            f"First see whether kcheck repair makes {brokers} start, and ask again: what only {its}"
+            f" {counted(replicas, 'replica')} {agree(replicas, 'holds', 'hold')} is not counted. Otherwise:"
+        )
 
 
 def _empty(partitions: Sequence[PartitionElection]) -> Iterator[str]:

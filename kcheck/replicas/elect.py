@@ -241,6 +241,7 @@ def elect(
         order = order.after(started_together(quorum(directories.copies), order.brokers))
     elections = planned(elections, cluster.starts, order.brokers, release, at_once=order.at_once)
     rows = scenarios(elections, cluster.starts, order.brokers)
+    gaps = tuple(gaps_of(elections, cluster))
     return ClusterElection(
         release=release,
         kraft=directories.kraft,
@@ -249,8 +250,10 @@ def elect(
         question=question,
         starts=cluster.starts,
         fenced=cluster.fenced,
-        verdict=verdict(elections, cluster.starts, order, release, is_part=any(wanted)),
-        gaps=tuple(gaps_of(elections, cluster)),
+        verdict=verdict(
+            elections, cluster.starts, order, release, is_part=any(wanted), failing=failing_of(gaps, cluster)
+        ),
+        gaps=gaps,
         order=order,
         scenarios=rows,
         partitions=elections,
@@ -290,6 +293,11 @@ def gaps_of(elections: Iterable[PartitionElection], cluster: ClusterHere) -> Ite
             yield BrokerGap(number, replicas[number], "given up" if number in cluster.dead else None)
         elif broker.problem is not None:
             yield BrokerGap(number, replicas[number], broker.problem)
+
+
+def failing_of(gaps: Iterable[BrokerGap], cluster: ClusterHere) -> tuple[BrokerGap, ...]:
+    """Return the brokers that are here and do not start."""
+    return tuple(gap for gap in gaps if gap.broker_id in cluster.brokers)
 
 
 def _replicas(election: PartitionElection) -> Iterable[int]:

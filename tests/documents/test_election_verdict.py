@@ -3,7 +3,7 @@
 import pytest
 
 from kcheck.core.election.election import BrokerStart, Seat
-from kcheck.core.election.plans import PartitionElection, lean, order_of_starts
+from kcheck.core.election.plans import BrokerGap, PartitionElection, lean, order_of_starts
 from kcheck.core.election.scenarios import planned
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.releases.releases import release
@@ -34,6 +34,19 @@ def test_the_verdict() -> None:
     )
     assert "An unclean election of 1 partition before broker 1 starts saves 5 records" in said(ISR_LOSES)
     assert said(election(candidate(1)), starts={}).startswith("No broker here starts.")
+
+
+def test_the_verdict_on_brokers_that_do_not_start() -> None:
+    """A repair comes first: what only they hold is not counted."""
+    order = StartOrder((1, 2), is_proven=True)
+    gaps = [BrokerGap(3, 14, "it is damaged"), BrokerGap(4, 1, "it is damaged")]
+    for failing, words in (
+        (gaps[:1], "broker 3 start, and ask again: what only its 14 replicas hold is not counted. Otherwise: Start"),
+        (gaps[1:], "broker 4 start, and ask again: what only its 1 replica holds is not counted. Otherwise: Start"),
+        (gaps, "brokers 3 and 4 start, and ask again: what only their 15 replicas hold is not counted. Otherwise: S"),
+    ):
+        text = verdict([election(candidate(1))], STARTS, order, release("4.3"), failing=failing)
+        assert text.startswith(f"First see whether kcheck repair makes {words}")
 
 
 def test_the_verdict_on_brokers_that_are_the_controllers() -> None:
