@@ -169,12 +169,12 @@ def _outcome(partitions: Sequence[PartitionElection], plan: Scenario) -> Iterato
         return
     led = len(partitions) - plan.offline_partitions
     if led:
-        whose = (
-            "every partition gets"
-            if led == len(partitions)
-            else f"{counted(led, 'partition')} of {len(partitions)} get"
-        )
-        yield f"With this plan {whose} a leader, and {amount_lost(plan.lost)}."
+        lost = amount_lost(plan.lost)
+        if led == len(partitions):
+            yield f"With this plan every partition gets a leader, and {lost}."
+        else:
+            verb = agree(led, "gets", "get")
+            yield f"With this plan {counted(led, 'partition')} of {len(partitions)} {verb} a leader, and there {lost}."
 
 
 def _names(partitions: Sequence[PartitionElection]) -> str:

@@ -68,6 +68,9 @@ def test_the_verdict_on_partitions_without_a_leader() -> None:
     two = said(waits, waits, election(candidate(1)), election(candidate(1)))
     assert "2 partitions get no leader without an unclean election: t-0, t-1. With this plan every" in two
     nobody = election(candidate(1, problem="damaged"), isr=(1,))
+    assert said(nobody, election(candidate(1))).endswith(
+        "With this plan 1 partition of 2 gets a leader, and there nothing is lost."
+    )
     assert said(nobody).endswith("1 partition has no replica here that can lead: t-0.")
     assert said(*[nobody] * 5).endswith("5 partitions have no replica here that can lead: t-0, t-1, t-2 and 2 more.")
 
