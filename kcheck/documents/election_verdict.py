@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kcheck.core.election.early_elections import Displaced, by_broker, displaced, kept_out
 from kcheck.core.election.election import BrokerStart, Seat
-from kcheck.core.election.plans import SERVED, PartitionElection
+from kcheck.core.election.plans import SERVED, BrokerGap, PartitionElection
 from kcheck.core.election.scenarios import Scenario, with_plan
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.replication.leader_costs import Amounts, total
@@ -26,17 +26,19 @@ def verdict(
     *,
     is_part: bool = False,
     why_empty: str | None = None,
+    failing: Sequence[BrokerGap] = (),
 ) -> str:
     """Return what to do, and what that costs, for a person.
 
-    The partitions are `planned`. If they are a part (`is_part`), they say nothing of the order of starts. `why_empty`
-    is why a broker here does not start, whose partitions are not known.
+    The partitions are `planned`. If they are a part (`is_part`), they say nothing of the order of starts. `failing` are
+    brokers here that do not start; `why_empty` says why, of one whose partitions are not known.
     """
     if not partitions:
         return f"There are no partitions in these paths{'.' if why_empty is None else f', and {why_empty}.'}"
     early = by_broker(displaced(partitions, order.brokers, starts, release, at_once=order.at_once))
     return " ".join(
         (
+            *_failing(failing),
             *_empty(partitions),
             *_incomplete(partitions),
             *(_some_of_cluster(order) if is_part else _starts(partitions, starts, order)),
@@ -46,6 +48,17 @@ def verdict(
             *_outcome(partitions, with_plan(partitions)),
         )
     )
+
+
+def _failing(gaps: Sequence[BrokerGap]) -> Iterator[str]:
+    """Yield which brokers to repair before anything starts: their logs may hold what the others lack."""
+    if gaps:
+        brokers = f"{agree(len(gaps), 'broker', 'brokers')} {listed([gap.broker_id for gap in gaps], most=len(gaps))}"
+        replicas, its = sum(gap.replicas for gap in gaps), agree(len(gaps), "its", "their")
+        yield (
+            f"First see whether kcheck repair makes {brokers} start, and ask again: what only {its}"
+            f" {counted(replicas, 'replica')} {agree(replicas, 'holds', 'hold')} is not counted. Otherwise:"
+        )
 
 
 def _empty(partitions: Sequence[PartitionElection]) -> Iterator[str]:
@@ -157,12 +170,12 @@ def _outcome(partitions: Sequence[PartitionElection], plan: Scenario) -> Iterato
         return
     led = len(partitions) - plan.offline_partitions
     if led:
-        whose = (
-            "every partition gets"
-            if led == len(partitions)
-            else f"{counted(led, 'partition')} of {len(partitions)} get"
-        )
-        yield f"With this plan {whose} a leader, and {amount_lost(plan.lost)}."
+        lost = amount_lost(plan.lost)
+        if led == len(partitions):
+            yield f"With this plan every partition gets a leader, and {lost}."
+        else:
+            verb = agree(led, "gets", "get")
+            yield f"With this plan {counted(led, 'partition')} of {len(partitions)} {verb} a leader, and there {lost}."
 
 
 def _names(partitions: Sequence[PartitionElection]) -> str:

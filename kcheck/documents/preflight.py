@@ -1,6 +1,6 @@
 """Reasons against the start of a broker, in words."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from kcheck.core.election.election import BrokerStart
@@ -68,7 +68,7 @@ def premise_reasons(premises: Iterable[JudgedPremise]) -> Iterator[PreflightReas
 
 
 def cluster_reasons(
-    image: ClusterImage, broker_id: int | None, starts: Iterable[LogDirPrediction], release: Release
+    image: ClusterImage, broker_id: int | None, starts: Sequence[LogDirPrediction], release: Release
 ) -> Iterator[PreflightReason]:
     """Yield the reasons that the metadata of the cluster give; the markers of all log dirs decide about the ELR."""
     broker = None if broker_id is None else image.brokers.get(broker_id)
@@ -80,11 +80,15 @@ def cluster_reasons(
     )
     left = left_without_leader(image, BrokerStart(broker_id, clean), release)
     if left:
+        other = next((one.shutdown_epoch for one in starts if one.shutdown_epoch not in (None, broker.epoch)), None)
+        cause = "its last shutdown was not clean"
+        if other is not None and all(start.clean for start in starts):
+            cause = f"its last clean shutdown was in broker epoch {other}, the cluster knows {broker.epoch}"
         brokers = sorted({number for row in left for number in row.last_known})
         waits = f"broker {listed(brokers)} is back, or " if brokers else ""
         why = (
-            f"its last shutdown was not clean, so it leaves the ELR of {_names(row.partition for row in left)}: nobody"
-            f" leads there until {waits}an unclean election is run"
+            f"{cause}, so it leaves the ELR of {_names(row.partition for row in left)}: nobody leads there until"
+            f" {waits}an unclean election is run"
         )
         yield PreflightReason(ReasonKind.ELR, why)
 

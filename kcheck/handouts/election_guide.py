@@ -46,7 +46,13 @@ def _gaps(recovery: Recovery, unwanted: Sequence[Displaced]) -> list[str]:
     if recovery.undecided:
         gaps.append(f"{_counted(recovery.undecided)}: no leader is recommended, so this plan leaves them as they are.")
     aborting = [number for number in recovery.order if number not in recovery.starts]
-    gaps += [f"Broker {number} is here, but it does not start: `kcheck predict` says why." for number in aborting]
+    for number in aborting:
+        paths = [shell_word(path) for path in recovery.paths if path.startswith(f"{number}=")]
+        repair = f"kcheck repair {' '.join(path.partition('=')[2] for path in paths) or '...'}"
+        gaps.append(
+            f"Broker {number} is here, but it does not start: `kcheck predict` says why. First see whether `{repair}`"
+            " makes it start. If so, make this plan anew: with its logs less may be lost."
+        )
     gaps += _aside(recovery)
     for partition, leader, _ in unwanted[:NAMED_MAX]:
         gaps.append(

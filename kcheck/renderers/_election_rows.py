@@ -182,7 +182,7 @@ def candidate_cells(candidate: Candidate, best: int | None) -> tuple[object, ...
     kind = _SEATS[candidate.seat] if state in SERVED else f"{state} copy"
     return (
         f"{candidate.broker_id}{' *' if is_best else ''}",
-        f"{kind}, empty log" if state is CopyState.MISSING else kind,
+        f"{kind}, empty" if state is CopyState.MISSING else kind,
         cell(candidate.log_end_offset),
         *lost_cells(lost),
         size(None if candidate.refetch is None else candidate.refetch.bytes),

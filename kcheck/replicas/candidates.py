@@ -20,6 +20,7 @@ from kcheck.core.replication.truncation_plans import TruncationPlan
 from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.core.start.startup import Outcome
 from kcheck.core.start.strays import directory_of
+from kcheck.core.start.topic_settings import is_compacted
 from kcheck.model.cluster import ClusterImage, PartitionRegistration, TopicImage, is_reserved
 from kcheck.model.entries import Offset
 from kcheck.model.names import DirectoryState, ids_differ
@@ -36,6 +37,8 @@ from kcheck.replicas.replica import ReplicaState, after_start
 
 GroupOffsets = Callable[[str, int], tuple[GroupOffset, ...] | None]
 """Takes a partition; returns what consumer groups have committed in it, None if no offsets are at hand."""
+CheckpointedMarks = Callable[[str, int], Mapping[int, Offset]]
+"""Takes a partition; returns the high watermarks in checkpoints, by broker."""
 _ROLES = {
     DirectoryState.CURRENT: CopyState.CURRENT,
     DirectoryState.STRAY: CopyState.STRAY,
@@ -94,6 +97,8 @@ class ClusterHere(NamedTuple):
     """What consumer groups have committed."""
     counted: Callable[[TruncationPlan], TruncationPlan] | None = None
     """Where the logs themselves are not at hand: fills in how many records a plan loses and fetches, as is known."""
+    marks: CheckpointedMarks | None = None
+    """What checkpoints say of partitions, whether their logs are there or not; None if they are not at hand."""
     fenced: tuple[int, ...] = ()
     """The brokers that run by the metadata, in the order in which the controller notices that they are gone."""
 
@@ -138,12 +143,8 @@ def election_of(topic: str, partition: int, copies: Iterable[ReplicaCopy], clust
     """Return the candidates of one partition, what each costs, and whom Kafka elects."""
     known = None if cluster.image is None else cluster.image.topics.get(topic)
     registration = None if known is None else known.partitions.get(partition)
-    own = [copy for copy in copies if known is None or not ids_differ(copy.state.topic_id, known.topic_id)]
-    current = {copy.state.broker_id: copy for copy in own if copy.role is CopyState.CURRENT}
-    if known is not None and registration is not None:
-        for number in registration.replicas:
-            if number in cluster.brokers and number not in current:
-                current[number] = _missing(number, known, partition, registration, cluster.brokers[number])
+    own = _own_copies(topic, partition, tuple(copies), cluster)
+    current = {copy.state.broker_id: copy for copy in own if copy.role in SERVED}
     replicas = () if registration is None else registration.replicas
     order = sorted(
         current, key=lambda number: (replicas.index(number) if number in replicas else len(replicas), number)
@@ -164,7 +165,7 @@ def election_of(topic: str, partition: int, copies: Iterable[ReplicaCopy], clust
         election = election._replace(seats=decides.seats, rules=decides.rules)
     election = election._replace(groups=_groups(election, [copy.state for copy in current.values()], cluster))
     served = tuple(current[number] for number in order)
-    others = tuple(copy for copy in own if copy.role is not CopyState.CURRENT)
+    others = tuple(copy for copy in own if copy.role not in SERVED)
     unserved = tuple(_salvage(copy, served, election, cluster) for copy in others)
     with_log = any(copy.role is CopyState.CURRENT for copy in served) or bool(election.unknown_replicas)
     candidates = (
@@ -172,6 +173,43 @@ def election_of(topic: str, partition: int, copies: Iterable[ReplicaCopy], clust
         *unserved,
     )
     return decided(election._replace(candidates=candidates), cluster.starts, complete=cluster.incomplete_ok)
+
+
+def _own_copies(
+    topic: str, partition: int, copies: tuple[ReplicaCopy, ...], cluster: ClusterHere
+) -> tuple[ReplicaCopy, ...]:
+    """Return the directories of a partition that are of its topic, and the replicas that have none."""
+    known = None if cluster.image is None else cluster.image.topics.get(topic)
+    registration = None if known is None else known.partitions.get(partition)
+    if cluster.image is None or known is None:
+        return copies
+    compacted = is_compacted(cluster.image, topic)
+    own = [copy for copy in copies if not ids_differ(copy.state.topic_id, known.topic_id)]
+    own = [copy._replace(state=copy.state._replace(is_compacted=compacted or copy.state.is_compacted)) for copy in own]
+    here = {copy.state.broker_id for copy in own if copy.role is CopyState.CURRENT}
+    absent = [] if registration is None else [number for number in registration.replicas if number not in here]
+    if registration is None or not absent:
+        return tuple(own)
+    marks = {} if cluster.marks is None else cluster.marks(topic, partition)
+    of_others = {copy.state.broker_id for copy in copies if ids_differ(copy.state.topic_id, known.topic_id)}
+    marks = {number: mark for number, mark in marks.items() if number not in of_others}
+    own = [_with_mark(copy, marks) for copy in own]
+    is_nowhere = len(own) == len(here)  # Otherwise the copies that no broker serves have these marks.
+    for number in absent:
+        if number in cluster.brokers:
+            missing = _missing(number, known, partition, registration, cluster.brokers[number])
+            mark = marks.get(number) if is_nowhere and missing.role is CopyState.MISSING else None
+            state = missing.state._replace(checkpointed=mark, is_compacted=compacted)
+            own.append(missing._replace(state=state))
+    return tuple(own)
+
+
+def _with_mark(copy: ReplicaCopy, marks: Mapping[int, Offset]) -> ReplicaCopy:
+    """Return a copy that no broker serves with the high watermark that its broker knows of the partition."""
+    mark = marks.get(copy.state.broker_id or 0)
+    if copy.role is CopyState.CURRENT or mark is None:
+        return copy
+    return copy._replace(state=copy.state._replace(checkpointed=max(mark, copy.state.checkpointed or mark)))
 
 
 def _without_unserved(candidate: Candidate, unserved: tuple[Candidate, ...], *, with_log: bool) -> Candidate:
@@ -186,7 +224,8 @@ def _without_unserved(candidate: Candidate, unserved: tuple[Candidate, ...], *, 
         return candidate._replace(lost=NOT_KNOWN, lost_later=None)
     only = max((copy.only_here for copy in unserved if copy.only_here is not None), default=None, key=_records)
     if only is None:
-        return candidate if with_log else candidate._replace(lost=NOT_KNOWN)
+        is_known = with_log or candidate.lost.upper_records
+        return candidate if is_known else candidate._replace(lost=NOT_KNOWN)
     later = None if candidate.lost_later is None else total((candidate.lost_later, only))
     return candidate._replace(lost=total((candidate.lost, only)), lost_later=later)
 

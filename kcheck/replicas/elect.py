@@ -275,6 +275,7 @@ def elect(
         release=release,
         incomplete_ok=question.incomplete_ok,
         offsets=directories.offsets,
+        marks=directories.marks,
         fenced=() if image is None or not directories.kraft else fencing_order(image.brokers, release),
     )
     every = (
@@ -287,6 +288,7 @@ def elect(
         order = order.after(started_together(quorum(directories.copies), order.brokers))
     elections = planned(elections, cluster.starts, order.brokers, release, at_once=order.at_once)
     rows = scenarios(elections, cluster.starts, order.brokers)
+    gaps = tuple(gaps_of(elections, cluster))
     return ClusterElection(
         release=release,
         kraft=directories.kraft,
@@ -302,8 +304,9 @@ def elect(
             release,
             is_part=any(wanted),
             why_empty=why_not_started(directories.premises),
+            failing=failing_of(gaps, cluster),
         ),
-        gaps=tuple(gaps_of(elections, cluster)),
+        gaps=gaps,
         order=order,
         scenarios=rows,
         partitions=elections,
@@ -344,6 +347,11 @@ def gaps_of(elections: Iterable[PartitionElection], cluster: ClusterHere) -> Ite
             yield BrokerGap(number, replicas[number], "given up" if number in cluster.dead else None)
         elif broker.problem is not None:
             yield BrokerGap(number, replicas[number], broker.problem)
+
+
+def failing_of(gaps: Iterable[BrokerGap], cluster: ClusterHere) -> tuple[BrokerGap, ...]:
+    """Return the brokers that are here and do not start."""
+    return tuple(gap for gap in gaps if gap.broker_id in cluster.brokers)
 
 
 def _replicas(election: PartitionElection) -> Iterable[int]:

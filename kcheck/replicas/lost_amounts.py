@@ -260,7 +260,9 @@ def _beyond(parts: Sequence[_Parts], states: ReplicasByBroker, marks: Marks) -> 
             largest = amounts
     # A log that cannot be read may go on: what it holds is not known.
     hidden = 0 if mark is None or is_open or None in ends.values() else max(0, mark - until)
-    return total((largest, Amounts(hidden, hidden, 0)))
+    if hidden and not until and any(state.is_compacted for state in states.values()):
+        return total((largest, Amounts(None, None, None, at_most=hidden, committed_at_most=hidden)))
+    return total((largest, Amounts(hidden, hidden, 0 if until or not hidden else None)))
 
 
 def _size_of(amounts: Amounts) -> tuple[int, int]:

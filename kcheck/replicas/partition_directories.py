@@ -11,8 +11,9 @@ from kcheck.core.start.startup import Mode, Outcome
 from kcheck.core.start.strays import registers_cleanly
 from kcheck.errors import UsageError
 from kcheck.model.cluster import ClusterImage
+from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding
-from kcheck.model.names import CONSUMER_OFFSETS, META_PROPERTIES
+from kcheck.model.names import CONSUMER_OFFSETS, META_PROPERTIES, REPLICATION_OFFSET
 from kcheck.model.report import PartitionFilter
 from kcheck.model.views import LogDirView
 from kcheck.replicas.aside import AsideSearch, TopicName, aside_below, aside_near
@@ -89,6 +90,17 @@ class PartitionDirectories:
             copies.append(copy_of(files, start, self.brokers[files.view.where.broker_id or 0], self._release))
         asides = self._aside.get((topic, partition), {}).values()
         return (*copies, *(salvaged(files, CopyState.ASIDE, self._release) for files in asides))
+
+    def marks(self, topic: str, partition: int) -> dict[int, Offset]:
+        """Return the high watermarks in the checkpoints of a partition, by broker; its log may be gone."""
+        found: dict[int, Offset] = {}
+        for target in self._targets:
+            view = self._log_dirs.open(target).view
+            number, file = view.where.broker_id, view.files.get(REPLICATION_OFFSET)
+            mark = None if file is None else file.parsed.value.by_topic({topic}).get(topic, {}).get(partition)
+            if number is not None and mark is not None:
+                found[number] = max(mark, found.get(number, mark))
+        return found
 
     def offsets(self, topic: str, partition: int) -> tuple[GroupOffset, ...] | None:
         """Return what consumer groups have committed in a partition.

@@ -3,7 +3,7 @@
 import pytest
 
 from kcheck.core.election.election import BrokerStart, Seat
-from kcheck.core.election.plans import PartitionElection, lean, order_of_starts
+from kcheck.core.election.plans import BrokerGap, PartitionElection, lean, order_of_starts
 from kcheck.core.election.scenarios import planned
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.releases.releases import release
@@ -36,6 +36,19 @@ def test_the_verdict() -> None:
     assert said(election(candidate(1)), starts={}).startswith("No broker here starts.")
 
 
+def test_the_verdict_on_brokers_that_do_not_start() -> None:
+    """A repair comes first: what only they hold is not counted."""
+    order = StartOrder((1, 2), is_proven=True)
+    gaps = [BrokerGap(3, 14, "it is damaged"), BrokerGap(4, 1, "it is damaged")]
+    for failing, words in (
+        (gaps[:1], "broker 3 start, and ask again: what only its 14 replicas hold is not counted. Otherwise: Start"),
+        (gaps[1:], "broker 4 start, and ask again: what only its 1 replica holds is not counted. Otherwise: Start"),
+        (gaps, "brokers 3 and 4 start, and ask again: what only their 15 replicas hold is not counted. Otherwise: S"),
+    ):
+        text = verdict([election(candidate(1))], STARTS, order, release("4.3"), failing=failing)
+        assert text.startswith(f"First see whether kcheck repair makes {words}")
+
+
 def test_the_verdict_on_brokers_that_are_the_controllers() -> None:
     """They start together: one alone never comes up."""
     order = StartOrder((1, 2, 3), is_proven=True, together=(1, 2))
@@ -55,6 +68,9 @@ def test_the_verdict_on_partitions_without_a_leader() -> None:
     two = said(waits, waits, election(candidate(1)), election(candidate(1)))
     assert "2 partitions get no leader without an unclean election: t-0, t-1. With this plan every" in two
     nobody = election(candidate(1, problem="damaged"), isr=(1,))
+    assert said(nobody, election(candidate(1))).endswith(
+        "With this plan 1 partition of 2 gets a leader, and there nothing is lost."
+    )
     assert said(nobody).endswith("1 partition has no replica here that can lead: t-0.")
     assert said(*[nobody] * 5).endswith("5 partitions have no replica here that can lead: t-0, t-1, t-2 and 2 more.")
 

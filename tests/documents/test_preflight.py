@@ -8,10 +8,14 @@ from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.preflight import ReasonKind
 from kcheck.core.start.startup import Outcome
 from kcheck.documents.preflight import PreflightReason, cluster_reasons, premise_reasons, start_reasons
+from kcheck.formats.clean_shutdown import CleanShutdown
 from kcheck.model.cluster import NO_LEADER, BrokerRegistration, ClusterImage, PartitionRegistration, TopicImage
 from kcheck.model.entries import Offset
+from kcheck.model.finding import Location
 from kcheck.model.loss import LostRecords
+from kcheck.model.parsed import Parsed
 from kcheck.model.premises import JudgedPremise, PremiseStatus
+from kcheck.model.views import FileView, LogDirView
 from tests.core.start.test_preflight import partition, start
 
 
@@ -53,6 +57,13 @@ def test_lost_records_are_named() -> None:
     assert kinds(start(partition(Outcome.LOST, lost=lost)))[0][1] == "4 records (offsets 5 to 8) lost"
 
 
+def marked(epoch: int) -> LogDirView:
+    """Return a log dir whose clean shutdown marker holds a broker epoch."""
+    where, marker = Location(log_dir="d"), ".kafka_cleanshutdown"
+    value = Parsed(CleanShutdown(0, epoch))
+    return LogDirView(where=where, files={marker: FileView("clean-shutdown", marker, where, 1, value)})
+
+
 def test_the_reasons_of_the_metadata() -> None:
     """Of many partitions the first are named, and who can lead them."""
     unclean, left = [start(clean=False)], PartitionRegistration((1, 2), (), elr=(1,), leader=NO_LEADER)
@@ -71,6 +82,14 @@ def test_the_reasons_of_the_metadata() -> None:
         f"{leaves} t-0: nobody leads there until broker 2 is back, or an unclean election is run"
     ]
     assert reasons(2, left) == reasons(None, left) == []
+    (old,) = cluster_reasons(
+        ClusterImage(
+            {"t": TopicImage("t", "T", {0: left})}, brokers={1: BrokerRegistration(1, 7, fenced=True)},
+            features={ELR_FEATURE: 1},
+        ),
+        1, [start(view=marked(6))], release("4.3"),
+    )  # fmt: skip
+    assert old.why.startswith("its last clean shutdown was in broker epoch 6, the cluster knows 7, so it leaves the")
 
 
 def judged(status: PremiseStatus, premise: str, provide: str | None = None) -> JudgedPremise:

@@ -4,11 +4,14 @@ from dataclasses import replace
 
 import pytest
 
+from kcheck.core.election.course import Later, LaterLeader
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.releases.releases import release
+from kcheck.core.replication.leader_costs import Amounts
 from kcheck.model.cluster import UNCLEAN, BrokerRegistration, ClusterImage
-from kcheck.renderers._election_rows import warnings
+from kcheck.renderers._election_rows import course_words, partition_cells, warnings
 from kcheck.replicas.elect import ClusterElection, ElectionQuestion
+from tests.core.election.test_plans import candidate, election
 
 IMAGE = ClusterImage(
     topics={},
@@ -44,3 +47,27 @@ def test_controllers_that_are_configured_otherwise_are_named(assumed: int | None
     assert [*warnings(election)] == [f"Whether unclean elections are on depends on the active controller: {text}"]
     assert [*warnings(replace(election, image=IMAGE._replace(configs={})))] == []
     assert [*warnings(replace(election, image=None))] == []
+
+
+@pytest.mark.parametrize(
+    ("later", "words"),
+    [
+        (None, ": nothing is lost."),
+        (LaterLeader(1, Later.PREFERRED), ", then broker 1 (the preferred replica, once in sync): 5 records are lost"),
+        (LaterLeader(3, Later.REASSIGNED), ", then broker 3 (the first that is left): 5 records are lost"),
+    ],
+)
+def test_who_leads_one_after_the_other(later: LaterLeader | None, words: str) -> None:
+    """With the reason, and what is lost when nothing changes any more."""
+    lost = None if later is None else Amounts(5, 2, 50)
+    row = election(candidate(2, later=later, lost_later=lost), isr=(2,))
+    assert course_words(row).startswith(f"If all start, broker 2 leads (in the ISR){words}")
+    shown = partition_cells(row)
+    assert shown[3:5] == (("2", "0") if later is None else (f"2, later {later.broker_id}", "5"))
+
+
+def test_nobody_leads_at_first() -> None:
+    """Who is in sync is not here."""
+    row = election(candidate(2), isr=(9,))
+    assert course_words(row) == "If all start, Kafka elects nobody."
+    assert partition_cells(row)[3:5] == ("-", "-")

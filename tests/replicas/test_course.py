@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import kcheck
 from kcheck.core.election.course import Later, LaterLeader
 from kcheck.core.election.early_elections import kept_out
 from kcheck.core.election.election import Seat
+from kcheck.core.replication.leader_costs import Amounts
 from kcheck.replicas.elect import ClusterElection
 from tests.cli.command import kcheck as command
 from tests.oracle import preferred
@@ -91,6 +93,35 @@ def test_the_plan_moves_directories_aside(tmp_path: Path) -> None:
     assert '1. Start broker 2.\n2. Move directories aside, as "Directories of broker 1" says below.\n' in plan
     assert "2 partitions (head-0, hole-0)" in plan
     assert "With this plan 1 partition (emptied-0) loses 5 records; 5 of them committed." in plan
+
+
+def test_what_checkpoints_say_of_logs_that_no_disk_has(tmp_path: Path) -> None:
+    """Records below the high watermark of a log that is gone were committed; of a compacted topic no more than these.
+
+    A copy that no broker serves has that high watermark too.
+    """
+    unpacked("clusters/4.3.1/preferred", tmp_path)
+    brokers = [tmp_path / f"broker-{number}" / "data1" for number in (1, 2, 3)]
+    for path in brokers:
+        rmtree(path / "late-0")
+    metadata = [tmp_path / "controller"]
+    answer = kcheck.elect(*brokers, metadata=metadata, kafka="4.3.1")
+    assert answer.verdict.startswith("late-0 starts empty: no disk here has its log.")
+    (late,) = (row for row in answer.partitions if row.topic == "late")
+    assert late.now is not None
+    assert late.now.lost == Amounts(37, 37, None)
+    for path in brokers:
+        rmtree(path / "emptied-0")
+        (path / "head-0").rename(path / f"head-0.{'0' * 32}-stray")
+    answer = kcheck.elect(*brokers, metadata=metadata, kafka="4.3.1")
+    assert answer.verdict.startswith(
+        "emptied-0, late-0 start empty: no disk here has their log. head-0 starts empty: no"
+    )
+    (head,) = (row for row in answer.partitions if row.topic == "head")
+    assert head.now is not None
+    assert head.now.lost is not None
+    assert head.now.lost[:2] == (30, 30)
+    assert not answer.is_safe
 
 
 def test_truncation_counts_what_the_leader_lacks(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ from kcheck.model.cluster import ClusterImage
 from kcheck.model.premises import JudgedPremise
 from kcheck.model.report import PartitionFilter, Report
 from kcheck.replicas.candidates import ClusterHere, election_of
-from kcheck.replicas.elect import ElectionQuestion, gaps_of
+from kcheck.replicas.elect import ElectionQuestion, failing_of, gaps_of
 
 SHOWN_MAX = 1000
 """Partitions that an answer lists, the worst first."""
@@ -322,12 +322,13 @@ def concluded(
     elections, shown = tuple(sorted(chosen.lean, key=itemgetter(0, 1))), chosen.shown
     order = order_of_starts(elections, here.starts)
     elections, shown = (planned(rows, here.starts, order.brokers, here.release) for rows in (elections, shown))
+    gaps = tuple(gaps_of(elections, here))
     return RunElection(
         run=run,
         cluster=cluster,
         fenced=here.fenced,
-        verdict=verdict(elections, here.starts, order, here.release),
-        gaps=tuple(gaps_of(elections, here)),
+        verdict=verdict(elections, here.starts, order, here.release, failing=failing_of(gaps, here)),
+        gaps=gaps,
         order=order,
         scenarios=scenarios(elections, here.starts, order.brokers),
         partitions=shown,

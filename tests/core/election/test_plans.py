@@ -121,6 +121,15 @@ def test_the_scenarios() -> None:
     )
 
 
+def test_without_a_recommended_leader_the_order_decides() -> None:
+    """Which is not known where a replica is not here: then the plan leaves the partition as it is."""
+    gap = election(candidate(1), candidate(2), unknown_replicas=(4,))
+    (row,) = planned([gap], STARTS, (2, 1), release("4.3"))
+    assert (row.best, row.planned, row.lost_planned) == (None, 1, NOTHING)
+    nobody = election(candidate(2), isr=(9,), unknown_replicas=(9,))
+    assert planned([nobody], STARTS, (2, 1), release("4.3")) == (nobody,)
+
+
 def test_scenarios_without_metadata() -> None:
     """Whom the controller elects is not known; the first replica that is there leads."""
     without = election(candidate(1, Amounts(5, 2, 50)), candidate(2), isr=None)
