@@ -117,12 +117,13 @@ def _cuts(offsets: list[int], end: int) -> list[int]:
 def test_no_false_alarm(folder: Path) -> None:
     """What a broker left, stopped or killed, is nothing to call wrong, by its own release or the newest.
 
-    Only the epoch file that lost its entries by hand is told.
+    Only the epoch file that lost its entries by hand is told, and what a topic held that was deleted before the stop.
     """
     own = folder.relative_to(BROKERS).parts[0]
     for of in (release(own), release()):
         report = check([str(folder)], depth=Depth.RECORDS, as_kind=None, wanted=EVERY, release=of)
-        loud = [(finding.id, finding.where.dir) for finding in report.findings if finding.severity != "info"]
+        findings = [finding for finding in report.findings if finding.severity != "info" and finding.id != "KC251"]
+        loud = [(finding.id, finding.where.dir) for finding in findings]
         by_hand = folder.parts[-2:] == ("diverged", "broker-1") and release(own).lookup is not None
         assert ([("KC204", "emptied-0")] if by_hand else []) == loud
         assert not report.report().unfinished

@@ -23,7 +23,7 @@ from kcheck.model.cluster import (
     MetadataTail,
     PartitionRegistration,
 )
-from kcheck.model.report import Report
+from kcheck.model.report import PartitionFilter, Report
 from kcheck.model.zookeeper_metadata import ZookeeperMetadata
 from kcheck.screen.page import Page, cell, known, moment
 from kcheck.verbs.cluster import ClusterReport
@@ -75,7 +75,11 @@ def cluster(report: Report, page: Page) -> None:
         _PartitionHealth(topic.name, number, state, health(image, topic, state), min_isr(image, topic, state))
         for topic, number, state in answer.partitions()
     ]
-    _health(partitions, page, is_stopped=answer.is_stopped)
+    if partitions or answer.wanted == PartitionFilter():
+        _health(partitions, page, is_stopped=answer.is_stopped)
+    else:
+        page.line()
+        page.line("no such partition")
     for topic, offset in answer.deleted() if answer.wanted.topics else ():
         again = ", and created again" if topic in image.topics else ""
         words = f"topic {topic} was deleted at offset {offset}{again}"
@@ -130,8 +134,6 @@ def _health(partitions: Sequence[_PartitionHealth], page: Page, *, is_stopped: b
     ills = {kind: count for kind, count in counts.items() if count and not (stopped and kind in _AFTER_A_STOP)}
     if stopped:
         page.wrapped("every broker is stopped: after that no partition has a leader, and the last one in sync is left")
-    elif not partitions:
-        page.wrapped("no such partition")
     elif not ills:
         page.wrapped(f"healthy: {total}, each with a leader and all replicas in sync")
     for kind, count in ills.items():

@@ -7,7 +7,8 @@ any error. The metadata of the cluster remember the election until a snapshot re
 What the broker does: nothing more. The leader epoch of the election begins, in the logs that follow it, at the offset
 where they were cut.
 
-An election of the broker that led last is no finding: it lacks nothing.
+The finding is a warning for a replica that has not followed yet, because its records can still be saved, and an info
+for one that has. An election of the broker that led last is no finding: it lacks nothing.
 
 What to do: find out which records are missing, and send them again if their source still has them. A replica that has
 not come back yet may hold them: before you start its broker, run `kcheck elect`, which says which records it would lose
@@ -44,6 +45,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         advice="Send the missing records again."
         if starts
         else "Before you start this broker, run kcheck elect: it says which records are lost, and saves them.",
+        severity=Severity.INFO if starts else Severity.WARNING,
         data={"leader": leader, "epoch": epoch, "metadata_offset": offset, "cut_at": starts[0] if starts else None},
     )
 

@@ -16,11 +16,11 @@ from tests.cases.build import CASES, FOUND, shared_copy, toml
 BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
 EVERY = "KCHECK_SWEEP" in os.environ
 SCENES = sorted(path for path in BROKERS.glob("*/*") if path.is_dir())[:: 1 if EVERY else 7]
-SAMPLE = FOUND if EVERY else FOUND[::16]
+SAMPLE = [case for case in FOUND if case.parent.name[:5] != "kc601"][:: 1 if EVERY else 16]
 
-LACKED = ("endpoints", ".rack", ".found", ".message", ".problem", ".why", ".groups_beyond")
+LACKED = ("endpoints", ".rack", ".found", ".message", ".problem", ".why", ".groups_beyond", ".transactional_id")
 """The ends of fields that quote a file: hosts are masked, and so are letters of lines that a file does not have.
-Offsets of groups are in a bundle of --with-offsets alone."""
+Offsets of groups (KC601 too) are in a bundle of --with-offsets alone, transactional ids in none."""
 OLD = ("0.10.2.2",)
 """Its fixtures hold compressed messages of magic 1, which a bundle cannot hold: their segments are KC001 there."""
 
