@@ -21,6 +21,18 @@ def losing_premises(premises: Iterable[JudgedPremise]) -> Iterator[str]:
             yield f"{broker}: {premise.sentence}"
 
 
+def loses(premise: JudgedPremise) -> bool:
+    """Whether its broker starts, and loses since the premise is refuted."""
+    return premise.status is PremiseStatus.REFUTED and premise.id in BY_ID and premise.id not in ENDS_START
+
+
+def open_words(premise: JudgedPremise) -> str | None:
+    """Return what the given files do not show, and what would; None of any other premise."""
+    if premise.status is not PremiseStatus.NOT_SEEN or premise.provide is None:
+        return None
+    return f"not known ({premise.id}): {premise.sentence}; name {premise.provide}"
+
+
 def premise_rows(premises: Iterable[JudgedPremise]) -> tuple[Row, ...]:
     """Return a row for each premise."""
     return tuple(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from kcheck.core.start.verdicts import worst_first
 from kcheck.model.finding import Finding
 from kcheck.model.report import Report
-from kcheck.renderers._text_predict import unserved_lines, verdict_on, worst_partitions
+from kcheck.renderers._text_predict import premise_lines, unserved_lines, verdict_on, worst_partitions
 from kcheck.screen.page import Page, size
 from kcheck.survey.coverage import Progress
 from kcheck.verbs.check import CheckReport
@@ -53,6 +53,7 @@ def _predictions(answer: Overview, page: Page) -> None:
         verdict_on(start, page)
         worst_partitions(worst_first(start.partitions), start.reasons, page)
     unserved_lines(answer.prediction.unserved, page)
+    premise_lines(answer.prediction.premises, page)
     if answer.prediction.log_dirs:
         page.wrapped(f"details of the next start: kcheck predict {shlex.join(answer.paths)}")
         page.line()

@@ -7,8 +7,10 @@ from kcheck.core.start.startup import Mode, Outcome
 from kcheck.core.start.unserved import Unserved
 from kcheck.core.start.verdicts import shutdown_after_abort
 from kcheck.documents.next_start import NEXT_STARTS, verdict_words
+from kcheck.documents.premises import loses, open_words
 from kcheck.documents.unserved import unserved_words
 from kcheck.model.names import DirectoryState
+from kcheck.model.premises import JudgedPremise
 from kcheck.model.report import Report
 from kcheck.screen.page import Page, cell, loss_text, size
 from kcheck.verbs.predict import Prediction
@@ -35,6 +37,19 @@ def predict(report: Report, page: Page) -> None:
     if answer.unserved:
         page.line()
     unserved_lines(answer.unserved, page)
+    if any(loses(premise) or open_words(premise) for premise in answer.premises):
+        page.line()
+    premise_lines(answer.premises, page)
+
+
+def premise_lines(premises: Iterable[JudgedPremise], page: Page) -> None:
+    """Write which premises are refuted without which brokers lose, then what the given files do not show."""
+    premises = tuple(premises)
+    for premise in filter(loses, premises):
+        page.wrapped(f"{premise.id} {premise.sentence}", hanging="    ", style="bold red")
+    for words in dict.fromkeys(map(open_words, premises)):
+        if words is not None:
+            page.wrapped(words, hanging="    ")
 
 
 def unserved_lines(unserved: Iterable[Unserved], page: Page) -> None:

@@ -19,7 +19,7 @@ from kcheck.core.election.plans import (
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
-from kcheck.core.premises.table import why_not_started
+from kcheck.core.premises.table import WRONG_METADATA, why_not_started
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.disk.new_files import NewFiles
 from kcheck.disk.tree import Tree
@@ -27,7 +27,7 @@ from kcheck.documents.answer import COMPARED_COUNT_MAX, BrokerAnswer, Outcomes, 
 from kcheck.documents.election import controller_row, election_body
 from kcheck.documents.election_verdict import verdict
 from kcheck.documents.first_repairs import repair_row
-from kcheck.documents.premises import premise_rows
+from kcheck.documents.premises import loses, premise_rows
 from kcheck.errors import UsageError
 from kcheck.handouts.election_files import files_of
 from kcheck.model.cluster import STATIC, ClusterImage
@@ -140,6 +140,7 @@ class ClusterElection(BrokerAnswer):
         A cluster that is to be repaired first is not safe yet, nor are brokers without partitions that do not start.
         """
         is_empty = not self.partitions and why_not_started(self.premises) is not None
+        is_empty = is_empty or any(loses(row) and row.id in WRONG_METADATA for row in self.premises)
         return not self.repairs and not is_empty and is_safe(self.partitions)
 
     def with_plan(self, out: str) -> Self:

@@ -13,7 +13,7 @@ from kcheck.disk.paths import join, split
 from kcheck.disk.tree import Tree
 from kcheck.documents.answer import COMPARED_COUNT_MAX, COMPARED_SIZE_MAX, BrokerAnswer, Outcomes
 from kcheck.documents.predict import log_dir_row, partition_row
-from kcheck.documents.premises import premise_rows
+from kcheck.documents.premises import loses, premise_rows
 from kcheck.documents.unserved import unserved_row
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import PARTITION_METADATA, PartitionDirectory
@@ -48,8 +48,9 @@ class Prediction(BrokerAnswer):
 
     @property
     def severity(self) -> Severity:
-        """The worst severity of all log dirs."""
-        return max(map(log_dir_severity, self.log_dirs), key=lambda severity: severity.rank, default=Severity.INFO)
+        """The worst severity of all log dirs, an error if a broker starts and loses by a refuted premise."""
+        severities = [Severity.ERROR if any(map(loses, self.premises)) else Severity.INFO]
+        return max((*severities, *map(log_dir_severity, self.log_dirs)), key=lambda severity: severity.rank)
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
         """Return what becomes of each log dir and partition, unless that are many or much is recovered."""

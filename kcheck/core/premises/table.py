@@ -17,6 +17,8 @@ BY_ID = {premise.id: premise for premise in PREMISES}
 NAMED_BY_RULES = frozenset({HEADS_THERE, MIDDLES_THERE, ENDS_THERE})
 """The premises about logs, which `check` reports by other rules than KC315: KC203, KC222, and KC212 with KC213."""
 
+WRONG_METADATA = frozenset({"P309", "P702"})
+"""The premises without which the metadata say nothing of the next election."""
 ENDS_START = frozenset(premise.id for premise in PREMISES if premise.ends_start)
 """The premises without which the broker does not start."""
 TAKES_OFFLINE = frozenset(premise.id for premise in PREMISES if premise.takes_offline)
