@@ -53,23 +53,22 @@ def test_no_topic_is_in_the_bundle_and_answers_translate_back(tmp_path: Path, mo
     assert key.stat().st_mode & 0o777 == 0o600
     for verb in (["inspect"], ["check", "--depth", "records"], ["predict"]):
         plain = run([*verb, str(broker), "--format", "json", "--kafka", "4.3"])[1]
+        known = _NAMED.sub(lambda found: "null" if found[0].startswith('"') else "", plain)
         hidden = run([*verb, str(bundle), "--format", "json", "--kafka", "4.3"])[1]
         monkeypatch.setattr(sys, "stdin", io.StringIO(hidden))
         code, translated, _ = run(["capture", "--translate", str(key)])
         assert code == 0
         assert sorted(_lines(translated.replace(SUFFIX, ""))) == sorted(
-            _lines(
-                re.sub(
-                    r'"transactional_id": "[^"]*"',
-                    '"transactional_id": null',
-                    json.dumps(without_host(json.loads(plain))),
-                )
-            )
+            _lines(json.dumps(without_host(json.loads(known))))
         )
     again = tmp_path / "again"
     again.mkdir()
     assert captured([broker], again, "--pseudonyms", str(key)).read_bytes() == bundle.read_bytes()
     fresh()
+
+
+_NAMED = re.compile(r'(?<="transactional_id": )"[^"]*"|, transactional id \\"[^"]*\\"')
+"""Transactional ids, which are in no bundle."""
 
 
 def _lines(text: str) -> list[str]:
