@@ -13,7 +13,7 @@ from tests.oracle.incidents.client import Client
 from tests.oracle.incidents.damages.site import METADATA, batches, logs, place
 from tests.oracle.incidents.shapes import Shape
 from tests.oracle.incidents.workload import Known
-from tests.oracle.kafka import BROKER_STARTED, Cluster, Process
+from tests.oracle.kafka import BROKER_STARTED, ZOOKEEPER_SESSION, Cluster, Process
 
 QUIET = 4.0
 """Seconds without a line in any log after which nothing more is expected of brokers that have started or died."""
@@ -138,6 +138,7 @@ def happened(
     try:
         if shape.mode == "zk":
             of.beside.start()
+            time.sleep(ZOOKEEPER_SESSION + 1)  # the sessions of killed brokers end; else NodeExists
         elif shape.beside == "controller":
             of.beside.spawn()
         for group in order:
