@@ -12,7 +12,7 @@ with a replica on this broker. Do so on each broker that has a copy, before any 
 
 from collections.abc import Iterator
 
-from kcheck.core.cluster.topic_ids import why_another_topic
+from kcheck.core.cluster.topic_ids import TopicIdHistory
 from kcheck.formats import partition_metadata
 from kcheck.formats.partition_metadata import PartitionMetadata
 from kcheck.model.cluster import FROM_SNAPSHOT, ReplicaInCluster
@@ -81,6 +81,20 @@ def _adopted(partition: PartitionSite, finding: Finding, replica: ReplicaInClust
     if not partition.log_dir.adopts:
         what = f"{what}, and no deletion of the topic"
     return RepairStep(finding, (edit,), reason, (Evidence(replica.source, None, crc_verified=None, what=what),))
+
+
+def why_another_topic(history: TopicIdHistory | None, topic_id: str) -> str | None:
+    """Return why the topic with a new id may be another one than that of `topic_id`; None if it is the same.
+
+    It is if nobody deleted it: ZooKeeper was lost and the topic created again, or somebody edited its znode.
+    """
+    if history is None:
+        return "the metadata at hand do not show whether the topic was deleted"
+    if history.deleted_at is not None:
+        return f"the topic was deleted in ZooKeeper's transaction {history.deleted_at:#x}"
+    if history.begins_empty or topic_id in history.ids:
+        return None
+    return "ZooKeeper's files begin after its cluster: whether the topic was deleted before is not known"
 
 
 REPAIR = Repair(

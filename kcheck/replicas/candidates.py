@@ -31,7 +31,7 @@ from kcheck.replicas.distinct_records import LostRange, distinct
 from kcheck.replicas.group_offsets import GroupOffset
 from kcheck.replicas.leader_plans import Election, fork_of
 from kcheck.replicas.loading import ReplicaFiles, brought_back
-from kcheck.replicas.lost_amounts import amounts_lost, lacks
+from kcheck.replicas.lost_amounts import amounts_lost, lacked_by, lacks
 from kcheck.replicas.lost_transactions import lost_transactions, open_transactions
 from kcheck.replicas.replica import ReplicaState, after_start
 
@@ -362,6 +362,7 @@ def _candidate(
             and follower.lost is None
             and follower.expired is None
             and follower.diverges_silently_at is None
+            and not lacked_by(state, by_broker[follower.broker_id])
             and (cluster.counted is None or _parts(states, follower.broker_id, state) is not None)
         ),
         plan=plan,

@@ -18,11 +18,12 @@ VERSIONS = (
 """The last release of each line."""
 PATH = Path(__file__).parents[2] / "kcheck" / "core" / "releases" / "setting_rules.py"
 KINDS = ("broker", "topic")
+_WIDTH = 120
 _HEAD = '''"""What each release accepts of a setting, by Kafka's own classes.
 
-Written by `python -m tests.oracle.settings`. A line has: broker or topic; the name; the type; what is accepted: `-` for
-every value of the type, `2..9` for numbers, `a|b` for words, `%` before words in any case, `!` for all but the empty
-text; the first release of this rule; the first one without it, or `-`.
+Written by `python -m tests.oracle.settings`. A line has: broker or topic; the name; then for each rule the type; what
+is accepted: `-` for every value of the type, `2..9` for numbers, `a|b` for words, `%` before words in any case, `!` for
+all but the empty text; the first release of this rule; the first one without it, or `-`.
 """
 
 TABLE = """'''
@@ -37,11 +38,16 @@ def main() -> None:
 def source() -> str:
     """Return the text of the module."""
     found = {version: set(rules_of(version)) for version in VERSIONS}
-    lines = []
+    lines = [_HEAD]
     for rule in sorted({rule for rules in found.values() for rule in rules}):
+        kind, name, accepted = rule.split(" ", 2)
         for since, until in _ranges([rule in found[version] for version in VERSIONS]):
-            lines.append(f"{rule} {since} {until}")
-    return "\n".join([_HEAD, *lines, '"""', ""])
+            longer = f"{lines[-1]} {accepted} {since} {until}"
+            if lines[-1].startswith(f"{kind} {name} ") and len(longer) <= _WIDTH:
+                lines[-1] = longer
+            else:
+                lines.append(f"{rule} {since} {until}")
+    return "\n".join([*lines, '"""', ""])
 
 
 def rules_of(version: str) -> Iterator[str]:

@@ -87,7 +87,7 @@ def answers(paths: list[str], kafka: str) -> Answers:
     """Ask every verb about the same log dirs."""
     prediction = kcheck.predict(*paths, kafka=kafka)
     plan = kcheck.repair(*paths, kafka=kafka)
-    assert prediction.premises == plan.premises
+    assert [row for row in prediction.premises if row.id != "P801"] == [*plan.premises]  # only these two read keys
     return Answers(
         of_starts(prediction.log_dirs),
         of_starts(kcheck.overview(*paths, kafka=kafka).prediction.log_dirs),

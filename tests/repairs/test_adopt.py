@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 import kcheck
-from kcheck.core.cluster.topic_ids import TopicIdHistory, why_another_topic
+from kcheck.core.cluster.topic_ids import TopicIdHistory
 from kcheck.disk.apply import apply, undo
 from kcheck.model.plan import SetAside, Write
 from kcheck.plans.repair import RepairPlan
+from kcheck.repairs.adopt_directories import why_another_topic
 from tests.cases.build import CASES, lay_out
 from tests.repairs.test_cases import contents
 from tests.zookeeper_bytes import create, log, multi, record, set_data

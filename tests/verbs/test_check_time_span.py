@@ -34,12 +34,17 @@ def checked(*paths: str, window: TimeSpan, kafka: str = "4.3") -> dict[str, Any]
 
 @pytest.mark.sample(6)
 @pytest.mark.parametrize("scene", SCENES, ids=lambda path: str(path.relative_to(BROKERS)))
+def told(row: dict[str, Any]) -> str:
+    """Return a finding without its advice, which can depend on what is found in other replicas."""
+    return json.dumps({name: value for name, value in row.items() if name != "advice"})
+
+
 def test_no_window_raises_an_alarm(scene: Path) -> None:
     """Of the scenes of real brokers: a finding with some segments left out is one without a window too."""
     kafka = ".".join(scene.parent.name.split(".")[:2]) if scene.parent.name[0] != "0" else scene.parent.name
     paths = [f"{folder.name.removeprefix('broker-')}={folder}" for folder in sorted(scene.glob("broker-*"))]
     stamps = sorted({view.max_timestamp for view, _ in logs(scene).values() if view.max_timestamp >= 0})
-    every = {json.dumps(row) for row in checked(*paths, window=TimeSpan(), kafka=kafka)["findings"]}
+    every = {told(row) for row in checked(*paths, window=TimeSpan(), kafka=kafka)["findings"]}
     assert stamps
     some = [stamps[len(stamps) * part // 4] for part in range(4)]
     windows = [TimeSpan(since=at) for at in some] + [TimeSpan(until=at) for at in some]
@@ -48,7 +53,7 @@ def test_no_window_raises_an_alarm(scene: Path) -> None:
     for window in windows:
         found = checked(*paths, window=window, kafka=kafka)
         skipped.add(found["checked"]["segments_skipped"])
-        assert {json.dumps(row) for row in found["findings"]} <= every, window
+        assert {told(row) for row in found["findings"]} <= every, window
     assert len(skipped) > 1
 
 

@@ -120,7 +120,7 @@ def test_a_second_log_dir_that_is_mounted_read_only(log_dir: Path, monkeypatch: 
     assert [(start.path, "is mounted read-only here" in start.reasons[0]) for start in offline] == [(str(second), True)]
     (found,) = [row for row in kcheck.check(settings).findings if row.id == "KC315"]
     assert (Severity.ERROR, "Kafka 4.3 takes the log dir offline.") == (found.severity, found.effect)
-    assert f"\n{second} is mounted read-only" in kcheck_command("elect", settings, columns=200).out
+    assert f"\nBroker 1: {second} is mounted read-only" in kcheck_command("elect", settings, columns=200).out
 
 
 def test_a_full_disk(log_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:

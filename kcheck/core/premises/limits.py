@@ -74,12 +74,14 @@ def refused_values(settings: Mapping[str, str], rules: Mapping[str, SettingRule]
 
 def setting_rules(kind: str, release: Release) -> Mapping[str, SettingRule]:
     """Return what a release accepts of the settings of a broker or topic, by the name of the setting."""
-    rows = (line.split(" ") for line in TABLE.split("\n") if line.startswith(kind))
-    return {
-        name: SettingRule(name, of_type, accepted)
-        for _, name, of_type, accepted, since, until in rows
-        if is_between(release, since, None if until == "-" else until)
-    }
+    rules = {}
+    for line in TABLE.split("\n"):
+        if line.startswith(kind):
+            _, name, *fields = line.split(" ")
+            for of_type, accepted, since, until in zip(*[iter(fields)] * 4, strict=True):
+                if is_between(release, since, None if until == "-" else until):
+                    rules[name] = SettingRule(name, of_type, accepted)
+    return rules
 
 
 def refusal(rule: SettingRule, value: str) -> str | None:

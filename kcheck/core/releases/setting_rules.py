@@ -1,16 +1,15 @@
 """What each release accepts of a setting, by Kafka's own classes.
 
-Written by `python -m tests.oracle.settings`. A line has: broker or topic; the name; the type; what is accepted: `-` for
-every value of the type, `2..9` for numbers, `a|b` for words, `%` before words in any case, `!` for all but the empty
-text; the first release of this rule; the first one without it, or `-`.
+Written by `python -m tests.oracle.settings`. A line has: broker or topic; the name; then for each rule the type; what
+is accepted: `-` for every value of the type, `2..9` for numbers, `a|b` for words, `%` before words in any case, `!` for
+all but the empty text; the first release of this rule; the first one without it, or `-`.
 """
 
 TABLE = """
 broker add.partitions.to.txn.retry.backoff.max.ms int 0.. 4.0 -
 broker add.partitions.to.txn.retry.backoff.ms int 1.. 4.0 -
 broker advertised.host.name string - 0.10.2 3.0
-broker advertised.listeners list - 4.2 -
-broker advertised.listeners string - 0.10.2 4.2
+broker advertised.listeners list - 4.2 - string - 0.10.2 4.2
 broker advertised.port int - 0.10.2 3.0
 broker alter.config.policy.class.name class - 0.11.0 -
 broker alter.config.policy.kraft.compatibility.enable boolean - 3.9 4.0
@@ -29,8 +28,7 @@ broker broker.session.timeout.ms int - 2.8 -
 broker client.quota.callback.class class - 2.0 -
 broker compression.gzip.level int 1..9|-1 3.8 -
 broker compression.lz4.level int 1..17 3.8 -
-broker compression.type string - 0.10.2 3.3
-broker compression.type string uncompressed|zstd|lz4|snappy|gzip|producer 3.3 -
+broker compression.type string - 0.10.2 3.3 string uncompressed|zstd|lz4|snappy|gzip|producer 3.3 -
 broker compression.zstd.level int -131072..22 3.8 -
 broker config.providers list - 4.2 -
 broker connection.failed.authentication.delay.ms int 0.. 2.1 -
@@ -40,26 +38,19 @@ broker control.plane.listener.name string - 2.2 4.0
 broker controlled.shutdown.enable boolean - 0.10.2 -
 broker controlled.shutdown.max.retries int - 0.10.2 4.0
 broker controlled.shutdown.retry.backoff.ms long - 0.10.2 4.0
-broker controller.listener.names list - 4.2 -
-broker controller.listener.names string - 2.8 4.2
+broker controller.listener.names list - 4.2 - string - 2.8 4.2
 broker controller.performance.always.log.threshold.ms long 0.. 4.0 -
 broker controller.performance.sample.period.ms long 100.. 4.0 -
-broker controller.quorum.append.linger.ms int - 2.8 4.1
-broker controller.quorum.append.linger.ms int 0.. 4.1 -
+broker controller.quorum.append.linger.ms int - 2.8 4.1 int 0.. 4.1 -
 broker controller.quorum.auto.join.enable boolean - 4.2 -
 broker controller.quorum.bootstrap.servers list - 3.8 -
-broker controller.quorum.election.backoff.max.ms int - 2.8 4.1
-broker controller.quorum.election.backoff.max.ms int 0.. 4.1 -
-broker controller.quorum.election.timeout.ms int - 2.8 4.1
-broker controller.quorum.election.timeout.ms int 0.. 4.1 -
+broker controller.quorum.election.backoff.max.ms int - 2.8 4.1 int 0.. 4.1 -
+broker controller.quorum.election.timeout.ms int - 2.8 4.1 int 0.. 4.1 -
 broker controller.quorum.fetch.max.bytes int 1.. 4.3 -
 broker controller.quorum.fetch.snapshot.max.bytes int 1.. 4.3 -
-broker controller.quorum.fetch.timeout.ms int - 2.8 4.1
-broker controller.quorum.fetch.timeout.ms int 0.. 4.1 -
-broker controller.quorum.request.timeout.ms int - 2.8 4.1
-broker controller.quorum.request.timeout.ms int 0.. 4.1 -
-broker controller.quorum.retry.backoff.ms int - 2.8 4.1
-broker controller.quorum.retry.backoff.ms int 0.. 4.1 -
+broker controller.quorum.fetch.timeout.ms int - 2.8 4.1 int 0.. 4.1 -
+broker controller.quorum.request.timeout.ms int - 2.8 4.1 int 0.. 4.1 -
+broker controller.quorum.retry.backoff.ms int - 2.8 4.1 int 0.. 4.1 -
 broker controller.quorum.voters list - 2.8 -
 broker controller.quota.window.num int 1.. 2.7 -
 broker controller.quota.window.size.seconds int 1.. 2.7 -
@@ -74,8 +65,7 @@ broker delegation.token.max.lifetime.ms long 1.. 1.1 -
 broker delegation.token.secret.key password - 2.8 -
 broker delete.records.purgatory.purge.interval.requests int - 0.11.0 -
 broker delete.topic.enable boolean - 0.10.2 -
-broker early.start.listeners list - 4.2 -
-broker early.start.listeners string - 3.3 4.2
+broker early.start.listeners list - 4.2 - string - 3.3 4.2
 broker eligible.leader.replicas.enable boolean - 3.7 4.0
 broker fetch.max.bytes int 1024.. 2.5 -
 broker fetch.purgatory.purge.interval.requests int - 0.10.2 -
@@ -93,13 +83,11 @@ broker group.consumer.min.heartbeat.interval.ms int 1.. 3.5 -
 broker group.consumer.min.session.timeout.ms int 1.. 3.5 -
 broker group.consumer.regex.refresh.interval.ms int 10000.. 4.1 -
 broker group.consumer.session.timeout.ms int 1.. 3.5 -
-broker group.coordinator.append.linger.ms int -1.. 4.2 -
-broker group.coordinator.append.linger.ms int 0.. 3.8 4.2
+broker group.coordinator.append.linger.ms int -1.. 4.2 - int 0.. 3.8 4.2
 broker group.coordinator.background.threads int 1.. 4.3 -
 broker group.coordinator.cached.buffer.max.bytes int 524288.. 4.3 -
 broker group.coordinator.new.enable boolean - 3.5 4.1
-broker group.coordinator.rebalance.protocols list consumer|classic 3.7 3.8
-broker group.coordinator.rebalance.protocols list consumer|classic|share 4.0 4.1
+broker group.coordinator.rebalance.protocols list consumer|classic 3.7 3.8 list consumer|classic|share 4.0 4.1
 broker group.coordinator.rebalance.protocols list consumer|classic|share|streams 4.1 -
 broker group.coordinator.rebalance.protocols list consumer|classic|share|unknown 3.9 4.0
 broker group.coordinator.rebalance.protocols list consumer|classic|unknown 3.8 3.9
@@ -122,8 +110,7 @@ broker group.share.max.partition.max.record.locks int 2000..10000 4.3 -
 broker group.share.max.record.lock.duration.ms int 30000..3600000 3.9 -
 broker group.share.max.session.timeout.ms int 1.. 3.9 -
 broker group.share.max.share.sessions int 1.. 4.1 -
-broker group.share.max.size int 1..1000 4.0 -
-broker group.share.max.size short 10..1000 3.9 4.0
+broker group.share.max.size int 1..1000 4.0 - short 10..1000 3.9 4.0
 broker group.share.min.assignment.interval.ms int 0.. 4.3 -
 broker group.share.min.delivery.count.limit int 2..5 4.3 -
 broker group.share.min.heartbeat.interval.ms int 1.. 3.9 -
@@ -132,8 +119,7 @@ broker group.share.min.record.lock.duration.ms int 1000..30000 3.9 -
 broker group.share.min.session.timeout.ms int 1.. 3.9 -
 broker group.share.partition.max.record.locks int 100..10000 3.9 -
 broker group.share.persister.class.name string - 4.0 -
-broker group.share.record.lock.duration.ms int 1000..3600000 4.0 -
-broker group.share.record.lock.duration.ms int 1000..60000 3.9 4.0
+broker group.share.record.lock.duration.ms int 1000..3600000 4.0 - int 1000..60000 3.9 4.0
 broker group.share.session.timeout.ms int 1.. 3.9 -
 broker group.streams.assignment.interval.ms int 0.. 4.3 -
 broker group.streams.heartbeat.interval.ms int 1.. 4.1 -
@@ -158,33 +144,25 @@ broker internal.metadata.max.batch.size.in.bytes int - 4.1 -
 broker internal.metadata.max.fetch.size.in.bytes int - 4.1 4.3
 broker kafka.metrics.polling.interval.secs int 1.. 2.1 -
 broker kafka.metrics.reporters list - 2.1 -
-broker leader.imbalance.check.interval.seconds long - 0.10.2 3.2
-broker leader.imbalance.check.interval.seconds long 1.. 3.2 -
+broker leader.imbalance.check.interval.seconds long - 0.10.2 3.2 long 1.. 3.2 -
 broker leader.imbalance.per.broker.percentage int - 0.10.2 4.0
 broker listener.security.protocol.map string - 0.10.2 -
-broker listeners list - 4.2 -
-broker listeners string - 0.10.2 4.2
+broker listeners list - 4.2 - string - 0.10.2 4.2
 broker log.cleaner.backoff.ms long 0.. 0.10.2 -
 broker log.cleaner.dedupe.buffer.size long - 0.10.2 -
-broker log.cleaner.delete.retention.ms long - 0.10.2 3.3
-broker log.cleaner.delete.retention.ms long 0.. 3.3 -
+broker log.cleaner.delete.retention.ms long - 0.10.2 3.3 long 0.. 3.3 -
 broker log.cleaner.enable boolean - 0.10.2 -
 broker log.cleaner.io.buffer.load.factor double - 0.10.2 -
 broker log.cleaner.io.buffer.size int 0.. 0.10.2 -
 broker log.cleaner.io.max.bytes.per.second double - 0.10.2 -
-broker log.cleaner.max.compaction.lag.ms long - 2.3 3.3
-broker log.cleaner.max.compaction.lag.ms long 1.. 3.3 -
-broker log.cleaner.min.cleanable.ratio double - 0.10.2 3.3
-broker log.cleaner.min.cleanable.ratio double 0..1 3.3 -
-broker log.cleaner.min.compaction.lag.ms long - 0.10.2 3.3
-broker log.cleaner.min.compaction.lag.ms long 0.. 3.3 -
+broker log.cleaner.max.compaction.lag.ms long - 2.3 3.3 long 1.. 3.3 -
+broker log.cleaner.min.cleanable.ratio double - 0.10.2 3.3 double 0..1 3.3 -
+broker log.cleaner.min.compaction.lag.ms long - 0.10.2 3.3 long 0.. 3.3 -
 broker log.cleaner.threads int 0.. 0.10.2 -
 broker log.cleanup.policy list compact|delete 0.10.2 -
-broker log.dir list - 4.2 -
-broker log.dir string - 0.10.2 4.2
+broker log.dir list - 4.2 - string - 0.10.2 4.2
 broker log.dir.failure.timeout.ms long 1.. 3.8 -
-broker log.dirs list - 4.2 -
-broker log.dirs string - 0.10.2 4.2
+broker log.dirs list - 4.2 - string - 0.10.2 4.2
 broker log.flush.interval.messages long 1.. 0.10.2 -
 broker log.flush.interval.ms long - 0.10.2 -
 broker log.flush.offset.checkpoint.interval.ms int 0.. 0.10.2 -
@@ -199,9 +177,7 @@ broker log.message.downconversion.enable boolean - 2.0 4.0
 broker log.message.format.version string - 0.10.2 4.0
 broker log.message.timestamp.after.max.ms long 0.. 3.6 -
 broker log.message.timestamp.before.max.ms long 0.. 3.6 -
-broker log.message.timestamp.difference.max.ms long - 0.11.0 3.3
-broker log.message.timestamp.difference.max.ms long 0.. 0.10.2 0.11.0
-broker log.message.timestamp.difference.max.ms long 0.. 3.3 4.0
+broker log.message.timestamp.difference.max.ms long - 0.11.0 3.3 long 0.. 0.10.2 0.11.0 long 0.. 3.3 4.0
 broker log.message.timestamp.type string CreateTime|LogAppendTime 0.10.2 -
 broker log.preallocate boolean - 0.10.2 -
 broker log.retention.bytes long - 0.10.2 -
@@ -213,13 +189,11 @@ broker log.roll.hours int 1.. 0.10.2 -
 broker log.roll.jitter.hours int 0.. 0.10.2 -
 broker log.roll.jitter.ms long - 0.10.2 -
 broker log.roll.ms long - 0.10.2 -
-broker log.segment.bytes int 1048576.. 4.0 -
-broker log.segment.bytes int 14.. 0.10.2 4.0
+broker log.segment.bytes int 1048576.. 4.0 - int 14.. 0.10.2 4.0
 broker log.segment.delete.delay.ms long 0.. 0.10.2 -
 broker max.connection.creation.rate int 0.. 2.7 -
 broker max.connections int 0.. 2.3 -
-broker max.connections.per.ip int 0.. 2.0 -
-broker max.connections.per.ip int 1.. 0.10.2 2.0
+broker max.connections.per.ip int 0.. 2.0 - int 1.. 0.10.2 2.0
 broker max.connections.per.ip.overrides string - 0.10.2 -
 broker max.incremental.fetch.session.cache.slots int 0.. 1.1 -
 broker max.request.partition.size.limit int 1.. 3.8 -
@@ -227,8 +201,7 @@ broker message.max.bytes int 0.. 0.10.2 -
 broker metadata.log.dir string - 2.8 -
 broker metadata.log.max.record.bytes.between.snapshots long 1.. 3.0 -
 broker metadata.log.max.snapshot.interval.ms long 0.. 3.4 -
-broker metadata.log.segment.bytes int 12.. 3.0 4.1
-broker metadata.log.segment.bytes int 8388608.. 4.1 -
+broker metadata.log.segment.bytes int 12.. 3.0 4.1 int 8388608.. 4.1 -
 broker metadata.log.segment.min.bytes int 12.. 3.0 4.1
 broker metadata.log.segment.ms long - 3.0 -
 broker metadata.max.idle.interval.ms int 0.. 3.3 -
@@ -239,15 +212,13 @@ broker metrics.num.samples int 1.. 0.10.2 -
 broker metrics.recording.level string - 0.10.2 -
 broker metrics.sample.window.ms long 1.. 0.10.2 -
 broker min.insync.replicas int 1.. 0.10.2 -
-broker node.id int - 2.8 4.0
-broker node.id int 0.. 4.0 -
+broker node.id int - 2.8 4.0 int 0.. 4.0 -
 broker num.io.threads int 1.. 0.10.2 -
 broker num.network.threads int 1.. 0.10.2 -
 broker num.partitions int 1.. 0.10.2 -
 broker num.recovery.threads.per.data.dir int 1.. 0.10.2 -
 broker num.replica.alter.log.dirs.threads int - 1.1 -
-broker num.replica.fetchers int - 0.10.2 4.2
-broker num.replica.fetchers int 1.. 4.2 -
+broker num.replica.fetchers int - 0.10.2 4.2 int 1.. 4.2 -
 broker offset.metadata.max.bytes int - 0.10.2 -
 broker offsets.commit.required.acks short - 0.10.2 4.0
 broker offsets.commit.timeout.ms int 1.. 0.10.2 -
@@ -280,15 +251,11 @@ broker remote.fetch.max.wait.ms int 1.. 3.8 -
 broker remote.list.offsets.request.timeout.ms long 1.. 4.0 -
 broker remote.log.index.file.cache.total.size.bytes long 1.. 3.0 -
 broker remote.log.index.file.cache.ttl.ms long -1.. 4.3 -
-broker remote.log.manager.copier.thread.pool.size int - 3.9 4.0
-broker remote.log.manager.copier.thread.pool.size int 1.. 3.8 3.9
-broker remote.log.manager.copier.thread.pool.size int 1.. 4.0 -
+broker remote.log.manager.copier.thread.pool.size int - 3.9 4.0 int 1.. 3.8 3.9 int 1.. 4.0 -
 broker remote.log.manager.copy.max.bytes.per.second long 1.. 3.8 -
 broker remote.log.manager.copy.quota.window.num int 1.. 3.8 -
 broker remote.log.manager.copy.quota.window.size.seconds int 1.. 3.8 -
-broker remote.log.manager.expiration.thread.pool.size int - 3.9 4.0
-broker remote.log.manager.expiration.thread.pool.size int 1.. 3.8 3.9
-broker remote.log.manager.expiration.thread.pool.size int 1.. 4.0 -
+broker remote.log.manager.expiration.thread.pool.size int - 3.9 4.0 int 1.. 3.8 3.9 int 1.. 4.0 -
 broker remote.log.manager.fetch.max.bytes.per.second long 1.. 3.8 -
 broker remote.log.manager.fetch.quota.window.num int 1.. 3.8 -
 broker remote.log.manager.fetch.quota.window.size.seconds int 1.. 3.8 -
@@ -300,15 +267,13 @@ broker remote.log.manager.task.retry.jitter double 0..0.5 3.0 -
 broker remote.log.manager.thread.pool.size int 1.. 3.0 -
 broker remote.log.metadata.custom.metadata.max.bytes int 0.. 3.6 -
 broker remote.log.metadata.manager.class.name string ! 3.0 -
-broker remote.log.metadata.manager.class.path string ! 3.0 3.6
-broker remote.log.metadata.manager.class.path string - 3.6 -
+broker remote.log.metadata.manager.class.path string ! 3.0 3.6 string - 3.6 -
 broker remote.log.metadata.manager.impl.prefix string ! 3.0 -
 broker remote.log.metadata.manager.listener.name string ! 3.0 -
 broker remote.log.reader.max.pending.tasks int 1.. 3.0 -
 broker remote.log.reader.threads int 1.. 3.0 -
 broker remote.log.storage.manager.class.name string ! 3.0 -
-broker remote.log.storage.manager.class.path string ! 3.0 3.6
-broker remote.log.storage.manager.class.path string - 3.6 -
+broker remote.log.storage.manager.class.path string ! 3.0 3.6 string - 3.6 -
 broker remote.log.storage.manager.impl.prefix string ! 3.0 -
 broker remote.log.storage.system.enable boolean - 3.0 -
 broker replica.fetch.backoff.ms int 0.. 0.10.2 -
@@ -374,17 +339,14 @@ broker sasl.oauthbearer.sub.claim.name string - 3.1 -
 broker sasl.oauthbearer.token.endpoint.url string - 3.1 -
 broker sasl.server.callback.handler.class class - 2.0 -
 broker sasl.server.max.receive.size int - 2.8 -
-broker security.inter.broker.protocol string - 0.10.2 3.3
-broker security.inter.broker.protocol string PLAINTEXT|SSL|SASL_PLAINTEXT|SASL_SSL 3.3 -
+broker security.inter.broker.protocol string - 0.10.2 3.3 string PLAINTEXT|SSL|SASL_PLAINTEXT|SASL_SSL 3.3 -
 broker security.providers string - 2.4 -
 broker server.max.startup.time.ms long 0.. 3.5 -
-broker share.coordinator.append.linger.ms int -1.. 4.2 -
-broker share.coordinator.append.linger.ms int 0.. 4.0 4.2
+broker share.coordinator.append.linger.ms int -1.. 4.2 - int 0.. 4.0 4.2
 broker share.coordinator.cached.buffer.max.bytes int 524288.. 4.3 -
 broker share.coordinator.cold.partition.snapshot.interval.ms int 1.. 4.1 -
 broker share.coordinator.load.buffer.size int 1.. 4.0 -
-broker share.coordinator.snapshot.update.records.per.snapshot int 0.. 4.0 4.3
-broker share.coordinator.snapshot.update.records.per.snapshot int 0..500 4.3 -
+broker share.coordinator.snapshot.update.records.per.snapshot int 0.. 4.0 4.3 int 0..500 4.3 -
 broker share.coordinator.state.topic.compression.codec int - 4.0 -
 broker share.coordinator.state.topic.min.isr short 1.. 4.0 -
 broker share.coordinator.state.topic.num.partitions int 1.. 4.0 -
@@ -415,8 +377,7 @@ broker ssl.keystore.key password - 2.7 -
 broker ssl.keystore.location string - 0.10.2 -
 broker ssl.keystore.password password - 0.10.2 -
 broker ssl.keystore.type string - 0.10.2 -
-broker ssl.principal.mapping.rules list - 2.2 2.4
-broker ssl.principal.mapping.rules string - 2.4 -
+broker ssl.principal.mapping.rules list - 2.2 2.4 string - 2.4 -
 broker ssl.protocol string - 0.10.2 -
 broker ssl.provider string - 0.10.2 -
 broker ssl.secure.random.implementation string - 0.10.2 -
@@ -472,8 +433,7 @@ topic compression.type string uncompressed|zstd|lz4|snappy|gzip|producer 2.1 -
 topic compression.zstd.level int -131072..22 3.8 -
 topic delete.retention.ms long 0.. 0.10.2 -
 topic file.delete.delay.ms long 0.. 0.10.2 -
-topic flush.messages long 0.. 0.10.2 3.3
-topic flush.messages long 1.. 3.3 -
+topic flush.messages long 0.. 0.10.2 3.3 long 1.. 3.3 -
 topic flush.ms long 0.. 0.10.2 -
 topic follower.replication.throttled.replicas list - 0.10.2 -
 topic index.interval.bytes int 0.. 0.10.2 -
@@ -488,8 +448,7 @@ topic message.format.version string - 0.10.2 4.0
 topic message.timestamp.after.max.ms long 0.. 3.6 -
 topic message.timestamp.before.max.ms long 0.. 3.6 -
 topic message.timestamp.difference.max.ms long 0.. 0.10.2 4.0
-topic message.timestamp.type string - 0.10.2 2.0
-topic message.timestamp.type string CreateTime|LogAppendTime 2.0 -
+topic message.timestamp.type string - 0.10.2 2.0 string CreateTime|LogAppendTime 2.0 -
 topic min.cleanable.dirty.ratio double 0..1 0.10.2 -
 topic min.compaction.lag.ms long 0.. 0.10.2 -
 topic min.insync.replicas int 1.. 0.10.2 -
@@ -498,14 +457,10 @@ topic remote.log.copy.disable boolean - 3.9 -
 topic remote.log.delete.on.disable boolean - 3.9 -
 topic remote.storage.enable boolean - 3.0 -
 topic retention.bytes long - 0.10.2 -
-topic retention.ms long - 0.10.2 2.2
-topic retention.ms long -1.. 2.2 -
-topic segment.bytes int 1048576.. 4.1 -
-topic segment.bytes int 14.. 0.10.2 4.1
-topic segment.index.bytes int 0.. 0.10.2 3.3
-topic segment.index.bytes int 4.. 3.3 -
+topic retention.ms long - 0.10.2 2.2 long -1.. 2.2 -
+topic segment.bytes int 1048576.. 4.1 - int 14.. 0.10.2 4.1
+topic segment.index.bytes int 0.. 0.10.2 3.3 int 4.. 3.3 -
 topic segment.jitter.ms long 0.. 0.10.2 -
-topic segment.ms long 0.. 0.10.2 2.0
-topic segment.ms long 1.. 2.0 -
+topic segment.ms long 0.. 0.10.2 2.0 long 1.. 2.0 -
 topic unclean.leader.election.enable boolean - 0.10.2 -
 """

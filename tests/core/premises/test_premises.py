@@ -7,7 +7,7 @@ import pytest
 from kcheck.core.cluster.copies import MetadataCopy, RaftEpoch
 from kcheck.core.premises.clusters import NodeCluster, contested_cluster
 from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, LostHead, MissingRecords
-from kcheck.core.premises.table import ENDS_START, PREMISES, judged, judged_together, why_not_started
+from kcheck.core.premises.table import ENDS_START, PREMISES, judged, why_not_started
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode
 from kcheck.model.cluster import (
@@ -479,26 +479,3 @@ def test_most_log_dirs_name_the_cluster() -> None:
 def test_the_newest_copy_decides_between_two() -> None:
     copies = {"A": (copy(1, end=9),), "B": (copy(2, end=8),)}
     assert {"A"} == {row.says for row in contested_cluster(NODES[:2], copies, one_cluster=True)}
-
-
-def test_what_no_log_lacks() -> None:
-    """A compacted log has gaps."""
-    compacted = image(1, 2)._replace(configs={("topic", "orders"): {"cleanup.policy": "compact"}})
-    assert "P305" not in refuted(facts(missing_records=(GAP,), image=compacted))
-    assert "P306" not in refuted(facts(missing_records=(GAP,), image=None))
-
-
-def test_a_quorum_without_majority() -> None:
-    """Two of three controllers do not start: nor does the third, unless their own start is not known to end."""
-    three = {**KRAFT, "process.roles": "broker,controller", "controller.quorum.voters": "1@a:1,2@b:1,3@c:1"}
-    nodes = {number: facts(broker_id=number, config=three, copies=(), image=None) for number in (1, 2, 3)}
-
-    def ends(*aborted: int) -> dict[object, str]:
-        rows = judged_together(nodes, aborted)
-        return {node: row.sentence for node, of_node in rows.items() for row in of_node if row.id == "P205"}
-
-    assert ends() == ends(1) == ends(1, 2, 3) == {}
-    assert ends(1, 2) == {3: "of the controllers 1, 2, 3, 1, 2 do not start: no majority is left to elect a leader"}
-    lonely = {1: facts(config={**three, "controller.quorum.voters": "1@a:1,2@b:1"}, copies=(), image=None), 2: nodes[2]}
-    (row,) = (row for row in judged_together(lonely, {2})[1] if row.id == "P205")
-    assert row.sentence.startswith("of the controllers 1, 2, 2 does not start")
