@@ -44,7 +44,7 @@ from kcheck.verbs.overview import StartOfAll
 from kcheck.views.broker_settings import settings_of, static_configs
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_at_hand import image_at_hand
-from kcheck.views.targets import TargetKind, directory_wanted, paths_of, replica_targets
+from kcheck.views.targets import Target, TargetKind, directory_wanted, paths_of, replica_targets
 from kcheck.words import partition_name
 
 _AS_THEY_LIE: Mapping[str, Tree] = {}
@@ -250,11 +250,7 @@ def elect(
     `log_dirs` are those that are open already.
     UsageError: a path is a file, a log dir has no broker id, or a broker is both here and dead.
     """
-    targets = replica_targets(arguments)
-    for target in targets:
-        if target.kind is TargetKind.FILE:
-            raise directory_wanted(target, "an election")
-    targets = tuple(target._replace(tree=trees.get(target.log_dir, target.tree)) for target in targets)
+    targets = _targets(arguments, trees)
     require_match(targets, wanted)
     log_dirs = log_dirs or LogDirs(release)
     image = image_at_hand(targets, question.metadata, log_dirs)
@@ -318,6 +314,15 @@ def elect(
         premises=directories.premises,
         predicted=directories.starts,
     )
+
+
+def _targets(arguments: list[str], trees: Mapping[str, Tree]) -> tuple[Target, ...]:
+    """Return the targets, read from their trees; UsageError for a file."""
+    targets = replica_targets(arguments)
+    for target in targets:
+        if target.kind is TargetKind.FILE:
+            raise directory_wanted(target, "an election")
+    return tuple(target._replace(tree=trees.get(target.log_dir, target.tree)) for target in targets)
 
 
 def write_plan(recovery: Recovery, *, apart_from: Iterable[str]) -> tuple[str, ...]:

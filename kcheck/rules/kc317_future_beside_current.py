@@ -16,7 +16,7 @@ every record.
 
 from collections.abc import Iterable
 
-from kcheck.model.finding import Finding, Severity
+from kcheck.model.finding import Effect, Finding, Severity
 from kcheck.model.names import DirectoryState, broker_accepts
 from kcheck.model.release import Release
 from kcheck.model.views import LogDirView
@@ -44,7 +44,8 @@ def _in_log_dir(view: LogDirView, release: Release) -> Iterable[Finding]:
         yield RULE.finding(
             future.where,
             f"the current directory of {partition_name(future.topic, future.partition)} is in the same log dir",
-            effect=f"{kafka(release)} {effect}: it cannot rename one directory onto the other.",
+            # What fails is the log dir, not the start of this log.
+            effect=Effect(f"{kafka(release)} {effect}: it cannot rename one directory onto the other.", ()),
             advice="Move the -future directory out of the log dir.",
             data={"log_end_offset": future.log_end_offset, "log_end_offset_of_current": twin.log_end_offset},
         )

@@ -79,9 +79,9 @@ def told(starts: list[LogDirPrediction]) -> list[object]:
 
 
 def predicted(paths: list[str], kafka: str) -> tuple[list[object], tuple[JudgedPremise, ...]]:
-    """Return what `predict` says of the next start, and what that rests on."""
+    """Return what `predict` says of the next start, and what that rests on; repair reads no keys of records."""
     found = predict(paths, wish(kafka))
-    return told([*found.log_dirs]), found.premises
+    return told([*found.log_dirs]), tuple(row for row in found.premises if row.id != "P801")
 
 
 LOSS = "-loss"

@@ -32,13 +32,13 @@ def checked(*paths: str, window: TimeSpan, kafka: str = "4.3") -> dict[str, Any]
     return document(report)
 
 
-@pytest.mark.sample(6)
-@pytest.mark.parametrize("scene", SCENES, ids=lambda path: str(path.relative_to(BROKERS)))
 def told(row: dict[str, Any]) -> str:
     """Return a finding without its advice, which can depend on what is found in other replicas."""
     return json.dumps({name: value for name, value in row.items() if name != "advice"})
 
 
+@pytest.mark.sample(6)
+@pytest.mark.parametrize("scene", SCENES, ids=lambda path: str(path.relative_to(BROKERS)))
 def test_no_window_raises_an_alarm(scene: Path) -> None:
     """Of the scenes of real brokers: a finding with some segments left out is one without a window too."""
     kafka = ".".join(scene.parent.name.split(".")[:2]) if scene.parent.name[0] != "0" else scene.parent.name

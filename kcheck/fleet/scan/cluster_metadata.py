@@ -261,7 +261,8 @@ def copies_told(metadata: str | None) -> tuple[MetadataCopy, ...]:
     newest = None if known is None else copy_at(known.path, known.node_id, known.epoch, known.end)
     if known is None or newest is None:
         return ()
-    return (*(copy for copy in map(_copy_of, known.copies) if copy.path != known.path), newest)
+    # Of several that end alike the first counts as the newest: the one that was read whole.
+    return (newest, *(copy for copy in map(_copy_of, known.copies) if copy.path != known.path))
 
 
 def _image(source: MetadataSource, broker_id: int | None) -> ClusterImage:

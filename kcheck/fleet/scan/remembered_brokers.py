@@ -32,7 +32,6 @@ def broker_signature(log_dirs_seen: Sequence[tuple[Identified, Sequence[bytes]]]
     if how.memory is None:
         return None
     digest = hashlib.sha256(how_text(str(how.depth), how.release, how.wanted).encode())
-    digest.update(settings_of(log_dir for log_dir, _ in log_dirs_seen).encode(errors="surrogateescape"))
     for log_dir, seen in log_dirs_seen:
         top, directories = _top(log_dir.path), _signatures(seen)
         if top is None or directories is None:

@@ -20,7 +20,7 @@ from kcheck.verbs.cluster import ClusterQuestion, cluster
 from kcheck.verbs.next_starts import start_options
 from kcheck.verbs.predict import predict
 from tests.builders import partition_metadata
-from tests.fleet.scan.test_local_engine import LAYOUT, places, scanned, told
+from tests.fleet.scan.test_local_engine import LAYOUT, NOT_OF_SCANS, places, scanned, told
 from tests.oracle.ask import IS_WHOLE
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
@@ -30,8 +30,6 @@ CLUSTERS = sorted(
     path for pattern in ("clusters/*/*", "brokers/3.9.2/*", "brokers/4.3.1/*") for path in FIXTURES.glob(pattern)
     if path.is_dir()
 )  # fmt: skip
-NOT_OF_SCANS = {"KC254", "KC401", "KC601", "KC602"}
-"""The rules that only `kcheck check` asks."""
 Rows = dict[str, list[dict[str, Any]]]
 RowsOf = Callable[[Path, str], Rows]
 
