@@ -261,20 +261,7 @@ def elect(
         None, settings_of(arguments, question.config, (), release), release, wanted, metadata=question.metadata
     )
     directories = PartitionDirectories(targets, options, image, collected, log_dirs, aside=question.aside)
-    both = sorted(directories.brokers.keys() & set(question.dead))
-    if both:
-        raise UsageError(f"--dead {both[0]}: broker {both[0]} is among the paths")
-    cluster = ClusterHere(
-        image=image,
-        brokers=directories.brokers,
-        dead=frozenset(question.dead),
-        kraft=directories.kraft,
-        release=release,
-        incomplete_ok=question.incomplete_ok,
-        offsets=directories.offsets,
-        marks=directories.marks,
-        fenced=() if image is None or not directories.kraft else fencing_order(image.brokers, release),
-    )
+    cluster = _cluster_here(directories, image, question, release)
     every = (
         election_of(topic, number, directories.of(topic, number), cluster)
         for topic, number in _wanted_partitions(directories, image, wanted)
@@ -286,6 +273,10 @@ def elect(
     elections = planned(elections, cluster.starts, order.brokers, release, at_once=order.at_once)
     rows = scenarios(elections, cluster.starts, order.brokers)
     gaps = tuple(gaps_of(elections, cluster))
+    words = verdict(
+        elections, cluster.starts, order, release, is_part=any(wanted), failing=failing_of(gaps, cluster),
+        why_empty=why_not_started(directories.premises),
+    )  # fmt: skip
     return ClusterElection(
         release=release,
         kraft=directories.kraft,
@@ -294,15 +285,7 @@ def elect(
         question=question,
         starts=cluster.starts,
         fenced=cluster.fenced,
-        verdict=verdict(
-            elections,
-            cluster.starts,
-            order,
-            release,
-            is_part=any(wanted),
-            why_empty=why_not_started(directories.premises),
-            failing=failing_of(gaps, cluster),
-        ),
+        verdict=words,
         gaps=gaps,
         order=order,
         scenarios=rows,
@@ -313,6 +296,26 @@ def elect(
         arguments=tuple(arguments),
         premises=directories.premises,
         predicted=directories.starts,
+    )
+
+
+def _cluster_here(
+    directories: PartitionDirectories, image: ClusterImage | None, question: ElectionQuestion, release: Release
+) -> ClusterHere:
+    """Return what is known of the cluster; UsageError if a broker is both here and dead."""
+    both = sorted(directories.brokers.keys() & set(question.dead))
+    if both:
+        raise UsageError(f"--dead {both[0]}: broker {both[0]} is among the paths")
+    return ClusterHere(
+        image=image,
+        brokers=directories.brokers,
+        dead=frozenset(question.dead),
+        kraft=directories.kraft,
+        release=release,
+        incomplete_ok=question.incomplete_ok,
+        offsets=directories.offsets,
+        marks=directories.marks,
+        fenced=() if image is None or not directories.kraft else fencing_order(image.brokers, release),
     )
 
 

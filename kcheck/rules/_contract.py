@@ -103,11 +103,11 @@ class Rule(NamedTuple):
     ) -> Finding:
         """Return a finding of this rule; an `Effect` carries what it claims of the next start.
 
-        FATAL claims that the start fails.
+        FATAL claims that the start fails, unless an `Effect` says what it claims.
         """
         words, claims = effect if isinstance(effect, Effect) else (effect, ())
         severity = severity or self.severity
-        if severity is Severity.FATAL and not claims and where.dir is not None:
+        if severity is Severity.FATAL and not isinstance(effect, Effect) and where.dir is not None:
             claims = (Claim(Claimed.FAILS),)
         return Finding(
             id=self.id,

@@ -105,7 +105,7 @@ def test_no_plan_is_written_if_no_log_dir_can_be_read(tmp_path: Path) -> None:
     (tmp_path / "server.properties").write_text(f"log.dirs={tmp_path}/gone\n")
     plan = tmp_path / "plan.json"
     done = kcheck("repair", tmp_path / "server.properties", "-o", plan)
-    assert (3, UNCHANGED, False) == (done.code, done.err.splitlines()[-1], plan.exists())
+    assert (1, UNCHANGED, False) == (done.code, done.err.splitlines()[-1], plan.exists())
     made = broker(tmp_path / "data", readable_run(0, 9))
     (tmp_path / "server.properties").write_text(f"log.dirs={tmp_path}/gone,{made}\n")
     kcheck("repair", tmp_path / "server.properties", "-o", plan)
