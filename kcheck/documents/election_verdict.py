@@ -1,6 +1,6 @@
 """The verdict on the elections of a cluster, in sentences: the cheapest remedy first."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kcheck.core.election.early_elections import Displaced, by_broker, displaced, kept_out
 from kcheck.core.election.election import BrokerStart, Seat
@@ -27,17 +27,20 @@ def verdict(
     is_part: bool = False,
     why_empty: str | None = None,
     failing: Sequence[BrokerGap] = (),
+    uncounted: Iterable[str] = (),
 ) -> str:
     """Return what to do, and what that costs, for a person.
 
     The partitions are `planned`. If they are a part (`is_part`), they say nothing of the order of starts. `failing` are
-    brokers here that do not start; `why_empty` says why, of one whose partitions are not known.
+    brokers here that do not start; `why_empty` says why, of one whose partitions are not known. `uncounted` are the
+    refuted premises whose losses no election counts.
     """
     if not partitions:
         return f"There are no partitions in these paths{'.' if why_empty is None else f', and {why_empty}.'}"
     early = by_broker(displaced(partitions, order.brokers, starts, release, at_once=order.at_once))
     return " ".join(
         (
+            *_uncounted(dict.fromkeys(uncounted)),
             *_failing(failing),
             *_empty(partitions),
             *_incomplete(partitions),
@@ -48,6 +51,12 @@ def verdict(
             *_outcome(partitions, with_plan(partitions)),
         )
     )
+
+
+def _uncounted(premises: Iterable[str]) -> Iterator[str]:
+    """Yield the premises to make true before anything starts."""
+    for premise in premises:
+        yield f"First mend {premise}: what it costs is not counted here."
 
 
 def _failing(gaps: Sequence[BrokerGap]) -> Iterator[str]:

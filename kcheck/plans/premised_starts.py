@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from kcheck.core.premises.table import BY_ID
+from kcheck.core.premises.table import BY_ID, UNCOUNTED
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.model.finding import Finding
 from kcheck.model.premises import JudgedPremise
@@ -44,5 +44,7 @@ def premised_starts(
     gone = (judged for judged in premises if not (BY_ID[judged.id].ends_start or BY_ID[judged.id].takes_offline))
     by_place = {(judged.id, judged.log_dir, judged.partition): judged for judged in chain(gone, premises_then)}
     places = [log_dir.view.where for log_dir in edited]
-    left = tuple(refuted_findings(by_place.values(), places, options.release))
+    mended = {(of.path, name) for of in edited for name, partition in of.by_dir.items() if partition.version}
+    rows = (row for row in by_place.values() if row.id not in UNCOUNTED or (row.log_dir, row.partition) not in mended)
+    left = tuple(refuted_findings(rows, places, options.release))
     return PremisedStarts(premises, now, then, left, frozenset(missing_log_dirs(targets, premises)))

@@ -19,7 +19,7 @@ from kcheck.core.election.plans import (
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
-from kcheck.core.premises.table import WRONG_METADATA, why_not_started
+from kcheck.core.premises.table import UNCOUNTED, WRONG_METADATA, why_not_started
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.disk.new_files import NewFiles
 from kcheck.disk.tree import Tree
@@ -140,8 +140,8 @@ class ClusterElection(BrokerAnswer):
         A cluster that is to be repaired first is not safe yet, nor are brokers without partitions that do not start.
         """
         is_empty = not self.partitions and why_not_started(self.premises) is not None
-        is_empty = is_empty or any(loses(row) and row.id in WRONG_METADATA for row in self.premises)
-        return not self.repairs and not is_empty and is_safe(self.partitions)
+        is_losing = any(loses(row) and row.id in WRONG_METADATA | UNCOUNTED for row in self.premises)
+        return not (self.repairs or is_empty or is_losing) and is_safe(self.partitions)
 
     def with_plan(self, out: str) -> Self:
         """Return the answer once its plan is written to a directory: files for Kafka's tools, and for people.
@@ -276,6 +276,7 @@ def elect(
     words = verdict(
         elections, cluster.starts, order, release, is_part=any(wanted), failing=failing_of(gaps, cluster),
         why_empty=why_not_started(directories.premises),
+        uncounted=[row.id for row in directories.premises if loses(row) and row.id in UNCOUNTED],
     )  # fmt: skip
     return ClusterElection(
         release=release,

@@ -10,7 +10,8 @@ What a KRaft broker does with the directory at its next start:
   cluster has a replica here, the broker creates it again, empty.
 - 3.3 to 3.6: it DELETES it.
 - If the id belongs to another topic with this partition here: it keeps the directory and refuses the partition
-  (InconsistentTopicIdException); the replica neither leads nor follows.
+  (InconsistentTopicIdException); the replica neither leads nor follows. Once it is to lead, the error also ends the
+  change of leaders: some or all other partitions of the broker get no leader (premise P109).
 
 A ZooKeeper broker deletes and renames nothing. 3.0 and later refuse the partition (InconsistentTopicIdException); 2.8
 takes the records for those of the new topic.
@@ -72,7 +73,10 @@ def _refused(replica: ReplicaInCluster, release: Release) -> str:
     whose = "" if replica.of_zookeeper else "The id belongs to another topic: "
     if not release.compares_topic_ids:
         return f"{kafka(release)} takes the records for those of the new topic, and truncates them as its leader says."
-    return f"{whose}{kafka(release)} keeps the directory and refuses the partition (InconsistentTopicIdException)."
+    words = f"{whose}{kafka(release)} keeps the directory and refuses the partition (InconsistentTopicIdException)"
+    if replica.of_zookeeper:
+        return f"{words}."
+    return f"{words}; once it is to lead it, it leads some or none of its other partitions."
 
 
 RULE = Rule(severity=Severity.ERROR, scope=Scope.PARTITION, check=check, when=has_metadata)

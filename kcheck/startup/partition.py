@@ -99,7 +99,7 @@ def start_folder(
         name, directory, outcome, reason, log=log, high_watermark=high_watermark, lost=lost, scan_bytes=log.rescanned,
         changes=folder.changes(), after=folder.files, uncertain=loader.uncertain or uncertain, later_use=later_use,
         promoted=outcome is not Outcome.STRAY and _promoted(directory, topic_id, context), unproven=unproven,
-        whole=whole,
+        whole=whole, topic_id=topic_id,
     )  # fmt: skip
 
 

@@ -91,7 +91,7 @@ def unchanged_prediction(
             unstable=open_transaction, bases=bases,
         ),
         high_watermark=loaded_high_watermark(high_watermark, log_start=Offset(start), log_end=end, release=release),
-        changes=changes, later_use=unstable(name) if open_transaction else None,
+        changes=changes, later_use=unstable(name) if open_transaction else None, topic_id=view.topic_id,
     )  # fmt: skip
 
 

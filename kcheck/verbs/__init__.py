@@ -9,6 +9,7 @@ In: paths, options and a `Release`. Out: an answer such as `CheckReport` or `Pre
 - `check`: What is wrong, and what will the broker do about it? Worker processes start here.
 - `predict`: Does the broker start, and which records does it lose then?
 - `premises`: Which premises of the next starts hold?
+- `misdated_records`: Which segments does retention take for older than they are?
 - `missing_records`: Which logs lack segments that their disk once had?
 - `next_starts`: Which predictions are the findings compared with?
 - `preflight`: May the broker start?

@@ -5,7 +5,7 @@ from itertools import chain
 
 from kcheck.core.cluster.copies import newest_copy
 from kcheck.core.premises.clusters import NodeCluster, contested_cluster
-from kcheck.core.premises.facts import KeylessLog, LostHead, NewestEpoch
+from kcheck.core.premises.facts import KeylessLog, LostHead, NewestEpoch, TopicIdOnDisk
 from kcheck.core.premises.presence import LOG_DIRS_THERE
 from kcheck.core.premises.resources import written_at_least
 from kcheck.core.premises.table import BY_ID, judged_together, why_not_started, why_offline
@@ -22,6 +22,7 @@ from kcheck.startup.log_dir_outcome import with_offline
 from kcheck.startup.log_manager import StartOptions, combined_starts
 from kcheck.survey.keyless_records import KeylessRecords
 from kcheck.survey.recheck import has_left
+from kcheck.verbs.misdated_records import misdated_records
 from kcheck.verbs.missing_records import epochs_on_disk, missing_records
 from kcheck.views.broker_facts import broker_facts
 from kcheck.views.log_dir import LogDirs
@@ -105,6 +106,8 @@ def start_premises(
             written=written if len(groups) == 1 else None,
             lost_heads=tuple(lost_heads(_of(broker, targets, starts))),
             missing_records=tuple(missing_records(_of(broker, targets, starts), log_dirs)),
+            misdated_records=tuple(misdated_records(_of(broker, targets, starts))),
+            topic_ids=tuple(topic_ids(start for start in starts if start.broker == broker)),
             newest_epochs=tuple(newest_epochs(start for start in starts if start.broker == broker)),
             keyless_logs=tuple(_keyless(group, options, log_dirs)) if reads_keys and options.settings.cleans else None,
         )
@@ -177,6 +180,15 @@ def newest_epochs(starts: Iterable[LogDirPrediction]) -> Iterator[NewestEpoch]:
             if row.log is not None and row.log.leader_epochs and is_served and is_log:
                 partition = TopicPartition(directory.topic, directory.partition)
                 yield NewestEpoch(partition, start.path, row.log.leader_epochs[-1].epoch)
+
+
+def topic_ids(starts: Iterable[LogDirPrediction]) -> Iterator[TopicIdOnDisk]:
+    """Yield the topic id of each log that a start loads."""
+    for start in starts:
+        for row in start.partitions:
+            if row.topic_id is not None and row.directory.state is DirectoryState.CURRENT:
+                partition = TopicPartition(row.directory.topic, row.directory.partition)
+                yield TopicIdOnDisk(partition, start.path, row.topic_id)
 
 
 def with_cluster(

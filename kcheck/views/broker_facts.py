@@ -3,7 +3,16 @@
 from collections.abc import Iterable, Mapping
 
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
-from kcheck.core.premises.facts import BrokerFacts, KeylessLog, LogDirFacts, LostHead, MissingRecords, NewestEpoch
+from kcheck.core.premises.facts import (
+    BrokerFacts,
+    KeylessLog,
+    LogDirFacts,
+    LostHead,
+    MisdatedRecords,
+    MissingRecords,
+    NewestEpoch,
+    TopicIdOnDisk,
+)
 from kcheck.core.start.meta_properties import names_nothing
 from kcheck.core.start.startup import Mode, mode_of
 from kcheck.disk.paths import absolute, is_absolute, join, split
@@ -32,6 +41,8 @@ def broker_facts(
     written: Mapping[str, int] | None,
     lost_heads: tuple[LostHead, ...] = (),
     missing_records: tuple[MissingRecords, ...] = (),
+    misdated_records: tuple[MisdatedRecords, ...] = (),
+    topic_ids: tuple[TopicIdOnDisk, ...] = (),
     newest_epochs: tuple[NewestEpoch, ...] = (),
     keyless_logs: tuple[KeylessLog, ...] | None = None,
     sees_host: bool = True,
@@ -68,6 +79,8 @@ def broker_facts(
         clusters=clusters,
         lost_heads=lost_heads,
         missing_records=missing_records,
+        misdated_records=misdated_records,
+        topic_ids=topic_ids,
         newest_epochs=newest_epochs,
         keyless_logs=keyless_logs,
         copies=tuple(of_cluster),

@@ -19,6 +19,7 @@ SPEAKING = {
             "metadata",
             "presence",
             "resources",
+            "retention",
             "rights",
             "settings",
         )

@@ -87,6 +87,15 @@ def test_the_verdict_on_an_incomplete_picture() -> None:
     assert "Under the best leaders" not in said(election(candidate(2), isr=(9,), unknown_replicas=(4,)))
 
 
+def test_what_no_election_counts() -> None:
+    """It comes first, each premise once."""
+    order = StartOrder((1,), is_proven=True)
+    text = verdict([election(candidate(1))], STARTS, order, release("4.3"), uncounted=["P802", "P109", "P802"])
+    assert text.startswith(
+        "First mend P802: what it costs is not counted here. First mend P109: what it costs is not counted here. Start"
+    )
+
+
 def test_an_unknown_loss_in_words() -> None:
     """A number that is not known is not zero."""
     assert amount_lost(UNKNOWN) == "an unknown number of records are lost"

@@ -12,5 +12,6 @@
 - `settings`: does the release accept the settings and the configurations of topics?
 - `age`: is a disk an old copy?
 - `compaction`: what does the log cleaner delete after the start?
+- `retention`: what does retention by time delete after the start?
 - `table`: which premises are there, and what do the files of a broker show?
 """

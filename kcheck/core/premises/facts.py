@@ -42,6 +42,34 @@ class MissingRecords(NamedTuple):
     """The file that knows them at the end of the log; None if a later segment follows."""
 
 
+class MisdatedRecords(NamedTuple):
+    """Offsets in segments whose time index ends in an entry that is older than their records."""
+
+    partition: TopicPartition
+    """The partition."""
+    log_dir: str
+    """Its log dir."""
+    start: Offset
+    """The first of them."""
+    end: Offset
+    """The offset after the last one."""
+    timestamp: int
+    """The timestamp of that entry, the largest one if there are several segments."""
+    is_head: bool
+    """Whether the log begins with them."""
+
+
+class TopicIdOnDisk(NamedTuple):
+    """The topic id in a directory."""
+
+    partition: TopicPartition
+    """The partition, by its name."""
+    log_dir: str
+    """Its log dir."""
+    topic_id: str
+    """The id in partition.metadata."""
+
+
 class NewestEpoch(NamedTuple):
     """The newest leader epoch of a log."""
 
@@ -135,6 +163,10 @@ class BrokerFacts(NamedTuple):
     """The logs of which somebody removed the first segments."""
     missing_records: tuple[MissingRecords, ...] = ()
     """What other logs lack."""
+    misdated_records: tuple[MisdatedRecords, ...] = ()
+    """What the time indexes have too old."""
+    topic_ids: tuple[TopicIdOnDisk, ...] = ()
+    """The topic ids in its directories."""
     newest_epochs: tuple[NewestEpoch, ...] = ()
     """The newest leader epochs of its logs."""
     stopped: frozenset[int] = frozenset()

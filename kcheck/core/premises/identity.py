@@ -8,12 +8,14 @@ from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseKind
 from kcheck.core.start.startup import Mode
 from kcheck.model.java import java_int
-from kcheck.model.names import META_PROPERTIES
+from kcheck.model.names import META_PROPERTIES, PARTITION_METADATA
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
-from kcheck.words import counted
+from kcheck.words import counted, partition_name
 
 GENERATED_ID = "P103"
 """The premise that the broker does not get a new id."""
+TOPIC_IDS = "P109"
+"""The premise that no directory has the id of another topic."""
 _CLUSTER_ID, _DIRECTORY_ID = "cluster.id", "directory.id"
 
 
@@ -191,6 +193,31 @@ def voter_directory(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPrem
         yield not_seen(premise, facts, sentence, f"the log dirs of voters {_listed(frozenset(missing))}", *evidence)
 
 
+def topic_ids(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for directories with the id of another topic that has this partition here too: no start sets them aside.
+
+    The log refuses the id of its topic. For a replica that leads, the exception ends ReplicaManager.applyDelta: the
+    partitions that come after it in the same change are not led, and none is followed. For one that follows, it does
+    not.
+    """
+    image, broker = facts.image, facts.broker_id
+    if image is None or broker is None or facts.mode is not Mode.KRAFT:
+        return
+    for partition, log_dir, topic_id in facts.topic_ids:
+        named, owner = image.topics.get(partition.topic), image.topics_by_id.get(topic_id)
+        if named is None or owner is None or named.topic_id == topic_id:
+            continue
+        places = [topic.partitions.get(partition.partition) for topic in (named, owner)]
+        if all(place is not None and broker in place.replicas for place in places):
+            name = partition_name(*partition)
+            sentence = (
+                f"{name} has the topic id of {owner.name}, {topic_id}: {facts.name} refuses it; once it is to lead it,"
+                " it leads some or none of its other partitions; kcheck repair --adopt corrects the id"
+            )
+            evidence = PremiseEvidence(f"{log_dir}/{name}/{PARTITION_METADATA}", f"topic_id: {topic_id}")
+            yield refuted(premise, facts, sentence, evidence, log_dir=log_dir, partition=name)
+
+
 TABLE = (
     Premise(
         "P101", PremiseKind.IDENTITY, "The log dirs are of the cluster that the metadata is of.",
@@ -255,5 +282,13 @@ TABLE = (
         "The process ends: the node id must not be in the set of voters.",
         "Correct process.roles, or remove the node from controller.quorum.voters.",
         "KafkaConfig.validateValues 3.0 to 4.3.1", voter_is_controller,
+    ),
+    Premise(
+        TOPIC_IDS, PremiseKind.IDENTITY, "No directory has the id of another topic.",
+        "Each partition.metadata has the id that the cluster gave the topic of its directory.",
+        "The id of another topic of which this broker has the same partition.",
+        "InconsistentTopicIdException; if the broker is to lead the partition, it leads some or none of the others.",
+        "Run kcheck repair --adopt before the start if the records are of this topic; else move the directory away.",
+        "ReplicaManager.applyLocalLeadersDelta, BrokerMetadataPublisher 3.3 to 4.3.1", topic_ids, ends_start=False,
     ),
 )  # fmt: skip

@@ -28,6 +28,8 @@ class PremiseKind(StrEnum):
     """Settings that the files contradict, or that the release refuses."""
     COMPACTION = "compaction"
     """What the log cleaner deletes."""
+    RETENTION = "retention"
+    """What retention by time deletes."""
     AGE = "age"
     """Whether a disk is older than the cluster."""
 

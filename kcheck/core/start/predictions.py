@@ -166,6 +166,8 @@ class PartitionPrediction(NamedTuple):
     """Whether it is a future log that replaces the current one."""
     whole: LostRecords | None = None
     """All records of a directory that no broker serves: -future, -stray or -delete; None if it has none."""
+    topic_id: str | None = None
+    """The topic id in its partition.metadata; None without one, or if the start does not load it."""
     unproven: LostRecords | None = None
     """Bytes that the start removes and that no header, segment or high watermark shows to be of a record."""
 

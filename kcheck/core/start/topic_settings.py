@@ -1,10 +1,15 @@
 """What the configurations in the metadata say of a topic's logs: UnifiedLog.isRemoteLogEnabled 3.6 to 4.3.1."""
 
+from collections.abc import Mapping
+
 from kcheck.core.start.segments import is_tiered, log_start_offset
 from kcheck.model.cluster import RETENTION_MS, ClusterImage
 from kcheck.model.names import COMPACTED
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
+
+_UNITS = ("ms", "minutes", "hours")
+"""How a broker states its retention, what counts first."""
 
 
 def is_compacted(image: ClusterImage, topic: str, default: str = "") -> bool:
@@ -13,12 +18,17 @@ def is_compacted(image: ClusterImage, topic: str, default: str = "") -> bool:
     return topic in COMPACTED or any(policy.strip() == "compact" for policy in policies)
 
 
-def expires(image: ClusterImage, topic: str) -> bool:
-    """Whether retention by time deletes segments of a topic, as far as its own configuration says."""
-    config = image.configs.get(("topic", topic), {})
-    default = "compact" if topic in COMPACTED else "delete"
+def expires(image: ClusterImage | None, topic: str, settings: Mapping[str, str] = {}) -> bool:
+    """Whether retention by time deletes segments of a topic; `settings` are those of the broker, as far as known.
+
+    log.retention.ms goes before log.retention.minutes, that before log.retention.hours (KafkaConfig 0.8.2 to 4.3.1).
+    """
+    config = {} if image is None else image.configs.get(("topic", topic), {})
+    default = "compact" if topic in COMPACTED else settings.get("log.cleanup.policy", "").strip() or "delete"
     policies = [policy.strip() for policy in config.get("cleanup.policy", default).split(",")]
-    return "delete" in policies and config.get(RETENTION_MS, "").strip() != "-1"
+    stated = (config.get(RETENTION_MS, ""), *(settings.get(f"log.retention.{unit}", "") for unit in _UNITS))
+    retention = next((value.strip() for value in stated if value.strip()), "")
+    return "delete" in policies and not retention.startswith("-")
 
 
 def has_remote_storage(image: ClusterImage, topic: str) -> bool | None:

@@ -47,6 +47,26 @@ def test_retention_by_time(topic: str, config: dict[str, str], *, expected: bool
     assert expires(image, topic) == expected
 
 
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({}, True),
+        ({"log.retention.ms": "-1", "log.retention.hours": "1"}, False),
+        ({"log.retention.ms": " ", "log.retention.minutes": "-1"}, False),
+        ({"log.retention.minutes": "5", "log.retention.hours": "-1"}, True),
+        ({"log.retention.hours": "-1"}, False),
+        ({"log.cleanup.policy": "compact"}, False),
+    ],
+)
+def test_retention_of_a_broker(settings: dict[str, str], *, expected: bool) -> None:
+    """It holds for topics without their own, and where no metadata are known."""
+    own = ClusterImage(
+        {"t": TopicImage("t", "T", {})}, configs={("topic", "t"): {"retention.ms": "9", POLICY: "delete"}}
+    )
+    assert expires(None, "t", settings) == expires(ClusterImage({}), "t", settings) == expected
+    assert expires(own, "t", settings)
+
+
 def test_a_topic_that_the_metadata_do_not_have() -> None:
     assert has_remote_storage(ClusterImage({}), "t") is None
 

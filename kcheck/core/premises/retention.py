@@ -1,0 +1,46 @@
+"""Premises about what retention by time deletes after the start."""
+
+from collections.abc import Iterator
+
+from kcheck.core.premises.facts import BrokerFacts
+from kcheck.core.premises.judged import refuted
+from kcheck.core.premises.premise import Premise, PremiseKind
+from kcheck.core.start.topic_settings import expires
+from kcheck.model.premises import JudgedPremise, PremiseEvidence
+from kcheck.words import offset_span, partition_name
+
+DATED = "P802"
+"""The premise that no time index dates its segment before its records."""
+
+
+def is_dated(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for segments that retention takes for old, though their records are not.
+
+    A segment is as old as the last entry of its time index (LogSegment.maxTimestampSoFar); retention deletes from the
+    oldest segment on up to the first that is young enough (UnifiedLog.deletableSegments), the active one too.
+    """
+    for partition, log_dir, start, end, timestamp, is_head in facts.misdated_records:
+        if not expires(facts.image, partition.topic, facts.config or {}):
+            continue
+        name = partition_name(*partition)
+        when = "at its first check" if is_head else "once the segments before them have expired"
+        sentence = (
+            f"{name}: the time index dates {offset_span(start, end)} by timestamp {timestamp}, their records are newer:"
+            f" retention deletes them {when}; kcheck repair rebuilds the time index"
+        )
+        evidence = PremiseEvidence(f"{log_dir}/{name}", f"the last entry of a .timeindex has timestamp {timestamp}")
+        yield refuted(premise, facts, sentence, evidence, log_dir=log_dir, partition=name)
+
+
+TABLE = (
+    Premise(
+        DATED, PremiseKind.RETENTION, "No time index dates its segment before its records.",
+        "The last entry of each time index is not older than those before it, and not 0.",
+        "A last entry that is, and newer records, in a segment that the start does not recover; in a topic that "
+        "retention.ms expires.",
+        "The first check of retention deletes the segment, the active one too, if all before it are as old.",
+        "Run kcheck repair before the start: it rebuilds the time index.",
+        "LogSegment.maxTimestampSoFar, Log.deletableSegments 0.10.1 to 2.8; UnifiedLog.deletableSegments to 4.3.1",
+        is_dated, ends_start=False,
+    ),
+)  # fmt: skip

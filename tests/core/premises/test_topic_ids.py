@@ -1,0 +1,56 @@
+"""P109: directories with the id of another topic."""
+
+import pytest
+
+from kcheck.core.premises.facts import BrokerFacts, TopicIdOnDisk
+from kcheck.core.premises.table import judged
+from kcheck.core.releases.releases import release
+from kcheck.core.start.startup import Mode
+from kcheck.model.cluster import ClusterImage, PartitionRegistration, TopicImage
+from kcheck.model.names import TopicPartition
+
+PAY = TopicPartition("pay", 0)
+
+
+def image(of_orders: dict[int, PartitionRegistration], of_pay: dict[int, PartitionRegistration]) -> ClusterImage:
+    """Return a cluster with two topics."""
+    orders, pay = TopicImage("orders", "O", of_orders), TopicImage("pay", "P", of_pay)
+    return ClusterImage({"orders": orders, "pay": pay}, {"O": orders, "P": pay})
+
+
+HERE = {0: PartitionRegistration((1,), (1,))}
+ELSEWHERE = {0: PartitionRegistration((2,), (2,))}
+
+
+def told(topic_id: str, of: ClusterImage | None, mode: Mode = Mode.KRAFT, broker_id: int | None = 1) -> list[str]:
+    """Return the sentences of P109 about pay-0 with an id."""
+    facts = BrokerFacts(broker_id, release("4.3"), mode, (), image=of, topic_ids=(TopicIdOnDisk(PAY, "d", topic_id),))
+    return [row.sentence for row in judged(facts) if row.id == "P109"]
+
+
+def test_the_id_of_another_topic() -> None:
+    """Brokers of 3.9.2 and 4.3.1 led neither the partition nor four and five others (Error applying topics delta)."""
+    (sentence,) = told("O", image(HERE, HERE))
+    assert sentence == (
+        "pay-0 has the topic id of orders, O: broker 1 refuses it; once it is to lead it, it leads some or none of its"
+        " other partitions; kcheck repair --adopt corrects the id"
+    )
+
+
+@pytest.mark.parametrize("topic_id", ["P", "X"])
+def test_its_own_id_or_that_of_no_topic(topic_id: str) -> None:
+    """The start sets a directory with an unknown id aside."""
+    assert told(topic_id, image(HERE, HERE)) == []
+
+
+@pytest.mark.parametrize(
+    "of", [image(ELSEWHERE, HERE), image(HERE, ELSEWHERE), image({}, HERE), ClusterImage({}), None]
+)
+def test_what_is_set_aside_or_not_opened(of: ClusterImage | None) -> None:
+    """A stray by its id is renamed; of what is elsewhere no log is opened; without metadata nothing is known."""
+    assert told("O", of) == []
+
+
+def test_who_looks_for_ids() -> None:
+    """With ZooKeeper each partition fails by itself."""
+    assert told("O", image(HERE, HERE), Mode.ZOOKEEPER) == told("O", image(HERE, HERE), broker_id=None) == []
