@@ -277,6 +277,24 @@ def leader_of_all(
     return elect(seats, present & set(acceptable), rules)
 
 
+def leaders_of_all(
+    seats: Seats, starts: Iterable[BrokerStart], acceptable: Collection[int], rules: ElectionRules
+) -> set[int | None]:
+    """Return whoever can lead first if brokers start together, None for nobody: who registers first is a race.
+
+    The first that registers decides, or the last (`registered`), or whether a broker without a place comes before.
+    """
+    together = sorted(starts)
+    members = [start for start in together if start.broker_id in seats.members]
+    outsider = [start for start in together if start.broker_id not in seats.members][:1]
+    elected = {leader_of_all(seats, together, acceptable, rules)}
+    for one in members:
+        others = [start for start in members if start is not one]
+        orders = ((one, *others), (*others, one), (*outsider, one, *others), (*outsider, *others, one))
+        elected.update(first_leader(seats, order, acceptable, rules) for order in orders)
+    return {None if leader is None else leader.broker_id for leader in elected}
+
+
 def _that_matter(starts: Iterable[BrokerStart], seats: Seats) -> Iterator[BrokerStart]:
     """Yield the first start, and those of brokers that hold a place: any other changes nothing."""
     members = seats.members

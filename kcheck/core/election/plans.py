@@ -299,8 +299,8 @@ def is_at_stake(partition: PartitionElection) -> bool:
 
 
 def is_safe(partitions: Iterable[PartitionElection]) -> bool:
-    """Whether every partition has a recommended leader under which no record is lost."""
-    losses = (None if row.recommended is None else row.recommended.lost for row in partitions)
+    """Whether every partition has a recommended leader, and no record is lost by the recommended steps (`planned`)."""
+    losses = (None if row.best is None else row.lost_planned for row in partitions)
     return all(lost is not None and lost.records == 0 for lost in losses)
 
 

@@ -6,14 +6,15 @@ from operator import sub
 from typing import NamedTuple
 
 from kcheck.core.election.early_elections import displaced, kept_out
-from kcheck.core.election.election import BrokerStart, first_leader
+from kcheck.core.election.election import BrokerStart, first_leader, leaders_of_all
 from kcheck.core.election.plans import PartitionElection
 from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts
 from kcheck.core.sums import plus
 from kcheck.model.release import Release
 
 START_ALL = "start-all"
-"""The scenario in which every broker here starts, and nobody does more."""
+"""The scenario in which every broker here starts, and nobody does more: what that loses at most."""
+_UNCLEAN = "kafka-unclean"
 _OUTSIDER = BrokerStart(-1, clean=True)
 """A broker without a replica of the partition."""
 
@@ -33,6 +34,7 @@ _Sums = tuple[int, ...]
 """Records, committed ones and bytes lost, and the upper bounds of the first two; of how many partitions each is not
 known; and partitions without a leader."""
 _COUNTS = 5
+_BOUNDS = 2
 _NOTHING: _Sums = (0,) * (2 * _COUNTS + 1)
 _OFFLINE: _Sums = (*_NOTHING[1:], 1)
 
@@ -67,6 +69,7 @@ class _SamePlaces:
 
     def __init__(self, partition: PartitionElection) -> None:
         self.seats, self.rules, self.leaders = partition.seats, partition.rules, tuple(partition.leaders)
+        self.unclean = partition.kafka_unclean
         self.sums: dict[int | None, _Sums] = dict.fromkeys((None, *self.leaders), _NOTHING)
         """What all of them lose under each leader."""
 
@@ -85,6 +88,21 @@ class _SamePlaces:
             return self.sums[next((start.broker_id for start in order if start.broker_id in self.leaders), None)]
         elected = first_leader(self.seats, order, self.leaders, self.rules)
         return self.sums[None if elected is None else elected.broker_id]
+
+    def of_race(self, starts: Iterable[BrokerStart], *, unclean: bool) -> _Sums:
+        """Return the most that is lost if the brokers start together, count by count.
+
+        A count that depends on who registers first is not known: it has a bound.
+        With `unclean`, somebody turns on unclean elections afterwards.
+        """
+        assert self.seats is not None
+        race = leaders_of_all(self.seats, starts, self.leaders, self.rules)
+        instead = self.unclean if unclean else None
+        rows = [self.sums[instead if leader is None else leader] for leader in race]
+        least, most = ([*map(which, zip(*rows, strict=True))] for which in (min, max))
+        for at in range(_COUNTS - _BOUNDS):
+            most[_COUNTS + at] += least[at] != most[at]
+        return tuple(most)
 
 
 def _places(partitions: Iterable[PartitionElection]) -> list[_SamePlaces]:
@@ -105,19 +123,16 @@ def scenarios(
     The partitions are `planned`. Each counts what is lost when nothing changes any more; the best leaders count as if
     they went on to lead.
     """
-    unknown = any(partition.seats is None for partition in partitions)
-    together = {
-        START_ALL: (partition.kafka_now for partition in partitions),
-        "kafka-unclean": (partition.kafka_unclean for partition in partitions),
-    }
-    start_all, unclean = (
-        Scenario(name, NOT_KNOWN, None)
-        if unknown
-        else _scenario(name, reduce(plus, map(_under, partitions, leaders), _NOTHING))
-        for name, leaders in together.items()
-    )
+    places, together = _places(partitions), [*starts.values()]
+    if any(place.seats is None for place in places):
+        start_all, unclean = (Scenario(name, NOT_KNOWN, None) for name in (START_ALL, _UNCLEAN))
+    else:
+        start_all, unclean = (
+            _scenario(name, reduce(plus, (place.of_race(together, unclean=is_on) for place in places), _NOTHING))
+            for name, is_on in ((START_ALL, False), (_UNCLEAN, True))
+        )
     best = _scenario("best", reduce(plus, map(_best, partitions), _NOTHING))
-    return (start_all, with_plan(partitions), best, unclean, *_each_first(_places(partitions), starts, order))
+    return (start_all, with_plan(partitions), best, unclean, *_each_first(places, starts, order))
 
 
 def _best(partition: PartitionElection) -> _Sums:

@@ -285,7 +285,7 @@ def test_all_clusters_are_decided_in_order(tmp_path: Path) -> None:
     scanned(tmp_path, DIVERGED.parent / "{cluster}" / "{broker}" / "{log_dir}", depth="crc")
     done = kcheck("elect", "--from", tmp_path / "out", "--format", "json")
     answer = json.loads(done.out)
-    assert (0, ["diverged", "twice"]) == (done.code, [row["cluster"] for row in answer["clusters"]][:2])
+    assert (1, ["diverged", "twice"]) == (done.code, [row["cluster"] for row in answer["clusters"]][:2])
     assert 7 == len(answer["clusters"])
     for row in answer["clusters"]:
         alone = document(from_run(tmp_path / "out", cluster=row["cluster"]))
