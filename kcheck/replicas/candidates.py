@@ -194,7 +194,8 @@ def _own_copies(
     of_others = {copy.state.broker_id for copy in copies if ids_differ(copy.state.topic_id, known.topic_id)}
     marks = {number: mark for number, mark in marks.items() if number not in of_others}
     own = [_with_mark(copy, marks) for copy in own]
-    is_nowhere = len(own) == len(here)  # Otherwise the copies that no broker serves have these marks.
+    # Otherwise the copies that no broker serves have these marks.
+    is_nowhere = all(copy.role is CopyState.CURRENT or copy.state.log_end_offset == 0 for copy in own)
     for number in absent:
         if number in cluster.brokers:
             missing = _missing(number, known, partition, registration, cluster.brokers[number])
