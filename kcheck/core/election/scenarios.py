@@ -6,7 +6,7 @@ from operator import sub
 from typing import NamedTuple
 
 from kcheck.core.election.early_elections import displaced, kept_out
-from kcheck.core.election.election import BrokerStart, first_leader, leaders_of_all
+from kcheck.core.election.election import BrokerStart, first_leader
 from kcheck.core.election.plans import PartitionElection
 from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts
 from kcheck.core.sums import plus
@@ -69,7 +69,7 @@ class _SamePlaces:
 
     def __init__(self, partition: PartitionElection) -> None:
         self.seats, self.rules, self.leaders = partition.seats, partition.rules, tuple(partition.leaders)
-        self.unclean = partition.kafka_unclean
+        self.race, self.unclean = partition.race, partition.kafka_unclean
         self.sums: dict[int | None, _Sums] = dict.fromkeys((None, *self.leaders), _NOTHING)
         """What all of them lose under each leader."""
 
@@ -89,20 +89,24 @@ class _SamePlaces:
         elected = first_leader(self.seats, order, self.leaders, self.rules)
         return self.sums[None if elected is None else elected.broker_id]
 
-    def of_race(self, starts: Iterable[BrokerStart], *, unclean: bool) -> _Sums:
-        """Return the most that is lost if the brokers start together, count by count.
-
-        A count that depends on who registers first is not known: it has a bound.
-        With `unclean`, somebody turns on unclean elections afterwards.
-        """
-        assert self.seats is not None
-        race = leaders_of_all(self.seats, starts, self.leaders, self.rules)
+    def of_race(self, *, unclean: bool) -> _Sums:
+        """Return the most that is lost if all start together; with `unclean`, unclean elections are on afterwards."""
         instead = self.unclean if unclean else None
-        rows = [self.sums[instead if leader is None else leader] for leader in race]
-        least, most = ([*map(which, zip(*rows, strict=True))] for which in (min, max))
-        for at in range(_COUNTS - _BOUNDS):
-            most[_COUNTS + at] += least[at] != most[at]
-        return tuple(most)
+        return _worst(self.sums[instead if leader is None else leader] for leader in self.race)
+
+
+def _worst(rows: Iterable[_Sums]) -> _Sums:
+    """Return the most of each count; one that differs is not known, and has a bound."""
+    columns = [*zip(*rows, strict=True)]
+    most = [*map(max, columns)]
+    for at in range(_COUNTS - _BOUNDS):
+        most[_COUNTS + at] += min(columns[at]) != most[at]
+    return tuple(most)
+
+
+def lost_by_all(partition: PartitionElection) -> Amounts:
+    """Return the most that a partition loses if all start together: as much as under the worst that can lead first."""
+    return _scenario(START_ALL, _worst(_under(partition, leader) for leader in partition.race)).lost
 
 
 def _places(partitions: Iterable[PartitionElection]) -> list[_SamePlaces]:
@@ -123,12 +127,12 @@ def scenarios(
     The partitions are `planned`. Each counts what is lost when nothing changes any more; the best leaders count as if
     they went on to lead.
     """
-    places, together = _places(partitions), [*starts.values()]
+    places = _places(partitions)
     if any(place.seats is None for place in places):
         start_all, unclean = (Scenario(name, NOT_KNOWN, None) for name in (START_ALL, _UNCLEAN))
     else:
         start_all, unclean = (
-            _scenario(name, reduce(plus, (place.of_race(together, unclean=is_on) for place in places), _NOTHING))
+            _scenario(name, reduce(plus, (place.of_race(unclean=is_on) for place in places), _NOTHING))
             for name, is_on in ((START_ALL, False), (_UNCLEAN, True))
         )
     best = _scenario("best", reduce(plus, map(_best, partitions), _NOTHING))

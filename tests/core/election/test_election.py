@@ -144,7 +144,7 @@ def test_all_together() -> None:
 
 def test_who_can_lead_first_if_all_start_at_once() -> None:
     """Who registers first, up to 3.9 also where another broker is the first; from 4.0 on a restart costs the ISR."""
-    seats, everyone = Seats((1, 2, 3), (2, 3)), stopped(1, 2, 3, 9)
+    seats, everyone = Seats((1, 2, 3), (2, 3)), {start.broker_id: start for start in stopped(1, 2, 3, 9)}
     assert leaders_of_all(seats, everyone, {1, 2, 3}, ZOOKEEPER) == {2, 3}
     assert leaders_of_all(seats, everyone, {1, 3}, ZOOKEEPER) == {3}
     assert leaders_of_all(seats, everyone, {1}, ZOOKEEPER) == {None}

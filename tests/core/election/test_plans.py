@@ -18,7 +18,7 @@ from kcheck.core.election.plans import (
     order_of_starts,
     seat_of,
 )
-from kcheck.core.election.scenarios import Scenario, planned, scenarios
+from kcheck.core.election.scenarios import Scenario, lost_by_all, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.releases.releases import release
 from kcheck.core.replication.leader_costs import Amounts, total
@@ -219,6 +219,8 @@ def test_who_registers_first_is_a_race() -> None:
         costs = {row.name: row for row in scenarios(partitions, STARTS, (1, 2, 3))}
         assert costs["start-all"] == Scenario("start-all", lost, 0)
         assert costs["kafka-unclean"] == Scenario("kafka-unclean", lost, 0)
+    assert [{1, 2}, {1, 2}] == [row.race for row in rows]
+    assert [lost_by_all(row).upper_records for row in rows] == [5, 1]
 
 
 def test_a_lean_partition_decides_as_the_whole_one() -> None:
