@@ -10,7 +10,7 @@ from kcheck.core.election.plans import (
     CutTransactions,
     PartitionElection,
 )
-from kcheck.core.election.scenarios import Scenario
+from kcheck.core.election.scenarios import Scenario, lost_by_all
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.replication.leader_costs import Amounts
 from kcheck.documents.truncation import amounts_row, follower_row
@@ -97,6 +97,7 @@ def partition_row(election: PartitionElection) -> Row:
         "adding": () if registration is None else registration.adding,
         "removing": () if registration is None else registration.removing,
         "course": course_rows(election),
+        "start_all": _race_row(election),
         "planned": election.planned,
         "lost_planned": _lost_row(election.lost_planned),
         "kafka_elects": {"clean": election.kafka_clean, "unclean": election.kafka_unclean},
@@ -104,6 +105,14 @@ def partition_row(election: PartitionElection) -> Row:
         "unknown_replicas": election.unknown_replicas,
         "candidates": tuple(map(_candidate_row, election.candidates)),
     }
+
+
+def _race_row(election: PartitionElection) -> Row | None:
+    """Return whoever can lead first if all start at once, and what is lost at most; None if that is not known."""
+    if not election.race:
+        return None
+    leaders = tuple(sorted(number for number in election.race if number is not None))
+    return {"leaders": leaders, "lost": _lost_row(lost_by_all(election))}
 
 
 def course_rows(election: PartitionElection) -> tuple[Row, ...]:

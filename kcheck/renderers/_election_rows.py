@@ -9,7 +9,7 @@ from kcheck.core.election.course import Later
 from kcheck.core.election.election import Seat, controllers_otherwise
 from kcheck.core.election.plans import SERVED, BrokerGap, Candidate, CopyState, PartitionElection
 from kcheck.core.election.plans import harm as harm_of
-from kcheck.core.election.scenarios import Scenario
+from kcheck.core.election.scenarios import Scenario, lost_by_all
 from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts
 from kcheck.documents.election_verdict import amount_lost
 from kcheck.documents.first_repairs import why_first
@@ -195,7 +195,7 @@ def partition_cells(partition: PartitionElection) -> tuple[object, ...]:
     """Return the cells of a partition: each leader with what is lost when nothing changes any more."""
     best, now, registration = partition.recommended, partition.now, partition.registration
     pairs = (
-        (_course(partition, now), now and now.lost_in_the_end),
+        (_course(partition, now), now and lost_by_all(partition)),
         ("?" if registration is None else str(known(partition.planned)), partition.lost_planned),
         (cell(partition.best), best and best.lost),
     )  # fmt: skip
@@ -228,7 +228,13 @@ def course_words(partition: PartitionElection) -> str:
     words = f"If all start, broker {now.broker_id} leads ({_WHYS[seat]})"
     if now.later is not None:
         words += f", then broker {now.later.broker_id} ({_LATER[now.later.why]})"
-    return f"{words}: {amount_lost(now.lost_in_the_end or NOT_KNOWN)}."
+    lost, others = (
+        lost_by_all(partition),
+        sorted(number for number in partition.race - {now.broker_id} if number is not None),
+    )
+    if others and lost != now.lost_in_the_end:
+        words += f", or broker {' or '.join(map(str, others))} if it registers first"
+    return f"{words}: {amount_lost(lost)}."
 
 
 class LogPart(NamedTuple):

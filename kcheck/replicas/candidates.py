@@ -16,7 +16,7 @@ from kcheck.core.election.plans import (
     seat_of,
 )
 from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts, total
-from kcheck.core.replication.truncation_plans import TruncationPlan
+from kcheck.core.replication.truncation_plans import OffsetRange, TruncationPlan
 from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.core.start.startup import Outcome
 from kcheck.core.start.strays import directory_of
@@ -31,7 +31,7 @@ from kcheck.replicas.distinct_records import LostRange, distinct
 from kcheck.replicas.group_offsets import GroupOffset
 from kcheck.replicas.leader_plans import Election, fork_of
 from kcheck.replicas.loading import ReplicaFiles, brought_back
-from kcheck.replicas.lost_amounts import amounts_lost, lacked_by, lacks
+from kcheck.replicas.lost_amounts import amounts_lost, lacks, removed
 from kcheck.replicas.lost_transactions import lost_transactions, open_transactions
 from kcheck.replicas.replica import ReplicaState, after_start
 
@@ -194,7 +194,8 @@ def _own_copies(
     of_others = {copy.state.broker_id for copy in copies if ids_differ(copy.state.topic_id, known.topic_id)}
     marks = {number: mark for number, mark in marks.items() if number not in of_others}
     own = [_with_mark(copy, marks) for copy in own]
-    is_nowhere = len(own) == len(here)  # Otherwise the copies that no broker serves have these marks.
+    # Otherwise the copies that no broker serves have these marks.
+    is_nowhere = all(copy.role is CopyState.CURRENT or copy.state.log_end_offset == 0 for copy in own)
     for number in absent:
         if number in cluster.brokers:
             missing = _missing(number, known, partition, registration, cluster.brokers[number])
@@ -350,6 +351,7 @@ def _candidate(
     if plan is None or state.problem is not None or end is None:
         return candidate
     by_broker = {other.broker_id: other for other in states}
+    gone = removed(state) if cluster.counted is None else ()
     candidate = _with_amounts(candidate, plan, by_broker, election, cluster, copy)
     if copy.role in SERVED:
         candidate = _with_later(candidate, plan, by_broker, election)
@@ -362,11 +364,15 @@ def _candidate(
             and follower.lost is None
             and follower.expired is None
             and follower.diverges_silently_at is None
-            and not lacked_by(state, by_broker[follower.broker_id])
+            and not any(_has_some_of(by_broker[follower.broker_id], one) for one in gone)
             and (cluster.counted is None or _parts(states, follower.broker_id, state) is not None)
         ),
         plan=plan,
     )
+
+
+def _has_some_of(state: ReplicaState, offsets: OffsetRange) -> bool:
+    return max(offsets.start, state.log_start_offset) < min(offsets.end, state.log_end_offset or 0)
 
 
 def _with_amounts(

@@ -126,16 +126,17 @@ class ClusterElection(BrokerAnswer):
     def start_of_all(self) -> StartOfAll:
         """What starting all brokers here costs."""
         scenario = next(scenario for scenario in self.scenarios if scenario.name == START_ALL)
+        keeps_all = (scenario.lost.committed, scenario.offline_partitions) == (0, 0)
         return StartOfAll(
             brokers=len(self.brokers),
             scenario=scenario,
             unled=sum(partition.best is None for partition in self.partitions),
-            is_safe=self.image is None or (self.is_safe and scenario.lost.committed == 0),
+            is_safe=self.image is None or (self.is_safe and keeps_all),
         )
 
     @property
     def is_safe(self) -> bool:
-        """Whether every partition has a recommended leader under which no record is lost.
+        """Whether every partition has a recommended leader, and no record is lost by the recommended steps.
 
         A cluster that is to be repaired first is not safe yet, nor are brokers without partitions that do not start.
         """

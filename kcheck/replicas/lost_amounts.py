@@ -72,12 +72,6 @@ def lacks(plan: TruncationPlan, follower: FollowerPlan, states: ReplicasByBroker
     return tuple(one for one in gone if one.start < one.end)
 
 
-def lacked_by(leader: ReplicaState, state: ReplicaState) -> bool:
-    """Whether a replica has offsets of segments that somebody removed from the leader's log."""
-    end = state.log_end_offset or Offset(0)
-    return any(max(one.start, state.log_start_offset) < min(one.end, end) for one in removed(leader))
-
-
 def removed(state: ReplicaState) -> tuple[OffsetRange, ...]:
     """Return the offsets of segments that somebody removed from a log."""
     head = () if state.lost_head is None else (OffsetRange(*state.lost_head),)

@@ -34,7 +34,8 @@ class StartOfAll(NamedTuple):
     unled: int
     """Number of partitions for which no leader is recommended."""
     is_safe: bool
-    """Whether neither this nor the best leaders lose committed records; without metadata that is not judged."""
+    """Whether this leaves no partition without a leader and loses no committed record, whoever registers first, and the
+    plan loses none at all; without metadata that is not judged."""
 
     @property
     def words(self) -> str:

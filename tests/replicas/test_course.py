@@ -122,6 +122,13 @@ def test_what_checkpoints_say_of_logs_that_no_disk_has(tmp_path: Path) -> None:
     assert head.now.lost is not None
     assert head.now.lost[:2] == (30, 30)
     assert not answer.is_safe
+    for path in brokers:
+        for file in (path / f"head-0.{'0' * 32}-stray").iterdir():
+            file.unlink()
+    answer = kcheck.elect(*brokers, metadata=metadata, kafka="4.3.1")
+    (head,) = (row for row in answer.partitions if row.topic == "head")
+    assert head.lost_planned is not None
+    assert head.lost_planned.records  # What its checkpoint still names: the strays are empty.
 
 
 def test_truncation_counts_what_the_leader_lacks(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import kcheck
 from tests.cli.command import kcheck as command
+from tests.oracle.incidents.kept import PLACE, unpacked
 from tests.test_brokers import BROKERS
 
 DIVERGED = BROKERS / "4.3.1" / "diverged"
@@ -50,3 +51,16 @@ def test_one_broker_has_no_such_line(tmp_path: Path) -> None:
     assert without is not None
     assert "it is not known what is lost." in without.words
     assert without.is_safe
+
+
+def test_who_registers_first_leads_with_an_emptied_log(tmp_path: Path) -> None:
+    """Of brokers that start at once, real ones cut 42 records: broker 1 was first, in sync, and had lost its log."""
+    unpacked(PLACE / "2.8.2-zk-empty-partition-m1.tar.xz", tmp_path)
+    brokers = [f"{number}={tmp_path}/broker-{number}" for number in (1, 2, 3)]
+    more = ("--metadata", tmp_path / "zookeeper", "--kafka", "2.8.2")
+    shown = command(*brokers, *more, columns=200)
+    assert "If these 3 brokers start, at most 42 records are lost, all of them committed." in shown.out.splitlines()
+    assert 1 == shown.code
+    shown = command("elect", *brokers, *more, "--partition", "orders-2", columns=200)
+    assert "If all start, broker 3 leads (in the ISR), or broker 1 or 2 if it registers first: at most 42" in shown.out
+    assert 0 == shown.code  # With its plan, broker 2 starts first.

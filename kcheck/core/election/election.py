@@ -277,6 +277,35 @@ def leader_of_all(
     return elect(seats, present & set(acceptable), rules)
 
 
+def leaders_of_all(
+    seats: Seats, starts: Mapping[int, BrokerStart], acceptable: Collection[int], rules: ElectionRules
+) -> frozenset[int | None]:
+    """Return whoever can lead first if brokers start together, None for nobody: who registers first is a race.
+
+    The first that registers decides, or the last (`registered`), or whether a broker without a place comes before.
+    """
+    members = seats.members
+    outsider = next((start for number, start in starts.items() if number not in members), None)
+    racing = tuple(starts[number] for number in sorted(members) if number in starts)
+    return _winners(seats, racing, () if outsider is None else (outsider,), frozenset(acceptable), rules)
+
+
+@lru_cache(4096)  # As for `election_seat`.
+def _winners(
+    seats: Seats,
+    racing: tuple[BrokerStart, ...],
+    outsider: tuple[BrokerStart, ...],
+    acceptable: frozenset[int],
+    rules: ElectionRules,
+) -> frozenset[int | None]:
+    elected = {leader_of_all(seats, (*racing, *outsider), acceptable, rules)}
+    for one in racing:
+        others = [start for start in racing if start is not one]
+        orders = ((one, *others), (*others, one), (*outsider, one, *others), (*outsider, *others, one))
+        elected.update(first_leader(seats, order, acceptable, rules) for order in orders)
+    return frozenset(None if leader is None else leader.broker_id for leader in elected)
+
+
 def _that_matter(starts: Iterable[BrokerStart], seats: Seats) -> Iterator[BrokerStart]:
     """Yield the first start, and those of brokers that hold a place: any other changes nothing."""
     members = seats.members

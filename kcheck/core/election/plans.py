@@ -16,6 +16,7 @@ from kcheck.core.election.election import (
     election_seat,
     first_leader,
     leader_of_all,
+    leaders_of_all,
 )
 from kcheck.core.election.start_order import Contest, Costs, StartOrder, start_order
 from kcheck.core.replication.leader_costs import Amounts, LeaderCost, leader_cost
@@ -130,6 +131,8 @@ class PartitionElection(NamedTuple):
     """Whom it elects by the configuration that the metadata have."""
     seat_now: Seat | None = None
     """By which place it elects that one; None for nobody, or if that is not known."""
+    race: frozenset[int | None] = frozenset()
+    """Whoever can lead first then, None for nobody: who registers first is a race. Empty if that is not known."""
     planned: int | None = None
     """Whom the recommended steps make its leader; None for nobody."""
     lost_planned: Amounts | None = None
@@ -263,6 +266,7 @@ def decided(partition: PartitionElection, starts: Mapping[int, BrokerStart], *, 
     return partition._replace(
         kafka_clean=_number(clean), kafka_unclean=_number(unclean), kafka_now=_number(now),
         seat_now=None if now is None else now.seat,
+        race=leaders_of_all(partition.seats, starts, leaders, partition.rules),
     )  # fmt: skip
 
 
@@ -299,8 +303,8 @@ def is_at_stake(partition: PartitionElection) -> bool:
 
 
 def is_safe(partitions: Iterable[PartitionElection]) -> bool:
-    """Whether every partition has a recommended leader under which no record is lost."""
-    losses = (None if row.recommended is None else row.recommended.lost for row in partitions)
+    """Whether every partition has a recommended leader, and no record is lost by the recommended steps (`planned`)."""
+    losses = (None if row.best is None else row.lost_planned for row in partitions)
     return all(lost is not None and lost.records == 0 for lost in losses)
 
 

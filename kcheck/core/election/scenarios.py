@@ -13,7 +13,8 @@ from kcheck.core.sums import plus
 from kcheck.model.release import Release
 
 START_ALL = "start-all"
-"""The scenario in which every broker here starts, and nobody does more."""
+"""The scenario in which every broker here starts, and nobody does more: what that loses at most."""
+_UNCLEAN = "kafka-unclean"
 _OUTSIDER = BrokerStart(-1, clean=True)
 """A broker without a replica of the partition."""
 
@@ -33,6 +34,7 @@ _Sums = tuple[int, ...]
 """Records, committed ones and bytes lost, and the upper bounds of the first two; of how many partitions each is not
 known; and partitions without a leader."""
 _COUNTS = 5
+_BOUNDS = 2
 _NOTHING: _Sums = (0,) * (2 * _COUNTS + 1)
 _OFFLINE: _Sums = (*_NOTHING[1:], 1)
 
@@ -67,6 +69,7 @@ class _SamePlaces:
 
     def __init__(self, partition: PartitionElection) -> None:
         self.seats, self.rules, self.leaders = partition.seats, partition.rules, tuple(partition.leaders)
+        self.race, self.unclean = partition.race, partition.kafka_unclean
         self.sums: dict[int | None, _Sums] = dict.fromkeys((None, *self.leaders), _NOTHING)
         """What all of them lose under each leader."""
 
@@ -85,6 +88,25 @@ class _SamePlaces:
             return self.sums[next((start.broker_id for start in order if start.broker_id in self.leaders), None)]
         elected = first_leader(self.seats, order, self.leaders, self.rules)
         return self.sums[None if elected is None else elected.broker_id]
+
+    def of_race(self, *, unclean: bool) -> _Sums:
+        """Return the most that is lost if all start together; with `unclean`, unclean elections are on afterwards."""
+        instead = self.unclean if unclean else None
+        return _worst(self.sums[instead if leader is None else leader] for leader in self.race)
+
+
+def _worst(rows: Iterable[_Sums]) -> _Sums:
+    """Return the most of each count; one that differs is not known, and has a bound."""
+    columns = [*zip(*rows, strict=True)]
+    most = [*map(max, columns)]
+    for at in range(_COUNTS - _BOUNDS):
+        most[_COUNTS + at] += min(columns[at]) != most[at]
+    return tuple(most)
+
+
+def lost_by_all(partition: PartitionElection) -> Amounts:
+    """Return the most that a partition loses if all start together: as much as under the worst that can lead first."""
+    return _scenario(START_ALL, _worst(_under(partition, leader) for leader in partition.race)).lost
 
 
 def _places(partitions: Iterable[PartitionElection]) -> list[_SamePlaces]:
@@ -105,19 +127,16 @@ def scenarios(
     The partitions are `planned`. Each counts what is lost when nothing changes any more; the best leaders count as if
     they went on to lead.
     """
-    unknown = any(partition.seats is None for partition in partitions)
-    together = {
-        START_ALL: (partition.kafka_now for partition in partitions),
-        "kafka-unclean": (partition.kafka_unclean for partition in partitions),
-    }
-    start_all, unclean = (
-        Scenario(name, NOT_KNOWN, None)
-        if unknown
-        else _scenario(name, reduce(plus, map(_under, partitions, leaders), _NOTHING))
-        for name, leaders in together.items()
-    )
+    places = _places(partitions)
+    if any(place.seats is None for place in places):
+        start_all, unclean = (Scenario(name, NOT_KNOWN, None) for name in (START_ALL, _UNCLEAN))
+    else:
+        start_all, unclean = (
+            _scenario(name, reduce(plus, (place.of_race(unclean=is_on) for place in places), _NOTHING))
+            for name, is_on in ((START_ALL, False), (_UNCLEAN, True))
+        )
     best = _scenario("best", reduce(plus, map(_best, partitions), _NOTHING))
-    return (start_all, with_plan(partitions), best, unclean, *_each_first(_places(partitions), starts, order))
+    return (start_all, with_plan(partitions), best, unclean, *_each_first(places, starts, order))
 
 
 def _best(partition: PartitionElection) -> _Sums:

@@ -80,7 +80,7 @@ class RunElection(Answer):
     lacking_count: int
     """How many there are."""
     is_safe: bool
-    """Whether every partition has a recommended leader under which no record is lost."""
+    """Whether every partition has a recommended leader, and no record is lost by the recommended steps."""
     premises: tuple[JudgedPremise, ...] = ()
     """What is refuted or was not seen of what the next starts rest on."""
     written: tuple[str, ...] = ()

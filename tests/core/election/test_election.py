@@ -17,6 +17,7 @@ from kcheck.core.election.election import (
     first_leader,
     keeps_eligible_leader_replicas,
     leader_of_all,
+    leaders_of_all,
     registered,
     standing,
 )
@@ -139,6 +140,18 @@ def test_all_together() -> None:
     assert leader_of_all(seats, stopped(1, 3, 9), {3}, ZOOKEEPER) == Elected(3, Seat.ISR)
     assert leader_of_all(seats, stopped(2), {2}, ZOOKEEPER) is None
     assert leader_of_all(seats, stopped(2), {2}, ZOOKEEPER._replace(unclean=True)) == Elected(2, Seat.NONE)
+
+
+def test_who_can_lead_first_if_all_start_at_once() -> None:
+    """Who registers first, up to 3.9 also where another broker is the first; from 4.0 on a restart costs the ISR."""
+    seats, everyone = Seats((1, 2, 3), (2, 3)), {start.broker_id: start for start in stopped(1, 2, 3, 9)}
+    assert leaders_of_all(seats, everyone, {1, 2, 3}, ZOOKEEPER) == {2, 3}
+    assert leaders_of_all(seats, everyone, {1, 3}, ZOOKEEPER) == {3}
+    assert leaders_of_all(seats, everyone, {1}, ZOOKEEPER) == {None}
+    assert leaders_of_all(seats, everyone, {1, 2, 3}, ZOOKEEPER._replace(unclean=True)) == {1, 2, 3}
+    late = KRAFT._replace(unfenced=(1, 2, 3))
+    assert leaders_of_all(Seats((1, 2, 3), (1, 2), leader=1), everyone, {2}, late) == {None, 2}
+    assert leaders_of_all(Seats((1, 2, 3), (1, 2, 3)), everyone, {1, 2, 3}, KRAFT) == {1, 2, 3}
 
 
 def test_the_kind_of_an_election() -> None:

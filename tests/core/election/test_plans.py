@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from kcheck.core.election.course import Later, LaterLeader
 from kcheck.core.election.election import BrokerStart, ElectionRules, Seat, Seats
 from kcheck.core.election.plans import (
     Candidate,
@@ -17,7 +18,7 @@ from kcheck.core.election.plans import (
     order_of_starts,
     seat_of,
 )
-from kcheck.core.election.scenarios import Scenario, planned, scenarios
+from kcheck.core.election.scenarios import Scenario, lost_by_all, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.releases.releases import release
 from kcheck.core.replication.leader_costs import Amounts, total
@@ -26,6 +27,7 @@ from kcheck.model.cluster import PartitionRegistration
 from kcheck.model.entries import Epoch, Offset
 
 NOTHING, UNKNOWN = Amounts(0, 0, 0), Amounts(None, None, None)
+ZOOKEEPER = ElectionRules(kraft=False)
 STARTS = {number: BrokerStart(number, clean=False) for number in (1, 2, 3)}
 
 
@@ -190,7 +192,35 @@ def test_the_worst_partitions() -> None:
     rows = [nobody, loses, uncommitted, unequal, whole]
     assert rows == sorted([whole, unequal, uncommitted, loses, nobody], key=harm)
     assert [True, True, True, True, False] == [*map(is_at_stake, rows)]
+
+
+def test_an_election_is_safe_if_its_plan_loses_nothing() -> None:
+    """That the best leaders lose nothing proves nothing: it is not said that they get the lead."""
+    gap = election(candidate(1), candidate(2), unknown_replicas=(4,))
+    later = {"later": LaterLeader(1, Later.PREFERRED), "lost_later": Amounts(5, 2, 50)}
+    kept_out = election(candidate(2, **later), candidate(1, Amounts(5, 2, 50)), isr=(2,))
+    rows = [election(candidate(1, UNKNOWN)), gap, ISR_LOSES, kept_out, election(candidate(1))]
+    rows = [row for one in rows for row in planned([one], STARTS, (1, 2, 3), release("4.3"))]
     assert [False, False, False, True, True] == [is_safe([row]) for row in rows]
+    assert {row.recommended.lost for row in rows[2:] if row.recommended} == {NOTHING}
+
+
+def test_who_registers_first_is_a_race() -> None:
+    """Starting all at once may cost what the worst of those in sync costs; a count that depends on that is a bound."""
+    rows = [
+        election(candidate(1), candidate(2, Amounts(5, 2, 50)), candidate(3), isr=(1, 2), rules=ZOOKEEPER),
+        election(candidate(1, Amounts(1, 1, 9)), candidate(2, Amounts(1, 1, 8)), isr=(1, 2), rules=ZOOKEEPER),
+    ]
+    for partitions, lost in (
+        (rows[:1], Amounts(None, None, None, at_most=5, committed_at_most=2)),
+        (rows[1:], Amounts(1, 1, None)),
+        (rows, Amounts(None, None, None, at_most=6, committed_at_most=3)),
+    ):
+        costs = {row.name: row for row in scenarios(partitions, STARTS, (1, 2, 3))}
+        assert costs["start-all"] == Scenario("start-all", lost, 0)
+        assert costs["kafka-unclean"] == Scenario("kafka-unclean", lost, 0)
+    assert [{1, 2}, {1, 2}] == [row.race for row in rows]
+    assert [lost_by_all(row).upper_records for row in rows] == [5, 1]
 
 
 def test_a_lean_partition_decides_as_the_whole_one() -> None:

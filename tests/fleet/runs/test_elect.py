@@ -60,7 +60,7 @@ def amounts(partition: dict[str, Any]) -> Iterator[tuple[object, Any]]:
 
 
 NO_MORE = "loses_no_more_than"
-AMOUNTS, PLANNED = ("lost", "lost_in_the_end", "refetch"), ("best", "planned", "lost_planned")
+AMOUNTS, PLANNED = ("lost", "lost_in_the_end", "refetch"), ("best", "planned", "lost_planned", "start_all")
 WITHOUT_EPOCHS = {"0.10.2"}
 """There only batches show that two logs are the same, and what a follower keeps beside its leader."""
 
