@@ -13,6 +13,7 @@ from kcheck.model.names import (
     CLUSTER_METADATA,
     META_PROPERTIES,
     FileKind,
+    is_stranger_in_log_dir,
     parse_directory,
     parse_file,
 )
@@ -76,7 +77,7 @@ def node_directories(targets: Iterable[Target], cluster_id: str | None) -> Itera
         own = identity_of(target.tree, target.path) if target.kind is TargetKind.LOG_DIR else NodeIdentity()
         if own.node_id is not None and own.cluster_id == cluster_id:
             try:
-                names = target.tree.listing(target.path).directories
+                names = target.tree.listing(target.path, is_stranger_in_log_dir).directories
             except UnreadableError:
                 continue
             partitions = [name for name in names if parse_directory(name) is not None]
