@@ -59,6 +59,7 @@ def main() -> None:
     mode = asked.mode or ("zk" if asked.release < "3.9" else "kraft")
     place = Path(asked.dir or tempfile.mkdtemp())
     place.mkdir(parents=True, exist_ok=True)
+    place.chmod(0o755)  # brokers of some incidents run as another user, who could not enter a temporary folder
     kinds = [tuple(BY_NAME[name] for name in of.split("+")) for of in asked.kinds.split(",") if of]
     found: list[lab.Incident] = []
     for one, base in lab.several(asked.seed, asked.release, mode, place, asked.count, kinds):

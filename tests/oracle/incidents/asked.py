@@ -101,6 +101,7 @@ def predict(folder: Path, subject: str, words: list[str]) -> Answer:
     if colour is None:
         rows = told["log_dirs"]
         bad = any(row["outcome"] != "ok" or "lose" in row["verdict"] or "not serve" in row["verdict"] for row in rows)
+        bad |= any(row["status"] == "refuted" for row in told["premises"])
         colour = GREEN if code == 0 else RED if bad else UNKNOWN
         says = {
             "verdicts": {row["path"]: row["verdict"] for row in rows},
