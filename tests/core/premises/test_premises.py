@@ -6,7 +6,7 @@ import pytest
 
 from kcheck.core.cluster.copies import MetadataCopy, RaftEpoch
 from kcheck.core.premises.clusters import NodeCluster, contested_cluster
-from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, LostHead, MissingRecords, NewestEpoch
+from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, LostHead, MissingRecords
 from kcheck.core.premises.table import ENDS_START, PREMISES, judged, why_not_started
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode
@@ -94,11 +94,6 @@ def refuted(given: BrokerFacts) -> dict[str, str]:
     return rows(given, PremiseStatus.REFUTED)
 
 
-def proven(given: BrokerFacts) -> dict[str, str]:
-    """Return what the files prove."""
-    return rows(given, PremiseStatus.PROVEN)
-
-
 def not_seen(given: BrokerFacts) -> dict[str, str]:
     """Return what the files do not show."""
     return rows(given, PremiseStatus.NOT_SEEN)
@@ -135,26 +130,6 @@ def test_an_emptied_zookeeper_leaves_orphans() -> None:
     assert "--topic __a --" in refuted(given._replace(log_dirs=(log_dir(directories=(directory("__a"),)),)))["P309"]
     assert "P309" not in refuted(given._replace(image=image(1)))
     assert "P309" not in refuted(given._replace(log_dirs=(log_dir(directories=()),)))
-
-
-def test_metadata_that_are_older_than_the_disk() -> None:
-    """Brokers of 2.4.1 whose ZooKeeper came back from an old copy elected replicas that had fallen behind."""
-    epochs = tuple(
-        NewestEpoch(TopicPartition("audit", number), "d1", epoch) for number, epoch in ((0, 0), (1, 2), (2, 3))
-    )
-    registrations = {number: PartitionRegistration((1,), (1,), leader_epoch=0) for number in range(3)}
-    known = ClusterImage({"audit": TopicImage("audit", "T", registrations)})
-    given = facts(
-        mode=Mode.ZOOKEEPER, release=release("2.4"), config={}, copies=(), image=known, image_path="zookeeper",
-        newest_epochs=epochs[:2],
-    )  # fmt: skip
-    assert refuted(given)["P702"].startswith(
-        "the metadata are older than the disk: audit-1 has leader epoch 2 here, the metadata know only 0; by them"
-    )
-    assert ", and so in 1 more partition; by them" in refuted(given._replace(newest_epochs=epochs))["P702"]
-    assert "P702" in proven(given._replace(newest_epochs=epochs[:1]))
-    assert "P702" in proven(given._replace(newest_epochs=(NewestEpoch(TopicPartition("gone", 0), "d1", 9),)))
-    assert "P702" not in refuted(given._replace(image=None))
 
 
 def test_a_log_dir_that_is_given_as_that_of_another_broker() -> None:

@@ -1,0 +1,31 @@
+"""What shows that the metadata are older than the log dirs."""
+
+from kcheck.core.premises.facts import NewestEpoch
+from kcheck.core.releases.releases import release
+from kcheck.core.start.startup import Mode
+from kcheck.model.cluster import ClusterImage, PartitionRegistration, TopicImage
+from kcheck.model.names import TopicPartition
+from kcheck.model.premises import PremiseStatus
+from tests.core.premises.test_premises import facts, refuted, rows
+
+
+def test_metadata_that_are_older_than_the_disk() -> None:
+    """Brokers of 2.4.1 whose ZooKeeper came back from an old copy elected replicas that had fallen behind."""
+    epochs = tuple(
+        NewestEpoch(TopicPartition("audit", number), "d1", epoch) for number, epoch in ((0, 0), (1, 2), (2, 3))
+    )
+    registrations = {number: PartitionRegistration((1,), (1,), leader_epoch=0) for number in range(3)}
+    known = ClusterImage({"audit": TopicImage("audit", "T", registrations)})
+    given = facts(
+        mode=Mode.ZOOKEEPER, release=release("2.4"), config={}, copies=(), image=known, image_path="zookeeper",
+        newest_epochs=epochs[:2],
+    )  # fmt: skip
+    assert refuted(given)["P702"].startswith(
+        "the metadata are older than the disk: audit-1 has leader epoch 2 here, the metadata know only 0; by them"
+    )
+    assert ", and so in 1 more partition; by them" in refuted(given._replace(newest_epochs=epochs))["P702"]
+    assert "P702" in rows(given._replace(newest_epochs=epochs[:1]), PremiseStatus.PROVEN)
+    assert "P702" in rows(
+        given._replace(newest_epochs=(NewestEpoch(TopicPartition("gone", 0), "d1", 9),)), PremiseStatus.PROVEN
+    )
+    assert "P702" not in refuted(given._replace(image=None))
