@@ -66,5 +66,4 @@ def _is_intact(other: EditedPartition) -> bool:
         return False
     if any(finding.id in (*DAMAGE, *RECORDS) or finding.id.startswith(("KC00", "KC22")) for finding in other.findings):
         return False
-    image = other.image()
-    return image.error is None and not image.cuts
+    return other.image().fault is None

@@ -127,6 +127,11 @@ class Image(NamedTuple):
     files: Mapping[str, bytes] = {}
     leader_epochs: EpochEntries = ()
 
+    @property
+    def fault(self) -> str | None:
+        """Why the log is not valid to its end; None if such a recovery is done and cuts nothing."""
+        return self.cuts[0].why if self.error is None and self.cuts else self.error
+
 
 class PartitionSite(Protocol):
     """One partition directory, with the edits planned so far.

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding
-from kcheck.model.names import INDEX_ENDINGS, log_name, segment_bases
+from kcheck.model.names import INDEX_ENDINGS, ids_differ, log_name, segment_bases
 from kcheck.repairs._contract import Evidence, PartitionSite
 
 SEGMENT_ENDINGS = (".log", *INDEX_ENDINGS, ".snapshot")
@@ -43,3 +43,9 @@ def whole_log(partition: PartitionSite) -> Evidence:
         path_of(partition, log_name(last)), partition.size(log_name(last)), crc_verified=True,
         what=f"every batch of {len(bases(partition))} .log files is valid; the last one ends here",
     )  # fmt: skip
+
+
+def stands_in(one: PartitionSite, other: PartitionSite) -> bool:
+    """Whether the other directory holds every batch of one, both being of one topic and valid to their ends."""
+    are_whole = one.image().fault is None and other.image().fault is None
+    return are_whole and not ids_differ(one.view.topic_id, other.view.topic_id) and other.contains(one)

@@ -109,8 +109,8 @@ def _before_wrapper(
         return Refused(finding, "no broker of this release fails on it")
     base, position = Offset(place[0]), place[1]
     image = partition.image_of_cut(base, position)
-    if image.error is not None or image.cuts:
-        return Refused(finding, f"the log before it is not valid: {image.error or image.cuts[0].why}")
+    if image.fault is not None:
+        return Refused(finding, f"the log before it is not valid: {image.fault}")
     cut = RecoveryCut(base, position, partition.size(log_name(base)), finding.message.partition(": ")[2])
     return _step(partition, finding, image, cut, later)
 

@@ -7,7 +7,7 @@ It is also refused if both log dirs hold the metadata log: they may be of two no
 from collections.abc import Iterator
 
 from kcheck.model.finding import Finding
-from kcheck.model.names import DirectoryState, ids_differ
+from kcheck.model.names import DirectoryState
 from kcheck.repairs._contract import (
     AsideEdit,
     Edit,
@@ -22,7 +22,7 @@ from kcheck.repairs._contract import (
     RepairStep,
 )
 from kcheck.repairs._entries import without_entries
-from kcheck.repairs._files import whole_log
+from kcheck.repairs._files import stands_in, whole_log
 
 
 def plan(own_log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[RepairOutcome]:
@@ -50,7 +50,7 @@ def plan(own_log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Rep
             continue
         # A log dir that knows a high watermark of the partition is the one in which it lived.
         one, other = sorted(twins, key=lambda part: part.view.high_watermark is not None)
-        goes = next((part for part, stays in ((one, other), (other, one)) if _stands_in(part, stays)), None)
+        goes = next((part for part, stays in ((one, other), (other, one)) if stands_in(part, stays)), None)
         if goes is None:
             yield Refused(finding, "each of the two directories holds something that the other does not")
             continue
@@ -63,12 +63,6 @@ def plan(own_log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Rep
 
 def _key(part: PartitionSite) -> tuple[str, int, DirectoryState]:
     return part.view.topic, part.view.partition, part.view.state
-
-
-def _stands_in(part: PartitionSite, other: PartitionSite) -> bool:
-    images = (part.image(), other.image())
-    intact = all(image.error is None and not image.cuts for image in images)
-    return not ids_differ(part.view.topic_id, other.view.topic_id) and intact and other.contains(part)
 
 
 def _edits(part: PartitionSite) -> Iterator[Edit]:

@@ -123,8 +123,8 @@ def _swap(partition: PartitionSite, finding: Finding) -> RepairOutcome:
     names = sorted(name for name in partition.names if name.endswith(SWAP))
     if any(name.endswith(CLEANED) for name in partition.names):
         return Refused(finding, "a .cleaned file exists beside the .swap: a split was in progress")
-    if image.error is not None or image.cuts:
-        return Refused(finding, f"the segments to be replaced are damaged: {image.error or image.cuts[0].why}")
+    if image.fault is not None:
+        return Refused(finding, f"the segments to be replaced are damaged: {image.fault}")
     ends = [(swap.base_offset, swap.end_offset) for swap in partition.view.swaps]
     logs = [(log.base_offset, log.end_offset) for log in partition.view.read or ()]
     for base, end in ends:

@@ -7,7 +7,7 @@ not, the repair is refused: look at both, and move the one that you do not want 
 from collections.abc import Iterator
 
 from kcheck.model.finding import Finding
-from kcheck.model.names import DirectoryState, ids_differ
+from kcheck.model.names import DirectoryState
 from kcheck.repairs._contract import (
     AsideEdit,
     Impact,
@@ -19,7 +19,7 @@ from kcheck.repairs._contract import (
     RepairScope,
     RepairStep,
 )
-from kcheck.repairs._files import whole_log
+from kcheck.repairs._files import stands_in, whole_log
 
 
 def plan(log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[RepairOutcome]:
@@ -31,7 +31,7 @@ def plan(log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[RepairO
         stays = None if future is None else current.get(_key(future))
         if future is None or stays is None:
             yield Refused(finding, "kcheck did not read both directories")
-        elif not _holds(stays, future):
+        elif not stands_in(future, stays):
             yield Refused(finding, f"{stays.dir} does not hold every batch of it, or is damaged: compare the two")
         else:
             reason = f"move the -future directory out: {stays.dir} in the same log dir stays"
@@ -41,12 +41,6 @@ def plan(log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[RepairO
 
 def _key(partition: PartitionSite) -> tuple[str, int]:
     return partition.view.topic, partition.view.partition
-
-
-def _holds(current: PartitionSite, future: PartitionSite) -> bool:
-    images = (current.image(), future.image())
-    intact = all(image.error is None and not image.cuts for image in images)
-    return intact and not ids_differ(current.view.topic_id, future.view.topic_id) and current.contains(future)
 
 
 REPAIR = Repair(

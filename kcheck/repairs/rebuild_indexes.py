@@ -35,8 +35,8 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Re
             continue  # It went with its segment.
         if damaged is not None:
             yield Refused(finding, f"{damaged.where.file} is damaged: {damaged.message}")
-        elif image.error is not None or image.cuts:
-            yield Refused(finding, f"the log is not valid to its end: {image.error or image.cuts[0].why}")
+        elif image.fault is not None:
+            yield Refused(finding, f"the log is not valid to its end: {image.fault}")
         else:
             names = [prefix + ending for ending in INDEX_ENDINGS]
             built = ((name, image.files[name]) for name in names if name in image.files)

@@ -48,8 +48,8 @@ def _renamed(partition: PartitionSite, finding: Finding) -> RepairOutcome:
     twins = [other for site in (log_dir, *log_dir.siblings) for other in site.partitions if _is_twin(partition, other)]
     if any(other.view.size for other in twins):
         return Refused(finding, f"there is another directory of {name} on the broker")
-    if image.error is not None or image.cuts:
-        return Refused(finding, f"the directory is not valid to its end: {image.error or image.cuts[0].why}")
+    if image.fault is not None:
+        return Refused(finding, f"the directory is not valid to its end: {image.fault}")
     empty = next((other for other in twins if other.view.state in LIVE), None)
     if empty is not None:
         evidence = (Evidence(empty.dir, None, crc_verified=None, what="the directory holds no record"),)

@@ -44,8 +44,8 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Re
     good = [name for name in sorted(_snapshots(partition)) if name not in wrong and _is_sound(partition, name)]
     damaged = unsettled(partition, DAMAGE)
     image = partition.image()
-    if damaged is not None or image.error is not None or image.cuts:
-        why = damaged.message if damaged is not None else image.error or image.cuts[0].why
+    if damaged is not None or image.fault is not None:
+        why = damaged.message if damaged is not None else image.fault
         yield Refused(worst, f"the log is not valid to its end, so the broker cannot rebuild the snapshot: {why}")
     elif not good:
         yield _replayed(partition, worst, sorted(wrong))

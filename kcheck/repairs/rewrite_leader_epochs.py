@@ -30,8 +30,8 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Re
         yield Refused(finding, "batches on disk lack the epochs of remote segments")
     elif damaged is not None:
         yield Refused(finding, f"a damaged batch makes the epochs of the log unreliable: {damaged.message}")
-    elif image.error is not None or image.cuts or not bases(partition):
-        why = image.error or (image.cuts[0].why if image.cuts else "it has no segment")
+    elif image.fault is not None or not bases(partition):
+        why = image.fault or "it has no segment"
         yield Refused(finding, f"the log is not valid to its end: {why}")
     else:
         stated = entries_of(partition)
