@@ -9,7 +9,7 @@ from kcheck.core.start.startup import Outcome
 from kcheck.disk.paths import join
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.entries import Offset
-from kcheck.model.names import CLUSTER_METADATA, DirectoryState, TopicPartition, log_name, segment_prefix
+from kcheck.model.names import TopicPartition, log_name, segment_prefix
 from kcheck.model.source import Files
 from kcheck.model.unreadable import UnreadableError
 from kcheck.segments.batches import Walk
@@ -25,12 +25,12 @@ def misdated_records(starts: Iterable[tuple[Target, LogDirPrediction]]) -> Itera
         if target.tree.is_remote and not target.tree.is_bundle:
             continue
         for row in start.partitions:
-            is_log = row.directory.state is DirectoryState.CURRENT and row.directory.topic != CLUSTER_METADATA
-            if row.log is None or not is_log or row.outcome in (Outcome.STRAY, Outcome.DELETED):
+            log = row.replica_log
+            if log is None or row.outcome in (Outcome.STRAY, Outcome.DELETED):
                 continue
             try:
                 with target.tree.directory(join(target.path, row.dir)) as files:
-                    yield from _of_log(files, start.path, row, row.log)
+                    yield from _of_log(files, start.path, row, log)
             except UnreadableError:
                 continue  # It is a finding of its own.
 

@@ -3,16 +3,14 @@
 from collections.abc import Iterable, Iterator
 
 from kcheck.core.premises.facts import MissingRecords
-from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
+from kcheck.core.start.predictions import LoadedLog, LogDirPrediction, PartitionPrediction
 from kcheck.disk.paths import join
 from kcheck.formats import leader_epoch_checkpoint
 from kcheck.model.entries import EpochEntries, Offset
 from kcheck.model.names import (
-    CLUSTER_METADATA,
     LEADER_EPOCHS,
     RECOVERY_POINT,
     REPLICATION_OFFSET,
-    DirectoryState,
     FileKind,
     TopicPartition,
     parse_file,
@@ -36,11 +34,11 @@ def missing_records(starts: Iterable[tuple[Target, LogDirPrediction]], log_dirs:
             continue
         log_dir = log_dirs.open(target)
         for row in start.partitions:
-            is_log = row.directory.state is DirectoryState.CURRENT and row.directory.topic != CLUSTER_METADATA
-            if row.log is not None and is_log:
-                yield from _at_end(start, row, log_dir)
+            log = row.replica_log
+            if log is not None:
+                yield from _at_end(start, row, log, log_dir)
                 if target.tree.is_bundle or not target.tree.is_remote:
-                    yield from _in_middle(target, row, log_dir)
+                    yield from _in_middle(target, row, log, log_dir)
 
 
 def epochs_on_disk(target: Target, row: PartitionPrediction) -> EpochEntries | None:
@@ -52,10 +50,9 @@ def epochs_on_disk(target: Target, row: PartitionPrediction) -> EpochEntries | N
         return None
 
 
-def _in_middle(target: Target, row: PartitionPrediction, log_dir: LogDir) -> Iterator[MissingRecords]:
+def _in_middle(target: Target, row: PartitionPrediction, log: LoadedLog, log_dir: LogDir) -> Iterator[MissingRecords]:
     """Yield the offsets between two segments of a log that the cleaner never touched."""
-    directory, log = row.directory, row.log
-    assert log is not None
+    directory = row.directory
     if len(log.bases) < 2 or log_dir.checkpoints.of(directory.topic, directory.partition).cleaned:
         return
     partition = TopicPartition(directory.topic, directory.partition)
@@ -67,10 +64,11 @@ def _in_middle(target: Target, row: PartitionPrediction, log_dir: LogDir) -> Ite
         return  # It is a finding of its own.
 
 
-def _at_end(start: LogDirPrediction, row: PartitionPrediction, log_dir: LogDir) -> Iterator[MissingRecords]:
+def _at_end(
+    start: LogDirPrediction, row: PartitionPrediction, log: LoadedLog, log_dir: LogDir
+) -> Iterator[MissingRecords]:
     """Yield the offsets above the log end that another file knows, unless the start is said to lose them."""
-    directory, log = row.directory, row.log
-    assert log is not None
+    directory = row.directory
     if row.lost is not None:
         return
     checkpoints, end = log_dir.checkpoints.of(directory.topic, directory.partition), log.log_end_offset

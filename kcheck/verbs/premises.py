@@ -14,7 +14,7 @@ from kcheck.core.start.segments import lost_head_of_log
 from kcheck.core.start.startup import Outcome
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.finding import Finding, Location
-from kcheck.model.names import CLUSTER_METADATA, LEADER_EPOCHS, LOG_START, DirectoryState, TopicPartition
+from kcheck.model.names import LEADER_EPOCHS, LOG_START, DirectoryState, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.release import Release
 from kcheck.rules import kc315_premise_refuted
@@ -161,8 +161,8 @@ def lost_heads(starts: Iterable[tuple[Target, LogDirPrediction]]) -> Iterator[Lo
         loaded = {row.directory.topic for row in start.partitions if row.log is not None}
         checkpointed = {} if file is None else file.parsed.value.by_topic(loaded)
         for row in start.partitions:
-            directory, log = row.directory, row.log
-            if log is None or directory.state is not DirectoryState.CURRENT or directory.topic == CLUSTER_METADATA:
+            directory, log = row.directory, row.replica_log
+            if log is None:
                 continue
             checkpoint = checkpointed.get(directory.topic, {}).get(directory.partition)
             on_disk = epochs_on_disk(target, row) if LEADER_EPOCHS in row.changes.changed else None
@@ -175,11 +175,11 @@ def newest_epochs(starts: Iterable[LogDirPrediction]) -> Iterator[NewestEpoch]:
     """Yield the newest leader epoch of each log that its broker serves."""
     for start in starts:
         for row in start.partitions:
-            directory, is_served = row.directory, row.outcome not in (Outcome.STRAY, Outcome.DELETED)
-            is_log = directory.state is DirectoryState.CURRENT and directory.topic != CLUSTER_METADATA
-            if row.log is not None and row.log.leader_epochs and is_served and is_log:
+            directory, log = row.directory, row.replica_log
+            is_served = row.outcome not in (Outcome.STRAY, Outcome.DELETED)
+            if log is not None and log.leader_epochs and is_served:
                 partition = TopicPartition(directory.topic, directory.partition)
-                yield NewestEpoch(partition, start.path, row.log.leader_epochs[-1].epoch)
+                yield NewestEpoch(partition, start.path, log.leader_epochs[-1].epoch)
 
 
 def topic_ids(starts: Iterable[LogDirPrediction]) -> Iterator[TopicIdOnDisk]:

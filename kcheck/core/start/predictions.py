@@ -10,7 +10,7 @@ from kcheck.core.start.startup import Mode, Outcome
 from kcheck.core.sums import known_sum
 from kcheck.model.entries import EpochEntries, Offset
 from kcheck.model.loss import LostRecords
-from kcheck.model.names import PartitionDirectory
+from kcheck.model.names import CLUSTER_METADATA, DirectoryState, PartitionDirectory
 from kcheck.model.unreadable import Unreadable
 from kcheck.model.views import LogDirView
 
@@ -170,6 +170,12 @@ class PartitionPrediction(NamedTuple):
     """The topic id in its partition.metadata; None without one, or if the start does not load it."""
     unproven: LostRecords | None = None
     """Bytes that the start removes and that no header, segment or high watermark shows to be of a record."""
+
+    @property
+    def replica_log(self) -> LoadedLog | None:
+        """The loaded log of a replica; None if the directory has another name or holds the metadata log."""
+        is_current = self.directory.state is DirectoryState.CURRENT
+        return self.log if is_current and self.directory.topic != CLUSTER_METADATA else None
 
 
 class LogDirPrediction(NamedTuple):
