@@ -112,9 +112,11 @@ def _write_stdout(exported: "Export", logs: "list[Written]", format: str) -> dic
     try:
         exported.write(logs, format, sys.stdout.buffer.write)
         sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(0) from None
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes at exit.
+        if isinstance(error, BrokenPipeError):
+            raise typer.Exit(0) from None
+        raise UsageError(f"cannot write to stdout: {error.strerror}") from error
     return {}
 
 
@@ -177,8 +179,6 @@ def _lines(log: "Written", exported: "Export") -> Iterator[str]:
     yield from (f"  damaged: {place}" for place in export.damage[:_PLACES_MAX])
     if len(export.damage) > _PLACES_MAX:
         yield f"  damaged places beside these: {len(export.damage) - _PLACES_MAX}; --summary FILE lists them"
-    if export.holes:
-        yield f"  in no segment: {some_of([offset_range(hole.start, hole.end) for hole in export.holes])}"
     if export.transactional and not exported.wanted.committed:
         number = counted(export.transactional, "record")
         yield f"  of transactions: {number}; --committed leaves out what was not committed"

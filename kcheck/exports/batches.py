@@ -47,6 +47,11 @@ class IntactBatch(NamedTuple):
     data: bytes
     """Its bytes."""
 
+    @property
+    def start(self) -> Offset:
+        """Its first offset; below magic 2 that of the last message in a wrapper."""
+        return self.batch.base_offset
+
 
 class Break(NamedTuple):
     """A part of the log that has no intact batch."""
@@ -96,46 +101,80 @@ def every(_: Offset, __: Offset | None) -> bool:
 
 def parts(log: ExportLog, is_wanted: IsWanted = every) -> Iterator[Part]:
     """Yield the parts of a log from its first segment to its last."""
-    last = _BEFORE_ALL
-    is_first = True
+    last, known_to = _BEFORE_ALL, None
     for segment, following in zip_longest(log.segments, log.segments[1:]):
         base = Offset(0) if segment.base is None else segment.base
         end = None if following is None else following.base
+        if known_to is not None and base > known_to:
+            yield Hole(known_to, base)
         if not is_wanted(base, end):
             yield UnreadSegment(base, end)
-            last = max(last, base - 1 if end is None else end - 1)
+            last, known_to = max(last, base - 1 if end is None else end - 1), end
             continue
-        if not is_first and base > last + 1:
-            yield Hole(Offset(last + 1), base)
-        is_first = False
-        last = max(last, base - 1)
+        known_to = base if known_to is None else max(base, known_to)
         reading = _SegmentParts(segment, base, end, last)
-        try:
-            with segment.open() as source:
-                yield from reading.parts(source)
-        except UnreadableError as error:
-            yield Break(
-                Omission.DAMAGED, Offset(reading.last + 1), end, error=error.why, place=reading.rest(str(error))
-            )
+        for part in _in_order(reading.all_parts(), reading.last):
+            known_to = max(known_to, _end_of(part, end))
+            yield part
         last = reading.last
+
+
+def _end_of(part: "IntactBatch | Break", end: Offset | None) -> Offset:
+    """Return the offset up to which a part says what the log holds; `end` is where the next segment begins."""
+    if isinstance(part, IntactBatch):
+        return Offset(part.batch.last_offset + 1)
+    return part.end or end or part.start
+
+
+def _in_order(parts: "Iterator[IntactBatch | Break]", last: int) -> "Iterator[IntactBatch | Break]":
+    """Yield the parts of a segment; a batch that jumps ahead of the next one has wrong offsets, which no CRC covers.
+
+    `last` is the last offset before them.
+    """
+    held: IntactBatch | None = None
+    for part in parts:
+        if held is not None:
+            if isinstance(part, IntactBatch) and last < part.batch.base_offset <= part.batch.last_offset < held.start:
+                yield _misplaced(held, Offset(last + 1), part.batch.base_offset)
+            else:
+                yield held
+                last = max(last, held.batch.last_offset)
+        held = part if isinstance(part, IntactBatch) else None
+        if not isinstance(part, IntactBatch):
+            yield part
+    if held is not None:
+        yield held
+
+
+def _misplaced(part: IntactBatch, start: Offset, end: Offset) -> Break:
+    batch = part.batch
+    message = f"the offsets {batch.base_offset} to {batch.last_offset} come before lower ones"
+    place = DamagedPlace(part.path, batch.position, batch.size, message)
+    return Break(Omission.DAMAGED, start, end, batch.record_count, place)
 
 
 class _SegmentParts:
     """One segment that is read from its start; `last` is the last offset so far."""
 
     def __init__(self, segment: SegmentFile, base: Offset, end: Offset | None, last: int) -> None:
-        self.last = last
-        self._path = segment.path
+        self.last = max(last, base - 1)
+        self._segment, self._path = segment, segment.path
+        self._floor: int | None = last + 1
         self._low = base
         self._high = base + RELATIVE_OFFSET_MAX if end is None else end - 1
         self._end = end
         self._position = 0
 
-    def rest(self, message: str) -> DamagedPlace:
-        """Return the part of the file that was not read."""
-        return DamagedPlace(self._path, self._position, 0, message)
+    def all_parts(self) -> Iterator[IntactBatch | Break]:
+        """Yield the parts of the file; one that cannot be read to its end ends with a `Break`."""
+        try:
+            with self._segment.open() as source:
+                yield from self._parts(source)
+        except UnreadableError as error:
+            place = DamagedPlace(self._path, self._position, 0, str(error))
+            yield Break(Omission.DAMAGED, Offset(self.last + 1), self._end, place=place, error=error.why)
 
-    def parts(self, source: Source) -> Iterator[Part]:
+    def _parts(self, source: Source) -> Iterator[IntactBatch | Break]:
         """Yield the batches of the file, and the damaged parts between them."""
         size = source.size
         while self._position < size:
@@ -184,6 +223,10 @@ class _SegmentParts:
             return f"a batch of {batch.size} bytes is larger than kcheck reads"
         if len(data) < batch.size or checksum(memoryview(data)[body_from(batch.magic) :], batch.magic) != batch.crc:
             return f"the CRC of the batch at offset {batch.base_offset} does not match"
+        if self._floor is not None and self._floor <= batch.base_offset < self._low:
+            # Its first batch begins before the offset in its name: somebody renamed the file.
+            self._low, self.last = batch.base_offset, batch.base_offset - 1
+        self._floor = None
         if not self._low <= batch.base_offset <= batch.last_offset <= self._high:
             return f"the offsets {batch.base_offset} to {batch.last_offset} do not fit into the segment"
         return None if batch.magic in _MAGICS else f"unknown magic {batch.magic}"

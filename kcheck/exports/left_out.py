@@ -25,6 +25,10 @@ class Omission(StrEnum):
     """It lies outside of the range that was asked for."""
     REPEATED = "repeated"
     """The log holds its offset, or a higher one, before it."""
+    MISSING = "missing"
+    """No segment here holds its offset, and the log is not known to be compacted."""
+    UNFINISHED = "unfinished"
+    """It is in a `.log.swap`, which a broker's start puts in the place of segments."""
     DAMAGED = "damaged"
     """Its bytes are not what a broker wrote."""
     UNKNOWN = "unknown-format"
@@ -33,7 +37,10 @@ class Omission(StrEnum):
     """The format that was asked for cannot hold it."""
 
 
-UNWANTED = (Omission.DAMAGED, Omission.UNKNOWN, Omission.UNPROVEN, Omission.REPEATED, Omission.FORMAT)
+UNWANTED = (
+    Omission.DAMAGED, Omission.UNKNOWN, Omission.UNPROVEN, Omission.REPEATED, Omission.MISSING, Omission.UNFINISHED,
+    Omission.FORMAT,
+)  # fmt: skip
 """The reasons that the user did not ask for: the output may lack what was wanted."""
 _WORDS = {
     Omission.CONTROL: "control records",
@@ -43,6 +50,8 @@ _WORDS = {
     Omission.BELOW_START: "below the log start offset",
     Omission.OUTSIDE: "outside of --from and --to",
     Omission.REPEATED: "at offsets that the log holds twice",
+    Omission.MISSING: "in no segment here",
+    Omission.UNFINISHED: "in a file that a start puts in the place of segments",
     Omission.DAMAGED: "damaged",
     Omission.UNKNOWN: "of an unknown format",
     Omission.FORMAT: "not possible in this format",

@@ -14,7 +14,7 @@ from kcheck.records.batch import CODEC_MASK, COMPRESSION, BatchHeader, header_of
 from kcheck.records.record import Record, read_records
 
 PLACE_COUNT_MAX = 1000
-"""At most this many damaged places and holes of a log are kept; all of them are counted."""
+"""At most this many damaged places of a log are kept; all of them are counted."""
 
 
 class ExportChoice(NamedTuple):
@@ -59,8 +59,6 @@ class LogExport:
         """What is not exported."""
         self.damage: list[DamagedPlace] = []
         """The damaged places."""
-        self.holes: list[Hole] = []
-        """The offsets that no segment holds, between two that are there."""
         self.unreadable: list[tuple[str, Unreadable]] = []
         """The files that cannot be read."""
         self.transactional = 0
@@ -75,6 +73,9 @@ class LogExport:
         """Yield the records in the order of their offsets."""
         if self._wanted.committed:
             self._uncommitted = uncommitted(parts(self.log), compacted=self.log.compacted)
+        first = self.log.segments[0].base if self.log.segments else None
+        if self.log.log_start is not None and first is not None and self.log.log_start < first:
+            self._take_hole(Hole(self.log.log_start, first))
         for part in parts(self.log, self._overlaps):
             match part:
                 case IntactBatch():
@@ -82,10 +83,12 @@ class LogExport:
                 case Break():
                     self._take_break(part)
                 case Hole():
-                    if self._overlaps(part.start, part.end) and len(self.holes) < PLACE_COUNT_MAX:
-                        self.holes.append(part)
+                    self._take_hole(part)
                 case UnreadSegment():
                     self.left_out.take(self._why_outside(part.start), None, part.start, part.end)
+
+        for swap in self.log.swaps:
+            self.left_out.take(Omission.UNFINISHED, None, swap.base or Offset(0), None, swap.path)
 
     def _overlaps(self, start: Offset, end: Offset | None) -> bool:
         """Whether offsets `[start, end)` may have a wanted one among them."""
@@ -98,6 +101,11 @@ class LogExport:
     def _why_outside(self, offset: Offset) -> Omission:
         is_below = self._wanted.start is None and self._low is not None and offset < self._low
         return Omission.BELOW_START if is_below else Omission.OUTSIDE
+
+    def _take_hole(self, hole: Hole) -> None:
+        """Count offsets that no segment holds; the cleaner may leave some without a record."""
+        if not self.log.compacted and self._overlaps(hole.start, hole.end):
+            self.left_out.take(Omission.MISSING, None, hole.start, hole.end)
 
     def _take_break(self, part: Break) -> None:
         if not self._overlaps(part.start, part.end):
@@ -151,13 +159,16 @@ class LogExport:
         for number, record in enumerate(read_records(part.data)):
             if isinstance(record, Record):
                 following = Offset(record.offset + 1)
-                if record.valid is not False:
+                if record.valid is False:
+                    self._take_damage(part, header, f"the CRC of record {number} does not match", 1, record.offset)
+                elif header.base_offset is None or header.base_offset <= record.offset <= header.last_offset:
                     yield record
                 else:
-                    self._take_damage(part, header, f"the CRC of record {number} does not match", 1, record.offset)
+                    message = f"the offset {record.offset} of record {number} does not fit"
+                    self._take_damage(part, header, message, 1, batch.base_offset)
             elif not record.passed:
-                stated = header.record_count
-                records = None if stated is None or stated < number else stated - number
+                stated, span = header.record_count, batch.last_offset - batch.base_offset + 1
+                records = stated - number if stated is not None and number <= stated <= span else None
                 start = batch.base_offset if following is None else following
                 self._take_damage(part, header, f"record {number}: {record.message}", records, start)
 
@@ -167,7 +178,8 @@ class LogExport:
         """Count records that cannot be read, from one offset to the end of their batch."""
         end = Offset(start + 1 if records == 1 else max(start, part.batch.last_offset) + 1)
         is_known = header.attributes & CODEC_MASK < len(COMPRESSION)
-        self.left_out.take(Omission.DAMAGED if is_known else Omission.UNKNOWN, records, start, end)
+        if records != 0:  # Bytes may follow the last record.
+            self.left_out.take(Omission.DAMAGED if is_known else Omission.UNKNOWN, records, start, end)
         words = f"the batch at offset {part.batch.base_offset}: {message}"
         self._tell(DamagedPlace(part.path, part.batch.position, part.batch.size, words))
 

@@ -6,15 +6,18 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 from kcheck.core.releases.releases import NEWEST_TESTED, release
+from kcheck.disk.local import LOCAL
 from kcheck.disk.paths import folder_of, join, split
-from kcheck.disk.tree import Tree
+from kcheck.disk.tree import Tree, tree_of
 from kcheck.errors import UsageError
+from kcheck.exports.backups import is_backup, kept_logs
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding
 from kcheck.model.names import (
     CLUSTER_METADATA,
     COMPACTED,
     CONSUMER_OFFSETS,
+    SWAP,
     DirectoryState,
     PartitionDirectory,
     log_name,
@@ -72,6 +75,8 @@ class ExportLog(NamedTuple):
     """Whether the log cleaner is known to take records out of it."""
     is_named: bool = True
     """Whether the user named it, not a log dir around it."""
+    swaps: tuple[SegmentFile, ...] = ()
+    """Segments that a start puts in the place of others: a compaction was interrupted."""
 
 
 class Skipped(NamedTuple):
@@ -92,15 +97,19 @@ class Sources(NamedTuple):
     """What is not."""
     findings: tuple[Finding, ...]
     """What cannot be read."""
+    targets: tuple[Target, ...]
+    """The paths as targets, but for backups."""
     checked: tuple[str, ...]
     """The paths that were read."""
 
 
 def sources(paths: list[str], wanted: PartitionFilter) -> Sources:
     """Return the logs of the paths; UsageError if a path has none, or if two of them are of one partition."""
-    targets = replica_targets(paths)
+    backups, targets = _split(paths)
     log_dirs = LogDirs(release(NEWEST_TESTED))
     logs, skipped, findings = list[ExportLog](), list[Skipped](), list[Finding]()
+    for tree, path in backups:
+        logs += [log for log in _kept(tree, path) if wanted.has(log.topic or "", log.partition or 0)]
     for target in targets:
         if target.tree.is_bundle:
             raise UsageError(f"{target.path}: a bundle holds no records")
@@ -110,18 +119,32 @@ def sources(paths: list[str], wanted: PartitionFilter) -> Sources:
             elif log.topic is None or log.partition is None or wanted.has(log.topic, log.partition):
                 logs.append(log)
     kept, others = _one_each(_joined(logs))
-    checked = (*(target.path for target in targets), *(log.path for log in logs))
-    return Sources(tuple(kept), (*skipped, *others), tuple(findings), checked)
+    checked = (*(path for _, path in backups), *(target.path for target in targets), *(log.path for log in logs))
+    return Sources(tuple(kept), (*skipped, *others), tuple(findings), targets, checked)
 
 
 def offset_logs(paths: Iterable[str]) -> Iterator[PartitionView]:
     """Yield the replicas of `__consumer_offsets` in the log dirs of paths, those around a partition or a file too."""
     log_dirs = LogDirs(release(NEWEST_TESTED))
     wanted = PartitionFilter(topics=(CONSUMER_OFFSETS,))
-    for target in dict.fromkeys(map(_around, replica_targets([*paths]))):
+    for target in dict.fromkeys(map(_around, _split(paths)[1])):
         yield from partitions(
             target.tree, log_dirs.open(target), wanted=wanted, walk_all=False, release=log_dirs.release
         )
+
+
+def _split(paths: Iterable[str]) -> tuple[list[tuple[Tree, str]], tuple[Target, ...]]:
+    """Return the backups among paths, and the targets of the others."""
+    trees = [(tree_of(path) if path else LOCAL, path) for path in paths]
+    backups = [(tree, path) for tree, path in trees if path and is_backup(tree, path)]
+    return backups, replica_targets([path for tree, path in trees if (tree, path) not in backups])
+
+
+def _kept(tree: Tree, path: str) -> Iterator[ExportLog]:
+    """Yield the logs in a backup of `kcheck apply`."""
+    for directory, files in kept_logs(tree, path):
+        segments = tuple(SegmentFile(place, name, base, disk) for place, base, name, disk in files)
+        yield _log(directory, files[0][0], segments)
 
 
 def _around(target: Target) -> Target:
@@ -158,10 +181,12 @@ def _of_view(view: PartitionView, path: str, *, is_named: bool) -> ExportLog:
     disk = view.disk
     assert disk is not None
     names = [(log_name(segment.base_offset), segment.base_offset) for segment in view.segments]
+    swaps = sorted(name for name in view.files if name.endswith(f".log{SWAP}"))
     return ExportLog(
         f"{view.topic}-{view.partition}", view.topic, view.partition, view.state, path,
         tuple(SegmentFile(join(path, name), name, base, disk) for name, base in names),
         view.log_start_checkpoint, view.is_compacted, is_named,
+        tuple(SegmentFile(join(path, name), name, parse_file(name).offset, disk) for name in swaps),
     )  # fmt: skip
 
 
@@ -176,7 +201,9 @@ def _file(target: Target) -> ExportLog:
     segment = SegmentFile(path, name, parse_file(name).offset, tree.directory(folder, follow=True))
     directory = _saved_partition(folder) or parse_directory(split(folder)[1])
     if directory is None:
-        return ExportLog(name, None, None, DirectoryState.CURRENT, path, (segment,))
+        alone = segment.base is None
+        name, place = (name, path) if alone else (split(folder)[1], folder)
+        return ExportLog(name, None, None, DirectoryState.CURRENT, place, (segment,))
     return _log(directory, folder, (segment,))
 
 

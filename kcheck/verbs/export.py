@@ -17,7 +17,6 @@ from kcheck.model.names import is_legal_topic
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.rules import kc001_unreadable
 from kcheck.survey.selection import require_match
-from kcheck.views.targets import replica_targets
 from kcheck.words import some_of
 
 Committed = Callable[[str], tuple[Mapping[tuple[str, int], Offset], bool]]
@@ -87,7 +86,7 @@ class Export(Answer):
                 "skipped": tuple({"path": skipped.path, "why": skipped.why} for skipped in self.skipped),
             },
             collected=self.collected,
-            kinds={"partitions": "partition", "left_out": "left-out", "damage": "damage", "holes": "hole"},
+            kinds={"partitions": "partition", "left_out": "left-out", "damage": "damage"},
             checked=self.checked,
         )
 
@@ -99,8 +98,9 @@ def export(
     """Return the logs of paths, of which no record is read yet; UsageError if there are none."""
     if wanted.start is not None and wanted.end is not None and wanted.start >= wanted.end:
         raise UsageError(f"--from {wanted.start} --to {wanted.end}: no offset lies between them")
-    require_match(replica_targets(paths), partitions)
     found = sources(paths, partitions)
+    if not found.logs:
+        require_match(found.targets, partitions)
     if not found.logs and not found.findings:
         hint = f"; only {some_of([skipped.path for skipped in found.skipped])}" if found.skipped else ""
         raise UsageError(f"{some_of(paths)}: no partition to export{hint}")
@@ -146,7 +146,6 @@ def _row(log: Written, style: str, file: str | None) -> Row:
         "transactional": export.transactional,
         "left_out": tuple(row.row() for row in export.left_out.rows()),
         "damage": tuple(place._asdict() for place in export.damage),
-        "holes": tuple({"from": hole.start, "to": hole.end} for hole in export.holes),
         "group_offset": None if log.committed is None else {"committed": log.committed, "translated": log.before},
         "produce": None
         if file is None or topic is None or of_log.partition is None

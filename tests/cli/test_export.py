@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import stat
 import struct
 import subprocess
@@ -213,3 +214,16 @@ def test_the_page_names_every_reason() -> None:
     """With the exit code that it has."""
     rows = dict(re.findall(r"^\| `([a-z-]+)` \| .* \| ([01]) \|$", PAGE, re.MULTILINE))
     assert {str(why): str(int(why in UNWANTED)) for why in Omission} == rows
+
+
+def test_what_a_repair_cut_comes_out_of_its_backup(tmp_path: Path) -> None:
+    """The records behind the damaged batch, which no broker would read again."""
+    case = ROOT / "fixtures" / "cases" / "kc141-batch-crc" / "flipped-bit" / "before"
+    folder, plan, backup = tmp_path / "data", tmp_path / "plan.json", tmp_path / "backup"
+    shutil.copytree(case, folder)
+    whole = shell("export", folder, "--partition", "segments-0")
+    assert 0 == kcheck("repair", folder, "-o", plan, "--accept-loss").code
+    assert 0 == kcheck("apply", plan, "--backup", backup, "--yes").code
+    kept, cut = shell("export", folder, "--partition", "segments-0"), shell("export", backup)
+    assert whole.out == kept.out + cut.out
+    assert "20 records damaged (offsets 20-39)" in cut.err

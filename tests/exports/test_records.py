@@ -98,11 +98,36 @@ def test_a_missing_segment_may_have_hidden_a_marker(tmp_path: Path) -> None:
     batches = [data(0, producer_id=1)], [data(9, producer_id=1), marker(11, 1, 1)]
     path = segments(tmp_path / "t-0", *batches)
     offsets, rows = offsets_of(path, committed=True)
-    assert ([9, 10], {"control": 1, "unproven": 2}) == (offsets, counts(rows))
-    log = exported(path)
-    assert 4 == len([*log.records()])
-    assert [(2, 9)] == log.holes
-    assert [0, 1, 9, 10] == offsets_of(segments(tmp_path / "compact-0", *batches), committed=True)[0]
+    assert ([9, 10], {"control": 1, "unproven": 2, "missing": None}) == (offsets, counts(rows))
+    assert "an unknown number of records in no segment here (offsets 2-8)" in map(str, rows)
+    assert [0, 1, 9, 10] == offsets_of(path)[0]
+    offsets, rows = offsets_of(segments(tmp_path / "compact-0", *batches), committed=True)
+    assert ([0, 1, 9, 10], {"control": 1}) == (offsets, counts(rows))
+
+
+def test_the_beginning_may_be_elsewhere(tmp_path: Path) -> None:
+    """Of a tiered log, in remote storage."""
+    log_dir(tmp_path, log_start={"t-0": 3})
+    path = segments(tmp_path / "t-0", [data(9)])
+    offsets, rows = offsets_of(path)
+    assert ([9, 10], ["an unknown number of records in no segment here (offsets 3-8)"]) == (offsets, [*map(str, rows)])
+    assert ([9, 10], []) == offsets_of(path, start=9)
+
+
+def test_an_interrupted_compaction_is_told(tmp_path: Path) -> None:
+    """The file is a log of its own, if the user names it."""
+    path = segments(tmp_path / "t-0", [data(4)])
+    swap = write(path, {"00000000000000000000.log.swap": data(0).data}) / "00000000000000000000.log.swap"
+    offsets, rows = offsets_of(path)
+    assert ([4, 5], [("unfinished", str(swap))]) == (offsets, [(str(row.why), row.detail) for row in rows])
+    assert ([0, 1], []) == offsets_of(swap)
+
+
+def test_an_offset_outside_of_its_batch_is_damage(tmp_path: Path) -> None:
+    """Its CRC matches all the same."""
+    path = segments(tmp_path / "t-0", [batch_of(0, record(0), record(7), record(2), count=3)])
+    offsets, rows = offsets_of(path)
+    assert ([0, 2], {"damaged": 1}) == (offsets, counts(rows))
 
 
 def test_a_marker_that_cannot_be_read_ends_no_transaction(tmp_path: Path) -> None:
@@ -154,6 +179,31 @@ def test_offsets_that_do_not_fit_are_damage(tmp_path: Path) -> None:
     log = exported(path)
     assert [0, 1, 4, 5, 6, 7] == [one.offset for one in log.records()]
     assert "do not fit into the segment" in log.damage[0].message
+
+
+def test_a_batch_that_jumps_ahead_is_damage(tmp_path: Path) -> None:
+    """Its own offsets are wrong, not those of all that follow."""
+    path = segments(tmp_path / "t-0", [data(0), data(2), data(4), data(6)])
+    flip_byte(path / "00000000000000000000.log", SIZE + 6)
+    log = exported(path)
+    assert [0, 1, 4, 5, 6, 7] == [one.offset for one in log.records()]
+    assert ["2 records damaged (offsets 2-3)"] == [str(row) for row in log.left_out.rows()]
+    assert ["the offsets 65282 to 65283 come before lower ones"] == [place.message for place in log.damage]
+
+
+def test_a_renamed_file_is_read_by_its_offsets(tmp_path: Path) -> None:
+    path = write(tmp_path / "t-0", {f"{at:020}.log": data(base).data for at, base in ((0, 0), (25, 20), (30, 30))})
+    offsets, rows = offsets_of(path)
+    assert ([0, 1, 20, 21, 30, 31], {"missing": None}) == (offsets, counts(rows))
+
+
+def test_bytes_behind_the_last_record_lose_none(tmp_path: Path) -> None:
+    path = segments(tmp_path / "t-0", [batch_of(0, payload=record(0) + b"more", count=1)])
+    log = exported(path)
+    assert ([0], []) == ([one.offset for one in log.records()], list(log.left_out.rows()))
+    assert ["the batch at offset 0: record 1: 4 bytes follow the last of 1 records"] == [
+        at.message for at in log.damage
+    ]
 
 
 def test_offsets_that_come_again_are_exported_once(tmp_path: Path) -> None:

@@ -7,8 +7,10 @@ import pytest
 from kcheck.api import PartitionFilter, export
 from kcheck.errors import UsageError
 from kcheck.model.entries import Offset
+from kcheck.model.plan import Plan, SetAside, Truncate, digest, serialize_plan
 from kcheck.replicas.saved_records import save_lost
-from tests.builders import log_dir, write
+from tests.builders import flip_byte, log_dir, write
+from tests.disk.plans import WHY
 from tests.exports.logs import data, exported, log_of, offsets_of, segments
 from tests.replicas.test_group_offsets import log_files
 
@@ -39,6 +41,9 @@ def test_a_single_file(tmp_path: Path) -> None:
     assert (None, None, "a.log") == (log.topic, log.partition, log.name)
     assert [4, 5] == offsets_of(bare / "a.log")[0]
     assert [f"{bare}/a.log", f"{bare}/b.log"] == paths_of(bare / "b.log", bare / "a.log")
+    write(bare, {f"{at:020}.log": data(at).data for at in (2, 0)})
+    (both,) = export(bare / f"{2:020}.log", bare / f"{0:020}.log").logs
+    assert (None, str(bare), [0, 1, 2, 3]) == (both.log.topic, both.log.path, [one.offset for one in both.records()])
 
 
 def test_files_of_one_directory_are_one_log(tmp_path: Path) -> None:
@@ -131,3 +136,26 @@ def test_a_segment_that_cannot_be_read(tmp_path: Path) -> None:
     assert [0, 1, 4, 5] == [one.offset for one in log.records()]
     assert [f"{path}/00000000000000000002.log"] == [name for name, _ in log.unreadable]
     assert {"damaged": None} == {str(row.why): row.records for row in log.left_out.rows()}
+
+
+def test_the_backup_of_a_repair(tmp_path: Path) -> None:
+    """What apply cut or moved away is whole in the backup: the plan beside it names the partition."""
+    folder, backup = log_dir(tmp_path / "data", recovery_point={"t-0": 0}, clean=False), tmp_path / "backup"
+    path = segments(folder / "t-0", [data(0), data(2)], [data(4)])
+    flip_byte(path / "00000000000000000000.log", len(data(0).data) + 70)
+    aside = segments(folder / STRAY, [data(0)])
+    before = Truncate(f"{path}/00000000000000000000.log", digest(b"12"), digest(b"1"), WHY)
+    moved = SetAside(str(aside), digest(b""), None, WHY, directory=True)
+    other = SetAside(f"{path}/00000000000000000004.log", digest(b""), None, WHY, directory=False)
+    plan = Plan("4.3", (str(folder),), (before, moved, other))
+    write(backup, {"plan.json": serialize_plan(plan, kcheck="0"), "journal.json": b"{}"})
+    for number, file in ((0, "00000000000000000000.log"), (2, "00000000000000000004.log")):
+        (backup / f"{number}.before").write_bytes((path / file).read_bytes())
+    answer = export(backup)
+    assert [0, 1, 4, 5] == [one.offset for one in answer.logs[0].records()]
+    aside.rename(backup / "1.before")
+    with pytest.raises(UsageError, match="t-0 is there 2 times"):
+        export(backup)
+    (backup / "plan.json").write_bytes(b"{")
+    with pytest.raises(UsageError, match="the plan is not valid JSON"):
+        export(backup)
