@@ -131,9 +131,13 @@ def _write_files(exported: "Export", logs: "list[Written]", format: str, output:
         without_pandas()
     each = _is_directory(output)
     folder, name = (output, "") if each else os.path.split(output)
+    parts = [([log], f"{log.export.log.name}.{format}") for log in logs] if each else [(logs, name)]
+    for file in (*(file for _, file in parts), *([_reset_name(name)] if exported.group is not None else [])):
+        if os.path.lexists(os.path.join(folder, file)):  # Nobody waits hours for that.
+            raise UsageError(f"{os.path.join(folder, file)} already exists")
     files: dict[str, str] = {}
     with NewFiles(folder or ".", (), apart_from=filter(os.path.isdir, exported.checked)) as new:
-        for part, file in [([log], f"{log.export.log.name}.{format}") for log in logs] if each else [(logs, name)]:
+        for part, file in parts:
             new.begin(file)
             files |= {log.export.log.path: os.path.join(folder, file) for log in part}
             exported.write(part, format, new.write)

@@ -7,10 +7,10 @@ up to `headers.delimiter` and the key up to `key.separator`; a part that equals 
 timestamps.
 """
 
-import json
 import shlex
 from base64 import b64encode
 from collections.abc import Callable
+from json.encoder import encode_basestring_ascii
 from typing import NamedTuple, TypeAlias
 
 from kcheck.exports.records import ExportedRecord
@@ -45,26 +45,27 @@ class LineFormat(NamedTuple):
 
 def json_line(record: ExportedRecord) -> Encoded:
     """Return a record as one line of JSON, in ASCII; bytes that are no UTF-8 are `{"base64": ...}`."""
-    fields = {
-        "topic": record.topic,
-        "partition": record.partition,
-        "offset": record.offset,
-        "timestamp": record.timestamp,
-        "timestamp_type": record.timestamp_type,
-        "key": _text(record.key),
-        "value": _text(record.value),
-        "headers": [{"key": _text(name), "value": _text(value)} for name, value in record.headers],
-    }
-    return json.dumps(fields, separators=(",", ":")).encode() + b"\n"
+    topic, partition, offset, timestamp, timestamp_type, key, value, headers = record
+    parts = ",".join(f'{{"key":{_text(name)},"value":{_text(content)}}}' for name, content in headers)
+    return (
+        f'{{"topic":{_json(topic)},"partition":{_json(partition)},"offset":{offset},"timestamp":{_json(timestamp)}'
+        f',"timestamp_type":{_json(timestamp_type)},"key":{_text(key)},"value":{_text(value)},"headers":[{parts}]}}\n'
+    ).encode()
 
 
-def _text(data: bytes | None) -> object:
+def _json(value: str | int | None) -> str:
+    if value is None:
+        return "null"
+    return encode_basestring_ascii(value) if isinstance(value, str) else str(value)
+
+
+def _text(data: bytes | None) -> str:
     if data is None:
-        return None
+        return "null"
     try:
-        return data.decode()
+        return encode_basestring_ascii(data.decode())
     except UnicodeDecodeError:
-        return {"base64": b64encode(data).decode()}
+        return f'{{"base64":"{b64encode(data).decode()}"}}'
 
 
 def kcat_line(record: ExportedRecord) -> Encoded:

@@ -73,8 +73,10 @@ def test_a_file_for_each_partition(broker: Path, tmp_path: Path) -> None:
     assert f"Produce: {row['produce']}" in done.err
     assert f"--summary {summary} already exists" in kcheck(*arguments).err
     summary.unlink()
+    (out / "t-0.kcat").unlink()
     again = kcheck(*arguments)
-    assert (2, f"kcheck: {out}/t-0.kcat already exists\n") == (again.code, again.err)
+    assert (2, f"kcheck: {out}/u-1.kcat already exists\n") == (again.code, again.err)
+    assert ["u-1.kcat"] == os.listdir(out)
 
 
 def test_one_file_for_all(broker: Path, tmp_path: Path) -> None:
@@ -227,3 +229,10 @@ def test_what_a_repair_cut_comes_out_of_its_backup(tmp_path: Path) -> None:
     kept, cut = shell("export", folder, "--partition", "segments-0"), shell("export", backup)
     assert whole.out == kept.out + cut.out
     assert "20 records damaged (offsets 20-39)" in cut.err
+
+
+def test_a_full_disk_is_said(broker: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        command = [*KCHECK, "export", str(broker)]
+        done = subprocess.run(command, env=environment(), stdout=full, stderr=subprocess.PIPE, check=False)
+    assert (2, b"kcheck: cannot write to stdout: No space left on device\n") == (done.returncode, done.stderr)

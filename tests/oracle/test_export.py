@@ -138,13 +138,22 @@ def export(*words: str, folder: Path) -> tuple[str, dict[str, Any]]:
     return done.stderr, json.loads(summary.read_text())
 
 
-def run_said(said: str, cluster: Cluster, topic: str) -> None:
+CONSOLES = {
+    VERSION: ("org.apache.kafka.tools.ConsoleProducer", "--command-property"),
+    "3.9.2": ("kafka.tools.ConsoleProducer", "--producer-property"),
+    "3.3.2": ("kafka.tools.ConsoleProducer", "--producer-property"),
+}
+"""The class behind kafka-console-producer.sh, and its option for settings of the producer."""
+
+
+def run_said(said: str, cluster: Cluster, topic: str, version: str = VERSION) -> None:
     """Run the command that an export names, with the address of a broker, into a topic."""
     (command,) = re.findall(r"^Produce: (.*)$", said, re.MULTILINE)
     command = command.replace("HOST:9092", cluster.bootstrap).replace(" source ", f" {topic} ")
-    java = shlex.join(java_command(VERSION, "org.apache.kafka.tools.ConsoleProducer"))
+    console, option = CONSOLES[version]
+    java = shlex.join(java_command(version, console))
     tool = f'tool() {{ {java} "$@"; }}\n'
-    script = tool + command.replace("kafka-console-producer.sh", "tool --command-property max.request.size=2000000")
+    script = tool + command.replace("kafka-console-producer.sh", f"tool {option} max.request.size=2000000")
     done = subprocess.run(["bash", "-ec", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
@@ -171,7 +180,7 @@ def test_the_round_trip(tmp_path: Path, start: Callable[..., Cluster]) -> None:
     _, summary = export(str(log_dir), *options, folder=tmp_path)
     assert (lost(summary, "aborted"), lost(summary, "open"), lost(summary, "control")) == (3, 3, 3)
     with start(VERSION, dir=tmp_path / "after", **limits) as cluster:
-        create(cluster, "source", "kcat", "console")
+        create(cluster, "source", "kcat", *(f"console-{version}" for version in CONSOLES))
         (tmp_path / "produce.py").write_text(SCRIPT.replace('"enable', '"message.max.bytes": 2_000_000, "enable'))
         with (out / "source-0.ndjson").open() as lines:
             command = [sys.executable, tmp_path / "produce.py", cluster.bootstrap]
@@ -184,9 +193,10 @@ def test_the_round_trip(tmp_path: Path, start: Callable[..., Cluster]) -> None:
         run_java(VERSION, "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand", *reset)
         assert translated(cluster) == committed - 3 - 2  # an aborted transaction and two markers
         console, summary = export(source, "--committed", "--format", "console", "-o", f"{out}/c", folder=tmp_path)
-        run_said(console, cluster, "console")
         fit = [record[1:] for record in written if is_text(record)]
-        assert [record[1:] for record in consumed(cluster, "console")] == fit
+        for version in CONSOLES:
+            run_said(console, cluster, f"console-{version}", version)
+            assert [record[1:] for record in consumed(cluster, f"console-{version}")] == fit
         assert lost(summary, "not-in-format") == len(written) - len(fit) == 6
         if shutil.which("kcat") is None:
             no_kafka("needs kcat")
