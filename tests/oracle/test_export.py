@@ -105,6 +105,7 @@ def write_source(cluster: Cluster) -> int:
     for number, record in enumerate(values()):
         send(plain, number, **record)
     assert plain.flush(60) == 0
+    interleave(settings, send)
     ends = [("commit", "commit_transaction"), ("abort", "abort_transaction"), ("again", "commit_transaction")]
     for name, end in (*ends, ("open", None)):
         producer = kafka.Producer({**settings, "transactional.id": name})
@@ -119,11 +120,37 @@ def write_source(cluster: Cluster) -> int:
             plain.flush(60)
         else:
             producer.purge()
-    committed = len(list(values())) + 3 + 1 + 1 + 3 + 1 + 1  # two transactions with markers, a record after each
+    committed = len(list(values())) + 18 + 3 + 1 + 1 + 3 + 1 + 1  # two transactions with markers, a record after each
     consumer = kafka.Consumer({"bootstrap.servers": cluster.bootstrap, "group.id": GROUP})
     consumer.commit(offsets=[kafka.TopicPartition("source", 0, committed)], asynchronous=False)
     consumer.close()
     return committed
+
+
+def interleave(settings: dict[str, Any], send: Callable[..., None]) -> None:
+    """Write four transactions of two producers side by side, with markers among them: 18 offsets."""
+    one, other = (client().Producer({**settings, "transactional.id": name}) for name in ("one", "other"))
+    for producer in (one, other):
+        producer.init_transactions(60)
+        producer.begin_transaction()
+    turns = ((one, 1), (other, 2), (one, 3), (other, 4))
+    for producer, number in turns:
+        for _ in range(2):
+            send(producer, number, key=b"side by side", value=b"%d" % number)
+        producer.flush(60)
+    one.abort_transaction(60)
+    one.begin_transaction()
+    for producer, number in turns:
+        send(producer, 10 + number, key=b"side by side", value=b"%d" % (10 + number))
+        producer.flush(60)
+    other.commit_transaction(60)
+    other.begin_transaction()
+    send(other, 20, key=b"side by side", value=b"20")
+    other.flush(60)
+    one.commit_transaction(60)
+    send(other, 21, key=b"side by side", value=b"21")
+    other.flush(60)
+    other.abort_transaction(60)
 
 
 def export(*words: str, folder: Path) -> tuple[str, dict[str, Any]]:
@@ -178,7 +205,7 @@ def test_the_round_trip(tmp_path: Path, start: Callable[..., Cluster]) -> None:
     out = tmp_path / "out"
     options = ("--committed", "--reset-file", GROUP, "-o", f"{out}/")
     _, summary = export(str(log_dir), *options, folder=tmp_path)
-    assert (lost(summary, "aborted"), lost(summary, "open"), lost(summary, "control")) == (3, 3, 3)
+    assert (lost(summary, "aborted"), lost(summary, "open"), lost(summary, "control")) == (9, 3, 7)
     with start(VERSION, dir=tmp_path / "after", **limits) as cluster:
         create(cluster, "source", "kcat", *(f"console-{version}" for version in CONSOLES))
         (tmp_path / "produce.py").write_text(SCRIPT.replace('"enable', '"message.max.bytes": 2_000_000, "enable'))
@@ -191,7 +218,7 @@ def test_the_round_trip(tmp_path: Path, start: Callable[..., Cluster]) -> None:
             str(out / "reset-offsets.csv"),
         )  # fmt: skip
         run_java(VERSION, "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand", *reset)
-        assert translated(cluster) == committed - 3 - 2  # an aborted transaction and two markers
+        assert translated(cluster) == committed - 9 - 6  # aborted records and markers
         console, summary = export(source, "--committed", "--format", "console", "-o", f"{out}/c", folder=tmp_path)
         fit = [record[1:] for record in written if is_text(record)]
         for version in CONSOLES:
