@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from kcheck.core.releases.releases import NEWEST_TESTED, release
 from kcheck.disk.local import LOCAL
-from kcheck.disk.paths import folder_of, join, split
+from kcheck.disk.paths import absolute, folder_of, join, split
 from kcheck.disk.tree import Tree, tree_of
 from kcheck.errors import UsageError
 from kcheck.exports.backups import is_backup, kept_logs
@@ -199,10 +199,13 @@ def _file(target: Target) -> ExportLog:
     if ".log" not in name:
         raise UsageError(f"{path}: only a .log holds records")
     segment = SegmentFile(path, name, parse_file(name).offset, tree.directory(folder, follow=True))
-    directory = _saved_partition(folder) or parse_directory(split(folder)[1])
+    saved = _saved_log(tree, folder)
+    if saved is not None:
+        return saved._replace(segments=(segment,))
+    directory = parse_directory(split(absolute(folder))[1])
     if directory is None:
         alone = segment.base is None
-        name, place = (name, path) if alone else (split(folder)[1], folder)
+        name, place = (name, path) if alone else (split(absolute(folder))[1], folder)
         return ExportLog(name, None, None, DirectoryState.CURRENT, place, (segment,))
     return _log(directory, folder, (segment,))
 
@@ -214,7 +217,7 @@ def _log(directory: PartitionDirectory, path: str, segments: tuple[SegmentFile, 
 
 def _saved_partition(folder: str) -> PartitionDirectory | None:
     """Return the partition whose records were saved in a folder `orders-0/broker-1`; None for any other folder."""
-    above, name = split(folder)
+    above, name = split(absolute(folder))
     replica = parse_directory(name)
     if replica is None or (replica.topic, replica.state) != (_BROKER, DirectoryState.CURRENT):
         return None

@@ -236,3 +236,10 @@ def test_a_full_disk_is_said(broker: Path) -> None:
         command = [*KCHECK, "export", str(broker)]
         done = subprocess.run(command, env=environment(), stdout=full, stderr=subprocess.PIPE, check=False)
     assert (2, b"kcheck: cannot write to stdout: No space left on device\n") == (done.returncode, done.stderr)
+
+
+def test_a_bundle_has_no_records(broker: Path, tmp_path: Path) -> None:
+    """It was made to leave them at home."""
+    assert 0 == kcheck("capture", broker, "-o", tmp_path / "ticket.kcheck").code
+    done = kcheck("export", tmp_path / "ticket.kcheck")
+    assert (2, True) == (done.code, "a bundle holds no records" in done.err)

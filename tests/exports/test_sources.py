@@ -53,7 +53,7 @@ def test_files_of_one_directory_are_one_log(tmp_path: Path) -> None:
     assert [0, 1, 4, 5] == [one.offset for one in log.records()]
 
 
-def test_what_elect_saved(tmp_path: Path) -> None:
+def test_what_elect_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The directory, that of the partition, that of a replica, or a file of it; a broker id is no partition."""
     path = segments(tmp_path / "orders-3", [data(0), data(2)], [data(4)])
     out = tmp_path / "saved"
@@ -63,6 +63,10 @@ def test_what_elect_saved(tmp_path: Path) -> None:
         log = log_of(named)
         assert ("orders", 3, str(folder)) == (log.topic, log.partition, log.path)
         assert [2, 3, 4, 5] == offsets_of(named)[0]
+    monkeypatch.chdir(folder)
+    assert "orders-3" == log_of(Path("00000000000000000002.log")).name
+    monkeypatch.chdir(folder.parent)
+    assert "orders-3" == log_of(Path("broker-1")).name
     save_lost(str(out), "orders-3", 2, log_files(path), Offset(2), Offset(6))
     with pytest.raises(UsageError, match=r"orders-3 is there 2 times: .*broker-1, .*broker-2; name one of these"):
         export(out)
@@ -72,7 +76,7 @@ def test_a_topic_may_be_called_broker(tmp_path: Path) -> None:
     """In a log dir whose name looks like that of a partition: a log has more files than what elect saves."""
     path = log_dir(tmp_path / "disk-1")
     write(segments(path / "broker-1", [data(0)]), {"partition.metadata": b"version: 0\ntopic_id: x"})
-    for named in (path, path / "broker-1"):
+    for named in (path, path / "broker-1", path / "broker-1" / "00000000000000000000.log"):
         log = log_of(named)
         assert ("broker", 1) == (log.topic, log.partition)
 
