@@ -21,7 +21,7 @@ from kcheck.core.election.plans import (
     lean,
     order_of_starts,
 )
-from kcheck.core.election.scenarios import Scenario, planned, scenarios
+from kcheck.core.election.scenarios import Scenario, in_doubt, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.replication.leader_costs import NOT_KNOWN
 from kcheck.core.replication.truncation_plans import Refetched, TruncationPlan
@@ -315,11 +315,18 @@ class _Reversed(NamedTuple):
         return bool(self.key > other[0])
 
 
+def _raced(row: PartitionElection, lean: PartitionElection) -> PartitionElection:
+    """Return an election with the race of its lean one."""
+    return row._replace(race=lean.race, race_unseen=lean.race_unseen)
+
+
 def concluded(
     run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Elections, out: str | None = None
 ) -> RunElection:
     """Return the answer: the order of starts, what each way to go on costs, and the worst partitions."""
-    elections, shown = tuple(sorted(chosen.lean, key=itemgetter(0, 1))), chosen.shown
+    elections = in_doubt(sorted(chosen.lean, key=itemgetter(0, 1)))
+    races = {(row.topic, row.partition): row for row in elections}
+    shown = tuple(_raced(row, races[row.topic, row.partition]) for row in chosen.shown)
     order = order_of_starts(elections, here.starts)
     elections, shown = (planned(rows, here.starts, order.brokers, here.release) for rows in (elections, shown))
     gaps = tuple(gaps_of(elections, here))
