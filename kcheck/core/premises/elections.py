@@ -5,12 +5,11 @@ The broker's own static configuration decides in none of them, but the controlle
 
 from collections.abc import Iterator
 
-from kcheck.core.election.election import BrokerStart, Seat, election_seat, fencing_order, standing
+from kcheck.core.election.election import standing
 from kcheck.core.premises.facts import BrokerFacts, NewestEpoch
 from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseKind
 from kcheck.core.start.startup import Mode
-from kcheck.core.start.strays import registers_cleanly
 from kcheck.model.cluster import UNCLEAN, UncleanElection
 from kcheck.model.names import TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
@@ -21,32 +20,18 @@ FOLLOWED = "P602"
 _EVERY_DISK = "the log dirs of all brokers, with kcheck elect"
 
 
-def start_of(facts: BrokerFacts) -> BrokerStart:
-    """Return how a broker with an id registers: the markers of all its log dirs decide."""
-    assert facts.broker_id is not None
-    broker = None if facts.image is None else facts.image.brokers.get(facts.broker_id)
-    epoch = None if broker is None else broker.epoch
-    clean = all(
-        registers_cleanly(clean=log_dir.clean, shutdown_epoch=log_dir.shutdown_epoch, broker_epoch=epoch)
-        for log_dir in facts.log_dirs
-    )
-    return BrokerStart(facts.broker_id, clean)
-
-
 def elects_in_sync(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for partitions that the broker leads uncleanly if it is there before the replicas in sync."""
     if facts.image is None or facts.broker_id is None or facts.roles == {"controller"}:
         return
-    image, start, kraft = facts.image, start_of(facts), facts.mode is Mode.KRAFT
-    fenced = fencing_order(image.brokers, facts.release)
+    image, kraft = facts.image, facts.mode is Mode.KRAFT
     behind: dict[bool | None, list[str]] = {}
     for topic, number, partition in image.partitions():
         if facts.broker_id not in partition.replicas or facts.broker_id in partition.in_sync:
             continue
-        seats, rules = standing(image, topic, partition, fenced if kraft else (), facts.release, kraft=kraft)
-        if election_seat(start, seats, rules) is Seat.NONE:
-            allowed = None if rules.unclean_unseen else rules.unclean
-            behind.setdefault(allowed, []).append(partition_name(topic.name, number))
+        rules = standing(image, topic, partition, (), facts.release, kraft=kraft).rules
+        allowed = None if rules.unclean_unseen else rules.unclean
+        behind.setdefault(allowed, []).append(partition_name(topic.name, number))
     where = image.settings or (facts.image_path or "",)
     if on := behind.get(True):
         evidence = (PremiseEvidence(path, f"{UNCLEAN}=true, or a topic has it") for path in where)

@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from kcheck.core.election.election import eligible, fencing_order, registered, standing
-from kcheck.core.premises.elections import start_of
+from kcheck.core.election.election import BrokerStart, eligible, fencing_order, registered, standing
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseKind
 from kcheck.core.start.startup import Mode
+from kcheck.core.start.strays import registers_cleanly
 from kcheck.core.start.topic_settings import is_compacted
 from kcheck.model.cluster import is_reserved
 from kcheck.model.names import LIVE, META_PROPERTIES, TopicPartition
@@ -129,6 +129,15 @@ def _may_lead(partition: TopicPartition, facts: BrokerFacts) -> bool:
     assert facts.image is not None
     assert facts.broker_id is not None
     topic = facts.image.topics[partition.topic]
+    broker = facts.image.brokers.get(facts.broker_id)
+    clean = all(
+        registers_cleanly(
+            clean=log_dir.clean,
+            shutdown_epoch=log_dir.shutdown_epoch,
+            broker_epoch=None if broker is None else broker.epoch,
+        )
+        for log_dir in facts.log_dirs
+    )
     place = standing(
         facts.image,
         topic,
@@ -137,7 +146,7 @@ def _may_lead(partition: TopicPartition, facts: BrokerFacts) -> bool:
         facts.release,
         kraft=facts.mode is Mode.KRAFT,
     )
-    seats = registered(place.seats, start_of(facts), place.rules)
+    seats = registered(place.seats, BrokerStart(facts.broker_id, clean), place.rules)
     return facts.broker_id in (eligible(seats) or seats.last_known)
 
 
