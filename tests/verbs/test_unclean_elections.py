@@ -43,3 +43,20 @@ def test_a_controller_whose_settings_allow_it(tmp_path: Path, monkeypatch: pytes
     safe = kcheck.elect(*brokers, metadata=metadata).to_dict()
     assert (safe["scenarios"][0]["lost"]["records"], UNCLEAN in safe["verdict"]) == (0, False)
     assert premises(Path("broker-1/server.properties"), metadata[0]) == []
+
+
+def test_a_broker_that_an_unclean_leader_cuts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Broker 2 of 4.3.1 was elected while broker 3 was down, which then truncated to 25, below its high watermark."""
+    kept = unpacked(PLACE / "4.3.1-kraft-spoil-metadata-log-m1.tar.xz", tmp_path / "incident")
+    monkeypatch.chdir(kept.folder)
+    assert any(
+        "Truncating audit-0 to offset 25 below high watermark 26" in line for line in kept.truth.said["broker-3"]
+    )
+    metadata = Path("controller/data1")
+    for number, expected in ((1, []), (2, []), (3, [("P602", "loss")])):
+        assert premises(Path(f"broker-{number}/server.properties"), metadata) == expected
+    said = kcheck.preflight(Path("broker-3/server.properties"), metadata=[metadata], allow=["P602"]).to_dict()
+    assert (said["may_start"], said["reasons"][0]["dir"]) == (True, None)
+    assert "starting broker 3 cuts the records up to offset 25 that broker 2 lacks" in said["reasons"][0]["why"]
+    found = kcheck.check(Path("broker-3/server.properties"), metadata=[metadata]).to_dict()["findings"]
+    assert [("KC254", "error")] == [(row["id"], row["severity"]) for row in found if row["severity"] == "error"]
