@@ -60,3 +60,18 @@ def test_a_broker_that_an_unclean_leader_cuts(tmp_path: Path, monkeypatch: pytes
     assert "starting broker 3 cuts the records up to offset 25 that broker 2 lacks" in said["reasons"][0]["why"]
     found = kcheck.check(Path("broker-3/server.properties"), metadata=[metadata]).to_dict()["findings"]
     assert [("KC254", "error")] == [(row["id"], row["severity"]) for row in found if row["severity"] == "error"]
+
+
+def test_an_unclean_election_by_the_transactions_of_zookeeper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Brokers of 2.8.2: broker 2 was elected while broker 1 was down, which then cut 45 records."""
+    kept = unpacked(PLACE / "2.8.2-zk-nothing-v1.tar.xz", tmp_path / "incident")
+    monkeypatch.chdir(kept.folder)
+    assert {name: len(lost) for name, lost in kept.truth.lost.items()} == {"orders-1": 40, "orders-2": 5}
+    for number, expected in ((1, {"P602"}), (2, set())):
+        said = kcheck.preflight(
+            Path(f"broker-{number}/server.properties"), metadata=[Path("zookeeper")], kafka="2.8.2"
+        ).to_dict()
+        assert {row["premise"] for row in said["reasons"]} == expected
+    found = kcheck.check(Path("broker-1/server.properties"), metadata=[Path("zookeeper")], kafka="2.8.2").to_dict()
+    (row,) = (row for row in found["findings"] if row["id"] == "KC254" and row["dir"] == "orders-1")
+    assert (row["severity"], "became the leader in transaction 0x" in row["message"]) == ("error", True)
