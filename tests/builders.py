@@ -14,7 +14,7 @@ from fastcrc import crc32
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.names import LEADER_EPOCHS, META_PROPERTIES, RECOVERY_POINT, segment_prefix
-from kcheck.model.source import BytesSource, DirectoryEntries, Filled, Source
+from kcheck.model.source import SHORT_SIZE_MAX, BytesSource, DirectoryEntries, Filled, Source
 from kcheck.model.unreadable import UnreadableCause, UnreadableError
 from kcheck.records.batch import HEADER, LEGACY, OVERHEAD, TIMESTAMP
 
@@ -292,6 +292,11 @@ class BytesFiles:
     def open(self, name: str) -> Iterator[Source]:
         """Open a file as `Files.open`."""
         yield BytesSource(self._bytes(name))
+
+    def read_short(self, name: str) -> bytes | None:
+        """Return a file as `Files.read_short`."""
+        data = self._bytes(name)
+        return data if len(data) <= SHORT_SIZE_MAX else None
 
     def read_filled(self, name: str) -> Filled:
         """Return a file as `Files.read_filled`."""

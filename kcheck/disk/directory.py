@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from typing import Protocol, Self, runtime_checkable
 
 from kcheck.disk.listing import Listing
-from kcheck.model.source import SMALL_FILE_SIZE_MAX, DirectoryEntries, Filled, Source, small_size_max
+from kcheck.model.source import SHORT_SIZE_MAX, SMALL_FILE_SIZE_MAX, DirectoryEntries, Filled, Source, small_size_max
 from kcheck.model.unreadable import too_large
 
 HOLE_SIZE_MIN = 64 << 10
@@ -52,6 +52,11 @@ class Directory(ABC):
         """Return the size in bytes of a readable regular file; UnreadableError as `open` for any other."""
         with self.open(name) as source:
             return source.size
+
+    def read_short(self, name: str) -> bytes | None:
+        """Return a whole file as `Files.read_short`."""
+        with self.open(name) as source:
+            return read(source, source.size) if source.size <= SHORT_SIZE_MAX else None
 
     def read_filled(self, name: str) -> Filled:
         """Return a file without the hole at its end; UnreadableError if it cannot be read.

@@ -1,6 +1,5 @@
 """One look at a log dir: while a command runs, each listing and each small file of this machine is read once."""
 
-import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import local
@@ -9,10 +8,12 @@ from kcheck.disk.directory import HOLE_SIZE_MIN, read
 from kcheck.disk.listing import Listing
 from kcheck.disk.local import LOCAL, LocalDirectory, LocalTree
 from kcheck.model.names import IsStranger
-from kcheck.model.source import BytesSource, Source
+from kcheck.model.source import SHORT_SIZE_MAX, BytesSource, Source
 
 _SIZE_MAX = 16 << 20
 """How many bytes of small files are kept; the oldest go first."""
+_KEPT_SIZE = 320
+"""What each of them takes beside its bytes: its path, and its place."""
 
 
 class KeptTree(LocalTree):
@@ -44,25 +45,38 @@ class KeptTree(LocalTree):
     def keep(self, path: str, data: bytes) -> None:
         """Keep the bytes of a small file."""
         self._files[path] = data
-        self._left -= len(data)
+        self._left -= len(data) + _KEPT_SIZE
         while self._left < 0:
-            self._left += len(self._files.pop(next(iter(self._files))))
+            self._left += len(self._files.pop(next(iter(self._files)))) + _KEPT_SIZE
 
 
 class KeptDirectory(LocalDirectory):
     """A directory of a `KeptTree`: indexes and other small files are read once, `.log` files each time."""
 
-    __slots__ = ("_tree",)
+    __slots__ = ("_folder", "_tree")
 
     def __init__(self, tree: KeptTree, path: str, *, follow: bool) -> None:
         super().__init__(path, follow=follow)
+        self._folder = self._prefix
         self._tree = tree
+
+    def read_short(self, name: str) -> bytes | None:
+        """Return a file as `Files.read_short`."""
+        if name.endswith(".log"):
+            return LocalDirectory.read_short(self, name)
+        path = self._folder + name
+        data = self._tree.kept(path)
+        if data is None:
+            data = LocalDirectory.read_short(self, name)
+            if data is not None:
+                self._tree.keep(path, data)
+        return data if data is None or len(data) <= SHORT_SIZE_MAX else None
 
     def open(self, name: str) -> AbstractContextManager[Source]:
         """Open a file as `Directory.open`."""
         if name.endswith(".log"):
             return self.opened(name)
-        path = os.path.join(self.path, name)
+        path = self._folder + name
         data = self._tree.kept(path)
         if data is None:
             opened = self.opened(name)

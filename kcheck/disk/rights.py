@@ -10,12 +10,14 @@ from typing import NamedTuple
 from kcheck.disk.paths import join
 from kcheck.disk.refusals import note_refusal
 from kcheck.disk.tree import tree_of
-from kcheck.model.rights import Rights, Volume
+from kcheck.model.rights import PlainRights, Rights, Volume
 
 _MOUNTS = "/proc/self/mountinfo"
 _ESCAPED = re.compile(r"\\([0-7]{3})")
 """A space or a backslash in a path there."""
 _MAP_COUNT = "/proc/sys/vm/max_map_count"
+_MODE = 0o7777
+"""The bits that stat.S_IMODE keeps."""
 _OF_CONTAINERS = ("overlay", "aufs", "fuse.fuse-overlayfs")
 """The file systems at the root of a container."""
 
@@ -29,16 +31,19 @@ def rights_of(log_dir: str, path: str = "") -> Rights | None:
     return _rights(path, status)
 
 
-def rights_in(log_dir: str, directory: str, wanted: Callable[[str], object]) -> Iterator[Rights]:
+def rights_in(log_dir: str, directory: str, wanted: Callable[[str], object]) -> Iterator[PlainRights]:
     """Yield the rights of the wanted regular files in a directory of a log dir; of none if it cannot be listed."""
     try:
-        with os.scandir(join(log_dir, directory)) as entries:
-            for entry in entries:
-                if not wanted(entry.name):
-                    continue
-                status = entry.stat(follow_symlinks=False)
-                if stat.S_ISREG(status.st_mode):
-                    yield _rights(f"{directory}/{entry.name}", status)
+        folder = os.open(join(log_dir, directory), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    name = entry.name
+                    if wanted(name) and entry.is_file(follow_symlinks=False):
+                        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                        yield f"{directory}/{name}", status.st_uid, status.st_gid, status.st_mode & _MODE
+        finally:
+            os.close(folder)
     except (OSError, ValueError) as error:
         note_refusal(join(log_dir, directory), error)
 

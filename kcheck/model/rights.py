@@ -16,6 +16,10 @@ class Rights(NamedTuple):
     """Its mode bits."""
 
 
+PlainRights = tuple[str, int, int, int]
+"""The same values: a log dir has too many files to give them names."""
+
+
 class BrokerUser(NamedTuple):
     """The user that a broker runs as."""
 

@@ -12,6 +12,8 @@ from kcheck.model.segments import RecordsView
 
 SMALL_FILE_SIZE_MAX = 256 << 20
 """kcheck does not read a larger index or other small file: no broker writes one."""
+SHORT_SIZE_MAX = 4096
+"""Up to this size a file costs less to read whole than to look for a part of it."""
 _CHECKPOINT_SIZE_MAX = 64 << 20
 """kcheck does not read a larger text checkpoint (about a million lines): its entries need many times its size."""
 
@@ -81,6 +83,9 @@ class Files(Protocol):
 
     def open(self, name: str) -> AbstractContextManager[Source]:
         """Open a file; a disk that fails inside the block raises UnreadableError too."""
+
+    def read_short(self, name: str) -> bytes | None:
+        """Return a whole file of at most SHORT_SIZE_MAX bytes; None for a larger one."""
 
     def read_filled(self, name: str) -> Filled:
         """Return a whole file without the zeros that were only reserved at its end."""

@@ -105,6 +105,8 @@ class PartitionView(NamedTuple):
     That is, its last entry leads to batches whose offsets rise to the end of the file, and no file is a link. Otherwise
     None.
     """
+    gaps: tuple[tuple[Offset, Offset], ...] | None = None
+    """The offsets `[start, end)` between two segments that neither holds; None if kcheck did not look for them."""
     clean_shutdown: bool | None = None
     """Whether the last shutdown was clean; None without a log dir."""
     cleaned: bool | None = None

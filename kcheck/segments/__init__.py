@@ -19,6 +19,8 @@ Which module answers which question:
         `batches`: `tail_start`
     Is a segment missing between two others?
         `gaps`, at their ends alone
+    Does its time index date a segment before its records?
+        `index_dates`
     Do valid batches follow the damage, or only zeros?
         `batches_after_damage`
     What does a segment contain from its first byte to its last?

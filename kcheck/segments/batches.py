@@ -9,9 +9,24 @@ from kcheck.model.entries import Batch, Offset, OffsetPosition
 from kcheck.model.names import segment_prefix
 from kcheck.model.source import Files, Source
 from kcheck.model.unreadable import UnreadableError
-from kcheck.records.batch import HEADER, OVERHEAD, batch_at, body_from, checksum, entry_size
+from kcheck.records.batch import (
+    HEADER,
+    HEADER_SIZE_UP_TO_MAGIC,
+    MAGIC_AT,
+    MIN_ENTRY_SIZE,
+    OVERHEAD,
+    batch_at,
+    body_from,
+    checksum,
+    entry_size,
+    is_modern,
+)
+from kcheck.records.layout import Layout
 
 _WINDOW_SIZE = 64 << 10
+_DELTA = Layout((("last_offset_delta", "i32"),))
+_DELTA_AT = sum(HEADER.sizes[: HEADER.names.index("last_offset_delta")])
+_ENTRY_SIZE_MIN = OVERHEAD.size + MIN_ENTRY_SIZE
 _INDEX_TRIES = 8
 """How many entries from the end of an index are tried before the `.log` is read from its start."""
 _SLOT, _KEY = OFFSET_INDEX_ENTRY.size, OFFSET_INDEX_ENTRY.sizes[0]
@@ -77,6 +92,20 @@ def batch_crc(source: Source, position: int, size: int, magic: int) -> int | Non
         running = checksum(part, magic, running)
         at += len(part)
     return running
+
+
+def last_offset(data: bytes) -> Offset | None:
+    """Return the last offset in the bytes of a whole file, as `Walk` finds it; None if it has no batch."""
+    last, at, left = 0, 0, len(data)
+    while left > HEADER_SIZE_UP_TO_MAGIC:
+        total = OVERHEAD.size + OVERHEAD.unpack_from(data, at)[1]
+        if total > left or total < (HEADER.size if is_modern(data[at + MAGIC_AT]) else _ENTRY_SIZE_MIN):
+            break
+        last, at, left = at, at + total, left - total
+    if not at:
+        return None
+    base = OVERHEAD.unpack_from(data, last)[0]
+    return Offset(base + _DELTA.unpack_from(data, last + _DELTA_AT)[0] if is_modern(data[last + MAGIC_AT]) else base)
 
 
 class TailStart(NamedTuple):

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from kcheck.core.start.startup import Mode, Settings
 from kcheck.core.start.strays import StrayDetector
 from kcheck.core.start.zookeeper_replicas import ZookeeperReplicas
+from kcheck.model.cluster import ClusterImage
 from kcheck.model.entries import Offset
 from kcheck.model.release import Release
 from kcheck.model.views import CheckpointOffsets
@@ -23,6 +24,11 @@ class Context(NamedTuple):
     """Finds replicas that the cluster does not place on this broker; None without a copy of the metadata."""
     zookeeper: ZookeeperReplicas | None = None
     """Finds replicas that nobody serves, where ZooKeeper has the metadata; None without them."""
+
+    @property
+    def image(self) -> ClusterImage | None:
+        """The newest copy of the metadata in KRaft; None without one."""
+        return None if self.stray_detector is None else self.stray_detector.copy.image
 
 
 class LoadInputs(NamedTuple):

@@ -92,6 +92,7 @@ def unchanged_prediction(
         ),
         high_watermark=loaded_high_watermark(high_watermark, log_start=Offset(start), log_end=end, release=release),
         changes=changes, later_use=unstable(name) if open_transaction else None, topic_id=view.topic_id,
+        gaps=None if view.gaps is None else tuple(gap for gap in view.gaps if gap[1] > start),
     )  # fmt: skip
 
 

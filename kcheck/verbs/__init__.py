@@ -9,8 +9,7 @@ In: paths, options and a `Release`. Out: an answer such as `CheckReport` or `Pre
 - `check`: What is wrong, and what will the broker do about it? Worker processes start here.
 - `predict`: Does the broker start, and which records does it lose then?
 - `premises`: Which premises of the next starts hold?
-- `misdated_records`: Which segments does retention take for older than they are?
-- `missing_records`: Which logs lack segments that their disk once had?
+- `log_facts`: Which logs lack segments, or look older than they are?
 - `next_starts`: Which predictions are the findings compared with?
 - `preflight`: May the broker start?
 - `dump`: Which batches, records or index entries does a file have?

@@ -26,6 +26,7 @@ from kcheck.startup.unchanged import unchanged_prediction
 from kcheck.survey.recheck import has_left
 from kcheck.survey.selection import require_match
 from kcheck.tables import predictions as predictions_table
+from kcheck.verbs.log_facts import looks_between, looks_into_segments
 from kcheck.verbs.premises import image_of, judged_starts
 from kcheck.views.controller_settings import controller_settings, with_settings
 from kcheck.views.log_dir import LogDirs, open_single_partition, report_links, wanted_directories
@@ -206,10 +207,11 @@ def quick_load_below(tree: Tree, path: str, log_dir: LogDir) -> Load:
         start = None
         if inputs.clean:
             disk = tree.directory(join(path, name))
+            offsets = log_dir.checkpoints.of(directory.topic, directory.partition)
             view, unread = read_partition(
-                disk, directory, log_dir.view.where._replace(dir=name), log_dir=log_dir.view,
-                offsets=log_dir.checkpoints.of(directory.topic, directory.partition), walk_all=False,
-                release=context.release,
+                disk, directory, log_dir.view.where._replace(dir=name), log_dir=log_dir.view, offsets=offsets,
+                walk_all=False, release=context.release,
+                ends=looks_into_segments(tree) and looks_between(directory.topic, offsets, context.image),
             )  # fmt: skip
             start = None if unread else unchanged_prediction(disk, name, directory, view, inputs, context)
         return start or load_below(tree, path)(name, directory, inputs, context)

@@ -5,25 +5,22 @@ from itertools import chain
 
 from kcheck.core.cluster.copies import newest_copy
 from kcheck.core.premises.clusters import NodeCluster, contested_cluster
-from kcheck.core.premises.facts import KeylessLog, LostHead, NewestEpoch, TopicIdOnDisk
+from kcheck.core.premises.facts import KeylessLog, LogFacts
 from kcheck.core.premises.presence import LOG_DIRS_THERE
 from kcheck.core.premises.resources import written_at_least
 from kcheck.core.premises.table import BY_ID, judged_together, why_not_started, why_offline
 from kcheck.core.start.predictions import LogDirPrediction
-from kcheck.core.start.segments import lost_head_of_log
 from kcheck.core.start.startup import Outcome
+from kcheck.disk.paths import join
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.finding import Finding, Location
-from kcheck.model.names import LEADER_EPOCHS, LOG_START, DirectoryState, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.release import Release
 from kcheck.rules import kc315_premise_refuted
 from kcheck.startup.log_dir_outcome import with_offline
 from kcheck.startup.log_manager import StartOptions, combined_starts
-from kcheck.survey.keyless_records import KeylessRecords
 from kcheck.survey.recheck import has_left
-from kcheck.verbs.misdated_records import misdated_records
-from kcheck.verbs.missing_records import epochs_on_disk, missing_records
+from kcheck.verbs.log_facts import log_facts, looks_into_segments
 from kcheck.views.broker_facts import broker_facts
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import Target, TargetKind, broker_of
@@ -104,11 +101,7 @@ def start_premises(
             clusters=options.clusters,
             # The disks of several brokers are copies, or lent to a machine that is not theirs.
             written=written if len(groups) == 1 else None,
-            lost_heads=tuple(lost_heads(_of(broker, targets, starts))),
-            missing_records=tuple(missing_records(_of(broker, targets, starts), log_dirs)),
-            misdated_records=tuple(misdated_records(_of(broker, targets, starts))),
-            topic_ids=tuple(topic_ids(start for start in starts if start.broker == broker)),
-            newest_epochs=tuple(newest_epochs(start for start in starts if start.broker == broker)),
+            logs=tuple(_logs(targets, starts, broker, options, log_dirs)),
             keyless_logs=tuple(_keyless(group, options, log_dirs)) if reads_keys and options.settings.cleans else None,
         )
         for broker, group in groups.items()
@@ -117,11 +110,22 @@ def start_premises(
     return judged_together(facts, aborted)
 
 
-def _of(
-    broker: object, targets: Iterable[Target], starts: Iterable[LogDirPrediction]
-) -> Iterator[tuple[Target, LogDirPrediction]]:
-    """Yield the log dirs of a broker with their starts; none without predicted starts."""
-    return ((target, start) for target, start in zip(targets, starts, strict=False) if start.broker == broker)
+def _logs(
+    targets: Iterable[Target], starts: Iterable[LogDirPrediction], broker: object, options: StartOptions,
+    log_dirs: LogDirs,
+) -> Iterator[LogFacts]:  # fmt: skip
+    """Yield what the logs of a broker show; nothing without predicted starts."""
+    for target, start in zip(targets, starts, strict=False):
+        if start.broker != broker or start.view is None:
+            continue
+        checkpoints, image = log_dirs.open(target).checkpoints, image_of(options, start.view.cluster_id)
+        looks = looks_into_segments(target.tree)
+        for row in start.partitions:
+            files = target.tree.directory(join(target.path, row.dir))
+            offsets = checkpoints.of(row.directory.topic, row.directory.partition)
+            log = log_facts(files, start.path, row, offsets, image, clean=start.clean, looks=looks)
+            if log is not None:
+                yield log
 
 
 def as_judged(
@@ -154,43 +158,6 @@ def _place(premise: JudgedPremise, places: Sequence[Location]) -> Location:
     return next(shown, own[0])
 
 
-def lost_heads(starts: Iterable[tuple[Target, LogDirPrediction]]) -> Iterator[LostHead]:
-    """Yield the logs of which somebody removed the first segments."""
-    for target, start in starts:
-        file = None if start.view is None else start.view.files.get(LOG_START)
-        loaded = {row.directory.topic for row in start.partitions if row.log is not None}
-        checkpointed = {} if file is None else file.parsed.value.by_topic(loaded)
-        for row in start.partitions:
-            directory, log = row.directory, row.replica_log
-            if log is None:
-                continue
-            checkpoint = checkpointed.get(directory.topic, {}).get(directory.partition)
-            on_disk = epochs_on_disk(target, row) if LEADER_EPOCHS in row.changes.changed else None
-            head = lost_head_of_log(log, checkpoint, on_disk, clean=start.clean)
-            if head is not None:
-                yield LostHead(TopicPartition(directory.topic, directory.partition), start.path, *head)
-
-
-def newest_epochs(starts: Iterable[LogDirPrediction]) -> Iterator[NewestEpoch]:
-    """Yield the newest leader epoch of each log that its broker serves."""
-    for start in starts:
-        for row in start.partitions:
-            directory, log = row.directory, row.replica_log
-            is_served = row.outcome not in (Outcome.STRAY, Outcome.DELETED)
-            if log is not None and log.leader_epochs and is_served:
-                partition = TopicPartition(directory.topic, directory.partition)
-                yield NewestEpoch(partition, start.path, log.leader_epochs[-1].epoch, log.log_end_offset)
-
-
-def topic_ids(starts: Iterable[LogDirPrediction]) -> Iterator[TopicIdOnDisk]:
-    """Yield the topic id of each log that a start loads."""
-    for start in starts:
-        for row in start.partitions:
-            if row.topic_id is not None and row.directory.state is DirectoryState.CURRENT:
-                partition = TopicPartition(row.directory.topic, row.directory.partition)
-                yield TopicIdOnDisk(partition, start.path, row.topic_id)
-
-
 def with_cluster(
     targets: Iterable[Target], options: StartOptions, log_dirs: LogDirs, *, one_cluster: bool = False
 ) -> StartOptions:
@@ -206,11 +173,17 @@ def with_cluster(
 
 def _keyless(targets: Iterable[Target], options: StartOptions, log_dirs: LogDirs) -> Iterator[KeylessLog]:
     """Yield the logs with records that the cleaner of a broker deletes at its first run."""
-    keys = KeylessRecords(options.release, options.settings.cleanup_policy)
-    for target in targets:
-        log_dir = log_dirs.open(target)
-        image = image_of(options, log_dir.view.cluster_id)
-        if image is not None and target.kind is TargetKind.LOG_DIR:
+    opened = ((target, log_dirs.open(target)) for target in targets if target.kind is TargetKind.LOG_DIR)
+    known = [
+        (target, log_dir, image)
+        for target, log_dir in opened
+        if (image := image_of(options, log_dir.view.cluster_id)) is not None
+    ]
+    if known:
+        from kcheck.survey.keyless_records import KeylessRecords  # reads records: only for a known topic
+
+        keys = KeylessRecords(options.release, options.settings.cleanup_policy)
+        for target, log_dir, image in known:
             yield from keys.logs(target.tree, target.path, log_dir, image)
 
 

@@ -7,11 +7,7 @@ from kcheck.core.premises.facts import (
     BrokerFacts,
     KeylessLog,
     LogDirFacts,
-    LostHead,
-    MisdatedRecords,
-    MissingRecords,
-    NewestEpoch,
-    TopicIdOnDisk,
+    LogFacts,
 )
 from kcheck.core.start.meta_properties import names_nothing
 from kcheck.core.start.startup import Mode, mode_of
@@ -39,11 +35,7 @@ def broker_facts(
     zookeeper: ZookeeperCopy | None,
     clusters: tuple[PremiseEvidence, ...],
     written: Mapping[str, int] | None,
-    lost_heads: tuple[LostHead, ...] = (),
-    missing_records: tuple[MissingRecords, ...] = (),
-    misdated_records: tuple[MisdatedRecords, ...] = (),
-    topic_ids: tuple[TopicIdOnDisk, ...] = (),
-    newest_epochs: tuple[NewestEpoch, ...] = (),
+    logs: tuple[LogFacts, ...] = (),
     keyless_logs: tuple[KeylessLog, ...] | None = None,
     sees_host: bool = True,
 ) -> BrokerFacts:
@@ -77,11 +69,7 @@ def broker_facts(
         metadata_log_dir=None if settings is None else _metadata_log_dir(settings, named, paths),
         is_complete=settings is not None or all(target.folder is not None for target in given.values()),
         clusters=clusters,
-        lost_heads=lost_heads,
-        missing_records=missing_records,
-        misdated_records=misdated_records,
-        topic_ids=topic_ids,
-        newest_epochs=newest_epochs,
+        logs=logs,
         keyless_logs=keyless_logs,
         copies=tuple(of_cluster),
         image=image,

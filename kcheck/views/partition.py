@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import lru_cache, partial
+from itertools import zip_longest
 from typing import Any
 
 from kcheck.core.start.segments import is_tiered, log_start_offset
@@ -30,6 +31,7 @@ from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import CheckpointOffsets, FileView, LogDirView, PartitionView, SegmentSummary
 from kcheck.rules import kc001_unreadable
 from kcheck.segments.batches import TailStart, Walk, tail_start
+from kcheck.segments.gaps import Between, size_and_end
 
 _ALIKE_COUNT, _ALIKE_SIZE_MAX = 1024, 256
 """Number and maximum size of small files in the cache: those of many partitions have the same bytes."""
@@ -37,11 +39,12 @@ _ALIKE_COUNT, _ALIKE_SIZE_MAX = 1024, 256
 
 def read_partition(
     disk: Directory, directory: PartitionDirectory, where: Location, *, log_dir: LogDirView | None,
-    offsets: CheckpointOffsets, walk_all: bool, release: Release,
+    offsets: CheckpointOffsets, walk_all: bool, release: Release, ends: bool = False,
 ) -> tuple[PartitionView, tuple[Finding, ...]]:  # fmt: skip
     """Return the partition as it is on disk, and a finding per unreadable file.
 
-    `walk_all` reads every segment from its start; otherwise only the tail of the last one is read.
+    `walk_all` reads every segment from its start; otherwise only the tail of the last one is read, with `ends` of each,
+    which shows the gaps.
     """
     where = Location(where.broker_id, where.log_dir, where.dir, topic=directory.topic, partition=directory.partition)
     findings: list[Finding] = []
@@ -49,6 +52,7 @@ def read_partition(
     directories: frozenset[str] = frozenset()
     epochs = metadata = last = index_size = None
     segments: tuple[SegmentSummary, ...] = ()
+    gaps: list[Between] | None = [] if ends else None
     strangers = 0
     try:
         with disk as folder:
@@ -62,7 +66,7 @@ def read_partition(
             small = partial(_small, folder, regular, where, findings, release)
             epochs = small(LEADER_EPOCHS, leader_epoch_checkpoint.FORMAT)
             metadata = small(PARTITION_METADATA, partition_metadata.FORMAT)
-            segments, last, index_size = _segments(folder, regular, where, findings, walk_all=walk_all)
+            segments, last, index_size = _segments(folder, regular, where, findings, walk_all=walk_all, gaps=gaps)
             index_size = None if directories or len(files) > len(listing.files) else index_size
     except UnreadableError as error:
         findings.append(kc001_unreadable.finding(where, error.why))
@@ -91,6 +95,7 @@ def read_partition(
         metadata=metadata,
         segments=segments,
         last_batch=last,
+        gaps=None if gaps is None else tuple(gaps),
         index_size=index_size,
         clean_shutdown=None if log_dir is None else log_dir.clean_shutdown,
         cleaned=offsets.cleaned,
@@ -125,11 +130,12 @@ def try_partition(
     offsets: CheckpointOffsets,
     walk_all: bool,
     release: Release,
+    ends: bool = False,
 ) -> tuple[PartitionView | None, tuple[Finding, ...]]:
     """Return the result of `read_partition`; None, and finding KC000, after a bug in kcheck."""
     read = guarded(
         lambda: read_partition(
-            disk, directory, where, log_dir=log_dir, offsets=offsets, walk_all=walk_all, release=release
+            disk, directory, where, log_dir=log_dir, offsets=offsets, walk_all=walk_all, release=release, ends=ends
         ),
         where,
     )
@@ -173,20 +179,29 @@ def _small(
 
 
 def _segments(
-    folder: Directory, files: frozenset[str], where: Location, findings: list[Finding], *, walk_all: bool
-) -> tuple[tuple[SegmentSummary, ...], Batch | None, int | None]:
-    """Return every segment, the last batch of the last one, and the size of its index (see `PartitionView`)."""
+    folder: Directory, files: frozenset[str], where: Location, findings: list[Finding], *, walk_all: bool,
+    gaps: list[Between] | None,
+) -> tuple[tuple[SegmentSummary, ...], Batch | None, int | None]:  # fmt: skip
+    """Return every segment, the last batch of the last one, and the size of its index (see `PartitionView`).
+
+    What is between two segments goes into `gaps`, if that is a list.
+    """
     bases = segment_bases(files)
     summaries: list[SegmentSummary] = []
     last: Batch | None = None
     index_size: int | None = None
-    for base in bases:
+    for base, following in zip_longest(bases, bases[1:]):
         name = log_name(base)
         try:
             if walk_all or base == bases[-1]:
                 with folder.open(name) as source:
                     tail = TailStart() if walk_all else tail_start(folder, source, base)
                     summary, last, index_size = _summary(tail, source, base)
+            elif gaps is not None and following is not None:
+                size, end = size_and_end(folder, base)
+                summary = SegmentSummary(base, size)
+                if end < following:
+                    gaps.append((end, following))
             else:
                 summary = SegmentSummary(base, folder.readable_size(name))
             summaries.append(summary)

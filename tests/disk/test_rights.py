@@ -32,7 +32,7 @@ def test_rights_of_files(tmp_path: Path) -> None:
     for path in ("a-0/x.log", "a-0/y.txt"):
         (tmp_path / path).touch(mode=0o600)
     (tmp_path / "a-0" / "link.log").symlink_to("x.log")
-    logs = [(place.path, place.mode) for place in rights_in(str(tmp_path), "a-0", lambda name: name.endswith(".log"))]
+    logs = [(path, mode) for path, _, _, mode in rights_in(str(tmp_path), "a-0", lambda name: name.endswith(".log"))]
     assert logs == [("a-0/x.log", 0o600)]
     assert list(rights_in(str(tmp_path), "missing", every)) == []
 

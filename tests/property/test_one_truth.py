@@ -1,7 +1,7 @@
 """Every verb gives one outcome for the next start of a broker: on the cases of the rules, and on refuted premises."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +19,8 @@ from kcheck.fleet.scan.inventory import FleetLogDir
 from kcheck.fleet.scan.rows import seen_of
 from kcheck.fleet.scan.steps import list_items, look_at_broker, scan_items
 from kcheck.model.depth import Depth
+from kcheck.model.names import LEADER_EPOCHS, PARTITION_METADATA
+from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.report import PartitionFilter
 from kcheck.views.targets import TargetKind, replica_targets
 from tests.cases.build import FOUND, shared_copy, sources, toml
@@ -75,24 +77,40 @@ def _by_broker(log_dirs: list[Identified], how: ScanOptions) -> Iterator[list[Id
     yield from groups.values()
 
 
-def of_fleet(paths: list[str], kafka: str) -> Told:
+def of_fleet(rows: dict[str, list[dict[str, Any]]]) -> Told:
     """Return what a scan says of log dirs."""
-    return {
-        row["log_dir"]: (row["outcome"], row["reason"].partition(": ")[2] or None)
-        for row in scanned(paths, kafka)["predictions"]
-    }
+    return {row["log_dir"]: (row["outcome"], row["reason"].partition(": ")[2] or None) for row in rows["predictions"]}
+
+
+OF_LOGS = {"P109", "P304", "P305", "P306", "P702", "P802"}
+"""The premises about logs; the host and the keys of records are premises too, which a scan does not look at."""
+Refuted = set[tuple[str, str]]
+"""The ids and sentences of the premises about logs that do not hold."""
+
+
+def refuted(premises: Iterable[JudgedPremise]) -> Refuted:
+    """Return what premises say of logs."""
+    return {(row.id, row.sentence) for row in premises if row.id in OF_LOGS and row.status is PremiseStatus.REFUTED}
+
+
+def refuted_in(rows: dict[str, list[dict[str, Any]]]) -> Refuted:
+    """Return the same of a scan."""
+    of_logs = (row for row in rows["premises"] if row["id"] in OF_LOGS)
+    return {(row["id"], row["sentence"]) for row in of_logs if row["status"] == PremiseStatus.REFUTED}
 
 
 def answers(paths: list[str], kafka: str) -> Answers:
     """Ask every verb about the same log dirs."""
     prediction = kcheck.predict(*paths, kafka=kafka)
     plan = kcheck.repair(*paths, kafka=kafka)
+    rows = scanned(paths, kafka)
     assert [row for row in prediction.premises if row.id != "P801"] == [*plan.premises]  # only these two read keys
+    assert refuted(prediction.premises) == refuted_in(rows)
     return Answers(
         of_starts(prediction.log_dirs),
         of_starts(kcheck.overview(*paths, kafka=kafka).prediction.log_dirs),
         of_starts(plan.now),
-        of_fleet(paths, kafka),
+        of_fleet(rows),
     )
 
 
@@ -212,6 +230,64 @@ def test_a_log_without_its_first_segment(tmp_path: Path) -> None:
     assert contradictions(paths, "4.3") == []
     told = {premise.sentence for premise in kcheck.predict(*paths, kafka="4.3").premises if premise.id == "P304"}
     assert told == {row["sentence"] for row in scanned(paths, "4.3")["premises"] if row["id"] == "P304"} != set()
+
+
+def remove(log: Path, number: int, *endings: str) -> None:
+    """Remove files of a segment."""
+    base = sorted(log.glob("*.log"))[number].stem
+    for ending in endings:
+        (log / f"{base}{ending}").unlink(missing_ok=True)
+
+
+def foreign_id(log: Path) -> None:
+    """Give a log the topic id of another topic of which the broker has the same partition."""
+    shutil.copy(log.with_name("plain-2") / PARTITION_METADATA, log.with_name("plain-1") / PARTITION_METADATA)
+    other = log.parents[1] / "data2" / "codecs-0" / PARTITION_METADATA
+    shutil.copy(other, log / PARTITION_METADATA)
+
+
+def later_epoch(log: Path) -> None:
+    """Let the metadata be older than the log."""
+    (log / LEADER_EPOCHS).write_text("0\n2\n0 0\n99 120\n")
+
+
+def zeros(log: Path) -> None:
+    """Let a time index end in zeros."""
+    index = min(log.glob("*.timeindex"))
+    index.write_bytes(index.read_bytes() + bytes(12))
+
+
+SEGMENT = (".log", ".index", ".timeindex", ".snapshot")
+FAULTS: dict[str, tuple[str, Callable[[Path], None]]] = {
+    "topic-id": ("P109", foreign_id),
+    "head": ("P304", lambda log: remove(log, 0, *SEGMENT)),
+    "middle": ("P305", lambda log: remove(log, 2, *SEGMENT)),
+    "end": ("P306", lambda log: remove(log, -1, *SEGMENT)),
+    "index-left": ("P306", lambda log: remove(log, -1, ".log", ".snapshot")),
+    "later-epoch": ("P702", later_epoch),
+    "zeros": ("P802", zeros),
+}
+"""What somebody did to a log of broker 1 that its start does not notice, and the premise that it refutes."""
+
+
+@pytest.mark.parametrize("clean", [True, False])
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_log_that_is_not_what_it_was(name: str, tmp_path: Path, *, clean: bool) -> None:
+    """Predict, PATH, repair, preflight, elect and a scan refute the same, in the same words."""
+    here = broker(tmp_path)
+    premise, change = FAULTS[name]
+    change(here / "data1" / "segments-0")
+    for mark in () if clean else here.glob("data?/.kafka_cleanshutdown"):
+        mark.unlink()
+    paths, other = log_dirs(here), str(STOPPED / "broker-3" / "data1")
+    assert contradictions([*paths, other], "4.3") == []
+    said = refuted(kcheck.predict(*paths, other, kafka="4.3").premises)
+    assert {premise} == {row[0] for row in said} or (premise == "P802" and not clean)
+    overview = kcheck.overview(*paths, other, kafka="4.3")
+    preflight = kcheck.preflight(here / "server.properties", kafka="4.3", metadata=[STOPPED / "broker-3"])
+    election = kcheck.elect(*paths, other, kafka="4.3")
+    for premises in (overview.prediction.premises, preflight.premises, election.premises):
+        assert refuted(premises) == said
 
 
 def test_a_disk_of_another_cluster_in_a_named_cluster(tmp_path: Path) -> None:

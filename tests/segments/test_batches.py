@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kcheck.model.entries import Batch, Offset
 from kcheck.model.source import BytesSource
 from kcheck.segments import batches as scanned
-from kcheck.segments.batches import Walk, tail_start
+from kcheck.segments.batches import Walk, last_offset, tail_start
 from tests.builders import HEADER_SIZE, BytesFiles, Made, batch, flipped, index, index_of, log, message, run
 
 BASE = Offset(0)
@@ -251,3 +251,21 @@ def test_the_tail_leads_to_the_end_of_a_walk_from_the_start(
     data = index_of(made, 0, every=every) + index(*bogus) + bytes(room * 8)
     _, end = tail(made, data if kept is None else data[:kept], behind=behind)
     assert (made[-1].last_offset + 1 if made else 0) == end
+
+
+MIXED = [batch(5, 3, epoch=7).data, batch(9, payload=b"x" * 30).data, message(20, magic=0).data, message(30).data]
+
+
+@given(
+    st.lists(st.sampled_from([*MIXED, b"", bytes(17), bytes(61)])),
+    st.integers(0, 80),
+    st.lists(st.integers(0, 8 * 400), max_size=2),
+)
+def test_the_last_offset_of_a_short_file_is_that_of_the_walk(parts: list[bytes], cut: int, flips: list[int]) -> None:
+    """Whole, torn or with flipped bits: the same end without a value for each batch."""
+    data = b"".join(parts)
+    data = data[: max(len(data) - cut, 0)]
+    for position in flips:
+        data = flipped(data, position // 8) if position // 8 < len(data) else data
+    ends = [batch.last_offset for batch in Walk(BytesSource(data))]
+    assert last_offset(data) == (ends[-1] if ends else None)

@@ -39,18 +39,21 @@ def is_newer(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     No leader has an epoch that its controller did not give (PartitionChangeBuilder, ZkPartitionStateMachine).
     """
     others = [copy for copy in facts.copies if copy.node_id != facts.broker_id or copy.is_only_voter]
-    if facts.image is None or (facts.copies and not others) or not facts.newest_epochs:
+    if facts.image is None or (facts.copies and not others):
+        return
+    logs = [(log.partition, log.log_dir, log.epoch) for log in facts.logs if log.epoch is not None]
+    if not logs:
         return
     above = []
-    for row in facts.newest_epochs:
-        topic = facts.image.topics.get(row.partition.topic)
-        known = None if topic is None else topic.partitions.get(row.partition.partition)
-        if known is not None and known.leader_epoch is not None and row.epoch > known.leader_epoch:
-            above.append((row, known.leader_epoch))
+    for log in logs:
+        topic = facts.image.topics.get(log[0].topic)
+        known = None if topic is None else topic.partitions.get(log[0].partition)
+        if known is not None and known.leader_epoch is not None and log[2] > known.leader_epoch:
+            above.append((log, known.leader_epoch))
     if not above:
         yield proven(premise, facts, PremiseEvidence(facts.image_path or "", "no log has a newer leader epoch"))
         return
-    (partition, log_dir, epoch, _), known_epoch = above[0]
+    (partition, log_dir, epoch), known_epoch = above[0]
     name = partition_name(*partition)
     more = f", and so in {len(above) - 1} more partition{'s' * (len(above) > 2)}" if len(above) > 1 else ""
     sentence = (

@@ -6,11 +6,12 @@ The broker's own static configuration decides in none of them, but the controlle
 from collections.abc import Iterator
 
 from kcheck.core.election.election import standing
-from kcheck.core.premises.facts import BrokerFacts, NewestEpoch
+from kcheck.core.premises.facts import BrokerFacts, LogFacts
 from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseKind
 from kcheck.core.start.startup import Mode
 from kcheck.model.cluster import UNCLEAN, UncleanElection
+from kcheck.model.entries import Epoch
 from kcheck.model.names import TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.words import partition_name, some_of
@@ -55,14 +56,14 @@ def elects_in_sync(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremi
 
 def has_followed(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for logs without the epoch of a leader that was elected uncleanly while the broker was down."""
-    for row, election in _elections(facts):
+    for row, epoch, election in _elections(facts):
         name, leader = partition_name(*row.partition), election.leader
         evidence = (
             PremiseEvidence(facts.image_path or "", f"{name}: unclean election of {leader} at {election.offset}"),
-            PremiseEvidence(f"{row.log_dir}/{name}", f"newest leader epoch {row.epoch}, log end {row.end}"),
+            PremiseEvidence(f"{row.log_dir}/{name}", f"newest leader epoch {epoch}, log end {row.end}"),
         )
         elected = f"broker {leader} was elected uncleanly at epoch {election.epoch}, which {name} does not have here"
-        if row.epoch >= election.epoch or facts.broker_id not in (*election.before, *election.others):
+        if epoch >= election.epoch or facts.broker_id not in (*election.before, *election.others):
             yield proven(premise, facts, *evidence)
         elif facts.broker_id in election.others:
             sentence = f"{elected}; whether {facts.name} has records that it lacks is not known"
@@ -75,14 +76,14 @@ def has_followed(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise
             yield refuted(premise, facts, sentence, *evidence, log_dir=row.log_dir, partition=name)
 
 
-def _elections(facts: BrokerFacts) -> Iterator[tuple[NewestEpoch, UncleanElection]]:
-    """Yield the logs of partitions with an unclean election, with that election."""
-    image, newest = facts.image, {row.partition: row for row in facts.newest_epochs}
+def _elections(facts: BrokerFacts) -> Iterator[tuple[LogFacts, Epoch, UncleanElection]]:
+    """Yield the logs of partitions with an unclean election, with their newest epoch and that election."""
+    image, newest = facts.image, {log.partition: (log, log.epoch) for log in facts.logs if log.epoch is not None}
     for topic, number, partition in () if image is None or not image.unclean else image.partitions():
         row = newest.get(TopicPartition(topic.name, number))
         election = image and image.unclean_election(topic, number)
         if row and election and facts.broker_id in partition.replicas:
-            yield row, election
+            yield *row, election
 
 
 TABLE = (

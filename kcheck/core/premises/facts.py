@@ -14,26 +14,9 @@ from kcheck.model.release import Release
 from kcheck.model.rights import LogDirRights, Volume
 
 
-class LostHead(NamedTuple):
-    """A log of which somebody removed the first segments."""
-
-    partition: TopicPartition
-    """The partition."""
-    log_dir: str
-    """Its log dir."""
-    start: Offset
-    """Where its epochs begin."""
-    end: Offset
-    """Where its log begins now."""
-
-
 class MissingRecords(NamedTuple):
     """Offsets of a log that no segment holds any more, though the disk once had them."""
 
-    partition: TopicPartition
-    """The partition."""
-    log_dir: str
-    """Its log dir."""
     start: Offset
     """The first of them."""
     end: Offset
@@ -45,10 +28,6 @@ class MissingRecords(NamedTuple):
 class MisdatedRecords(NamedTuple):
     """Offsets in segments whose time index ends in an entry that is older than their records."""
 
-    partition: TopicPartition
-    """The partition."""
-    log_dir: str
-    """Its log dir."""
     start: Offset
     """The first of them."""
     end: Offset
@@ -59,28 +38,25 @@ class MisdatedRecords(NamedTuple):
     """Whether the log begins with them."""
 
 
-class TopicIdOnDisk(NamedTuple):
-    """The topic id in a directory."""
+class LogFacts(NamedTuple):
+    """What the premises about logs need of one replica's log."""
 
     partition: TopicPartition
-    """The partition, by its name."""
+    """The partition, by the name of the directory."""
     log_dir: str
     """Its log dir."""
-    topic_id: str
-    """The id in partition.metadata."""
-
-
-class NewestEpoch(NamedTuple):
-    """The newest leader epoch of a log."""
-
-    partition: TopicPartition
-    """The partition."""
-    log_dir: str
-    """Its log dir."""
-    epoch: Epoch
-    """The epoch."""
-    end: Offset
-    """The log end offset."""
+    lost_head: tuple[Offset, Offset] | None = None
+    """Where its epochs begin and where its log begins now, if somebody removed its first segments."""
+    missing: tuple[MissingRecords, ...] = ()
+    """What it lacks in the middle and at the end."""
+    misdated: tuple[MisdatedRecords, ...] = ()
+    """What its time indexes have too old."""
+    topic_id: str | None = None
+    """The topic id in partition.metadata; None without one."""
+    epoch: Epoch | None = None
+    """Its newest leader epoch; None if it has none, or if the broker does not serve it."""
+    end: Offset = Offset(0)
+    """Its log end offset."""
 
 
 class KeylessLog(NamedTuple):
@@ -161,16 +137,8 @@ class BrokerFacts(NamedTuple):
     """The metadata that decides: of the newest copy, or in ZooKeeper; None without any."""
     image_path: str | None = None
     """Where that metadata is."""
-    lost_heads: tuple[LostHead, ...] = ()
-    """The logs of which somebody removed the first segments."""
-    missing_records: tuple[MissingRecords, ...] = ()
-    """What other logs lack."""
-    misdated_records: tuple[MisdatedRecords, ...] = ()
-    """What the time indexes have too old."""
-    topic_ids: tuple[TopicIdOnDisk, ...] = ()
-    """The topic ids in its directories."""
-    newest_epochs: tuple[NewestEpoch, ...] = ()
-    """The newest leader epochs of its logs."""
+    logs: tuple[LogFacts, ...] = ()
+    """The logs of its replicas that the start loads; none if their start was not predicted."""
     stopped: frozenset[int] = frozenset()
     """The nodes given beside it that do not start."""
     keyless_logs: tuple[KeylessLog, ...] | None = None

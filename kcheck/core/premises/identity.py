@@ -203,8 +203,8 @@ def topic_ids(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     image, broker = facts.image, facts.broker_id
     if image is None or broker is None or facts.mode is not Mode.KRAFT:
         return
-    for partition, log_dir, topic_id in facts.topic_ids:
-        named, owner = image.topics.get(partition.topic), image.topics_by_id.get(topic_id)
+    for partition, log_dir, topic_id in ((log.partition, log.log_dir, log.topic_id) for log in facts.logs):
+        named, owner = image.topics.get(partition.topic), image.topics_by_id.get(topic_id or "")
         if named is None or owner is None or named.topic_id == topic_id:
             continue
         places = [topic.partitions.get(partition.partition) for topic in (named, owner)]

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from kcheck.core.election.election import BrokerStart, eligible, fencing_order, registered, standing
-from kcheck.core.premises.facts import BrokerFacts
+from kcheck.core.premises.facts import BrokerFacts, MissingRecords
 from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseKind
 from kcheck.core.start.startup import Mode
@@ -172,8 +172,10 @@ def metadata_in_reach(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
 
 def heads_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for logs of which somebody removed the first segments: as leader, it has the other replicas follow suit."""
-    for partition, log_dir, start, end in facts.lost_heads:
-        name = partition_name(*partition)
+    for partition, log_dir, head in ((log.partition, log.log_dir, log.lost_head) for log in facts.logs):
+        if head is None:
+            continue
+        name, (start, end) = partition_name(*partition), head
         then = "as leader it makes the other replicas delete what is below"
         if _is_alone(partition, facts):
             then = "no other broker has a replica with what is below"
@@ -189,9 +191,13 @@ def _is_alone(partition: TopicPartition, facts: BrokerFacts) -> bool:
     return registration is not None and registration.replicas == (facts.broker_id,)
 
 
+def _missing(facts: BrokerFacts) -> Iterator[tuple[TopicPartition, str, MissingRecords]]:
+    return ((log.partition, log.log_dir, records) for log in facts.logs for records in log.missing)
+
+
 def middles_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for logs of which somebody removed segments between two others; a compacted log has such gaps."""
-    for partition, log_dir, start, end, known_by in facts.missing_records:
+    for partition, log_dir, (start, end, known_by) in _missing(facts):
         if known_by is None and not (facts.image is not None and is_compacted(facts.image, partition.topic)):
             name = partition_name(*partition)
             sentence = f"{name} has no segment with offsets {start}-{end - 1}: where it leads, consumers skip them"
@@ -201,7 +207,7 @@ def middles_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
 
 def ends_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for logs that end below an offset that another file of their disk knows."""
-    for partition, log_dir, start, end, known_by in facts.missing_records:
+    for partition, log_dir, (start, end, known_by) in _missing(facts):
         if known_by is not None:
             name = partition_name(*partition)
             then = "as leader it makes the other replicas delete theirs"

@@ -19,7 +19,8 @@ def is_dated(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     A segment is as old as the last entry of its time index (LogSegment.maxTimestampSoFar); retention deletes from the
     oldest segment on up to the first that is young enough (UnifiedLog.deletableSegments), the active one too.
     """
-    for partition, log_dir, start, end, timestamp, is_head in facts.misdated_records:
+    misdated = ((log.partition, log.log_dir, records) for log in facts.logs for records in log.misdated)
+    for partition, log_dir, (start, end, timestamp, is_head) in misdated:
         if not expires(facts.image, partition.topic, facts.config or {}):
             continue
         name = partition_name(*partition)

@@ -17,7 +17,7 @@ from kcheck.model.names import (
     FileKind,
 )
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
-from kcheck.model.rights import BrokerUser, LogDirRights, Rights
+from kcheck.model.rights import BrokerUser, LogDirRights, PlainRights, Rights
 
 _ROOT = 0
 _READ, _READ_WRITE, _ALL = 0o4, 0o6, 0o7
@@ -76,7 +76,7 @@ def _bits(path: str) -> int:
 
 
 def log_dir_rights(
-    user: BrokerUser, top: Rights, files: Iterable[Rights], directories: Iterable[tuple[Rights, Iterable[Rights]]]
+    user: BrokerUser, top: Rights, files: Iterable[Rights], directories: Iterable[tuple[Rights, Iterable[PlainRights]]]
 ) -> LogDirRights:
     """Return what a user may not do in a log dir, its files and its partition directories; in bounded memory."""
     tally = _Tally(user)
@@ -93,21 +93,29 @@ class _Tally:
         self._user = user
         self._first: list[Rights] = []
         self._whole = set[str]()
+        self._allowed = set[tuple[int, int, int]]()
+        """The users, groups and modes of files that the user may read and write: nearly all files have the same."""
         self._items = self._count = self._segments = 0
         self._is_foreign = True
         self._doubtful: Rights | None = None
 
-    def add_directory(self, directory: Rights, files: Iterable[Rights], *, is_partition: bool) -> None:
+    def add_directory(self, directory: Rights, files: Iterable[PlainRights], *, is_partition: bool) -> None:
         """Look at a directory and its files."""
         first = list[Rights]()
-        count, is_whole = 0, directory.user != self._user.user
-        for rights in files:
-            is_whole = is_whole and rights.user != self._user.user
-            self._segments += is_partition and rights.path.endswith(_LOG)
-            if self._refuses(rights, _bits(rights.path)):
+        count, segments, is_whole = 0, 0, directory.user != self._user.user
+        for path, user, group, mode in files:
+            is_whole = is_whole and user != self._user.user
+            segments += path.endswith(_LOG)
+            if (user, group, mode) in self._allowed:
+                continue
+            rights = Rights(path, user, group, mode)
+            if may(self._user, rights, _READ_WRITE):
+                self._allowed.add((user, group, mode))
+            elif self._refuses(rights, _bits(path)):
                 count += 1
                 insort(first, rights)
                 del first[_FIRST_COUNT + 1 :]
+        self._segments += segments if is_partition else 0
         refuses = self._refuses(directory, _ALL)
         self._is_foreign = self._is_foreign and is_whole
         self._count += count + refuses

@@ -168,6 +168,8 @@ class PartitionPrediction(NamedTuple):
     """All records of a directory that no broker serves: -future, -stray or -delete; None if it has none."""
     topic_id: str | None = None
     """The topic id in its partition.metadata; None without one, or if the start does not load it."""
+    gaps: tuple[tuple[Offset, Offset], ...] | None = None
+    """The offsets `[start, end)` between two segments of its log that neither holds; None if nobody looked for them."""
     unproven: LostRecords | None = None
     """Bytes that the start removes and that no header, segment or high watermark shows to be of a record."""
 

@@ -5,17 +5,14 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
-from kcheck.core.premises.facts import LostHead
+from kcheck.core.premises.facts import LogFacts, MisdatedRecords, MissingRecords
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
-from kcheck.core.start.segments import lost_head_of_log
 from kcheck.core.start.startup import Outcome, segments_from
 from kcheck.documents.next_start import verdict_words
 from kcheck.documents.predict import partition_row
 from kcheck.documents.strays import stray_outcome
-from kcheck.model.entries import EpochEntries, Offset
 from kcheck.model.loss import LostRecords
 from kcheck.model.names import (
-    CLUSTER_METADATA,
     DirectoryState,
     PartitionDirectory,
     TopicPartition,
@@ -41,13 +38,16 @@ START = (
     *(column._replace(name=f"start_{column.name}") for column in _TOLD),
     Column("start_queued", "bool", "Whether its log dir is offline as soon as the broker runs."),
     Column("start_touched", "string", "Why the broker goes on to read the log, or to rename its directory."),
-    Column("start_head", "json", "The offsets of segments that somebody removed from the start of the log."),
+    Column("start_loaded", "bool", "Whether it loads the log of a replica."),
+    Column("start_epoch", "int64", "The newest leader epoch of that log, if the broker serves it."),
+    Column("start_faults", "json", "What premises need of that log: offsets that are missing, and dated too old."),
 )
 """What a row of a directory holds of its next start: the columns of the table, and what its log dir needs of it."""
 _ENCODE = json.JSONEncoder().encode
 _OUTCOMES = {str(outcome): outcome for outcome in Outcome}
 LIGHT = (
-    "start_outcome", "start_reason", "start_lost", "start_scan_bytes", "start_queued", "start_touched", "start_head",
+    "start_outcome", "start_reason", "start_lost", "start_scan_bytes", "start_queued", "start_touched", "start_loaded",
+    "start_epoch", "start_log_end_offset", "start_faults",
 )  # fmt: skip
 """The columns that decide what a directory does to its log dir."""
 
@@ -111,28 +111,22 @@ def _log_sizes(disk: Files) -> dict[int, int]:
     return {base: sizes[log_name(base)] for base in segment_bases(sizes)}
 
 
-def lost_head(
-    prediction: PartitionPrediction | None, checkpoint: Offset | None, epochs: EpochEntries, *, clean: bool
-) -> tuple[Offset, Offset] | None:
-    """Return the offsets of segments that somebody removed from the start of a log; None if nobody did."""
-    log = None if prediction is None else prediction.log
-    is_replica = prediction is not None and prediction.directory.state is DirectoryState.CURRENT
-    return None if log is None or not is_replica else lost_head_of_log(log, checkpoint, epochs, clean=clean)
-
-
-def start_row(prediction: PartitionPrediction | None, head: tuple[Offset, Offset] | None) -> tuple[object, ...]:
-    """Return the columns of START; `head` is that of `lost_head`."""
+def start_row(prediction: PartitionPrediction | None, log: LogFacts | None) -> tuple[object, ...]:
+    """Return the columns of START."""
     if prediction is None:
         return (None,) * len(START)
     row = partition_row(prediction)
     row |= {name: _ENCODE(row[name]) for name in _JSON if row[name] is not None}
-    told = (prediction.fails_later, prediction.later_use, None if head is None else _ENCODE(head))
-    return (*islice(row.values(), _NAMED, None), *told)
+    faults = None
+    if log is not None and (log.lost_head or log.missing or log.misdated):
+        faults = _ENCODE((log.lost_head, log.missing, log.misdated))
+    own = (prediction.fails_later, prediction.later_use, log is not None, None if log is None else log.epoch, faults)
+    return (*islice(row.values(), _NAMED, None), *own)
 
 
 def light_start(name: str, directory: PartitionDirectory, row: Sequence[Any]) -> PartitionPrediction | None:
     """Return of a prediction what its log dir needs, from its columns of LIGHT."""
-    outcome, reason, lost, scan_bytes, fails_later, later_use, _ = row
+    outcome, reason, lost, scan_bytes, fails_later, later_use, *_ = row
     if outcome is None:
         return None
     loss = None if lost is None else json.loads(lost)
@@ -153,12 +147,21 @@ def light_start(name: str, directory: PartitionDirectory, row: Sequence[Any]) ->
     )
 
 
-def light_head(log_dir: str, directory: PartitionDirectory, row: Sequence[Any]) -> LostHead | None:
-    """Return the segments that somebody removed from the start of a log, from its columns of LIGHT."""
-    if row[-1] is None or directory.topic == CLUSTER_METADATA:
+def light_log(log_dir: str, directory: PartitionDirectory, topic_id: str | None, row: Sequence[Any]) -> LogFacts | None:
+    """Return what premises need of a log, from its columns of LIGHT and the id in its partition.metadata."""
+    is_loaded, epoch, end, faults = row[-4:]
+    if not is_loaded:
         return None
-    start, end = json.loads(row[-1])
-    return LostHead(TopicPartition(directory.topic, directory.partition), log_dir, start, end)
+    partition = TopicPartition(directory.topic, directory.partition)
+    log = LogFacts(partition, log_dir, topic_id=topic_id, epoch=epoch, end=end)
+    if faults is None:
+        return log
+    head, missing, misdated = json.loads(faults)
+    return log._replace(
+        lost_head=None if head is None else tuple(head),
+        missing=tuple(MissingRecords(*records) for records in missing),
+        misdated=tuple(MisdatedRecords(*records) for records in misdated),
+    )
 
 
 def log_dir_row(start: LogDirPrediction) -> tuple[object, ...]:

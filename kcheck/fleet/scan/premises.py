@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Sequence
 
-from kcheck.core.premises.facts import LostHead
+from kcheck.core.premises.facts import LogFacts
 from kcheck.core.premises.table import judged
 from kcheck.disk.paths import split
 from kcheck.disk.tree import tree_of
@@ -20,7 +20,7 @@ from kcheck.views.targets import Target, TargetKind
 
 
 def broker_premises(
-    opened: Sequence[tuple[Identified, LogDir]], lost_heads: Iterable[LostHead], release: Release
+    opened: Sequence[tuple[Identified, LogDir]], logs: Iterable[LogFacts], release: Release
 ) -> tuple[JudgedPremise, ...]:
     """Return the premises of the broker that all of these log dirs belong to."""
     metadata = next((log_dir.metadata for log_dir, _ in opened if log_dir.metadata is not None), None)
@@ -40,7 +40,7 @@ def broker_premises(
         zookeeper=None,
         clusters=tuple(PremiseEvidence(*cluster) for cluster in opened[0][0].clusters),
         written=None,
-        lost_heads=tuple(lost_heads),
+        logs=tuple(logs),
         sees_host=False,
     )
     return judged(facts)

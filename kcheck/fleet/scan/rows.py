@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from kcheck.arrow import arrays, batch_of, from_bytes, nested, schema_of
-from kcheck.core.premises.facts import LostHead
+from kcheck.core.premises.facts import LogFacts
 from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.fleet.run import BrokerKey
-from kcheck.fleet.scan.predictions import LIGHT, START, light_head, light_start, start_row
+from kcheck.fleet.scan.predictions import LIGHT, START, light_log, light_start, start_row
 from kcheck.fleet.scan.replicas import EPOCHS, LISTS, OWN, own_row
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
@@ -58,7 +58,7 @@ class Scanned(NamedTuple):
     """A directory that was looked at; `view` is None where that failed, `complete` is it if nothing was unreadable.
 
     `state` is what is compared with the replicas on other brokers, None for what is not compared; `start` what the next
-    start makes of it, None for what it does not load; `head` is that of `lost_head`.
+    start makes of it, None for what it does not load; `log` what premises need of the log that it loads.
     """
 
     item: Item
@@ -67,7 +67,7 @@ class Scanned(NamedTuple):
     findings: Sequence[Finding]
     state: ReplicaState | None = None
     start: PartitionPrediction | None = None
-    head: tuple[Offset, Offset] | None = None
+    log: LogFacts | None = None
 
 
 ITEMS = (
@@ -152,13 +152,13 @@ def log_dir_of(items: bytes) -> str:
 
 def directory_row(scanned: Scanned) -> DirectoryRow:
     """Return what was found in a directory as a row, its epochs, segments and findings in it."""
-    item, view, complete, item_findings, state, start, head = scanned
+    item, view, complete, item_findings, state, start, log = scanned
     own = _ABSENT if view is None else partitions.row(view, complete=complete)
     named = view is not None and PARTITION_METADATA in view.files
     place = (raw(item.name), view is not None, named, item.signature, False, item.cluster, item.broker)
     compared, lists = own_row(view, state)
     return (
-        (*place, *own, *compared, *start_row(start, head)),
+        (*place, *own, *compared, *start_row(start, log)),
         (
             *(() if view is None else tuple(table.rows(view)) for table in _NESTED.values()),
             tuple(map(findings.row, item_findings)),
@@ -230,7 +230,7 @@ class Light(NamedTuple):
     view: PartitionView
     complete: bool
     start: PartitionPrediction | None
-    head: LostHead | None
+    log: LogFacts | None
 
 
 def light_of(batch: "pa.RecordBatch", where: Location) -> Iterator[Light]:
@@ -246,8 +246,8 @@ def light_of(batch: "pa.RecordBatch", where: Location) -> Iterator[Light]:
         of_it = Location(where.broker_id, where.log_dir, name, None, None, None, topic, partition)
         files = frozenset((PARTITION_METADATA,) if named else ())
         view = PartitionView(of_it, topic, partition, state, *known, clean_shutdown=clean, files=files)  # type: ignore[misc]  # neither is in `known`
-        head = light_head(where.log_dir or "", directory, start)
-        yield Light(view, complete, light_start(name, directory, start), head)
+        log = light_log(where.log_dir or "", directory, view.topic_id, start)
+        yield Light(view, complete, light_start(name, directory, start), log)
 
 
 def raw(path: str) -> bytes:

@@ -12,7 +12,7 @@ from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
 from kcheck.arrow import batch_of, from_bytes, to_bytes
-from kcheck.core.premises.facts import LostHead
+from kcheck.core.premises.facts import LogFacts
 from kcheck.core.premises.table import NAMED_BY_RULES
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Mode, Outcome, settings
@@ -28,7 +28,7 @@ from kcheck.fleet.scan.cluster_metadata import (
     log_dir_detector,
 )
 from kcheck.fleet.scan.identify import Identified, ScanOptions
-from kcheck.fleet.scan.predictions import log_dir_row, lost_head, predicted
+from kcheck.fleet.scan.predictions import log_dir_row, predicted
 from kcheck.fleet.scan.premises import broker_premises, premise_row
 from kcheck.fleet.scan.remembered import how_text, kept_in, known_of, remembered, signature, with_known
 from kcheck.fleet.scan.remembered_brokers import broker_signature, keep_broker, remembered_broker
@@ -59,6 +59,7 @@ from kcheck.survey.refused_paths import refused_findings
 from kcheck.survey.rule_runner import check_broker, check_partition
 from kcheck.survey.survey import checked_log_dir, concerns, whole_log_dir
 from kcheck.tables import checkpoints, log_dirs, predictions, premises
+from kcheck.verbs.log_facts import log_facts, looks_between, looks_into_segments
 from kcheck.verbs.premises import as_judged, refuted_findings
 from kcheck.views.log_dir import open_log_dir, report_links, wanted_directories
 from kcheck.views.partition import try_partition
@@ -215,8 +216,10 @@ def _scan_directory(disk: Directory, item: Item, segment_scan: "SegmentScan | No
     where = item.where
     log_dir = _log_dir(item.broker_id, item.log_dir, item.refused, is_clean=item.clean_shutdown)
     offsets = CheckpointOffsets(item.recovery_point, item.log_start, item.high_watermark, item.cleaned)
+    looks = looks_into_segments(tree_of(item.log_dir))
     view, unread = try_partition(
-        disk, directory, where, log_dir=log_dir, offsets=offsets, walk_all=False, release=how.release
+        disk, directory, where, log_dir=log_dir, offsets=offsets, walk_all=False, release=how.release,
+        ends=looks and looks_between(directory.topic, offsets, None),
     )  # fmt: skip
     if view is None:
         return Scanned(item, None, complete=False, findings=unread)
@@ -241,8 +244,10 @@ def _scan_directory(disk: Directory, item: Item, segment_scan: "SegmentScan | No
         findings = list(_settled(findings, known, how.release))
     has_state = view.where.broker_id is not None and not view.is_metadata_log
     state = _state(view, log_dir, start, how) if has_state else None
-    head = lost_head(start, item.log_start, view.leader_epochs, clean=item.clean_shutdown)
-    return Scanned(item, view, len(unread) == 0, sorted(findings, key=Finding.sort_key), state, start, head)
+    log = None if start is None else log_facts(
+        disk, item.log_dir, start, offsets, context.image, clean=item.clean_shutdown, looks=looks
+    )  # fmt: skip
+    return Scanned(item, view, len(unread) == 0, sorted(findings, key=Finding.sort_key), state, start, log)
 
 
 def _is_unread(start: PartitionPrediction | None) -> bool:
@@ -351,7 +356,7 @@ def _look_at_broker(
     views: list[LogDirView] = []
     starts: list[LogDirPrediction] = []
     opened_log_dirs: list[tuple[Identified, LogDir]] = []
-    heads: list[LostHead] = []
+    logs: list[LogFacts] = []
     for log_dir, seen in log_dirs_seen:
         with Refusals() as refused:
             opened = open_log_dir(tree_of(log_dir.path), log_dir.path, log_dir.broker_id, how.release)
@@ -363,7 +368,7 @@ def _look_at_broker(
         unread = {finding.where.dir for finding in opened.findings if finding.where.dir is not None}
         unread.update(view.where.dir or "" for view, complete, *_ in light if not complete)
         known_starts = tuple(row.start for row in light if row.start is not None)
-        heads.extend(row.head for row in light if row.head is not None)
+        logs.extend(row.log for row in light if row.log is not None)
         opened_log_dirs.append((log_dir, opened))
         starts.append(_judged(log_dir, opened, known_starts, how.release))
         log_dir_view = whole_log_dir(opened, partitions)
@@ -388,7 +393,7 @@ def _look_at_broker(
         views.append(log_dir_view)
     first = log_dirs_seen[0][0]
     place = (first.cluster, first.broker)
-    judged = broker_premises(opened_log_dirs, heads, how.release)
+    judged = broker_premises(opened_log_dirs, logs, how.release)
     combined = as_judged(combined_starts(starts, how.release, has_left), {first.group: judged})
     of_starts = [
         (*place, log_dir.broker_id, log_dir.path, *log_dir_row(start))

@@ -1,6 +1,6 @@
 """What shows that the metadata are older than the log dirs."""
 
-from kcheck.core.premises.facts import NewestEpoch
+from kcheck.core.premises.facts import LogFacts
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode
 from kcheck.model.cluster import ClusterImage, PartitionRegistration, TopicImage
@@ -11,21 +11,22 @@ from tests.core.premises.test_premises import facts, refuted, rows
 
 def test_metadata_that_are_older_than_the_disk() -> None:
     """Brokers of 2.4.1 whose ZooKeeper came back from an old copy elected replicas that had fallen behind."""
-    epochs = tuple(
-        NewestEpoch(TopicPartition("audit", number), "d1", epoch, 9) for number, epoch in ((0, 0), (1, 2), (2, 3))
+    logs = tuple(
+        LogFacts(TopicPartition("audit", number), "d1", epoch=epoch) for number, epoch in ((0, 0), (1, 2), (2, 3))
     )
     registrations = {number: PartitionRegistration((1,), (1,), leader_epoch=0) for number in range(3)}
     known = ClusterImage({"audit": TopicImage("audit", "T", registrations)})
     given = facts(
         mode=Mode.ZOOKEEPER, release=release("2.4"), config={}, copies=(), image=known, image_path="zookeeper",
-        newest_epochs=epochs[:2],
+        logs=logs[:2],
     )  # fmt: skip
     assert refuted(given)["P702"].startswith(
         "the metadata are older than the disk: audit-1 has leader epoch 2 here, the metadata know only 0; by them"
     )
-    assert ", and so in 1 more partition; by them" in refuted(given._replace(newest_epochs=epochs))["P702"]
-    assert "P702" in rows(given._replace(newest_epochs=epochs[:1]), PremiseStatus.PROVEN)
+    assert ", and so in 1 more partition; by them" in refuted(given._replace(logs=logs))["P702"]
+    assert "P702" in rows(given._replace(logs=logs[:1]), PremiseStatus.PROVEN)
     assert "P702" in rows(
-        given._replace(newest_epochs=(NewestEpoch(TopicPartition("gone", 0), "d1", 9, 9),)), PremiseStatus.PROVEN
+        given._replace(logs=(LogFacts(TopicPartition("gone", 0), "d1", epoch=9),)), PremiseStatus.PROVEN
     )
+    assert "P702" not in rows(given._replace(logs=(logs[0]._replace(epoch=None),)), PremiseStatus.PROVEN)
     assert "P702" not in refuted(given._replace(image=None))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kcheck.core.premises.facts import NewestEpoch
+from kcheck.core.premises.facts import LogFacts
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode
 from kcheck.model.cluster import (
@@ -69,10 +69,10 @@ def test_settings_that_were_not_seen(mode: Mode) -> None:
 def of_unclean(epoch: int, image: ClusterImage | None) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
     """Return what is refuted, not seen and proven of broker 1, whose log of t-0 has 40 records."""
     newest = (
-        NewestEpoch(TopicPartition("t", 0), "d1", Epoch(epoch), Offset(40)),
-        NewestEpoch(TopicPartition("ours", 0), "d1", Epoch(1), Offset(4)),
+        LogFacts(TopicPartition("t", 0), "d1", epoch=Epoch(epoch), end=Offset(40)),
+        LogFacts(TopicPartition("ours", 0), "d1", epoch=Epoch(1), end=Offset(4)),
     )
-    known = facts(image=image, image_path="m", newest_epochs=newest)
+    known = facts(image=image, image_path="m", logs=newest)
     return refuted(known), not_seen(known), rows(known, PremiseStatus.PROVEN)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from kcheck.core.cluster.copies import MetadataCopy, RaftEpoch
 from kcheck.core.premises.clusters import NodeCluster, contested_cluster
-from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, LostHead, MissingRecords
+from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, LogFacts, MissingRecords
 from kcheck.core.premises.table import ENDS_START, PREMISES, judged, why_not_started
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode
@@ -43,9 +43,11 @@ def log_dir(path: str = "d1", identity: dict[str, str] | None = IDENTITY, **fiel
 SECOND = log_dir("d2", {**IDENTITY, "directory.id": "D2"}, directories=(), shutdown_epoch=4)
 
 
-GAP = MissingRecords(TopicPartition("orders", 0), "d1", Offset(20), Offset(40))
-END = GAP._replace(known_by="replication-offset-checkpoint")
-HEAD = LostHead(TopicPartition("orders", 0), "d1", Offset(0), Offset(180))
+LOG = LogFacts(TopicPartition("orders", 0), "d1")
+MISSING = MissingRecords(Offset(20), Offset(40))
+GAP = LOG._replace(missing=(MISSING,))
+END = LOG._replace(missing=(MISSING._replace(known_by="replication-offset-checkpoint"),))
+HEAD = LOG._replace(lost_head=(Offset(0), Offset(180)))
 
 
 def image(
@@ -110,7 +112,7 @@ def test_an_undamaged_broker_with_its_metadata_is_proven() -> None:
 
 def test_a_log_without_its_head_makes_nobody_delete_if_it_has_no_other_replica() -> None:
     other = HEAD._replace(partition=TopicPartition("gone", 0))
-    assert "P304" in refuted(facts(lost_heads=(other,)))
+    assert "P304" in refuted(facts(logs=(other,)))
 
 
 def test_an_emptied_zookeeper_leaves_orphans() -> None:
@@ -249,22 +251,22 @@ def test_ids_are_unique_and_in_order() -> None:
             ),
         ),
         (
-            facts(lost_heads=(HEAD,), image=image(1, 2)),
+            facts(logs=(HEAD,), image=image(1, 2)),
             "P304",
             "orders-0 begins at 180 here, its epochs at 0: as leader it makes the other replicas delete what is below",
         ),
         (
-            facts(lost_heads=(HEAD,), image=image(1)),
+            facts(logs=(HEAD,), image=image(1)),
             "P304",
             "orders-0 begins at 180 here, its epochs at 0: no other broker has a replica with what is below",
         ),
         (
-            facts(missing_records=(GAP,), image=image(1, 2)),
+            facts(logs=(GAP,), image=image(1, 2)),
             "P305",
             "orders-0 has no segment with offsets 20-39: where it leads, consumers skip them",
         ),
         (
-            facts(missing_records=(END,), image=image(1, 2)),
+            facts(logs=(END,), image=image(1, 2)),
             "P306",
             (
                 "orders-0 ends at 20 here, but replication-offset-checkpoint shows records up to offset 39: as leader"
@@ -272,7 +274,7 @@ def test_ids_are_unique_and_in_order() -> None:
             ),
         ),
         (
-            facts(missing_records=(END,), image=image(1)),
+            facts(logs=(END,), image=image(1)),
             "P306",
             (
                 "orders-0 ends at 20 here, but replication-offset-checkpoint shows records up to offset 39: no other"
@@ -280,7 +282,7 @@ def test_ids_are_unique_and_in_order() -> None:
             ),
         ),
         (
-            facts(lost_heads=(HEAD,), image=None),
+            facts(logs=(HEAD,), image=None),
             "P304",
             "orders-0 begins at 180 here, its epochs at 0: as leader it makes the other replicas delete what is below",
         ),

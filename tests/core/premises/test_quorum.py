@@ -7,8 +7,8 @@ from tests.core.premises.test_premises import GAP, KRAFT, facts, image, refuted
 def test_what_no_log_lacks() -> None:
     """A compacted log has gaps."""
     compacted = image(1, 2)._replace(configs={("topic", "orders"): {"cleanup.policy": "compact"}})
-    assert "P305" not in refuted(facts(missing_records=(GAP,), image=compacted))
-    assert "P306" not in refuted(facts(missing_records=(GAP,), image=None))
+    assert "P305" not in refuted(facts(logs=(GAP,), image=compacted))
+    assert "P306" not in refuted(facts(logs=(GAP,), image=None))
 
 
 def test_a_quorum_without_majority() -> None:

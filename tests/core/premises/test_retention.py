@@ -2,7 +2,7 @@
 
 import pytest
 
-from kcheck.core.premises.facts import BrokerFacts, MisdatedRecords
+from kcheck.core.premises.facts import BrokerFacts, LogFacts, MisdatedRecords
 from kcheck.core.premises.table import judged
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode
@@ -10,12 +10,13 @@ from kcheck.model.cluster import ClusterImage
 from kcheck.model.entries import Offset
 from kcheck.model.names import TopicPartition
 
-HEAD = MisdatedRecords(TopicPartition("pay", 0), "d", Offset(0), Offset(46), 0, is_head=True)
+HEAD = MisdatedRecords(Offset(0), Offset(46), 0, is_head=True)
 
 
 def told(records: MisdatedRecords, image: ClusterImage | None, **settings: str) -> list[str]:
     """Return the sentences of P802."""
-    facts = BrokerFacts(1, release("4.3"), Mode.KRAFT, (), image=image, config=settings, misdated_records=(records,))
+    log = LogFacts(TopicPartition("pay", 0), "d", misdated=(records,))
+    facts = BrokerFacts(1, release("4.3"), Mode.KRAFT, (), image=image, config=settings, logs=(log,))
     return [row.sentence for row in judged(facts) if row.id == "P802"]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kcheck.core.premises.facts import BrokerFacts, TopicIdOnDisk
+from kcheck.core.premises.facts import BrokerFacts, LogFacts
 from kcheck.core.premises.table import judged
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode
@@ -24,7 +24,7 @@ ELSEWHERE = {0: PartitionRegistration((2,), (2,))}
 
 def told(topic_id: str, of: ClusterImage | None, mode: Mode = Mode.KRAFT, broker_id: int | None = 1) -> list[str]:
     """Return the sentences of P109 about pay-0 with an id."""
-    facts = BrokerFacts(broker_id, release("4.3"), mode, (), image=of, topic_ids=(TopicIdOnDisk(PAY, "d", topic_id),))
+    facts = BrokerFacts(broker_id, release("4.3"), mode, (), image=of, logs=(LogFacts(PAY, "d", topic_id=topic_id),))
     return [row.sentence for row in judged(facts) if row.id == "P109"]
 
 

@@ -1,0 +1,49 @@
+"""Segments that retention takes for old: their time index ends in zeros, or in an entry out of order."""
+
+from collections.abc import Container
+
+from kcheck.formats.time_index import TIME_INDEX_ENTRY
+from kcheck.model.entries import Offset
+from kcheck.model.names import log_name, segment_prefix
+from kcheck.model.source import Files
+from kcheck.model.unreadable import UnreadableError
+from kcheck.segments.batches import Walk
+
+_SLOT = TIME_INDEX_ENTRY.size
+
+
+def older_date(files: Files, base: Offset, rebuilt: Container[str] = ()) -> int | None:
+    """Return the timestamp that a time index gives its segment, if it is older than the records; else None.
+
+    `rebuilt` are the files that the start makes. Of the index only the last two slots count, and batches up to the
+    first newer one if these are out of order or zeros. A negative timestamp counts as none: then the time of the `.log`
+    decides (LogSegment.largestTimestamp).
+    """
+    name = segment_prefix(base) + ".timeindex"
+    if name in rebuilt:
+        return None
+    try:
+        first, last = _last_dates(files, name)
+        if last < 0 or (last > 0 and last >= first):
+            return None
+        with files.open(log_name(base)) as source:
+            newer = first > last or any((batch.max_timestamp or 0) > last for batch in Walk(source))
+    except UnreadableError:
+        return None
+    return last if newer else None
+
+
+def _last_dates(files: Files, name: str) -> tuple[int, int]:
+    """Return the timestamps in the last two slots of a time index, twice the same in one; negative ones of none."""
+    data = files.read_short(name)
+    if data is None:
+        with files.open(name) as index:
+            kept = 2 * _SLOT
+            data = index.pread(kept, index.size // _SLOT * _SLOT - kept)
+            if len(data) < kept:
+                return -1, -1  # The file became shorter.
+    end = len(data) // _SLOT * _SLOT
+    if not end:
+        return -1, -1
+    last = TIME_INDEX_ENTRY.unpack_from(data, end - _SLOT)[0]
+    return (last if end == _SLOT else TIME_INDEX_ENTRY.unpack_from(data, end - 2 * _SLOT)[0]), last

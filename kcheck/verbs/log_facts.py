@@ -1,0 +1,136 @@
+"""What the premises about logs need of one log: the start of a broker notices none of it.
+
+Somebody removed segments at its start, in the middle or at its end; or its time indexes end in zeros or out of order.
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from kcheck.core.premises.facts import LogFacts, MisdatedRecords, MissingRecords
+from kcheck.core.start.predictions import LoadedLog, PartitionPrediction
+from kcheck.core.start.segments import lost_head_of_log
+from kcheck.core.start.startup import Outcome
+from kcheck.core.start.topic_settings import expires, is_compacted
+from kcheck.disk.directory import Directory
+from kcheck.disk.tree import Tree
+from kcheck.formats import leader_epoch_checkpoint
+from kcheck.model.cluster import ClusterImage
+from kcheck.model.entries import EpochEntries, Offset
+from kcheck.model.names import (
+    COMPACTED,
+    LEADER_EPOCHS,
+    RECOVERY_POINT,
+    REPLICATION_OFFSET,
+    FileKind,
+    TopicPartition,
+    parse_file,
+)
+from kcheck.model.source import Files
+from kcheck.model.unreadable import UnreadableError
+from kcheck.model.views import CheckpointOffsets
+from kcheck.segments.gaps import gaps
+from kcheck.segments.index_dates import older_date
+
+_INDEXES = (FileKind.INDEX, FileKind.TIME_INDEX)
+
+
+def looks_into_segments(tree: Tree) -> bool:
+    """Whether segments are looked into for premises: in a store each look is a request."""
+    return tree.is_bundle or not tree.is_remote
+
+
+def looks_between(topic: str, offsets: CheckpointOffsets, image: ClusterImage | None) -> bool:
+    """Whether an offset between two segments of a log is missing: the log cleaner leaves such gaps."""
+    return not (offsets.cleaned or topic in COMPACTED or (image is not None and is_compacted(image, topic)))
+
+
+def log_facts(
+    files: Directory, log_dir: str, row: PartitionPrediction, offsets: CheckpointOffsets, image: ClusterImage | None,
+    *, clean: bool, looks: bool,
+) -> LogFacts | None:  # fmt: skip
+    """Return what the log of a replica shows, in one pass over its segments; None if the start loads none.
+
+    `image` is the metadata at hand, `offsets` those of the checkpoints; `looks` is that of `looks_into_segments`.
+    """
+    log, directory = row.replica_log, row.directory
+    if log is None:
+        return None
+    is_served = row.outcome not in (Outcome.STRAY, Outcome.DELETED)
+    on_disk = _epochs_on_disk(files) if LEADER_EPOCHS in row.changes.changed else None
+    missing, misdated = [*_at_end(row, log, offsets, clean=clean)], list[MisdatedRecords]()
+    between = looks_between(directory.topic, offsets, image) and len(log.bases) > 1 and looks
+    dates = is_served and expires(image, directory.topic) and looks
+    if between and row.gaps is not None:
+        missing += (MissingRecords(*gap) for gap in row.gaps)
+        between = False
+    if between or dates:
+        try:
+            with files as folder:
+                if between:
+                    missing += _in_middle(folder, log)
+                if dates:
+                    misdated += _misdated(folder, row, log)
+        except UnreadableError:
+            pass  # It is a finding of its own.
+    return LogFacts(
+        partition=TopicPartition(directory.topic, directory.partition),
+        log_dir=log_dir,
+        lost_head=lost_head_of_log(log, offsets.log_start, on_disk, clean=clean),
+        missing=tuple(missing),
+        misdated=tuple(misdated),
+        topic_id=row.topic_id,
+        end=log.log_end_offset,
+        epoch=log.leader_epochs[-1].epoch if is_served and log.leader_epochs else None,
+    )
+
+
+def _epochs_on_disk(files: Files) -> EpochEntries | None:
+    """Return the leader epochs of a log as they are on disk; None if the file cannot be read."""
+    try:
+        return tuple(leader_epoch_checkpoint.parse(files.read_whole(LEADER_EPOCHS)).value.entries)
+    except UnreadableError:
+        return None
+
+
+def _in_middle(files: Files, log: LoadedLog) -> Iterator[MissingRecords]:
+    """Yield the offsets between two segments of a log that the cleaner never touched."""
+    for start, end in gaps(files, [Offset(base) for base in log.bases], log.log_start_offset):
+        yield MissingRecords(start, end)
+
+
+def _at_end(
+    row: PartitionPrediction, log: LoadedLog, checkpoints: CheckpointOffsets, *, clean: bool
+) -> Iterator[MissingRecords]:
+    """Yield the offsets above the log end that another file knows, unless the start is said to lose them."""
+    if row.lost is not None:
+        return
+    known = [(checkpoints.high_watermark or 0, REPLICATION_OFFSET)]
+    if clean:
+        known.append((checkpoints.recovery_point or 0, RECOVERY_POINT))
+    for name in row.changes.removed:
+        file = parse_file(name)
+        if file.offset is not None and (file.kind in _INDEXES or (clean and file.kind is FileKind.PRODUCER_SNAPSHOT)):
+            # The index of a segment without .log: the segment held at least its base offset.
+            known.append((file.offset + (file.kind in _INDEXES), name))
+    until, by = max(known)
+    if until > log.log_end_offset:
+        yield MissingRecords(log.log_end_offset, Offset(until), by)
+
+
+def _misdated(files: Files, row: PartitionPrediction, log: LoadedLog) -> Iterator[MisdatedRecords]:
+    """Yield the records of each run of segments that the last entry of their time index dates before them."""
+    run: MisdatedRecords | None = None
+    rebuilt = {name for name, content in row.after.items() if content.file is None}
+    for base, following in pairwise((*log.bases, log.log_end_offset)):
+        dated = older_date(files, Offset(base), rebuilt) if base < following else None
+        if dated is None:
+            if run is not None:
+                yield run
+            run = None
+        elif run is None:
+            start = max(Offset(base), log.log_start_offset)
+            run = MisdatedRecords(start, Offset(following), dated, is_head=base == log.bases[0])
+        else:
+            run = run._replace(end=Offset(following), timestamp=max(dated, run.timestamp))
+    if run is not None:
+        yield run
