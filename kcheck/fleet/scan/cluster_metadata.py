@@ -26,6 +26,7 @@ from kcheck.model.cluster import (
     PartitionRegistration,
     QuorumState,
     TopicImage,
+    UncleanElection,
     Voter,
     is_reserved,
 )
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 _BATCH_COUNT = 16_384
 _NO_IMAGE = ClusterImage({})
 _READING = Lock()
-CITED = frozenset({"KC235", "KC236", "KC237", "KC238", "KC239"})
+CITED = frozenset({"KC235", "KC236", "KC237", "KC238", "KC239", "KC254"})
 """The rules whose findings name the copy and its end: they change with every record of the metadata."""
 
 
@@ -324,7 +325,8 @@ class TopicsTold:
         if known is None:
             return "null"
         registration, config = known.partitions.get(partition), self._image.configs.get(("topic", topic), {})
-        return json.dumps((known.topic_id, partition, registration, config))
+        unclean = self._image.unclean.get((known.topic_id or "", partition))
+        return json.dumps((known.topic_id, partition, registration, config, unclean))
 
 
 @lru_cache(1)  # Directories come log dir by log dir.
@@ -362,7 +364,7 @@ def detector_of(source: str, of_topic: str, topic: str, topic_id: str | None) ->
         return None if whole is None else detector._replace(copy=whole)
     if told is None:
         return detector
-    own_id, partition, values, config = told
+    own_id, partition, values, config, unclean = told
     known = {} if values is None else {partition: _registration(values)}
     image = TopicImage(topic, own_id, known)
     return detector._replace(
@@ -371,6 +373,7 @@ def detector_of(source: str, of_topic: str, topic: str, topic_id: str | None) ->
                 topics={topic: image},
                 topics_by_id={} if own_id is None else {own_id: image},
                 configs={("topic", topic): config},
+                unclean={} if unclean is None else {(own_id or "", partition): UncleanElection(*unclean)},
             )
         )
     )

@@ -20,6 +20,7 @@ from kcheck.verbs.cluster import ClusterQuestion, cluster
 from kcheck.verbs.next_starts import start_options
 from kcheck.verbs.predict import predict
 from tests.builders import partition_metadata
+from tests.cases.build import FOUND, shared_copy
 from tests.fleet.scan.test_local_engine import LAYOUT, NOT_OF_SCANS, places, scanned, told
 from tests.oracle.ask import IS_WHOLE
 
@@ -69,13 +70,22 @@ def rows_of(tmp_path_factory: pytest.TempPathFactory) -> RowsOf:
 def test_the_findings_are_those_of_check_for_the_whole_cluster(path: Path, rows_of: RowsOf) -> None:
     """Also those that need the metadata, and those about several brokers; at any depth.
 
-    A scan does not compare records (KC401), and asks neither the metadata's history (KC254) nor coordinators (KC6xx).
+    A scan neither compares records (KC401) nor asks coordinators (KC6xx).
     """
     arguments, kafka = of_cluster(path)
     for depth in ("checkpoints", "crc"):
         rows = rows_of(path, depth)
         expected = [row for row in told(arguments[0], kafka, depth, *arguments[1:]) if row["id"] not in NOT_OF_SCANS]
         assert sorted(expected, key=str) == places(rows["findings"])
+
+
+def test_an_unclean_election_is_found_as_by_check(tmp_path: Path) -> None:
+    """By the metadata's history, of replicas that have followed and of one that has not."""
+    (case,) = (case for case in FOUND if case.parts[-2:] == ("kc254-unclean-election", "shortest-log"))
+    brokers = sorted(shared_copy(case).iterdir())
+    _, rows = scanned(tmp_path, brokers[0].parent / "{broker}" / "{log_dir}", kafka="4.3", depth="crc")
+    expected = [row for row in told(str(brokers[0]), "4.3", "crc", *map(str, brokers[1:])) if row["id"] == "KC254"]
+    assert sorted(expected, key=str) == [row for row in places(rows["findings"]) if row["id"] == "KC254"] != []
 
 
 @pytest.mark.parametrize("path", sample(CLUSTERS), ids=named)
