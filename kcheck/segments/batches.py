@@ -99,7 +99,7 @@ def last_offset(data: bytes) -> Offset | None:
     last, at, left = 0, 0, len(data)
     while left > HEADER_SIZE_UP_TO_MAGIC:
         total = OVERHEAD.size + OVERHEAD.unpack_from(data, at)[1]
-        if total > left or total < (HEADER.size if is_modern(data[at + MAGIC_AT]) else _ENTRY_SIZE_MIN):
+        if total > left or (total < HEADER.size and (total < _ENTRY_SIZE_MIN or is_modern(data[at + MAGIC_AT]))):
             break
         last, at, left = at, at + total, left - total
     if not at:

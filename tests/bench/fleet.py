@@ -49,7 +49,15 @@ from kcheck.model.depth import Depth  # noqa: E402 - the same
 from kcheck.model.names import PARTITION_METADATA  # noqa: E402 - the same
 from kcheck.model.report import PartitionFilter  # noqa: E402 - the same
 from tests.bench.limits import ANY, ENVIRONMENT, peak, shares  # noqa: E402 - the same
-from tests.builders import log_dir, partition_dir, partition_metadata, run, write  # noqa: E402 - the same
+from tests.builders import (  # noqa: E402 - the same
+    FIRST_TIMESTAMP,
+    log_dir,
+    partition_dir,
+    partition_metadata,
+    run,
+    times,
+    write,
+)
 
 OF_LOG_DIR, TOPIC_COUNT = 200, 10
 LAYOUT = "{cluster}/{broker}/{log_dir}"
@@ -68,7 +76,8 @@ def make(folder: Path, count: int, *, replicas: int = 1) -> None:
         folder / "sample-0", [run(0, 99), run(100, 199), run(200, 299, epoch=2)], epoch_entries=[(0, 0), (2, 200)]
     )
     files = {path.name: path.read_bytes() for path in sample.iterdir()}
-    files |= {name.replace(".index", ".timeindex"): bytes(12) for name in files if name.endswith(".index")}
+    dates = times((FIRST_TIMESTAMP + 10, 99))
+    files |= {name.replace(".index", ".timeindex"): dates for name in files if name.endswith(".index")}
     shutil.rmtree(sample)
     for number in range(max(count // OF_LOG_DIR, 1)):
         first = number // replicas * OF_LOG_DIR

@@ -24,6 +24,8 @@ def expires(image: ClusterImage | None, topic: str, settings: Mapping[str, str] 
     log.retention.ms goes before log.retention.minutes, that before log.retention.hours (KafkaConfig 0.8.2 to 4.3.1).
     """
     config = {} if image is None else image.configs.get(("topic", topic), {})
+    if not config and not settings:
+        return topic not in COMPACTED
     default = "compact" if topic in COMPACTED else settings.get("log.cleanup.policy", "").strip() or "delete"
     policies = [policy.strip() for policy in config.get("cleanup.policy", default).split(",")]
     stated = (config.get(RETENTION_MS, ""), *(settings.get(f"log.retention.{unit}", "") for unit in _UNITS))
