@@ -373,7 +373,7 @@ def detector_of(source: str, of_topic: str, topic: str, topic_id: str | None) ->
                 topics={topic: image},
                 topics_by_id={} if own_id is None else {own_id: image},
                 configs={("topic", topic): config},
-                unclean={} if unclean is None else {(own_id or "", partition): UncleanElection(*unclean)},
+                unclean={} if unclean is None else {(own_id or "", partition): UncleanElection(*map(_tuple, unclean))},
             )
         )
     )
