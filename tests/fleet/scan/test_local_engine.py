@@ -88,7 +88,7 @@ def places(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("version", sampled(sorted(path.name for path in BROKERS.iterdir() if path.is_dir())))
 def test_the_findings_are_those_of_check(version: str, tmp_path: Path) -> None:
-    """Of every broker of every scene."""
+    """Of every broker of every scene; an unclean election is in the newest metadata, which another one may have."""
     kafka = version.rpartition(".")[0]
     _, rows = scanned(tmp_path, BROKERS / version / LAYOUT, kafka=kafka)
     brokers = [path for path in (BROKERS / version).glob("*/*") if path.is_dir()]
@@ -97,9 +97,9 @@ def test_the_findings_are_those_of_check(version: str, tmp_path: Path) -> None:
         own = [
             row
             for row in rows["findings"]
-            if (row["cluster"], row["broker"]) == path.parts[-2:] and not row["id"].startswith("KC4")
+            if (row["cluster"], row["broker"]) == path.parts[-2:] and not row["id"].startswith(("KC254", "KC4"))
         ]
-        assert sorted(told(str(path), kafka), key=str) == places(own)
+        assert sorted((row for row in told(str(path), kafka) if row["id"] != "KC254"), key=str) == places(own)
 
 
 @pytest.mark.parametrize("depth", ["headers", "crc", "records"])
