@@ -12,7 +12,7 @@ arguments make no sense.
 
 from kcheck.api.answers import EVERY_PARTITION, Path, release
 from kcheck.api.brokers import check, dump, inspect, overview, predict, preflight, repair
-from kcheck.api.clusters import cluster, elect, end_offset, truncation, verify
+from kcheck.api.clusters import cluster, elect, end_offset, recover, truncation, verify
 from kcheck.api.histories import search, simulate
 from kcheck.model.report import PartitionFilter
 
@@ -29,6 +29,7 @@ __all__ = [
     "overview",
     "predict",
     "preflight",
+    "recover",
     "release",
     "repair",
     "search",

@@ -6,15 +6,16 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Self
 
 from kcheck.core.cluster.quorum import quorum, started_together
+from kcheck.core.election.early_elections import means_of
 from kcheck.core.election.election import BrokerStart, fencing_order
 from kcheck.core.election.first_repairs import FirstRepair
+from kcheck.core.election.phases import order_of_starts
 from kcheck.core.election.plans import (
     BrokerGap,
     CopyState,
     PartitionElection,
     is_safe,
     lost_ranges,
-    order_of_starts,
 )
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, planned, scenarios
@@ -144,12 +145,9 @@ class ClusterElection(BrokerAnswer):
         is_losing = any(loses(row) and row.id in WRONG_METADATA | UNCOUNTED for row in self.premises)
         return not (self.repairs or is_empty or is_losing) and is_safe(self.partitions)
 
-    def with_plan(self, out: str) -> Self:
-        """Return the answer once its plan is written to a directory: files for Kafka's tools, and for people.
-
-        UsageError if a file exists already or cannot be written, or if the directory is in a log dir.
-        """
-        recovery = Recovery(
+    def recovery(self, folder: str) -> Recovery:
+        """Return what is recommended, with the directory that its files are for."""
+        return Recovery(
             partitions=self.partitions,
             order=(*self.order.brokers, *(number for number in self.brokers if number not in self.starts)),
             starts=self.starts,
@@ -158,12 +156,18 @@ class ClusterElection(BrokerAnswer):
             kraft=self.kraft,
             image=self.image,
             paths=self.arguments,
-            folder=out,
+            folder=folder,
             together=self.order.together,
             saved=self.saved_in,
             repairs=self.repairs,
         )
-        return replace(self, written=write_plan(recovery, apart_from=self.checked))
+
+    def with_plan(self, out: str) -> Self:
+        """Return the answer once its plan is written to a directory: files for Kafka's tools, and for people.
+
+        UsageError if a file exists already or cannot be written, or if the directory is in a log dir.
+        """
+        return replace(self, written=write_plan(self.recovery(out), apart_from=self.checked))
 
     def with_saved(self, out: str) -> Self:
         """Return the answer once what the election of any candidate would cut is saved below a directory.
@@ -268,14 +272,17 @@ def elect(
         for topic, number in _wanted_partitions(directories, image, wanted)
     )
     elections = tuple(election for election in every if election.is_of_cluster)
-    order = order_of_starts(elections, cluster.starts)
-    if directories.copies:
-        order = order.after(started_together(quorum(directories.copies), order.brokers))
-    elections = planned(elections, cluster.starts, order.brokers, release, at_once=order.at_once)
+    controllers = quorum(directories.copies) if directories.copies else None
+    together = () if controllers is None else started_together(controllers, sorted(cluster.starts))
+    means = means_of(elections, cluster.starts, release, at_once=max(1, len(together)))
+    order = order_of_starts(elections, cluster.starts, means)
+    if controllers is not None:
+        order = order.after(started_together(controllers, order.brokers))
+    elections = planned(elections, cluster.starts, order.brokers, means)
     rows = scenarios(elections, cluster.starts, order.brokers)
     gaps = tuple(gaps_of(elections, cluster))
     words = verdict(
-        elections, cluster.starts, order, release, is_part=any(wanted), failing=failing_of(gaps, cluster),
+        elections, cluster.starts, order, means, is_part=any(wanted), failing=failing_of(gaps, cluster),
         why_empty=why_not_started(directories.premises),
         uncounted=[row.id for row in directories.premises if loses(row) and row.id in UNCOUNTED],
     )  # fmt: skip
@@ -332,8 +339,12 @@ def _targets(arguments: list[str], trees: Mapping[str, Tree]) -> tuple[Target, .
 
 def write_plan(recovery: Recovery, *, apart_from: Iterable[str]) -> tuple[str, ...]:
     """Write the files of a plan into its directory; return their paths. UsageError as `ClusterElection.with_plan`."""
-    texts = files_of(recovery)
-    with NewFiles(recovery.folder, (), apart_from=apart_from) as files:
+    return write_texts(recovery.folder, files_of(recovery), apart_from=apart_from)
+
+
+def write_texts(folder: str, texts: Mapping[str, str], *, apart_from: Iterable[str]) -> tuple[str, ...]:
+    """Write new files into a directory; return their paths. UsageError as `ClusterElection.with_plan`."""
+    with NewFiles(folder, (), apart_from=apart_from) as files:
         written = []
         for name, text in texts.items():
             written.append(files.begin(name))

@@ -126,8 +126,14 @@ def _beside(given: Mapping[str, Target]) -> str | None:
 
 def settings_beside(targets: Iterable[Target]) -> Mapping[str, str] | None:
     """Return the settings in the server.properties next to log dirs that lists one of them; None without one."""
-    path = _beside({target.tree.real(target.path): target for target in targets})
+    path = settings_path(targets)
     return None if path is None else read_properties(path)
+
+
+def settings_path(targets: Iterable[Target]) -> str | None:
+    """Return the server.properties that lists log dirs, or that lies next to one and lists it; None without one."""
+    given = {target.tree.real(target.path): target for target in targets}
+    return next((target.config for target in given.values() if target.config is not None), None) or _beside(given)
 
 
 def _places_in(path: str) -> frozenset[str]:

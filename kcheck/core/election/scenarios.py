@@ -1,16 +1,15 @@
 """What ways to go on cost a whole cluster: start all, the best leaders, unclean elections on, each broker first."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from operator import sub
 from typing import NamedTuple
 
-from kcheck.core.election.early_elections import displaced, kept_out
+from kcheck.core.election.early_elections import First, Means, first_leaders, kept_out
 from kcheck.core.election.election import BrokerStart, first_leader
 from kcheck.core.election.plans import PartitionElection
 from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts
 from kcheck.core.sums import plus
-from kcheck.model.release import Release
 
 START_ALL = "start-all"
 """The scenario in which every broker here starts, and nobody does more: what that loses at most."""
@@ -148,42 +147,25 @@ def planned(
     partitions: Iterable[PartitionElection],
     starts: Mapping[int, BrokerStart],
     order: Sequence[int],
-    release: Release,
-    *,
-    at_once: int = 1,
+    means: Means,
 ) -> tuple[PartitionElection, ...]:
     """Return the partitions with whom the recommended steps make lead, and what is lost when nothing changes any more.
 
-    The steps are the order of starts, of which the first `at_once` come together, elections, and what is moved aside
-    before a start. Without a recommended leader
-    the order decides.
+    The steps are the order of starts, elections between them, and what is moved aside before a start. Without a
+    recommended leader the order decides.
     """
-    rows = tuple(partitions)
-    instead = {
-        (row.partition.topic, row.partition.partition): row.leader
-        for row in displaced(rows, order, starts, release, at_once=at_once)
-        if row.before is None
-    }
-    is_kept_out = {(row.partition.topic, row.partition.partition) for row in kept_out(rows)}
-    usual = [starts[number] for number in order if number in starts]
-    return tuple(_planned(row, instead.get((row.topic, row.partition)), is_kept_out, usual) for row in rows)
+    return tuple(_planned(row, first) for row, first in first_leaders(partitions, order, starts, means))
 
 
-def _planned(
-    row: PartitionElection,
-    instead: int | None,
-    is_kept_out: Collection[tuple[str, int]],
-    order: Sequence[BrokerStart],
-) -> PartitionElection:
-    leader = row.best if instead is None else instead
-    if leader is None and row.seats is not None:
-        elected = first_leader(row.seats, order, row.leaders, row.rules)
-        leader = None if elected is None else elected.broker_id
+def _planned(row: PartitionElection, first: First | None) -> PartitionElection:
+    leader = row.best
+    if first is not None:
+        leader = first.leader if row.best is None or first.instead is None else first.instead
     if leader is None:
         return row
-    candidate = row.leaders[leader]
-    stays = leader == row.best and (row.topic, row.partition) in is_kept_out
-    return row._replace(planned=leader, lost_planned=candidate.lost if stays else candidate.lost_in_the_end)
+    row, candidate = row._replace(planned=leader), row.leaders[leader]
+    stays = any(kept_out([row]))
+    return row._replace(lost_planned=candidate.lost if stays else candidate.lost_in_the_end)
 
 
 def with_plan(partitions: Iterable[PartitionElection]) -> Scenario:
