@@ -10,6 +10,7 @@ from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
 
 if TYPE_CHECKING:
+    from kcheck.plans.progress import RecoveryProgress
     from kcheck.plans.recover import ClusterRecovery
     from kcheck.replicas.elect import ClusterElection
     from kcheck.replicas.end_offset import EndOffsets
@@ -132,6 +133,28 @@ def recover(
     )
     answer = compared(kafka, texts, lambda chosen: verb(texts, question, wanted=partitions, release=chosen))
     return answer if out is None else answer.with_plan(os.fspath(out))
+
+
+def recovery_progress(
+    plan: Path,
+    *brokers: Path,
+    metadata: Iterable[Path] = (),
+    config: Path | None = None,
+    partitions: PartitionFilter = EVERY_PARTITION,
+    kafka: str | Release = AUTO,
+) -> "RecoveryProgress":
+    """Return how far a cluster is with a plan, and what to do now: `kcheck recover PLAN --next`.
+
+    `plan` is the directory that `recover` wrote for `out`.
+    """
+    from kcheck.plans.progress import next_step
+    from kcheck.replicas.elect import ElectionQuestion
+
+    texts, folder = texts_of(brokers), os.fspath(plan)
+    question = ElectionQuestion(
+        metadata=tuple(texts_of(metadata)), config=None if config is None else os.fspath(config)
+    )
+    return compared(kafka, texts, lambda chosen: next_step(folder, texts, question, wanted=partitions, release=chosen))
 
 
 def verify(

@@ -16,6 +16,10 @@ Out = Annotated[
     typer.Option("--out", metavar="DIR", help="Write the runbook, files for Kafka's own tools, and records to save."),
 ]
 
+Next = Annotated[
+    bool, typer.Option("--next", help="Say what to do now; the first argument is the directory that --out wrote.")
+]
+
 
 @with_common
 def recover(
@@ -26,8 +30,13 @@ def recover(
     incomplete_ok: IncompleteOk = False,
     aside: Aside = None,
     out: Out = None,
+    next_step: Next = False,
 ) -> None:
     """Recommend one course for an incident: the least loss."""
+    fail_on = parse_severity(common.judging.fail_on)
+    if next_step:
+        _next(common, brokers or [], metadata or [], fail_on)
+        return
     for number in dead or ():
         within("--dead", number, 0, INT_MAX)
     if not brokers:
@@ -43,5 +52,16 @@ def recover(
         partitions=common.wanted(),
         kafka=common.release(brokers),
     )
-    fail_on = parse_severity(common.judging.fail_on)
     common.write_answer(answer.report(), failed=lambda: not answer.is_safe and fail_on.rank <= Severity.ERROR.rank)
+
+
+def _next(common: Common, arguments: list[str], metadata: list[str], fail_on: Severity) -> None:
+    """Say how far the cluster is with the plan in the first argument."""
+    if len(arguments) < 2:  # a directory and a broker
+        raise UsageError("--next needs the directory of the plan, then the log dirs of each broker as BROKER=PATH")
+    folder, *brokers = arguments
+    answer = api.recovery_progress(
+        folder, *brokers, metadata=metadata, config=common.config, partitions=common.wanted(),
+        kafka=common.release(brokers),
+    )  # fmt: skip
+    common.write_answer(answer.report(), failed=lambda: answer.state == "stop" and fail_on.rank <= Severity.ERROR.rank)

@@ -254,6 +254,7 @@ def _step_row(number: int, step: Step, text: StepText) -> Row:
         "step": number,
         "kind": str(step.kind),
         "brokers": step.brokers,
+        "again": step.is_again,
         "partitions": tuple(partition_name(part.topic, part.partition) for part in step.partitions),
         "file": step.file,
         "title": text.title,

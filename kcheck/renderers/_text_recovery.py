@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 
+from kcheck.core.election.progress import State
 from kcheck.documents.first_repairs import why_first
 from kcheck.model.report import Report
+from kcheck.plans.progress import RecoveryProgress
 from kcheck.plans.recover import ClusterRecovery, case_words
 from kcheck.renderers._election_rows import PARTITION_TITLES, partition_cells, warnings
 from kcheck.screen.page import Page, cell
@@ -40,6 +42,26 @@ def recovery(report: Report, page: Page) -> None:
     page.line()
     page.line("Next:")
     page.line(f"  {answer.next_command}")
+
+
+def recovery_next(report: Report, page: Page) -> None:
+    """Write how far a plan is, and what to do now."""
+    answer = report.answer
+    assert isinstance(answer, RecoveryProgress)
+    for sentence in answer.sentences:
+        page.wrapped(sentence, style="bold")
+    if answer.state is State.STOP:
+        _steps(answer.now, page)
+    elif answer.at is not None and answer.state is State.NEXT:
+        page.line()
+        for command in answer.steps[answer.at].commands:
+            page.line(f"  {command}")
+        page.line()
+        page.wrapped(f"Then wait until {answer.steps[answer.at].until}.")
+    if answer.state is not State.DONE:
+        page.line()
+        page.line("Next:")
+        page.line(f"  {answer.next_command}")
 
 
 def _warnings(answer: ClusterRecovery) -> Iterator[str]:
