@@ -11,7 +11,7 @@ from kcheck.errors import UsageError
 from kcheck.model.finding import Severity, parse_severity
 from kcheck.model.java import INT_MAX
 
-Out = Annotated[
+RecoveryOut = Annotated[
     str | None,
     typer.Option("--out", metavar="DIR", help="Write the runbook, files for Kafka's own tools, and records to save."),
 ]
@@ -29,7 +29,7 @@ def recover(
     metadata: Metadata = None,
     incomplete_ok: IncompleteOk = False,
     aside: Aside = None,
-    out: Out = None,
+    out: RecoveryOut = None,
     next_step: Next = False,
 ) -> None:
     """Recommend one course for an incident: the least loss."""
@@ -52,7 +52,9 @@ def recover(
         partitions=common.wanted(),
         kafka=common.release(brokers),
     )
-    common.write_answer(answer.report(), failed=lambda: not answer.is_safe and fail_on.rank <= Severity.ERROR.rank)
+    common.write_answer(
+        answer.report(), failed=lambda: not answer.start_of_all.is_safe and fail_on.rank <= Severity.ERROR.rank
+    )
 
 
 def _next(common: Common, arguments: list[str], metadata: list[str], fail_on: Severity) -> None:

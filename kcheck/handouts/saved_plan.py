@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from kcheck.core.election.progress import SavedStep
 from kcheck.core.election.recovery_plan import PlannedFollower, PlannedPartition, SavedPlan
-from kcheck.core.election.steps import StepKind
+from kcheck.core.election.steps import RecoveryAction
 from kcheck.core.replication.truncation_plans import OffsetRange
 from kcheck.errors import UsageError
 from kcheck.model.entries import UNDEFINED_EPOCH, Epoch, Offset
@@ -88,16 +88,17 @@ def parse_steps(data: bytes, path: str) -> tuple[SavedStep, ...]:
 
 def _step(row: "_Object") -> SavedStep:
     kind = row.value("kind", str)
-    if kind not in [*StepKind]:
+    if kind not in [*RecoveryAction]:
         raise UsageError(f"{row.place}.kind: {kind[:_SHOWN_MAX]!r} is no step")
     return SavedStep(
-        kind=StepKind(kind),
+        kind=RecoveryAction(kind),
         brokers=row.numbers("brokers"),
         partitions=tuple(map(_name, row.each("partitions", str))),
         is_again=row.flag("again") is True,
         title=row.value("title", str),
         commands=row.each("commands", str),
         until=row.value("until", str),
+        check=row.each("check", str),
     )
 
 

@@ -5,10 +5,10 @@ from typing import Self
 
 from kcheck.core.election.plans import CopyState
 from kcheck.core.election.progress import (
+    ClusterSeen,
     Differs,
+    PlanState,
     SavedStep,
-    Seen,
-    State,
     StepState,
     differences,
     seen_of,
@@ -16,7 +16,7 @@ from kcheck.core.election.progress import (
     states,
 )
 from kcheck.core.election.recovery_plan import SavedPlan
-from kcheck.core.election.steps import StepKind
+from kcheck.core.election.steps import RecoveryAction
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer, Outcomes
@@ -57,10 +57,10 @@ class RecoveryProgress(Answer):
     """What is not as planned although every step is done; None as long as steps are left, or if nothing is."""
 
     @property
-    def state(self) -> State:
+    def state(self) -> PlanState:
         """What to do now."""
         state = state_of(self.states, differs=bool(self.differs or self.fails))
-        return State.WAIT if state is State.DONE and self.left is not None else state
+        return PlanState.WAIT if state is PlanState.DONE and self.left is not None else state
 
     @property
     def at(self) -> int | None:
@@ -70,7 +70,7 @@ class RecoveryProgress(Answer):
     @property
     def sentences(self) -> tuple[str, ...]:
         """Done, wait, go on or stop, and why."""
-        if self.state is State.STOP:
+        if self.state is PlanState.STOP:
             led = [
                 f"{partition_name(row.partition.topic, row.partition.partition)} is led by broker {row.leader}, the"
                 f" plan has broker {row.partition.leader}"
@@ -84,14 +84,14 @@ class RecoveryProgress(Answer):
             rows = [f"{_place(row.topic, row.partition)}{row.seen}" for row in self.left.steps if row.ok is False]
             return (f"Wait: every step is done, but {some_of(rows)}.",)
         step, number = self.steps[self.at], f"{self.at + 1} of {len(self.steps)}"
-        if self.state is State.WAIT:
+        if self.state is PlanState.WAIT:
             return (f"Wait: step {number} is not settled: {step.title}. It is once {step.until}.",)
         return (f"Go on: step {number}. {step.title}.",)
 
     @property
     def next_command(self) -> str:
         """The command to type after the step."""
-        if self.state is State.STOP:
+        if self.state is PlanState.STOP:
             return self.now.next_command
         named = (word for path in self.now.election.question.metadata for word in ("--metadata", path))
         return shell_line(["kcheck", "recover", self.folder, "--next", *self.now.election.arguments, *named])
@@ -116,7 +116,7 @@ class RecoveryProgress(Answer):
 
     def report(self) -> Report:
         """Return the answer as rows."""
-        is_other = self.state is State.STOP
+        is_other = self.state is PlanState.STOP
         rows = zip(range(1, len(self.steps) + 1), self.steps, self.states, strict=True)
         at = self.at
         return self.as_report(
@@ -128,6 +128,7 @@ class RecoveryProgress(Answer):
                 "step": None if at is None or is_other else at + 1,
                 "commands": () if at is None or is_other else self.steps[at].commands,
                 "until": None if at is None or is_other else self.steps[at].until,
+                "check": () if at is None or is_other else self.steps[at].check,
                 "steps": tuple(_row(*row) for row in rows),
                 "differs": tuple(
                     {
@@ -181,7 +182,7 @@ def next_step(
         folder=folder, steps=steps, states=states(steps, plan, seen), now=now, differs=tuple(differences(plan, seen))
     )
     progress = replace(progress, fails=tuple(_fails(progress, seen)))
-    if progress.state is not State.DONE:
+    if progress.state is not PlanState.DONE:
         return progress
     left = verify(folder, arguments, wanted=wanted, release=release, metadata=question.metadata)
     return progress if left.is_as_planned else replace(progress, left=left)
@@ -200,7 +201,7 @@ def _plan_in(folder: str) -> tuple[SavedPlan, tuple[SavedStep, ...]]:
 
 def _present(steps: tuple[SavedStep, ...], now: ClusterRecovery) -> frozenset[tuple[int, TopicPartition]]:
     """Return the directories that the plan has moved aside, and that are still there."""
-    names = {name for step in steps if step.kind is StepKind.SET_ASIDE for name in step.partitions}
+    names = {name for step in steps if step.kind is RecoveryAction.SET_ASIDE for name in step.partitions}
     return frozenset(
         (copy.state.broker_id, name)
         for name in names
@@ -209,10 +210,10 @@ def _present(steps: tuple[SavedStep, ...], now: ClusterRecovery) -> frozenset[tu
     )
 
 
-def _fails(progress: RecoveryProgress, seen: Seen) -> tuple[str, ...]:
+def _fails(progress: RecoveryProgress, seen: ClusterSeen) -> tuple[str, ...]:
     """Return why a broker that the next step starts does not start."""
     step = None if progress.at is None else progress.steps[progress.at]
-    if step is None or step.kind is not StepKind.START:
+    if step is None or step.kind is not RecoveryAction.START:
         return ()
     election = progress.now.election
     waiting = [number for number in step.brokers if number not in seen.running]

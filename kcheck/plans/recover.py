@@ -9,18 +9,22 @@ from typing import NamedTuple, Self
 from kcheck.core.election.plans import Candidate, CopyState, PartitionElection, harm, is_at_stake
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario
-from kcheck.core.election.steps import Step, steps_of
+from kcheck.core.election.steps import RecoveryStep, steps_of
+from kcheck.core.premises.presence import PARTITIONS_THERE
+from kcheck.core.start.unserved import Unserved, unserved
 from kcheck.disk.paths import join
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.election import partition_row, scenario_row
 from kcheck.documents.election_verdict import amount_lost
 from kcheck.documents.first_repairs import repair_row
 from kcheck.documents.premises import premise_rows
+from kcheck.documents.unserved import unserved_words
 from kcheck.handouts.election_files import files_of
 from kcheck.handouts.group_resets import resets_of
-from kcheck.handouts.runbook import Plan, StepText, runbook, step_texts
+from kcheck.handouts.runbook import PlanContext, StepText, runbook, step_texts
 from kcheck.handouts.shell_words import shell_line
 from kcheck.model.finding import Finding
+from kcheck.model.names import DirectoryState
 from kcheck.model.premises import PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
@@ -28,7 +32,9 @@ from kcheck.plans.first_repairs import elect
 from kcheck.replicas.distinct_records import LostRange, distinct
 from kcheck.replicas.elect import ClusterElection, ElectionQuestion, write_texts
 from kcheck.replicas.replica import LogFile
+from kcheck.verbs.overview import StartOfAll
 from kcheck.views.broker_facts import settings_path
+from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import Target, replica_targets
 from kcheck.words import agree, counted, listed, partition_name
 
@@ -42,8 +48,8 @@ class Case(NamedTuple):
 
     dead: tuple[int, ...]
     """The brokers whose disks are then given up."""
-    recovery: "ClusterRecovery"
-    """The decision without them."""
+    election: ClusterElection
+    """Who should lead without them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +76,7 @@ class ClusterRecovery(Answer):
         return self.election.recovery(self.folder)
 
     @cached_property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[RecoveryStep, ...]:
         """What to do, one after the other."""
         return steps_of(self.recovery)
 
@@ -79,7 +85,7 @@ class ClusterRecovery(Answer):
         """The steps in words, with the commands to type."""
         targets = _by_broker(self.election)
         settings = {number: settings_path(own) for number, own in targets.items()}
-        plan = Plan(
+        plan = PlanContext(
             recovery=self.recovery,
             resets=resets_of(self.recovery),
             settings={number: path for number, path in settings.items() if path is not None},
@@ -94,20 +100,50 @@ class ClusterRecovery(Answer):
         return rows.get(f"{name}-unrepaired", rows[name])
 
     @property
-    def is_safe(self) -> bool:
-        """Whether starting everything now loses nothing and leaves no partition without a leader."""
-        return self.election.start_of_all.is_safe and not self.election.repairs
+    def start_of_all(self) -> StartOfAll:
+        """What starting all brokers here costs, and what the plan costs."""
+        start = self.election.start_of_all
+        is_safe = start.is_safe and not self.election.repairs and not any(self._removed())
+        return start._replace(scenario=self.scenario(START_ALL), is_safe=is_safe, sentences=self.sentences)
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """What starting everything now would lose, what the plan loses, and how far that is proven."""
         if not self.election.partitions:
             return (self.election.verdict,)
+        start, plan = self.scenario(START_ALL), self.scenario("plan")
+        if start.offline_partitions is None:
+            best = amount_lost(self.scenario("best").lost)
+            unknown = "Without metadata it is not known whom Kafka elects."
+            return unknown, f"Under the best leaders {best}.", *self._uncounted()
         return (
-            f"Starting everything now: {_outcome(self.scenario(START_ALL))}.",
-            f"This plan: {_outcome(self.scenario('plan'))}.",
+            f"Starting everything now: {_outcome(start)}.",
+            f"This plan: {_outcome(plan)}.",
+            *self._uncounted(),
+            *self._unled(),
             *self._proof(),
         )
+
+    def _uncounted(self) -> Iterator[str]:
+        """Yield whose records these figures do not count: no disk shows them, or no start serves them."""
+        for gap in self.election.gaps:
+            what = "is lost, and not counted" if gap.broker_id in self.election.question.dead else "is not counted"
+            yield f"What only broker {gap.broker_id} holds {what}."
+        for premise in self.election.uncounted:
+            whose = "" if premise.broker_id is None else f"broker {premise.broker_id}: "
+            yield f"Not counted: {whose}{premise.sentence}."
+        yield from (f"Not counted: broker {row.broker_id}: {unserved_words(row)}." for row in self._removed())
+
+    def _removed(self) -> Iterator[Unserved]:
+        """Yield the directories with records that brokers remove once they run."""
+        image = self.election.image
+        rows = unserved(self.election.predicted.values(), lambda _: image, None)
+        return (row for row in rows if row.state is DirectoryState.DELETED)
+
+    def _unled(self) -> Iterator[str]:
+        unled = sum(partition.best is None for partition in self.election.partitions)
+        if unled:
+            yield f"kcheck recommends no leader for {counted(unled, 'partition')}."
 
     def _proof(self) -> Iterator[str]:
         plan, best = self.scenario("plan"), self.scenario("best")
@@ -134,18 +170,16 @@ class ClusterRecovery(Answer):
 
     @property
     def not_known(self) -> tuple[str, ...]:
-        """What was not seen, and what would show it."""
-        rows = [*self._absent()]
+        """What was not seen, and what would show it. Partitions without a directory are candidates, and counted."""
+        rows = [
+            f"what only broker {gap.broker_id} holds; name {gap.broker_id}=PATH"
+            for gap in self.election.gaps
+            if gap.why is None
+        ]
         for premise in self.election.premises:
-            if premise.status is PremiseStatus.NOT_SEEN and premise.provide is not None:
+            if premise.status is PremiseStatus.NOT_SEEN and premise.provide and premise.id != PARTITIONS_THERE:
                 rows.append(f"{premise.sentence}; name {premise.provide}")
         return tuple(dict.fromkeys(rows))
-
-    def _absent(self) -> Iterator[str]:
-        for gap in self.election.gaps:
-            if gap.why is None:
-                replicas = counted(gap.replicas, "replica")
-                yield f"what the {replicas} of broker {gap.broker_id} hold; name {gap.broker_id}=PATH"
 
     @property
     def collected(self) -> list[Finding]:
@@ -170,13 +204,15 @@ class ClusterRecovery(Answer):
         if any(step.cuts for step in planned.steps):
             election = election.with_saved(join(out, SAVED))
             planned = replace(planned, election=election)
-        planned = replace(planned, written=(join(out, RUNBOOK), join(out, RECOVERY)))
         texts = {name: text for name, text in files_of(planned.recovery).items() if name != "plan.md"}
+        names = (*texts, RUNBOOK, RECOVERY, *([MANIFEST] if election.saved else []))
+        planned = replace(planned, written=tuple(join(out, name) for name in names))
         texts[RUNBOOK] = runbook(planned.recovery, planned.texts, planned.sentences, planned.next_command)
         texts[RECOVERY] = json.dumps(planned.to_dict()) + "\n"
         if election.saved:
             texts[MANIFEST] = json.dumps(_manifest(election), indent=1) + "\n"
-        return replace(planned, written=write_texts(out, texts, apart_from=election.checked))
+        write_texts(out, texts, apart_from=election.checked)
+        return planned
 
     def report(self) -> Report:
         """Return the answer as rows."""
@@ -211,19 +247,24 @@ class ClusterRecovery(Answer):
 
 
 def recover(
-    arguments: list[str], question: ElectionQuestion, *, wanted: PartitionFilter, release: Release
+    arguments: list[str],
+    question: ElectionQuestion,
+    *,
+    wanted: PartitionFilter,
+    release: Release,
+    log_dirs: LogDirs | None = None,
 ) -> ClusterRecovery:
-    """Return what to do with a cluster of which these log dirs are at hand.
+    """Return what to do with a cluster of which these log dirs are at hand; `log_dirs` are those open already.
 
     UsageError: a path is a file, a log dir has no broker id, or a broker is both here and dead.
     """
-    answer = ClusterRecovery(election=elect(arguments, question, wanted=wanted, release=release))
+    answer = ClusterRecovery(election=elect(arguments, question, wanted=wanted, release=release, log_dirs=log_dirs))
     absent = {number for part in answer.election.partitions for number in part.unknown_replicas}
     if not absent or question.incomplete_ok:
         return answer
     dead = tuple(sorted(absent))
     without = elect(arguments, replace(question, dead=(*question.dead, *dead)), wanted=wanted, release=release)
-    return replace(answer, cases=(Case(dead, ClusterRecovery(election=without)),))
+    return replace(answer, cases=(Case(dead, without),))
 
 
 def _by_broker(election: ClusterElection) -> dict[int, list[Target]]:
@@ -239,8 +280,6 @@ def _by_broker(election: ClusterElection) -> dict[int, list[Target]]:
 
 def _outcome(scenario: Scenario) -> str:
     """Return what a way to go on costs, as a clause."""
-    if scenario.offline_partitions is None:
-        return "it is not known whom Kafka elects"
     lost = amount_lost(scenario.lost)
     if not scenario.offline_partitions:
         return lost
@@ -249,7 +288,7 @@ def _outcome(scenario: Scenario) -> str:
     return f"{counted(count, 'partition')} {agree(count, 'gets', 'get')} no leader{led}"
 
 
-def _step_row(number: int, step: Step, text: StepText) -> Row:
+def _step_row(number: int, step: RecoveryStep, text: StepText) -> Row:
     return {
         "step": number,
         "kind": str(step.kind),
@@ -258,8 +297,10 @@ def _step_row(number: int, step: Step, text: StepText) -> Row:
         "partitions": tuple(partition_name(part.topic, part.partition) for part in step.partitions),
         "file": step.file,
         "title": text.title,
+        "needs": text.needs,
         "commands": text.commands,
         "until": text.until,
+        "check": text.check,
         "final": text.final,
         "cuts": tuple(
             {
@@ -272,7 +313,7 @@ def _step_row(number: int, step: Step, text: StepText) -> Row:
 
 
 def _case_row(case: Case) -> Row:
-    recovery = case.recovery
+    recovery = ClusterRecovery(election=case.election)
     return {
         "if": case_words(case),
         "dead": case.dead,

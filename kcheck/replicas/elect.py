@@ -20,6 +20,7 @@ from kcheck.core.election.plans import (
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
+from kcheck.core.premises.age import DISK_NOT_OLDER
 from kcheck.core.premises.table import UNCOUNTED, WRONG_METADATA, why_not_started
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.disk.new_files import NewFiles
@@ -131,7 +132,6 @@ class ClusterElection(BrokerAnswer):
         return StartOfAll(
             brokers=len(self.brokers),
             scenario=scenario,
-            unled=sum(partition.best is None for partition in self.partitions),
             is_safe=self.image is None or (self.is_safe and keeps_all),
         )
 
@@ -142,8 +142,12 @@ class ClusterElection(BrokerAnswer):
         A cluster that is to be repaired first is not safe yet, nor are brokers without partitions that do not start.
         """
         is_empty = not self.partitions and why_not_started(self.premises) is not None
-        is_losing = any(loses(row) and row.id in WRONG_METADATA | UNCOUNTED for row in self.premises)
-        return not (self.repairs or is_empty or is_losing) and is_safe(self.partitions)
+        return not (self.repairs or is_empty or self.uncounted) and is_safe(self.partitions)
+
+    @property
+    def uncounted(self) -> tuple[JudgedPremise, ...]:
+        """The refuted premises whose losses no election counts."""
+        return _uncounted(self.premises, self.partitions)
 
     def recovery(self, folder: str) -> Recovery:
         """Return what is recommended, with the directory that its files are for."""
@@ -284,7 +288,7 @@ def elect(
     words = verdict(
         elections, cluster.starts, order, means, is_part=any(wanted), failing=failing_of(gaps, cluster),
         why_empty=why_not_started(directories.premises),
-        uncounted=[row.id for row in directories.premises if loses(row) and row.id in UNCOUNTED],
+        uncounted=[row.id for row in _uncounted(directories.premises, elections) if row.id not in WRONG_METADATA],
     )  # fmt: skip
     return ClusterElection(
         release=release,
@@ -306,6 +310,18 @@ def elect(
         premises=directories.premises,
         predicted=directories.starts,
     )
+
+
+def _uncounted(premises: Iterable[JudgedPremise], elections: Iterable[PartitionElection]) -> tuple[JudgedPremise, ...]:
+    """Return the refuted premises whose losses no election counts.
+
+    A disk that is older than the cluster costs what was written since: where another replica is here, it has that.
+    """
+    refuted = [row for row in premises if loses(row)]
+    old = {row.broker_id for row in refuted if row.id == DISK_NOT_OLDER}
+    logs = ({row.broker_id for row in part.candidates if row.state is CopyState.CURRENT} for part in elections)
+    ids = WRONG_METADATA | UNCOUNTED | ({DISK_NOT_OLDER} if any(own and own <= old for own in logs) else frozenset())
+    return tuple(row for row in refuted if row.id in ids)
 
 
 def _cluster_here(

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from kcheck.core.election.recovery_plan import PlannedPartition, SavedPlan
-from kcheck.core.election.steps import StepKind
+from kcheck.core.election.steps import RecoveryAction
 from kcheck.model.cluster import NO_LEADER, BrokerRegistration, ClusterImage, PartitionRegistration
 from kcheck.model.names import TopicPartition
 
@@ -13,7 +13,7 @@ from kcheck.model.names import TopicPartition
 class SavedStep(NamedTuple):
     """A step of a plan, as recovery.json has it."""
 
-    kind: StepKind
+    kind: RecoveryAction
     brokers: tuple[int, ...]
     partitions: tuple[TopicPartition, ...]
     is_again: bool
@@ -21,6 +21,7 @@ class SavedStep(NamedTuple):
     title: str
     commands: tuple[str, ...]
     until: str
+    check: tuple[str, ...] = ()
 
 
 class StepState(StrEnum):
@@ -32,7 +33,7 @@ class StepState(StrEnum):
     OPEN = "open"
 
 
-class State(StrEnum):
+class PlanState(StrEnum):
     """What to do now. The value is what an answer calls it."""
 
     DONE = "done"
@@ -53,7 +54,7 @@ class Differs(NamedTuple):
     """Who leads it, or led it last."""
 
 
-class Seen(NamedTuple):
+class ClusterSeen(NamedTuple):
     """What the metadata and the log dirs say of a cluster."""
 
     registered: frozenset[int]
@@ -70,11 +71,11 @@ class Seen(NamedTuple):
     """The partitions in which a consumer group is beyond the log end."""
 
 
-def seen_of(plan: SavedPlan, image: ClusterImage) -> Seen:
+def seen_of(plan: SavedPlan, image: ClusterImage) -> ClusterSeen:
     """Return what the metadata say: a broker epoch that is not the plan's is of a later registration."""
     since = {number: row for number, row in image.brokers.items() if _is_new(number, row, plan)}
     names = {TopicPartition(row.topic, row.partition) for row in plan.partitions}
-    return Seen(
+    return ClusterSeen(
         registered=frozenset(since),
         running=frozenset(number for number, row in since.items() if not row.fenced),
         leaders={
@@ -89,7 +90,7 @@ def _is_new(number: int, row: BrokerRegistration, plan: SavedPlan) -> bool:
     return row.epoch is None or row.epoch != plan.broker_epochs.get(number)
 
 
-def differences(plan: SavedPlan, seen: Seen) -> Iterator[Differs]:
+def differences(plan: SavedPlan, seen: ClusterSeen) -> Iterator[Differs]:
     """Yield the partitions that were led since the plan was made, and not by whom the plan wants."""
     for planned in plan.partitions:
         row = seen.leaders.get(TopicPartition(planned.topic, planned.partition))
@@ -105,7 +106,7 @@ def _leader_since(row: PartitionRegistration, planned: PlannedPartition) -> int 
     return leader if epoch is not None and epoch > planned.epoch_floor else None
 
 
-def states(steps: Sequence[SavedStep], plan: SavedPlan, seen: Seen) -> tuple[StepState, ...]:
+def states(steps: Sequence[SavedStep], plan: SavedPlan, seen: ClusterSeen) -> tuple[StepState, ...]:
     """Return how far each step is.
 
     All steps before the latest first start of brokers that have registered since are past, whether they were taken or
@@ -113,32 +114,32 @@ def states(steps: Sequence[SavedStep], plan: SavedPlan, seen: Seen) -> tuple[Ste
     after their start show whether they were stopped since or are still starting.
     """
     planned = {TopicPartition(row.topic, row.partition): row for row in plan.partitions}
-    starts = [at for at, step in enumerate(steps) if step.kind is StepKind.START and not step.is_again]
+    starts = [at for at, step in enumerate(steps) if step.kind is RecoveryAction.START and not step.is_again]
     latest = max((at for at in starts if seen.registered.issuperset(steps[at].brokers)), default=-1)
     known = [_state(step, planned, seen) for step in steps]
     if latest >= 0 and not seen.running.issuperset(steps[latest].brokers):
         later = {step.kind: state for step, state in zip(steps[latest + 1 :][:2], known[latest + 1 :], strict=False)}
-        was_stopped = StepKind.STOP in later and later.get(StepKind.ELECT) is not StepState.OPEN
+        was_stopped = RecoveryAction.STOP in later and later.get(RecoveryAction.ELECT) is not StepState.OPEN
         known[latest] = StepState.DONE if was_stopped else StepState.WAIT
     return tuple(StepState.DONE if at < latest else state for at, state in enumerate(known))
 
 
-def _state(step: SavedStep, planned: Mapping[TopicPartition, PlannedPartition], seen: Seen) -> StepState:
+def _state(step: SavedStep, planned: Mapping[TopicPartition, PlannedPartition], seen: ClusterSeen) -> StepState:
     brokers = frozenset(step.brokers)
-    if step.kind is StepKind.REPAIR:
+    if step.kind is RecoveryAction.REPAIR:
         return _done(is_done=not brokers & seen.unrepaired)
-    if step.kind is StepKind.START:
+    if step.kind is RecoveryAction.START:
         if step.is_again:
             return _done(is_done=brokers <= seen.running)
         is_begun = bool(brokers & seen.registered)
         return StepState.DONE if brokers <= seen.registered else StepState.WAIT if is_begun else StepState.OPEN
-    if step.kind is StepKind.STOP:
+    if step.kind is RecoveryAction.STOP:
         return _done(is_done=not brokers & seen.running)
-    if step.kind in (StepKind.ELECT, StepKind.REASSIGN):
+    if step.kind in (RecoveryAction.ELECT, RecoveryAction.REASSIGN):
         return _done(is_done=all(_is_led(name, planned, seen) for name in step.partitions))
-    if step.kind is StepKind.RESTORE:
+    if step.kind is RecoveryAction.RESTORE:
         return _done(is_done=all(_is_full(name, planned, seen) for name in step.partitions))
-    if step.kind is StepKind.SET_ASIDE:
+    if step.kind is RecoveryAction.SET_ASIDE:
         return _done(is_done=not any((number, name) in seen.present for number in brokers for name in step.partitions))
     return _done(is_done=seen.beyond.isdisjoint(step.partitions))
 
@@ -147,19 +148,19 @@ def _done(*, is_done: bool) -> StepState:
     return StepState.DONE if is_done else StepState.OPEN
 
 
-def _is_led(name: TopicPartition, planned: Mapping[TopicPartition, PlannedPartition], seen: Seen) -> bool:
+def _is_led(name: TopicPartition, planned: Mapping[TopicPartition, PlannedPartition], seen: ClusterSeen) -> bool:
     row = seen.leaders.get(name)
     return row is not None and name in planned and _leader_since(row, planned[name]) is not None
 
 
-def _is_full(name: TopicPartition, planned: Mapping[TopicPartition, PlannedPartition], seen: Seen) -> bool:
+def _is_full(name: TopicPartition, planned: Mapping[TopicPartition, PlannedPartition], seen: ClusterSeen) -> bool:
     row = seen.leaders.get(name)
     return row is not None and name in planned and {*planned[name].replicas} <= {*row.replicas} and not row.removing
 
 
-def state_of(steps: Sequence[StepState], *, differs: bool) -> State:
+def state_of(steps: Sequence[StepState], *, differs: bool) -> PlanState:
     """Return what to do now."""
     if differs:
-        return State.STOP
+        return PlanState.STOP
     first = next((state for state in steps if state is not StepState.DONE), StepState.DONE)
-    return {StepState.DONE: State.DONE, StepState.WAIT: State.WAIT, StepState.OPEN: State.NEXT}[first]
+    return {StepState.DONE: PlanState.DONE, StepState.WAIT: PlanState.WAIT, StepState.OPEN: PlanState.NEXT}[first]

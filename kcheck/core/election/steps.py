@@ -9,7 +9,7 @@ from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.replication.truncation_plans import TruncatedRecords
 
 
-class StepKind(StrEnum):
+class RecoveryAction(StrEnum):
     """What a step is. The value is what an answer calls it."""
 
     REPAIR = "repair"
@@ -41,10 +41,10 @@ class Cut(NamedTuple):
     """The offsets, and how many records."""
 
 
-class Step(NamedTuple):
+class RecoveryStep(NamedTuple):
     """One thing to do."""
 
-    kind: StepKind
+    kind: RecoveryAction
     brokers: tuple[int, ...] = ()
     """The brokers that it is done to."""
     partitions: tuple[PartitionElection, ...] = ()
@@ -59,49 +59,55 @@ class Step(NamedTuple):
     @property
     def file(self) -> str | None:
         """The file of the plan that Kafka's tool reads; None without one."""
-        if self.kind is StepKind.ELECT:
+        if self.kind is RecoveryAction.ELECT:
             return "election.json" if self.before is None else f"election-before-{self.before}.json"
-        return {StepKind.REASSIGN: "reassignment.json", StepKind.RESTORE: "restore.json"}.get(self.kind)
+        return {RecoveryAction.REASSIGN: "reassignment.json", RecoveryAction.RESTORE: "restore.json"}.get(self.kind)
 
 
-def steps_of(recovery: Recovery) -> tuple[Step, ...]:
+def steps_of(recovery: Recovery) -> tuple[RecoveryStep, ...]:
     """Return what to do, one after the other."""
-    steps = [Step(StepKind.REPAIR, (repair.broker_id,)) for repair in recovery.repairs]
+    steps = [RecoveryStep(RecoveryAction.REPAIR, (repair.broker_id,)) for repair in recovery.repairs]
     steps += _of_phases(recovery)
     if recovery.reassigned:
-        steps.append(Step(StepKind.REASSIGN, partitions=tuple(partition for partition, _ in recovery.reassigned)))
+        steps.append(
+            RecoveryStep(RecoveryAction.REASSIGN, partitions=tuple(partition for partition, _ in recovery.reassigned))
+        )
     if recovery.unclean:
-        steps.append(Step(StepKind.ELECT, partitions=recovery.unclean))
+        steps.append(RecoveryStep(RecoveryAction.ELECT, partitions=recovery.unclean))
     beyond = tuple(part for part in recovery.partitions if part.recommended and part.recommended.groups_beyond)
     if beyond and recovery.release.resets_offsets:
-        steps.append(Step(StepKind.RESET, partitions=beyond))
+        steps.append(RecoveryStep(RecoveryAction.RESET, partitions=beyond))
     if recovery.reassigned:
-        steps.append(Step(StepKind.RESTORE, partitions=tuple(partition for partition, _ in recovery.reassigned)))
+        steps.append(
+            RecoveryStep(RecoveryAction.RESTORE, partitions=tuple(partition for partition, _ in recovery.reassigned))
+        )
     return _with_cuts(recovery.partitions, steps)
 
 
-def _of_phases(recovery: Recovery) -> Iterator[Step]:
+def _of_phases(recovery: Recovery) -> Iterator[RecoveryStep]:
     waiting = [*recovery.live]
     for phase in recovery.phases:
         first = tuple(number for number in phase.starts if number in waiting)
         waiting = [number for number in waiting if number not in first]
         if phase.stops:
-            yield Step(StepKind.STOP, phase.stops)
+            yield RecoveryStep(RecoveryAction.STOP, phase.stops)
         for number in first:
             if number in recovery.kept_out:
-                yield Step(StepKind.SET_ASIDE, (number,), tuple(recovery.kept_out[number]))
-        yield Step(StepKind.START, phase.starts, is_again=not first)
+                yield RecoveryStep(RecoveryAction.SET_ASIDE, (number,), tuple(recovery.kept_out[number]))
+        yield RecoveryStep(RecoveryAction.START, phase.starts, is_again=not first)
         if phase.elects:
-            yield Step(StepKind.ELECT, partitions=phase.elects, before=waiting[0])
+            yield RecoveryStep(RecoveryAction.ELECT, partitions=phase.elects, before=waiting[0])
 
 
-def _with_cuts(partitions: Sequence[PartitionElection], steps: Sequence[Step]) -> tuple[Step, ...]:
+def _with_cuts(partitions: Sequence[PartitionElection], steps: Sequence[RecoveryStep]) -> tuple[RecoveryStep, ...]:
     """Return the steps with the records that are gone after each: once a leader is elected, and a follower runs."""
-    starts = {number: at for at, step in enumerate(steps) if step.kind is StepKind.START for number in step.brokers}
+    starts = {
+        number: at for at, step in enumerate(steps) if step.kind is RecoveryAction.START for number in step.brokers
+    }
     elections = {
         (part.topic, part.partition): at
         for at, step in enumerate(steps)
-        if step.kind is StepKind.ELECT
+        if step.kind is RecoveryAction.ELECT
         for part in step.partitions
     }
     cuts: dict[int, list[Cut]] = {}

@@ -9,6 +9,8 @@ from kcheck.model.names import CLEAN_SHUTDOWN
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.words import partition_name
 
+DISK_NOT_OLDER = "P701"
+
 
 def is_current(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Compare the broker epoch in .kafka_cleanshutdown with the last registration.
@@ -62,7 +64,7 @@ def is_newer(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 
 TABLE = (
     Premise(
-        "P701", PremiseKind.AGE, "The log dirs are not older than the cluster.",
+        DISK_NOT_OLDER, PremiseKind.AGE, "The log dirs are not older than the cluster.",
         "The broker epoch in .kafka_cleanshutdown is that of the last registration.",
         "A lower broker epoch in .kafka_cleanshutdown.",
         "The broker starts and may lead without the records that were written since.",

@@ -2,7 +2,16 @@
 
 import pytest
 
-from kcheck.core.election.early_elections import Displaced, Means, by_broker, displaced, means_of
+from kcheck.core.election.course import Later, LaterLeader
+from kcheck.core.election.early_elections import (
+    Displaced,
+    KeptOut,
+    Means,
+    by_broker,
+    displaced,
+    kept_out,
+    means_of,
+)
 from kcheck.core.election.election import BrokerStart, Seats
 from kcheck.core.election.plans import PartitionElection
 from kcheck.core.releases.releases import release
@@ -83,3 +92,11 @@ def test_partitions_are_kept_by_the_broker_that_waits() -> None:
     by_nobody = Displaced(contested()._replace(partition=2), 3, None)
     found = by_broker([*displaced(rows, (1, 2, 3), STARTS, TOOL), by_nobody])
     assert {number: [row.partition.partition for row in waits] for number, waits in found.items()} == {2: [0, 1]}
+
+
+def test_a_preferred_replica_with_a_poorer_log_is_kept_out() -> None:
+    """Only where more is lost once it leads again; who the plan makes lead counts."""
+    poor, same = (candidate(1, later=LaterLeader(2, Later.PREFERRED), lost_later=lost) for lost in (POOR, Amounts()))
+    rows = [election(row, candidate(2, POOR), planned=1) for row in (poor, same)]
+    assert [*kept_out(rows)] == [KeptOut(rows[0], 2)]
+    assert [*kept_out([rows[0]._replace(planned=2)])] == []

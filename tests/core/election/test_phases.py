@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from kcheck.core.election.early_elections import displaced, means_of
+from kcheck.core.election.early_elections import Means, displaced, means_of
 from kcheck.core.election.election import (
     BrokerStart,
     ElectionRules,
@@ -19,11 +19,12 @@ from kcheck.core.election.election import (
 from kcheck.core.election.phases import Phase, order_of_starts, phases
 from kcheck.core.election.plans import PartitionElection, decided
 from kcheck.core.election.scenarios import planned
-from kcheck.core.election.start_order import Costs
+from kcheck.core.election.start_order import Costs, StartOrder
 from kcheck.core.releases.releases import release
 from kcheck.core.replication.leader_costs import Amounts
 from kcheck.core.sums import plus
 from kcheck.model.cluster import NO_LEADER
+from tests.core.election.test_early_elections import contested
 from tests.core.election.test_plans import candidate
 
 KRAFT = ElectionRules(kraft=True)
@@ -203,3 +204,19 @@ def test_no_course_loses_less(seed: int) -> None:
     ends = [row.best if place.log_of is None else place.log_of for row, place in zip(rows, cluster.places, strict=True)]
     assert [row.planned for row in rows] == ends
     assert twin.least() == said
+
+
+def test_many_brokers_up_to_3_9_are_not_proven() -> None:
+    """The first of all changes every partition; only for few brokers each of them is tried as the first."""
+    starts = {number: BrokerStart(number, clean=True) for number in range(1, 14)}
+    row = contested()._replace(rules=BEFORE_4)
+    assert order_of_starts([row], starts, Means(1)) == StartOrder((1, *range(2, 14)), is_proven=False)
+    assert order_of_starts([row], {1: starts[1]}, Means(1)) == StartOrder((1,), is_proven=True)
+
+
+def test_a_replica_that_cannot_lead_is_no_choice() -> None:
+    """It has a place, but its log does not load."""
+    row = contested(replicas=(4, 1, 2, 3))
+    starts = {number: BrokerStart(number, clean=True) for number in (1, 3, 4)}
+    first = [*displaced([row], (4, 1, 3), starts, Means(1, may_stop=True))]
+    assert [(one.leader, one.before, one.instead, one.alone) for one in first] == [(3, 3, 1, False)]
