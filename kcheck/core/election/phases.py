@@ -102,7 +102,7 @@ def phases(rows: Iterable[Displaced], order: Sequence[int], *, at_once: int = 1)
     A broker that has to be alone is started after all others have stopped. These start again before the next broker.
     """
     early = by_broker(rows)
-    groups = [order[:at_once], *((number,) for number in order[at_once:])]
+    groups = [group for group in (order[:at_once], *((number,) for number in order[at_once:])) if group]
     course: list[Phase] = []
     running: tuple[int, ...] = ()
     stopped: tuple[int, ...] = ()

@@ -220,3 +220,8 @@ def test_a_replica_that_cannot_lead_is_no_choice() -> None:
     starts = {number: BrokerStart(number, clean=True) for number in (1, 3, 4)}
     first = [*displaced([row], (4, 1, 3), starts, Means(1, may_stop=True))]
     assert [(one.leader, one.before, one.instead, one.alone) for one in first] == [(3, 3, 1, False)]
+
+
+def test_where_no_broker_starts_there_is_nothing_to_do() -> None:
+    """All abort: no step of a plan brings one up."""
+    assert phases((), ()) == ()
