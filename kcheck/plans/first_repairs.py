@@ -284,7 +284,7 @@ def _why(broker: _Broker, now: ClusterElection) -> str:
         return f"its log dir {failed[0].path} goes offline: {next(iter(failed[0].reasons), failed[0].outcome)}"
     rows = [row for start in broker.starts for row in start.partitions if row.lost is not None]
     if not rows:
-        return f"nobody serves {some_of([*_only_aside(broker.number, now)])}, of which only this broker has records"
+        return f"no broker serves {some_of([*_only_aside(broker.number, now)])}, and this one has a copy"
     at_least = sum(row.lost.at_least for row in rows if row.lost is not None)
     exact = at_least if all(row.lost is None or row.lost.records is not None for row in rows) else None
     return f"its start loses {record_count(exact, at_least)} of {some_of([row.dir for row in rows])}"

@@ -12,7 +12,9 @@ from kcheck.core.election.course import Later, LaterLeader
 from kcheck.core.election.early_elections import kept_out
 from kcheck.core.election.election import Seat
 from kcheck.core.replication.leader_costs import Amounts
-from kcheck.replicas.elect import ClusterElection
+from kcheck.model.report import PartitionFilter
+from kcheck.replicas.elect import ClusterElection, ElectionQuestion
+from kcheck.replicas.elect import elect as elect_as_it_lies
 from tests.cli.command import kcheck as command
 from tests.oracle import preferred
 from tests.oracle.diverged import values
@@ -114,9 +116,13 @@ def test_what_checkpoints_say_of_logs_that_no_disk_has(tmp_path: Path) -> None:
         rmtree(path / "emptied-0")
         (path / "head-0").rename(path / f"head-0.{'0' * 32}-stray")
     answer = kcheck.elect(*brokers, metadata=metadata, kafka="4.3.1")
-    assert answer.verdict.startswith(
-        "emptied-0, late-0 start empty: no disk here has their log. head-0 starts empty: no"
+    assert "emptied-0, late-0 start empty: no disk here has their log." in answer.verdict
+    assert [repair.why for repair in answer.repairs] == ["no broker serves head-0, and this one has a copy"] * len(
+        brokers
     )
+    question = ElectionQuestion(metadata=(str(metadata[0]),))
+    answer = elect_as_it_lies([*map(str, brokers)], question, wanted=PartitionFilter(), release=kcheck.release("4.3.1"))
+    assert "head-0 starts empty: no broker here serves its log." in answer.verdict
     (head,) = (row for row in answer.partitions if row.topic == "head")
     assert head.now is not None
     assert head.now.lost is not None
