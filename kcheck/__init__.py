@@ -17,6 +17,7 @@ where one new module is one new plug:
 - `survey`: What do the rules find in the paths of a command?
 - `startup`: What does the broker do with its files when it starts?
 - `dumps`: Which rows does `kcheck dump` show?
+- `exports`: Which records does `kcheck export` write, and how?
 - `views`: What is each path, and which files and metadata does it contain?
 - `segments`: What do the segments of a partition contain?
 - `jobs`: How do processes and threads share the work?
@@ -53,6 +54,7 @@ __all__ = [
     "dump",
     "elect",
     "end_offset",
+    "export",
     "formats",
     "inspect",
     "overview",
@@ -76,6 +78,7 @@ if TYPE_CHECKING:
         dump,
         elect,
         end_offset,
+        export,
         inspect,
         overview,
         predict,

@@ -17,6 +17,8 @@ sys.path.insert(0, str(ROOT))
 
 from kcheck.core.releases.releases import TABLE, release  # noqa: E402 - the path above comes first
 from kcheck.dumps.filter import DumpDetail, Filter  # noqa: E402 - the same
+from kcheck.exports.lines import LINE_FORMATS  # noqa: E402 - the same
+from kcheck.exports.records import ExportChoice  # noqa: E402 - the same
 from kcheck.formats import Format  # noqa: E402 - the same
 from kcheck.model.depth import Depth  # noqa: E402 - the same
 from kcheck.model.entries import Offset  # noqa: E402 - the same
@@ -40,6 +42,7 @@ from kcheck.renderers import (  # noqa: E402 - the same
 from kcheck.segments.batches import Walk  # noqa: E402 - the same
 from kcheck.verbs.check import check  # noqa: E402 - the same
 from kcheck.verbs.dump import dump  # noqa: E402 - the same
+from kcheck.verbs.export import export  # noqa: E402 - the same
 
 RELEASES = [release(row.last) for row in TABLE]
 SIZE_MAX = 64 << 10
@@ -110,6 +113,7 @@ def read(kind: Format, data: bytes, chance: random.Random, folder: Path) -> None
     if kind.parse is None:
         _walk(data, chance)
         _dump(folder / f"{segment_prefix(Offset(0))}.{ending}")
+        _export(folder / f"{segment_prefix(Offset(0))}.log", committed=chance.random() < CRC_CHANCE)
         _examine(folder, of)
     else:
         value = kind.parse(data).value
@@ -134,6 +138,16 @@ def _dump(path: Path) -> None:
     shown = DumpDetail(records=path.suffix == ".log", data="utf8")
     for style in (json, kafka):
         style.render(dump([str(path)], as_kind=None, wanted=Filter(), shown=shown).report(), StringIO(), Options())
+
+
+def _export(path: Path, *, committed: bool) -> None:
+    """Write the records of a log, if there is one, as `kcheck export` does."""
+    if not path.exists():
+        return
+    for log in export([str(path)], wanted=ExportChoice(committed=committed), partitions=PartitionFilter()).logs:
+        for record in log.records():
+            for style in LINE_FORMATS.values():
+                style.encode(record)
 
 
 def _examine(folder: Path, of: Release) -> None:

@@ -11,7 +11,7 @@ arguments make no sense.
 """
 
 from kcheck.api.answers import EVERY_PARTITION, Path, release
-from kcheck.api.brokers import check, dump, inspect, overview, predict, preflight, repair
+from kcheck.api.brokers import check, dump, export, inspect, overview, predict, preflight, repair
 from kcheck.api.clusters import cluster, elect, end_offset, recover, recovery_progress, truncation, verify
 from kcheck.api.histories import search, simulate
 from kcheck.model.report import PartitionFilter
@@ -25,6 +25,7 @@ __all__ = [
     "dump",
     "elect",
     "end_offset",
+    "export",
     "inspect",
     "overview",
     "predict",

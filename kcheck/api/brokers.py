@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kcheck.plans.repair import RepairPlan
     from kcheck.verbs.check import CheckReport, ReadOptions
     from kcheck.verbs.dump import Dump
+    from kcheck.verbs.export import Export
     from kcheck.verbs.inspect import Inspection
     from kcheck.verbs.overview import Overview
     from kcheck.verbs.predict import Prediction
@@ -205,6 +206,33 @@ def dump(
     return complete(
         lambda: verb(texts_of(paths), as_kind=as_kind, wanted=rows or Filter(), shown=detail or DumpDetail())
     )
+
+
+def export(
+    *paths: Path,
+    committed: bool = False,
+    start: int | None = None,
+    end: int | None = None,
+    group: str | None = None,
+    offsets: Iterable[Path] = (),
+    partitions: PartitionFilter = EVERY_PARTITION,
+) -> "Export":
+    """Return logs whose records can be read one by one, in a form that a producer takes: `kcheck export`.
+
+    `committed` leaves out the records of transactions that were not committed. Only offsets from `start` on, and below
+    `end`, are read. `group` is a consumer group whose offsets are translated; `offsets` are more log dirs that may have
+    them.
+    """
+    from kcheck.exports.records import ExportChoice
+    from kcheck.model.entries import Offset
+    from kcheck.replicas.group_offsets import offsets_of_group
+    from kcheck.verbs.export import export as verb
+
+    texts = texts_of(paths)
+    first, stop = (None if offset is None else Offset(offset) for offset in (start, end))
+    of_group = partial(offsets_of_group, [*texts, *texts_of(offsets)])
+    wanted = ExportChoice(committed=committed, start=first, end=stop)
+    return complete(lambda: verb(texts, wanted=wanted, partitions=partitions, group=group, committed=of_group))
 
 
 def repair(

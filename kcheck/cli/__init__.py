@@ -25,6 +25,7 @@ One module a command, named after the command:
 - `elect`, `verify`: Who should lead, and does the cluster look as the plan expects?
 - `cluster`, `simulate`: What does the metadata of a cluster contain, and what happens in a history?
 - `capture`: Which evidence goes to a support engineer?
+- `export`: Which records go to a producer, and what is said of the others?
 - `fleet`, `fleet_report`: How is a fleet scanned, and what do finished runs show?
 - `manual`: Which man pages and completion files are installed?
 

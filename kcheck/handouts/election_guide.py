@@ -116,8 +116,10 @@ def _costs(recovery: Recovery) -> list[str]:
         verb = agree(len(losing), "loses", "lose")
         text = f"With this plan {_counted(losing)} {verb} {record_count(lost.records, at_most=lost.at_most)}"
         text += f"; {share} of them committed."
-    kept = "" if recovery.saved is None else f"\n\nThe records that are cut are saved in `{recovery.saved}`."
-    return ["## What it costs", text + kept]
+    if recovery.saved is not None:
+        text += f"\n\nThe records that are cut are saved in `{recovery.saved}`."
+        text += " `kcheck export` writes them for a producer."
+    return ["## What it costs", text]
 
 
 def _settings(recovery: Recovery) -> list[str]:

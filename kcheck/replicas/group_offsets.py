@@ -1,6 +1,7 @@
 """The committed offsets of consumer groups, read from replicas of `__consumer_offsets`."""
 
 from collections.abc import Iterable, Mapping
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from kcheck.core.replication.group_offsets import (
 )
 from kcheck.disk.paths import split
 from kcheck.model.entries import Offset
+from kcheck.model.names import DirectoryState
 from kcheck.model.source import Source
 from kcheck.model.unreadable import UnreadableError
 from kcheck.records import control_record
@@ -76,6 +78,24 @@ def committed_offsets(logs: Iterable[tuple[LogFile, ...]]) -> CommittedOffsets:
             count += 1
             by_partition.setdefault((topic, partition), []).append(GroupOffset(group, topic, partition, committed))
     return CommittedOffsets({key: tuple(sorted(of_one)) for key, of_one in sorted(by_partition.items())}, is_complete)
+
+
+def offsets_of_group(paths: Iterable[str], group: str) -> tuple[dict[tuple[str, int], Offset], bool]:
+    """Return the committed offsets of a group by the log dirs of paths, and whether these were read completely.
+
+    A directory that the broker serves says more than one that it has set aside.
+    """
+    from kcheck.exports.sources import offset_logs
+    from kcheck.replicas.replica import logs_of
+
+    views = sorted(offset_logs(paths), key=lambda view: view.state is DirectoryState.CURRENT)
+    offsets, is_complete = dict[tuple[str, int], Offset](), True
+    for _, of_state in groupby(views, key=lambda view: view.state is DirectoryState.CURRENT):
+        committed = committed_offsets(logs_of(view) for view in of_state)
+        is_complete = is_complete and committed.is_complete
+        for key, of_partition in committed.by_partition.items():
+            offsets.update((key, commit.offset) for commit in of_partition if commit.group == group)
+    return offsets, is_complete
 
 
 def _replayed(log: tuple[LogFile, ...], count_max: int) -> ReplayedReplica:

@@ -14,6 +14,7 @@ In: paths, options and a `Release`. Out: an answer such as `CheckReport` or `Pre
 - `next_starts`: Which predictions are the findings compared with?
 - `preflight`: May the broker start?
 - `dump`: Which batches, records or index entries does a file have?
+- `export`: Which records do logs have, in a form that a producer takes?
 - `explain`: Which rules are there, and what does one mean?
 - `explain_log`: What do the messages of a broker mean?
 - `cluster`: What does the metadata of a cluster contain?

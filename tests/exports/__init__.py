@@ -1,0 +1,1 @@
+"""The records of logs for producers."""
