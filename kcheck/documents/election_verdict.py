@@ -8,6 +8,7 @@ from kcheck.core.election.plans import SERVED, BrokerGap, PartitionElection
 from kcheck.core.election.scenarios import Scenario, with_plan
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.replication.leader_costs import Amounts, total
+from kcheck.model.cluster import UNCLEAN
 from kcheck.words import agree, counted, listed, partition_name, record_count, some_of
 
 _SEATS = {
@@ -47,6 +48,7 @@ def verdict(
             *_kept_out(partitions),
             *_early(early),
             *_elections(partitions),
+            *_unseen(partitions),
             *_outcome(partitions, with_plan(partitions)),
         )
     )
@@ -168,6 +170,17 @@ def _elections(partitions: Sequence[PartitionElection]) -> Iterator[str]:
     if unserved:
         verb = agree(len(unserved), "has", "have")
         yield f"{counted(len(unserved), 'partition')} {verb} no replica here that can lead: {_names(unserved)}."
+
+
+def _unseen(partitions: Sequence[PartitionElection]) -> Iterator[str]:
+    """Yield what depends on settings that were not seen."""
+    rows = [row for row in partitions if row.is_in_doubt]
+    if rows:
+        yield (
+            "Whether the controllers elect replicas that are not in sync is not known"
+            f" ({UNCLEAN}): if they do, records of {_names(rows)} can be lost. Name the server.properties of a"
+            " controller by --config."
+        )
 
 
 def _outcome(partitions: Sequence[PartitionElection], plan: Scenario) -> Iterator[str]:

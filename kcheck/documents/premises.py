@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from kcheck.core.premises.elections import FOLLOWED
 from kcheck.core.premises.presence import PARTITIONS_THERE
 from kcheck.core.premises.table import BY_ID, ENDS_START
 from kcheck.model.premises import JudgedPremise, PremiseStatus
@@ -9,8 +10,8 @@ from kcheck.model.report import Row
 
 
 def is_losing(premise: str) -> bool:
-    """Whether a broker starts and loses without the premise of this id; losses name the partitions of P302."""
-    return premise in BY_ID and premise not in ENDS_START and premise != PARTITIONS_THERE
+    """Whether a broker starts and loses without the premise of this id; losses name the partitions of P302 and P602."""
+    return premise in BY_ID and premise not in ENDS_START and premise not in (PARTITIONS_THERE, FOLLOWED)
 
 
 def losing_premises(premises: Iterable[JudgedPremise]) -> Iterator[str]:

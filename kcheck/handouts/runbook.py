@@ -169,7 +169,7 @@ def _stop(step: RecoveryStep, _: PlanContext) -> StepText:
     brokers = _brokers(step.brokers)
     return StepText(
         f"Stop {brokers}: the next broker has to be alone when it is elected",
-        "the step before is done",
+        "unclean elections are off on every controller: where they are on, the next broker would take over",
         ("bin/kafka-server-stop.sh",),
         f"the {agree(len(step.brokers), 'process of', 'processes of')} {brokers} ended by"
         f" {agree(len(step.brokers), 'itself', 'themselves')}",

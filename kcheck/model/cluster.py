@@ -3,7 +3,7 @@
 The names are those of Kafka's images: PartitionRegistration, BrokerRegistration, ControllerRegistration 4.3.1.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import Enum, StrEnum, auto
 from typing import Any, NamedTuple, Self
 
@@ -65,6 +65,11 @@ class PartitionRegistration(NamedTuple):
     """The offset of the record that set the replicas."""
     changed: int = FROM_SNAPSHOT
     """The offset of the record that last changed the partition."""
+
+    @property
+    def in_sync(self) -> frozenset[int]:
+        """The replicas with every committed record: those in the ISR and the ELR, and the last known leader."""
+        return frozenset((*self.isr, *self.elr, *self.last_known_elr))
 
     def with_last_leader(self) -> Self:
         """Return the partition with its latest leader: its leader, or the only broker that can have been it."""
@@ -182,7 +187,29 @@ class UncleanElection(NamedTuple):
     epoch: int
     """Its leader epoch."""
     offset: int
-    """The offset of the metadata record."""
+    """The offset of the metadata record; with ZooKeeper the transaction."""
+    before: tuple[int, ...] = ()
+    """The replicas that had every committed record before it, and have not been in sync since."""
+    others: tuple[int, ...] = ()
+    """The other replicas that have not been in sync since."""
+
+    def followed_by(self, isr: Collection[int]) -> "UncleanElection":
+        """Return the election once these replicas are in sync with its leader."""
+        before, others = (tuple(one for one in row if one not in isr) for row in (self.before, self.others))
+        return self if (before, others) == self[-2:] else self._replace(before=before, others=others)
+
+
+def unclean_election(
+    earlier: UncleanElection | None, former: PartitionRegistration, leader: int, offset: int
+) -> UncleanElection:
+    """Return the unclean election of a leader, after the state before it and the last such election."""
+    last = () if former.last_leader is None else (former.last_leader,)
+    earlier_members = () if earlier is None else (earlier.leader, *earlier.before)
+    before = former.in_sync.union(last, earlier_members) - {leader}
+    others = {*former.replicas} - before - {leader}
+    return UncleanElection(
+        leader, (former.leader_epoch or 0) + 1, offset, tuple(sorted(before)), tuple(sorted(others))
+    )  # fmt: skip
 
 
 class StrayCause(Enum):
@@ -296,7 +323,7 @@ class MetadataTail(NamedTuple):
 
 
 STATIC = ("static", "")
-"""Where an image keeps what a controller's server.properties says."""
+"""Where an image keeps what the server.properties of controllers say; of several the one that elects uncleanly."""
 
 
 class ClusterImage(NamedTuple):
@@ -319,7 +346,8 @@ class ClusterImage(NamedTuple):
     deleted: Mapping[str, int] = {}
     """The offset of the last record that removed a topic of this name; it may have been created again."""
     unclean: Mapping[tuple[str, int], UncleanElection] = {}
-    """The last unclean election of a partition, by topic id and number, as far as records are left."""
+    """The last unclean election of a partition, by topic id, or name without one, and number; as far as records, or
+    the transactions of ZooKeeper after its newest snapshot, are left."""
     next_producer_id: int | None = None
     """The first producer id that no broker has; None if none was given yet."""
     scram_users: tuple[str, ...] = ()
@@ -330,6 +358,8 @@ class ClusterImage(NamedTuple):
     """How far a migration from ZooKeeper came; None if none is known."""
     controller: int | None = None
     """The active controller, or the last one that was; None if that is not known."""
+    settings: tuple[str, ...] = ()
+    """The server.properties of controllers that STATIC is from; empty if none was seen."""
 
     def runs_kraft(self, broker_id: int | None) -> bool:
         """Whether the latest registration of a broker is for KRaft, not for a migration."""
@@ -341,6 +371,10 @@ class ClusterImage(NamedTuple):
         for _, topic in sorted(self.topics.items()):
             for number, partition in sorted(topic.partitions.items()):
                 yield topic, number, partition
+
+    def unclean_election(self, topic: TopicImage, number: int) -> UncleanElection | None:
+        """Return the last unclean election of a partition; None if none is known."""
+        return self.unclean.get((topic.topic_id or topic.name, number))
 
     def config(self, topic: str, name: str) -> str | None:
         """Return what holds for a topic: its own configuration, the controller's, the cluster's, or a file's.

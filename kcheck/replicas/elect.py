@@ -18,7 +18,7 @@ from kcheck.core.election.plans import (
     lost_ranges,
 )
 from kcheck.core.election.recovery_plan import Recovery
-from kcheck.core.election.scenarios import START_ALL, Scenario, planned, scenarios
+from kcheck.core.election.scenarios import START_ALL, Scenario, in_doubt, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.premises.age import DISK_NOT_OLDER
 from kcheck.core.premises.table import UNCOUNTED, WRONG_METADATA, why_not_started
@@ -32,7 +32,7 @@ from kcheck.documents.first_repairs import repair_row
 from kcheck.documents.premises import loses, premise_rows
 from kcheck.errors import UsageError
 from kcheck.handouts.election_files import files_of
-from kcheck.model.cluster import STATIC, ClusterImage
+from kcheck.model.cluster import ClusterImage
 from kcheck.model.finding import Finding
 from kcheck.model.premises import JudgedPremise
 from kcheck.model.release import Release
@@ -43,7 +43,7 @@ from kcheck.replicas.saved_records import SavedRecords, save_lost
 from kcheck.startup.log_manager import StartOptions
 from kcheck.survey.selection import require_match
 from kcheck.verbs.overview import StartOfAll
-from kcheck.views.broker_settings import settings_of, static_configs
+from kcheck.views.broker_settings import settings_of
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_at_hand import image_at_hand
 from kcheck.views.targets import Target, TargetKind, directory_wanted, paths_of, replica_targets
@@ -262,20 +262,19 @@ def elect(
     targets = _targets(arguments, trees)
     require_match(targets, wanted)
     log_dirs = log_dirs or LogDirs(release)
-    image = image_at_hand(targets, question.metadata, log_dirs)
-    static = static_configs(arguments, question.config)
-    image = image and image._replace(configs={**image.configs, STATIC: static})
+    image = image_at_hand(targets, question.metadata, log_dirs, question.config)
     collected: list[Finding] = []
     options = StartOptions(
-        None, settings_of(arguments, question.config, (), release), release, wanted, metadata=question.metadata
-    )
+        None, settings_of(arguments, question.config, (), release), release, wanted, metadata=question.metadata,
+        controller_config=question.config,
+    )  # fmt: skip
     directories = PartitionDirectories(targets, options, image, collected, log_dirs, aside=question.aside)
     cluster = _cluster_here(directories, image, question, release)
     every = (
         election_of(topic, number, directories.of(topic, number), cluster)
         for topic, number in _wanted_partitions(directories, image, wanted)
     )
-    elections = tuple(election for election in every if election.is_of_cluster)
+    elections = in_doubt(election for election in every if election.is_of_cluster)
     controllers = quorum(directories.copies) if directories.copies else None
     together = () if controllers is None else started_together(controllers, sorted(cluster.starts))
     means = means_of(elections, cluster.starts, release, at_once=max(1, len(together)))

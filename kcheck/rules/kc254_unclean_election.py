@@ -7,8 +7,9 @@ any error. The metadata of the cluster remember the election until a snapshot re
 What the broker does: nothing more. The leader epoch of the election begins, in the logs that follow it, at the offset
 where they were cut.
 
-The finding is a warning for a replica that has not followed yet, because its records can still be saved, and an info
-for one that has. An election of the broker that led last is no finding: it lacks nothing.
+The finding is an error for a replica that was in sync, or led, before the election and has not followed yet: the start
+of its broker deletes what only it has. It is a warning for any other replica that has not followed, and an info for one
+that has. An election of the broker that led last is no finding: it lacks nothing.
 
 What to do: find out which records are missing, and send them again if their source still has them. A replica that has
 not come back yet may hold them: before you start its broker, run `kcheck elect`, which says which records it would lose
@@ -32,20 +33,21 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     replica = view.in_cluster
     if replica is None or replica.unclean is None:
         return
-    leader, epoch, offset = replica.unclean
+    leader, epoch, offset, before, _ = replica.unclean
     starts = [entry.start_offset for entry in view.leader_epochs if entry.epoch >= epoch]
+    at = f"in transaction {offset:#x}" if replica.of_zookeeper else f"at metadata offset {offset}"
     name = f"{view.topic}-{view.partition}"
     cut = f" cut {name} at {starts[0]}" if starts else f" is not known to this replica of {name} yet"
     does = f"{kafka(release)} truncates this replica where the log of broker {leader} diverges, once it follows it."
     yield RULE.finding(
         view.where,
-        f"an unclean election of epoch {epoch}{cut}: broker {leader} became the leader at metadata offset {offset},"
+        f"an unclean election of epoch {epoch}{cut}: broker {leader} became the leader {at},"
         f" according to {source_of(replica)}",
         effect=f"What broker {leader} lacked is lost, if it lacked anything." if starts else does,
         advice="Send the missing records again."
         if starts
         else "Before you start this broker, run kcheck elect: it says which records are lost, and saves them.",
-        severity=Severity.INFO if starts else Severity.WARNING,
+        severity=Severity.INFO if starts else Severity.ERROR if view.where.broker_id in before else Severity.WARNING,
         data={"leader": leader, "epoch": epoch, "metadata_offset": offset, "cut_at": starts[0] if starts else None},
     )
 

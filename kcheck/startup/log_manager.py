@@ -90,6 +90,8 @@ class StartOptions(NamedTuple):
     """The cluster ids of the metadata that the user names, with its paths."""
     config: str | None = None
     """The server.properties that the user names beside the log dirs."""
+    controller_config: str | None = None
+    """The server.properties of a controller that the user names."""
     has_log_without_id: bool = False
     """Whether a log has no topic id and the release looks for no strays then (up to 3.6)."""
 

@@ -27,6 +27,7 @@ from kcheck.survey.recheck import has_left
 from kcheck.survey.selection import require_match
 from kcheck.tables import predictions as predictions_table
 from kcheck.verbs.premises import image_of, judged_starts
+from kcheck.views.controller_settings import controller_settings, with_settings
 from kcheck.views.log_dir import LogDirs, open_single_partition, report_links, wanted_directories
 from kcheck.views.partition import read_partition
 from kcheck.views.targets import Target, TargetKind, broker_of, directory_wanted, paths_of, replica_targets
@@ -123,6 +124,7 @@ def with_copies(targets: Iterable[Target], options: StartOptions, log_dirs: LogD
     """Return the options with the cluster metadata that the user names, and those in the log dirs (3.3 and later)."""
     if options.copies or options.zookeeper:
         return options
+    targets = tuple(targets)
     if options.metadata:
         from kcheck.views.metadata_at_hand import named_metadata
 
@@ -140,6 +142,14 @@ def with_copies(targets: Iterable[Target], options: StartOptions, log_dirs: LogD
                 copies[cluster] = (*copies.get(cluster, ()), *([copy] if copy else ()))
             elif release.passes_over_logs_without_id and not target.tree.exists(join(path, name, PARTITION_METADATA)):
                 has_log_without_id = True
+    seen = controller_settings(targets, options.metadata, options.controller_config or options.config)
+    copies = {
+        cluster: tuple(copy._replace(image=with_settings(copy.image, seen)) for copy in known)
+        for cluster, known in copies.items()
+    }
+    if zookeeper is not None:
+        image = with_settings(zookeeper.metadata.image, seen)
+        zookeeper = zookeeper._replace(metadata=zookeeper.metadata._replace(image=image))
     return options._replace(
         copies=copies, zookeeper=zookeeper, clusters=clusters, has_log_without_id=has_log_without_id
     )

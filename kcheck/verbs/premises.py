@@ -179,7 +179,7 @@ def newest_epochs(starts: Iterable[LogDirPrediction]) -> Iterator[NewestEpoch]:
             is_served = row.outcome not in (Outcome.STRAY, Outcome.DELETED)
             if log is not None and log.leader_epochs and is_served:
                 partition = TopicPartition(directory.topic, directory.partition)
-                yield NewestEpoch(partition, start.path, log.leader_epochs[-1].epoch)
+                yield NewestEpoch(partition, start.path, log.leader_epochs[-1].epoch, log.log_end_offset)
 
 
 def topic_ids(starts: Iterable[LogDirPrediction]) -> Iterator[TopicIdOnDisk]:

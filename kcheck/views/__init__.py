@@ -17,7 +17,9 @@ of clusters, and findings about files that cannot be read. `rules` decide whethe
 11. `zookeeper_copy`: What does the metadata of a cluster with ZooKeeper contain?
 12. `zookeeper_server`: Which znodes does a ZooKeeper server restore?
 13. `zookeeper_history`: How did one partition change, according to ZooKeeper's files?
-14. `zookeeper_topics`: Which ids did topics have, according to these files?
-15. `host_facts`: What may the broker's user do with its files, and what does its machine still give?
-16. `broker_facts`: Which settings, log dirs and metadata does a broker start with?
+14. `zookeeper_elections`: Which partitions got a leader uncleanly, according to these files?
+15. `zookeeper_topics`: Which ids did topics have, according to these files?
+16. `host_facts`: What may the broker's user do with its files, and what does its machine still give?
+17. `controller_settings`: What do the settings of controllers say of elections?
+18. `broker_facts`: Which settings, log dirs and metadata does a broker start with?
 """

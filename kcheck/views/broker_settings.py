@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 from kcheck.core.start.startup import INDEX_INTERVAL, INDEX_SIZE, SETTINGS, Settings, settings
 from kcheck.errors import UsageError
-from kcheck.model.cluster import AUTO_REBALANCE, MIN_ISR, UNCLEAN
 from kcheck.model.names import META_PROPERTIES
 from kcheck.model.release import Release
 from kcheck.views.targets import read_properties, replica_argument
@@ -28,18 +27,6 @@ def settings_of(paths: list[str], config: str | None, defined: tuple[str, ...], 
     return settings({**from_files, **said}, release)._replace(
         index_size_said=not INDEX_SIZE.isdisjoint(said), index_interval_said=not INDEX_INTERVAL.isdisjoint(said)
     )
-
-
-def static_configs(paths: list[str], config: str | None) -> dict[str, str]:
-    """Return what `config`, or the first `.properties` among the paths, says of elections to a controller.
-
-    Nothing if it is the file of a KRaft broker alone: KRaft controllers decide by their own. UsageError: an unreadable
-    file.
-    """
-    said = _named_properties(paths, config)
-    if "controller" not in said.get("process.roles", "controller"):
-        return {}
-    return {name: said[name].strip() for name in (UNCLEAN, MIN_ISR, AUTO_REBALANCE) if name in said}
 
 
 def _named_properties(paths: list[str], config: str | None) -> Mapping[str, str]:

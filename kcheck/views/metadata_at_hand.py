@@ -9,6 +9,7 @@ from kcheck.errors import UsageError
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.premises import PremiseEvidence
 from kcheck.model.zookeeper_metadata import ZookeeperCopy
+from kcheck.views.controller_settings import controller_settings, with_settings
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_copy import read_copy
 from kcheck.views.metadata_paths import identity_of, metadata_paths, paths_beside
@@ -75,12 +76,20 @@ def require_own_cluster(named: Iterable[str], clusters: Iterable[str | None]) ->
         raise UsageError(f"--metadata is of cluster {other}, the log dirs are of {', '.join(theirs)}")
 
 
-def image_at_hand(targets: Iterable[Target], named: tuple[str, ...], log_dirs: LogDirs) -> ClusterImage | None:
+def image_at_hand(
+    targets: Iterable[Target], named: tuple[str, ...], log_dirs: LogDirs, config: str | None = None
+) -> ClusterImage | None:
     """Return the newest metadata in the log dirs of targets and in more paths that the user names; None without any.
 
-    A path can also be of ZooKeeper. UsageError: a named path without metadata, with damaged ones, or those of another
-    cluster.
+    They are `with_settings` of the controllers, `config` among them. A path can also be of ZooKeeper. UsageError: a
+    named path without metadata, with damaged ones, or those of another cluster.
     """
+    targets = tuple(targets)
+    image = _image(targets, named, log_dirs)
+    return None if image is None else with_settings(image, controller_settings(targets, named, config))
+
+
+def _image(targets: tuple[Target, ...], named: tuple[str, ...], log_dirs: LogDirs) -> ClusterImage | None:
     znodes, kraft = _by_kind(named)
     if not log_dirs.release.kraft_is_production_ready and not znodes:
         return None

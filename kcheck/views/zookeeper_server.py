@@ -60,9 +60,9 @@ class ZookeeperServer:
                 except UnreadableError as error:
                     self._problems.append(MetadataProblem(folder, str(error)))
 
-    def restore(self) -> ZnodeTree:
+    def restore(self, observe: ObserveZnodes | None = None) -> ZnodeTree:
         """Return the znodes that the server has after its start, or would have without its damage."""
-        tree = restore(self._newest_first(LONG_MAX), self._read_logs())
+        tree = restore(self._newest_first(LONG_MAX), self._read_logs(), observe)
         if tree.stopped_by is not None:
             self._problems.append(
                 MetadataProblem(self._opened, f"{tree.stopped_by.message}; later transactions are left out")

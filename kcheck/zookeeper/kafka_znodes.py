@@ -50,6 +50,11 @@ def partition_paths(chroot: str, topic: str, number: int) -> tuple[str, str]:
     return path, f"{path}/partitions/{number}/state"
 
 
+def read_state(data: bytes | None) -> PartitionRegistration:
+    """Return what the state of a partition says, without its replicas; ValueError if it is damaged."""
+    return _with_state(PartitionRegistration((), ()), _object(data or b""), None)
+
+
 def read_partition(
     topic: str, number: int, replicas: Znode | None, state: Znode | None
 ) -> tuple[str | None, PartitionRegistration | None]:

@@ -7,12 +7,18 @@ import pytest
 from tests.cases.build import CASES
 from tests.cli.command import kcheck
 from tests.test_brokers import BROKERS
+from tests.verbs.test_preflight import controller
 
 LOSES = CASES / "kc141-batch-crc" / "flipped-bit-unclean" / "before"
 GOOD = BROKERS / "4.3.1" / "stopped" / "broker-2" / "data1"
 BROKER_2 = "process.roles=broker\nnode.id=2\n"
-KNOWN = ("--metadata", str(BROKERS / "4.3.1" / "stopped" / "broker-3"))
-"""A copy of the metadata that is not the broker's own."""
+KNOWN = ("--metadata", "CONTROLLER")
+"""A copy of the metadata that is not the broker's own: the settings of a controller stand for it."""
+
+
+def given(options: tuple[str, ...], folder: Path) -> tuple[str, ...]:
+    """Return options with the settings of a controller in the place of CONTROLLER."""
+    return tuple(str(controller(folder)) if word == "CONTROLLER" else word for word in options)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +38,7 @@ def test_the_exit_code_decides(
     path = tmp_path / "server.properties"
     identity = BROKER_2 if log_dirs != LOSES else BROKER_2.replace("2", "1")
     path.write_text(f"{identity}log.dirs={log_dirs}\n", "utf-8")
-    done = kcheck("preflight", path, *options)
+    done = kcheck("preflight", path, *given(options, tmp_path))
     assert done.code == code
     assert first in done.out.splitlines()[:4]
 
@@ -71,6 +77,6 @@ def test_what_a_setting_says(lines: str, options: tuple[str, ...], code: int, wo
     """A value that decides about the start must be known, and the log dirs are those of the broker."""
     path = tmp_path / "server.properties"
     path.write_text(f"process.roles=broker\nlog.dirs={GOOD}\n{lines}\n", "utf-8")
-    done = kcheck("preflight", path, *options, *KNOWN, columns=200)
+    done = kcheck("preflight", path, *options, *given(KNOWN, tmp_path), columns=200)
     assert (done.code, done.err) == (code, "")
     assert words in done.out

@@ -14,6 +14,7 @@ SPEAKING = {
         for name in (
             "age",
             "compaction",
+            "elections",
             "identity",
             "limits",
             "metadata",

@@ -35,9 +35,16 @@ def broker(tmp_path: Path) -> Path:
     return path
 
 
+def controller(folder: Path) -> Path:
+    """Return the settings of node 3, which is a controller too, and has the newest metadata."""
+    path = folder / "controller.properties"
+    path.write_text(f"node.id=3\nprocess.roles=broker,controller\nlog.dirs={STOPPED}/broker-3/data1\n", "utf-8")
+    return path
+
+
 def answer(path: Path, **asked: Any) -> tuple[bool | None, list[tuple[str, bool]]]:
     """Return whether the broker may start, and the reasons with whether they are allowed."""
-    said = kcheck.preflight(path, **{"metadata": [STOPPED / "broker-3"], **asked}).to_dict()
+    said = kcheck.preflight(path, **{"metadata": [controller(path.parent)], **asked}).to_dict()
     return said["may_start"], [(row["kind"], row["allowed"]) for row in said["reasons"]]
 
 
@@ -46,6 +53,18 @@ def test_a_broker_that_loses_nothing_may_start(broker: Path) -> None:
     said = kcheck.preflight(broker).to_dict()
     assert said["schema"] == "kcheck.preflight/1"
     assert [row["outcome"] for row in said["log_dirs"]] == ["ok"]
+
+
+def test_settings_of_the_controllers_that_were_not_seen(broker: Path) -> None:
+    """Broker 2 stopped before broker 3: with unclean elections on it leads __consumer_offsets-0 if it comes first."""
+    said = kcheck.preflight(broker, metadata=[STOPPED / "broker-3"]).to_dict()
+    assert (said["may_start"], [row["premise"] for row in said["reasons"]]) == (None, ["P601"])
+    assert said["reasons"][0]["why"].endswith("name the server.properties of a controller, by --metadata or --config")
+    path = controller(broker.parent)
+    path.write_text(path.read_text("utf-8") + "unclean.leader.election.enable=true\n", "utf-8")
+    said = kcheck.preflight(broker, metadata=[path]).to_dict()
+    assert (said["may_start"], [row["premise"] for row in said["reasons"]]) == (None, ["P601"])
+    assert "unclean.leader.election.enable is on" in said["reasons"][0]["why"]
 
 
 def test_an_unclean_stop_costs_no_leader(broker: Path) -> None:
@@ -58,7 +77,7 @@ def test_strays(broker: Path) -> None:
         BROKERS / "4.3.1" / "tiered" / "broker-1" / "data1" / "whole-0", broker.parent / "data1" / "whole-0"
     )
     assert answer(broker) == (False, [("stray", False)])
-    (row,) = kcheck.preflight(broker, metadata=[STOPPED / "broker-3"]).to_dict()["reasons"]
+    (row,) = kcheck.preflight(broker, metadata=[controller(broker.parent)]).to_dict()["reasons"]
     assert (row["dir"], row["topic"], row["partition"]) == ("whole-0", "whole", 0)
 
 
@@ -118,7 +137,7 @@ def test_a_relative_log_dir_is_named_by_the_directory_that_it_leads_to(
 def test_config_providers_are_named_and_not_asked(broker: Path) -> None:
     """A setting that is needed to find the log dirs makes the answer unknown."""
     broker.write_text(broker.read_text("utf-8") + "ssl.key.password=${file:/x:y}\n", "utf-8")
-    said = kcheck.preflight(broker, metadata=[STOPPED / "broker-3"]).to_dict()
+    said = kcheck.preflight(broker, metadata=[controller(broker.parent)]).to_dict()
     assert (said["may_start"], said["unresolved"]) == (True, ["ssl.key.password"])
     broker.write_text("node.id=2\nlog.dirs=${env:DIRS}\n", "utf-8")
     said = kcheck.preflight(broker, kafka="4.3").to_dict()

@@ -19,6 +19,7 @@ from kcheck.model.cluster import (
     TopicImage,
     UncleanElection,
     endpoints_of,
+    unclean_election,
 )
 
 Fields: TypeAlias = Mapping[str, Any]
@@ -222,8 +223,11 @@ class MetadataReplay:
             # An election from RECOVERING to RECOVERING does not name the state (PartitionChangeBuilder 3.3 to 4.3.1).
             is_unclean = recovery == 1 or (former.recovering and leader not in former.isr)
             if is_unclean and leader not in (NO_LEADER, former.last_leader):
-                unclean = UncleanElection(leader, (former.leader_epoch or 0) + 1, offset)
-                self._unclean[data["topicId"], number] = unclean
+                key = data["topicId"], number
+                self._unclean[key] = unclean_election(self._unclean.get(key), former, leader, offset)
+        known = self._unclean.get((data["topicId"], number))
+        if known is not None and "isr" in changed:
+            self._unclean[data["topicId"], number] = known.followed_by(partition.isr)
         if recovery >= 0:
             partition = partition._replace(recovering=recovery == 1)
         if "replicas" in changed:

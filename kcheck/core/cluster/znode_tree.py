@@ -50,14 +50,16 @@ class ZnodeTree(NamedTuple):
     """When the last transaction came, in ms since 1970; None if no log holds it."""
 
 
-def restore(snapshots: Iterable[Parsed[ZookeeperSnapshot]], logs: TransactionLogs) -> ZnodeTree:
-    """Apply the logs to the first snapshot without a defect; the newest comes first."""
+def restore(
+    snapshots: Iterable[Parsed[ZookeeperSnapshot]], logs: TransactionLogs, observe: ObserveZnodes | None = None
+) -> ZnodeTree:
+    """Apply the logs to the first snapshot without a defect; the newest comes first. `observe`: as of `replay`."""
     damaged = False
     for snapshot in snapshots:
         if not snapshot.defects:
-            return replay(snapshot.value, logs)
+            return replay(snapshot.value, logs, observe=observe)
         damaged = True
-    return replay(None, logs)._replace(no_snapshot=damaged)
+    return replay(None, logs, observe=observe)._replace(no_snapshot=damaged)
 
 
 def replay(

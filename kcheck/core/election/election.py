@@ -17,6 +17,7 @@ from kcheck.core.hash_order import in_order
 from kcheck.model.cluster import (
     AUTO_REBALANCE,
     NO_LEADER,
+    STATIC,
     UNCLEAN,
     BrokerRegistration,
     ClusterImage,
@@ -41,6 +42,8 @@ class ElectionRules(NamedTuple):
     """The effective `min.insync.replicas`: with fewer in sync, replicas that leave the ISR join the ELR."""
     unclean: bool = False
     """Whether the controller elects a replica that is not in sync rather than none."""
+    unclean_unseen: bool = False
+    """Whether only settings of controllers that were not seen would say so; Kafka's default stands for them."""
     unfenced: tuple[int, ...] = ()
     """Brokers that the metadata show as running, which the controller fences once a first broker registers (KRaft up to
     3.9), in this order."""
@@ -120,15 +123,22 @@ def eligible(seats: Seats) -> tuple[int, ...]:
 
 
 def allows_unclean(image: ClusterImage, topic: str, release: Release, *, kraft: bool) -> bool:
-    """Whether the controller elects uncleanly by itself, as far as the metadata say.
+    """Whether the controller elects uncleanly by itself, as far as is known.
 
-    `ClusterImage.config` says whose configuration decides. The static one of the controllers is in no metadata: Kafka's
-    default stands for it. KRaft ignores the configuration up to 3.8 (ConfigurationControlManager).
+    `ClusterImage.config` says whose configuration decides. The static one of the controllers is in no metadata, but in
+    their server.properties: if none was seen, Kafka's default stands for it. KRaft ignores the configuration up to 3.8
+    (ConfigurationControlManager).
     """
     if kraft and not release.kraft_obeys_unclean_election:
         return False
     stated = image.config(topic, UNCLEAN)
     return release.elects_uncleanly_by_default if stated is None else stated.lower() == "true"
+
+
+def _is_unseen(image: ClusterImage, topic: str, release: Release, *, kraft: bool) -> bool:
+    """Whether settings of controllers decide about unclean elections, and none was seen."""
+    obeys = release.kraft_obeys_unclean_election or not kraft
+    return obeys and STATIC not in image.configs and image.config(topic, UNCLEAN) is None
 
 
 def controllers_otherwise(image: ClusterImage, *, kraft: bool) -> tuple[int, ...]:
@@ -174,11 +184,13 @@ def standing(
     Metadata without brokers (of kafka-topics --describe) count as they are.
     """
     kraft = kraft and bool(image.brokers)
+    unclean = allows_unclean(image, topic.name, release, kraft=kraft)
     rules = ElectionRules(
         kraft=kraft,
         eligible_leader_replicas=kraft and keeps_eligible_leader_replicas(image, release),
         min_isr=min_isr(image, topic, partition),
-        unclean=allows_unclean(image, topic.name, release, kraft=kraft),
+        unclean=unclean,
+        unclean_unseen=not unclean and _is_unseen(image, topic.name, release, kraft=kraft),
         unfenced=() if release.fences_in_hash_order else tuple(fenced),
         balances=image.config("", AUTO_REBALANCE) != "false",
     )

@@ -131,6 +131,9 @@ class PartitionElection(NamedTuple):
     """By which place it elects that one; None for nobody, or if that is not known."""
     race: frozenset[int | None] = frozenset()
     """Whoever can lead first then, None for nobody: who registers first is a race. Empty if that is not known."""
+    race_unseen: frozenset[int] = frozenset()
+    """The replicas out of sync that can lead first if settings of controllers that were not seen turn on unclean
+    elections. Where nothing at all is lost otherwise, those that lose something are in `race` (`in_doubt`)."""
     planned: int | None = None
     """Whom the recommended steps make its leader; None for nobody."""
     lost_planned: Amounts | None = None
@@ -177,6 +180,11 @@ class PartitionElection(NamedTuple):
         """Whether no disk here has its log in a log dir that a broker serves, although every replica is here."""
         served = [row for row in self.candidates if row.state in SERVED]
         return bool(served) and not self.unknown_replicas and all(row.state is CopyState.MISSING for row in served)
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether it loses something only if settings that were not seen turn on unclean elections."""
+        return bool(self.race_unseen) and self.race_unseen <= self.race
 
     @property
     def needs_unclean(self) -> bool:
@@ -228,11 +236,21 @@ def decided(partition: PartitionElection, starts: Mapping[int, BrokerStart], *, 
         for is_on in (False, True)
     )
     now = unclean if partition.rules.unclean else clean
+    race = leaders_of_all(partition.seats, starts, leaders, partition.rules)
     return partition._replace(
         kafka_clean=_number(clean), kafka_unclean=_number(unclean), kafka_now=_number(now),
-        seat_now=None if now is None else now.seat,
-        race=leaders_of_all(partition.seats, starts, leaders, partition.rules),
+        seat_now=None if now is None else now.seat, race=race,
+        race_unseen=_unseen(partition, starts),
     )  # fmt: skip
+
+
+def _unseen(partition: PartitionElection, starts: Mapping[int, BrokerStart]) -> frozenset[int]:
+    """Return who leads only if settings that were not seen say so; one that was in sync has what was committed."""
+    if partition.seats is None or not partition.rules.unclean_unseen:
+        return frozenset()
+    race = leaders_of_all(partition.seats, starts, partition.leaders, partition.rules._replace(unclean=True))
+    known = frozenset() if partition.registration is None else partition.registration.in_sync
+    return frozenset(number for number in race if number is not None) - known
 
 
 def _number(elected: Elected | None) -> int | None:

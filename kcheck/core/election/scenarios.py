@@ -1,6 +1,6 @@
 """What ways to go on cost a whole cluster: start all, the best leaders, unclean elections on, each broker first."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import reduce
 from operator import sub
 from typing import NamedTuple
@@ -108,10 +108,25 @@ def lost_by_all(partition: PartitionElection) -> Amounts:
     return _scenario(START_ALL, _worst(_under(partition, leader) for leader in partition.race)).lost
 
 
+def in_doubt(partitions: Iterable[PartitionElection]) -> tuple[PartitionElection, ...]:
+    """Return the partitions with those of `race_unseen` in their race that lose something, if nothing else is lost."""
+    rows = tuple(partitions)
+    if any(not row.race or None in row.race or lost_by_all(row).records != 0 for row in rows):
+        return tuple(row._replace(race_unseen=frozenset()) for row in rows)
+    return tuple(
+        _doubted(row, {number for number in row.race_unseen if row.leaders[number].lost_in_the_end != Amounts()})
+        for row in rows
+    )
+
+
+def _doubted(row: PartitionElection, leaders: Collection[int]) -> PartitionElection:
+    return row._replace(race=row.race.union(leaders), race_unseen=frozenset(leaders))
+
+
 def _places(partitions: Iterable[PartitionElection]) -> list[_SamePlaces]:
     known: dict[object, _SamePlaces] = {}
     for partition in partitions:
-        key = (partition.seats, partition.rules, *partition.leaders)
+        key = (partition.seats, partition.rules, partition.race, *partition.leaders)
         if key not in known:
             known[key] = _SamePlaces(partition)
         known[key].add(partition)
@@ -152,9 +167,28 @@ def planned(
     """Return the partitions with whom the recommended steps make lead, and what is lost when nothing changes any more.
 
     The steps are the order of starts, elections between them, and what is moved aside before a start. Without a
-    recommended leader the order decides.
+    recommended leader the order decides. What is lost if settings that were not seen turn on unclean elections is a
+    bound.
     """
-    return tuple(_planned(row, first) for row, first in first_leaders(partitions, order, starts, means))
+    rows = tuple(partitions)
+    known = tuple(_planned(row, first) for row, first in first_leaders(rows, order, starts, means))
+    is_green = all(row.lost_planned is not None and row.lost_planned.records == 0 for row in known)
+    if not is_green or not any(row.rules.unclean_unseen for row in rows):
+        return known
+    unclean = (
+        row._replace(rules=row.rules._replace(unclean=True)) if row.rules.unclean_unseen else row for row in rows
+    )
+    others = (_planned(row, first) for row, first in first_leaders(unclean, order, starts, means))
+    return tuple(_perhaps(row, other) for row, other in zip(known, others, strict=True))
+
+
+def _perhaps(row: PartitionElection, other: PartitionElection) -> PartitionElection:
+    """Return a partition that loses nothing with what it loses if unclean elections are on: a bound."""
+    lost = other.lost_planned
+    if lost is None or lost.records == 0 or other.planned not in row.race_unseen:
+        return row
+    bound = Amounts(None, None, None, at_most=lost.upper_records, committed_at_most=lost.upper_committed)
+    return row._replace(lost_planned=bound)
 
 
 def _planned(row: PartitionElection, first: First | None) -> PartitionElection:

@@ -10,6 +10,7 @@
 - `resources`: are the mounts, the bytes and the maps there that a start needs?
 - `limits`: which values of settings does each release refuse?
 - `settings`: does the release accept the settings and the configurations of topics?
+- `elections`: was, or is, a replica elected that is not in sync?
 - `age`: is a disk an old copy?
 - `compaction`: what does the log cleaner delete after the start?
 - `retention`: what does retention by time delete after the start?

@@ -52,7 +52,7 @@ def is_newer(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     if not above:
         yield proven(premise, facts, PremiseEvidence(facts.image_path or "", "no log has a newer leader epoch"))
         return
-    (partition, log_dir, epoch), known_epoch = above[0]
+    (partition, log_dir, epoch, _), known_epoch = above[0]
     name = partition_name(*partition)
     more = f", and so in {len(above) - 1} more partition{'s' * (len(above) > 2)}" if len(above) > 1 else ""
     sentence = (

@@ -79,6 +79,8 @@ class NewestEpoch(NamedTuple):
     """Its log dir."""
     epoch: Epoch
     """The epoch."""
+    end: Offset
+    """The log end offset."""
 
 
 class KeylessLog(NamedTuple):

@@ -30,6 +30,8 @@ class PremiseKind(StrEnum):
     """What the log cleaner deletes."""
     RETENTION = "retention"
     """What retention by time deletes."""
+    ELECTIONS = "elections"
+    """Elections of replicas that are not in sync."""
     AGE = "age"
     """Whether a disk is older than the cluster."""
 

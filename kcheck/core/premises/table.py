@@ -2,7 +2,19 @@
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 
-from kcheck.core.premises import age, compaction, identity, metadata, presence, resources, retention, rights, settings
+from kcheck.core.premises import (
+    age,
+    compaction,
+    elections,
+    identity,
+    metadata,
+    presence,
+    resources,
+    retention,
+    rights,
+    settings,
+)
+from kcheck.core.premises.elections import FOLLOWED
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.identity import TOPIC_IDS
 from kcheck.core.premises.metadata import MAJORITY_STARTS
@@ -11,14 +23,14 @@ from kcheck.core.premises.retention import DATED
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 
 PREMISES = (
-    *identity.TABLE, *metadata.TABLE, *presence.TABLE, *rights.TABLE, *resources.TABLE, *settings.TABLE, *age.TABLE,
-    *compaction.TABLE, *retention.TABLE,
+    *identity.TABLE, *metadata.TABLE, *presence.TABLE, *rights.TABLE, *resources.TABLE, *settings.TABLE,
+    *elections.TABLE, *age.TABLE, *compaction.TABLE, *retention.TABLE,
 )  # fmt: skip
 """In the order of their ids."""
 BY_ID = {premise.id: premise for premise in PREMISES}
-NAMED_BY_RULES = frozenset({HEADS_THERE, MIDDLES_THERE, ENDS_THERE, TOPIC_IDS, DATED})
-"""The premises about logs, which `check` reports by other rules than KC315: KC203, KC222, KC212 with KC213, KC235, and
-KC155 with KC161."""
+NAMED_BY_RULES = frozenset({HEADS_THERE, MIDDLES_THERE, ENDS_THERE, TOPIC_IDS, FOLLOWED, DATED})
+"""The premises about logs, which `check` reports by other rules than KC315: KC203, KC222, KC212 with KC213, KC235,
+KC254, and KC155 with KC161."""
 UNCOUNTED = frozenset({TOPIC_IDS, DATED})
 """The premises without which a broker loses what no election counts."""
 

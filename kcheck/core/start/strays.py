@@ -153,7 +153,7 @@ def replica_in_cluster(detector: StrayDetector, view: PartitionView, log_dir: Lo
         stray=None if view.topic_id is None or not view.is_replica else detector.stray(view.topic_id, view.partition),
         is_certain=detector.sees_copy,
         compacted=is_compacted(image, view.topic),
-        unclean=None if topic is None else image.unclean.get((topic.topic_id or "", view.partition)),
+        unclean=None if topic is None else image.unclean_election(topic, view.partition),
         expires=expires(image, view.topic),
         directory_id=None if assigned is None or is_reserved(assigned) else assigned,
         own_directory_id=detector.directory_id,

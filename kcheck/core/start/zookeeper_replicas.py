@@ -62,6 +62,7 @@ def replica_in_zookeeper(copy: ZookeeperCopy, view: PartitionView, log_dir: LogD
         registration=None if topic is None or differs else topic.partitions.get(view.partition),
         stray=unplaced(copy, view.topic, view.partition, view.where.broker_id),
         is_certain=copy.is_only,
+        unclean=None if topic is None or differs else copy.metadata.image.unclean_election(topic, view.partition),
         of_zookeeper=True,
         compacted=is_compacted(copy.metadata.image, view.topic),
         expires=expires(copy.metadata.image, view.topic),

@@ -22,7 +22,7 @@ from kcheck.core.election.plans import (
     is_safe,
     lean,
 )
-from kcheck.core.election.scenarios import Scenario, planned, scenarios
+from kcheck.core.election.scenarios import Scenario, in_doubt, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.replication.leader_costs import NOT_KNOWN
 from kcheck.core.replication.truncation_plans import Refetched, TruncationPlan
@@ -316,11 +316,18 @@ class _Reversed(NamedTuple):
         return bool(self.key > other[0])
 
 
+def _raced(row: PartitionElection, lean: PartitionElection) -> PartitionElection:
+    """Return an election with the race of its lean one."""
+    return row._replace(race=lean.race, race_unseen=lean.race_unseen)
+
+
 def concluded(
     run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Elections, out: str | None = None
 ) -> RunElection:
     """Return the answer: the order of starts, what each way to go on costs, and the worst partitions."""
-    elections, shown = tuple(sorted(chosen.lean, key=itemgetter(0, 1))), chosen.shown
+    elections = in_doubt(sorted(chosen.lean, key=itemgetter(0, 1)))
+    races = {(row.topic, row.partition): row for row in elections}
+    shown = tuple(_raced(row, races[row.topic, row.partition]) for row in chosen.shown)
     means = means_of(elections, here.starts, here.release)
     order = order_of_starts(elections, here.starts, means)
     elections, shown = (planned(rows, here.starts, order.brokers, means) for rows in (elections, shown))

@@ -37,6 +37,7 @@ from kcheck.startup.inputs import Context
 from kcheck.startup.log_manager import placed
 from kcheck.survey.rule_runner import check_cluster
 from kcheck.tables import Table, cluster_brokers, cluster_partitions, clusters, findings
+from kcheck.views.controller_settings import settings_of_copies, with_settings
 from kcheck.views.metadata_copy import complete_copy
 
 if TYPE_CHECKING:
@@ -170,7 +171,13 @@ def cluster_facts(
         },
         tuple(other.node_id for other in copies), cluster.copies, tuple(sorted(newest.voters)),
     )  # fmt: skip
+    copy = _with_settings(copy, (known.path for known in copies))
     return facts, _tables(cluster, standing._replace(newest=copy), release)
+
+
+def _with_settings(copy: MetadataCopy, paths: Iterable[str]) -> MetadataCopy:
+    """Return a copy with what the settings of controllers say that lie beside the copies in these paths."""
+    return copy._replace(image=with_settings(copy.image, settings_of_copies(paths)))
 
 
 def _tables(cluster: ClusterCopies, standing: Quorum, release: Release) -> "Iterator[tuple[str, pa.RecordBatch]]":
@@ -262,7 +269,14 @@ def copies_told(metadata: str | None) -> tuple[MetadataCopy, ...]:
     if known is None or newest is None:
         return ()
     # Of several that end alike the first counts as the newest: the one that was read whole.
+    newest = _with_settings(newest, paths_told(metadata))
     return (newest, *(copy for copy in map(_copy_of, known.copies) if copy.path != known.path))
+
+
+def paths_told(metadata: str | None) -> tuple[str, ...]:
+    """Return the paths of `copies_told`."""
+    known = None if metadata is None else MetadataSource(*json.loads(metadata))
+    return () if known is None else (known.path, *(_copy_of(text).path for text in known.copies))
 
 
 def _image(source: MetadataSource, broker_id: int | None) -> ClusterImage:

@@ -7,13 +7,14 @@ from kcheck.core.premises.facts import LostHead
 from kcheck.core.premises.table import judged
 from kcheck.disk.paths import split
 from kcheck.disk.tree import tree_of
-from kcheck.fleet.scan.cluster_metadata import copies_told, registered_told
+from kcheck.fleet.scan.cluster_metadata import copies_told, paths_told, registered_told
 from kcheck.fleet.scan.identify import Identified
 from kcheck.model.names import parse_directory
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.model.release import Release
 from kcheck.model.views import LogDir
 from kcheck.views.broker_facts import broker_facts, settings_beside
+from kcheck.views.controller_settings import settings_of_copies
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import Target, TargetKind
 
@@ -53,8 +54,10 @@ def _target(log_dir: Identified, *, is_complete: bool) -> Target:
 
 
 def settings_of(log_dirs: Iterable[Identified]) -> str:
-    """Return the settings that lie beside the log dirs of a broker, as text: its premises depend on them."""
-    return repr(settings_beside(_target(log_dir, is_complete=False) for log_dir in log_dirs))
+    """Return the settings beside the log dirs of a broker and of its controllers: its premises depend on them."""
+    own = tuple(log_dirs)
+    of_controllers = (settings_of_copies(paths_told(log_dir.metadata)) for log_dir in own[:1])
+    return repr((settings_beside(_target(log_dir, is_complete=False) for log_dir in own), *of_controllers))
 
 
 def premise_row(premise: JudgedPremise) -> tuple[object, ...]:

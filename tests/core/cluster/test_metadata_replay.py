@@ -68,16 +68,16 @@ def test_a_change_replaces_what_it_names() -> None:
 @pytest.mark.parametrize(
     ("records", "expected"),
     [
-        ([change(leader=3, isr=[3], leaderRecoveryState=1)], UncleanElection(3, 1, 2)),
+        ([change(leader=3, isr=[3], leaderRecoveryState=1)], UncleanElection(3, 1, 2, (1, 2))),
         ([change(leader=-1, isr=[]), change(leader=1, isr=[1], leaderRecoveryState=1)], None),
         ([change(leader=2)], None),
         (
             [change(leader=3, isr=[3], leaderRecoveryState=1), change(leader=2, isr=[2])],
-            UncleanElection(2, 2, 3),
+            UncleanElection(2, 2, 3, (1, 3)),
         ),
         (
             [change(leader=3, isr=[3, 2], leaderRecoveryState=1), change(leader=2)],
-            UncleanElection(3, 1, 2),
+            UncleanElection(3, 1, 2, (1,)),
         ),
     ],
     ids=["unclean", "the last leader again", "clean", "unclean twice", "then clean"],

@@ -19,7 +19,7 @@ from kcheck.core.election.plans import (
     lost_ranges,
     seat_of,
 )
-from kcheck.core.election.scenarios import Scenario, lost_by_all, planned, scenarios
+from kcheck.core.election.scenarios import Scenario, in_doubt, lost_by_all, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.replication.leader_costs import Amounts, total
 from kcheck.core.replication.truncation_plans import FollowerPlan, Refetched, TruncatedRecords, TruncationPlan
@@ -234,3 +234,34 @@ def test_a_lean_partition_decides_as_the_whole_one() -> None:
     order = (2, 1, 3)
     assert scenarios([whole], STARTS, order) == scenarios(small[:1], STARTS, order)
     assert order_of_starts([whole, other], STARTS, Means(1)) == order_of_starts(small, STARTS, Means(1))
+
+
+UNSEEN = ElectionRules(kraft=True, unclean_unseen=True)
+LOSES = Amounts(5, 2, 50)
+
+
+def test_settings_that_were_not_seen() -> None:
+    """A replica out of sync leads first if they turn on unclean elections: then its loss is a bound."""
+    behind = election(candidate(1), candidate(2, LOSES), rules=UNSEEN)
+    assert (behind.race, behind.race_unseen, behind.is_in_doubt) == ({1}, {2}, False)
+    (doubted,) = in_doubt([behind])
+    assert (doubted.race, doubted.is_in_doubt) == ({1, 2}, True)
+    assert lost_by_all(doubted).at_most == 5
+    (alike,) = in_doubt([election(candidate(1), candidate(2), rules=UNSEEN)])
+    assert (alike.race, alike.is_in_doubt) == ({1}, False)
+    for other in (ISR_LOSES, election(candidate(1), isr=None), election(candidate(2), isr=(1,))):
+        rows = in_doubt([behind, other])
+        assert (rows[0].race, rows[0].race_unseen) == ({1}, frozenset())
+    in_sync = election(candidate(1), candidate(2, LOSES), isr=(1, 2), rules=UNSEEN)
+    assert not in_sync.race_unseen
+
+
+def test_a_plan_with_settings_that_were_not_seen() -> None:
+    """The order of starts lets a replica out of sync be the first: what it then loses is a bound."""
+    behind, first = (election(candidate(number), candidate(2, LOSES), rules=UNSEEN) for number in (1, 1))
+    (row,) = planned(in_doubt([behind]), STARTS, (2, 1), Means(1))
+    assert (row.planned, row.lost_planned) == (1, Amounts(None, None, None, at_most=5, committed_at_most=2))
+    (row,) = planned(in_doubt([first]), STARTS, (1, 2), Means(1))
+    assert row.lost_planned == NOTHING
+    (row,) = planned(in_doubt([ISR_LOSES._replace(rules=UNSEEN)]), STARTS, (1, 2, 3), Means(1))
+    assert row.lost_planned != NOTHING

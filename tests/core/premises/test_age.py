@@ -12,7 +12,7 @@ from tests.core.premises.test_premises import facts, refuted, rows
 def test_metadata_that_are_older_than_the_disk() -> None:
     """Brokers of 2.4.1 whose ZooKeeper came back from an old copy elected replicas that had fallen behind."""
     epochs = tuple(
-        NewestEpoch(TopicPartition("audit", number), "d1", epoch) for number, epoch in ((0, 0), (1, 2), (2, 3))
+        NewestEpoch(TopicPartition("audit", number), "d1", epoch, 9) for number, epoch in ((0, 0), (1, 2), (2, 3))
     )
     registrations = {number: PartitionRegistration((1,), (1,), leader_epoch=0) for number in range(3)}
     known = ClusterImage({"audit": TopicImage("audit", "T", registrations)})
@@ -26,6 +26,6 @@ def test_metadata_that_are_older_than_the_disk() -> None:
     assert ", and so in 1 more partition; by them" in refuted(given._replace(newest_epochs=epochs))["P702"]
     assert "P702" in rows(given._replace(newest_epochs=epochs[:1]), PremiseStatus.PROVEN)
     assert "P702" in rows(
-        given._replace(newest_epochs=(NewestEpoch(TopicPartition("gone", 0), "d1", 9),)), PremiseStatus.PROVEN
+        given._replace(newest_epochs=(NewestEpoch(TopicPartition("gone", 0), "d1", 9, 9),)), PremiseStatus.PROVEN
     )
     assert "P702" not in refuted(given._replace(image=None))

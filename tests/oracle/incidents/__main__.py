@@ -1,8 +1,8 @@
 """`python -m tests.oracle.incidents --seed N --count K --release V`: makes incidents on real brokers and asks kcheck.
 
 Prints each incident, each answer about it that was not right, and a table of them by kind and verb at last. `--mode zk`
-or `kraft` where a release has both; `--kinds a,b+c` instead of random ones; `--dir` leaves disks, logs and JSON there;
-`--keep FOLDER` packs the incidents as `fixtures/incidents` has them.
+or `kraft` where a release has both; `--kinds a,b+c` and `--stories a,b` instead of random ones; `--dir` leaves disks,
+logs and JSON there; `--keep FOLDER` packs the incidents as `fixtures/incidents` has them.
 """
 
 import argparse
@@ -53,6 +53,7 @@ def main() -> None:
     parser.add_argument("--release", default="4.3.1")
     parser.add_argument("--mode", default=None)
     parser.add_argument("--kinds", default="")
+    parser.add_argument("--stories", default="")
     parser.add_argument("--dir", default=None)
     parser.add_argument("--keep", default=None)
     asked = parser.parse_args()
@@ -62,7 +63,8 @@ def main() -> None:
     place.chmod(0o755)  # brokers of some incidents run as another user, who could not enter a temporary folder
     kinds = [tuple(BY_NAME[name] for name in of.split("+")) for of in asked.kinds.split(",") if of]
     found: list[lab.Incident] = []
-    for one, base in lab.several(asked.seed, asked.release, mode, place, asked.count, kinds):
+    stories = [*filter(None, asked.stories.split(","))]
+    for one, base in lab.several(asked.seed, asked.release, mode, place, asked.count, kinds, stories):
         found.append(one)
         (place / f"{one.seed}.json").write_text(json.dumps(lab.told(one), indent=1))
         if all(row.verdict == RIGHT for row in one.verdicts):

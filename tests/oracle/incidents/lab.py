@@ -1,7 +1,7 @@
 """One incident from its seed: a base, a damage or two, what kcheck says, what Kafka does."""
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -36,7 +36,9 @@ class Incident(NamedTuple):
     folder: Path
 
 
-def base(seed: str, release: str, mode: str, folder: Path) -> tuple[Shape, workload.Known]:
+def base(
+    seed: str, release: str, mode: str, folder: Path, stories: Collection[str] = ()
+) -> tuple[Shape, workload.Known]:
     """Make the cluster of a seed, once."""
     random = Random(f"{seed} {release} {mode}")
     of = shape(random, release, mode)
@@ -45,7 +47,7 @@ def base(seed: str, release: str, mode: str, folder: Path) -> tuple[Shape, workl
     shutil.rmtree(folder, ignore_errors=True)
     shutil.rmtree(folder.with_name(f"{folder.name}-work"), ignore_errors=True)
     folder.mkdir(parents=True)
-    return of, workload.build(random, of, folder)
+    return of, workload.build(random, of, folder, stories)
 
 
 def damaged(random: Random, of: Shape, base: Path, folder: Path, kinds: tuple[Kind, ...]) -> tuple[str, ...] | None:
@@ -99,6 +101,8 @@ def incident(
     cluster = truth.prepared(folder, base, of, work)
     then = {"unclean": "unclean", "preferred": "preferred", "one-by-one": "preferred"}.get(course, "")
     seen = truth.happened(cluster, of, known, order(course, of, answers), then, truth.spans(base / "now"))
+    lost = {name: sorted({*at, *seen.lost.get(name, ())}) for name, at in known.replaced.items()}
+    seen = seen._replace(lost={**seen.lost, **lost})
     return Incident(
         seed, of, known.story, tuple(kind.name for kind in kinds), what, course, answers, seen,
         list(verdicts(answers, seen, course)), folder,
@@ -106,14 +110,20 @@ def incident(
 
 
 def several(
-    seed: str, release: str, mode: str, place: Path, count: int, kinds: Sequence[tuple[Kind, ...]] = ()
+    seed: str,
+    release: str,
+    mode: str,
+    place: Path,
+    count: int,
+    kinds: Sequence[tuple[Kind, ...]] = (),
+    stories: Collection[str] = (),
 ) -> Iterator[tuple[Incident, Path]]:
     """Make incidents, some of each cluster, with the folders of those; `kinds` are taken in turn, if there are any."""
     number = made = 0
     while made < count and number < 4 * count + 20:
         name = f"{seed}-{release}-{mode}-{number // OF_A_BASE}"
         folder = place / f"base-{name}"
-        of, known = base(name, release, mode, folder)
+        of, known = base(name, release, mode, folder, stories)
         name = f"{name}-{number % OF_A_BASE}"
         one = incident(name, of, known, folder, place / name, kinds[number % len(kinds)] if kinds else None)
         number += 1

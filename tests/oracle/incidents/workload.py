@@ -5,7 +5,7 @@ import json
 import shutil
 import signal
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -28,6 +28,8 @@ class Known(NamedTuple):
     story: str
     clean: bool
     """Whether every process was shut down cleanly at last."""
+    replaced: Mapping[str, list[int]] = {}
+    """Offsets of records that are on the disk of a broker that was down, and that an unclean leader gave to others."""
 
 
 class Run:
@@ -39,6 +41,7 @@ class Run:
         self.groups: dict[str, int] = {}
         self.partitions: list[tuple[str, int, str]] = []
         """Topic, partition and acks of what is written to."""
+        self.replaced: dict[str, list[int]] = {}
 
     def create(self, topic: str, assignment: Iterable[Iterable[int]], acks: str, **configs: object) -> None:
         """Create a topic, to be written to with these acks."""
@@ -181,9 +184,14 @@ def unclean_election(run: Run) -> bool:
     run.cluster[one].kill()
     time.sleep(5)
     run.cluster[two].start()
-    run.client.ask("elect unclean")
-    time.sleep(1)
+    for _ in range(3):  # With ZooKeeper the new controller first hears which broker is there.
+        run.client.ask("elect unclean")
+        time.sleep(2)
+    before = {name: dict(records) for name, records in run.records.items()}
     run.load({two})
+    for name, records in before.items():
+        gone = [at for at, value in records.items() if run.records[name][at] != value]
+        run.replaced |= {name: gone} if gone else {}
     stop(run)
     return False
 
@@ -263,11 +271,15 @@ STORIES: tuple[tuple[Callable[[Run], bool], int], ...] = (
 """What happens last, and how many brokers it takes; what stands here twice is likelier."""
 
 
-def build(random: Random, shape: Shape, folder: Path) -> Known:
-    """Let a cluster work; keep its disks, its settings, an older copy of one broker's disks, and what is known."""
+def build(random: Random, shape: Shape, folder: Path, stories: Collection[str] = ()) -> Known:
+    """Let a cluster work; keep its disks, its settings, an older copy of one broker's disks, and what is known.
+
+    It lives through one of these stories, if any are named.
+    """
     work = folder.with_name(f"{folder.name}-work")
     of = cluster(shape, work)
-    story = random.choice([story for story, brokers in STORIES if brokers <= shape.brokers])
+    fitting = [story for story, brokers in STORIES if brokers <= shape.brokers]
+    story = random.choice([story for story in fitting if story.__name__ in stories] or fitting)
     with of, Client(of.bootstrap) as client:
         run = Run(random, shape, of, client)
         if shape.elr is not None:
@@ -286,7 +298,7 @@ def build(random: Random, shape: Shape, folder: Path) -> Known:
             (folder / "client.txt").write_text("\n".join(client.said))
     keep(of, shape, folder)
     shutil.rmtree(work)
-    known = Known(run.records, run.groups, story.__name__, clean)
+    known = Known(run.records, run.groups, story.__name__, clean, run.replaced)
     (folder / "known.json").write_text(json.dumps(known._asdict()))
     return known
 

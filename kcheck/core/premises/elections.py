@@ -1,0 +1,110 @@
+"""Premises about elections of replicas that were not in sync: what the others have more, they delete once they follow.
+
+The broker's own static configuration decides in none of them, but the controllers' (`ClusterImage.config`).
+"""
+
+from collections.abc import Iterator
+
+from kcheck.core.election.election import standing
+from kcheck.core.premises.facts import BrokerFacts, NewestEpoch
+from kcheck.core.premises.judged import not_seen, proven, refuted
+from kcheck.core.premises.premise import Premise, PremiseKind
+from kcheck.core.start.startup import Mode
+from kcheck.model.cluster import UNCLEAN, UncleanElection
+from kcheck.model.names import TopicPartition
+from kcheck.model.premises import JudgedPremise, PremiseEvidence
+from kcheck.words import partition_name, some_of
+
+FOLLOWED = "P602"
+"""The premise that the broker has followed each leader that was elected uncleanly."""
+_EVERY_DISK = "the log dirs of all brokers, with kcheck elect"
+
+
+def elects_in_sync(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for partitions that the broker leads uncleanly if it is there before the replicas in sync."""
+    if facts.image is None or facts.broker_id is None or facts.roles == {"controller"}:
+        return
+    image, kraft = facts.image, facts.mode is Mode.KRAFT
+    behind: dict[bool | None, list[str]] = {}
+    for topic, number, partition in image.partitions():
+        if facts.broker_id not in partition.replicas or facts.broker_id in partition.in_sync:
+            continue
+        rules = standing(image, topic, partition, (), facts.release, kraft=kraft).rules
+        allowed = None if rules.unclean_unseen else rules.unclean
+        behind.setdefault(allowed, []).append(partition_name(topic.name, number))
+    where = image.settings or (facts.image_path or "",)
+    if on := behind.get(True):
+        evidence = (PremiseEvidence(path, f"{UNCLEAN}=true, or a topic has it") for path in where)
+        sentence = (
+            f"{facts.name} is not in sync in {some_of(on)}, and leads there if it is back first, since {UNCLEAN} is"
+            " on: the others then delete what it lacks; whether they have more is not known"
+        )
+        yield not_seen(premise, facts, sentence, _EVERY_DISK, *evidence)
+    # Of a broker that has only its own copy of the metadata, P303 says that its place is not known.
+    others = [copy for copy in facts.copies if copy.node_id != facts.broker_id or copy.is_only_voter]
+    if (unseen := behind.get(None)) and (others or not facts.copies):
+        sentence = (
+            f"{facts.name} is not in sync in {some_of(unseen)}; whether the controllers let it lead there all the same"
+            f" is not known ({UNCLEAN})"
+        )
+        node = "a controller" if kraft else "the broker"
+        yield not_seen(premise, facts, sentence, f"the server.properties of {node}, by --metadata or --config")
+    if False in behind and len(behind) == 1:
+        yield proven(premise, facts, *(PremiseEvidence(path, f"no {UNCLEAN}=true") for path in where))
+
+
+def has_followed(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for logs without the epoch of a leader that was elected uncleanly while the broker was down."""
+    for row, election in _elections(facts):
+        name, leader = partition_name(*row.partition), election.leader
+        evidence = (
+            PremiseEvidence(facts.image_path or "", f"{name}: unclean election of {leader} at {election.offset}"),
+            PremiseEvidence(f"{row.log_dir}/{name}", f"newest leader epoch {row.epoch}, log end {row.end}"),
+        )
+        elected = f"broker {leader} was elected uncleanly at epoch {election.epoch}, which {name} does not have here"
+        if row.epoch >= election.epoch or facts.broker_id not in (*election.before, *election.others):
+            yield proven(premise, facts, *evidence)
+        elif facts.broker_id in election.others:
+            sentence = f"{elected}; whether {facts.name} has records that it lacks is not known"
+            yield not_seen(premise, facts, sentence, _EVERY_DISK, *evidence)
+        else:
+            sentence = (
+                f"{elected}: starting {facts.name} cuts the records up to offset {row.end - 1} that broker {leader}"
+                " lacks. Save them first: kcheck elect with the log dirs of all brokers and --save-lost DIR"
+            )
+            yield refuted(premise, facts, sentence, *evidence, log_dir=row.log_dir, partition=name)
+
+
+def _elections(facts: BrokerFacts) -> Iterator[tuple[NewestEpoch, UncleanElection]]:
+    """Yield the logs of partitions with an unclean election, with that election."""
+    image, newest = facts.image, {row.partition: row for row in facts.newest_epochs}
+    for topic, number, partition in () if image is None or not image.unclean else image.partitions():
+        row = newest.get(TopicPartition(topic.name, number))
+        election = image and image.unclean_election(topic, number)
+        if row and election and facts.broker_id in partition.replicas:
+            yield row, election
+
+
+TABLE = (
+    Premise(
+        "P601", PremiseKind.ELECTIONS, "No controller lets a replica of the broker lead that is not in sync.",
+        "Each replica is in sync, or unclean.leader.election.enable is false: by the topic, the controllers'"
+        " configuration in the metadata, or their server.properties. Controllers whose file is not seen count as those"
+        " whose file is.",
+        "It is true, or no server.properties of a controller was seen, and a replica is not in sync: not seen.",
+        "If the broker is back first, it leads; the others delete what it lacks.",
+        "Start the replicas in sync first: kcheck elect has the order.",
+        "ConfigurationControlManager.uncleanLeaderElectionEnabledForTopic 3.9 to 4.3.1; PartitionStateMachine 0.8.2 to"
+        " 3.9",
+        elects_in_sync, ends_start=False,
+    ),
+    Premise(
+        FOLLOWED, PremiseKind.ELECTIONS, "The broker has followed each leader that was elected uncleanly.",
+        "The newest leader epoch of the log is not below that of the last unclean election in the metadata.",
+        "An older one, of a replica that was in sync, or led, before that election and not since. Of others: not seen.",
+        "The broker truncates the log to the new leader's and deletes what only it has.",
+        "Save its records first: kcheck elect --save-lost. Then start it with --allow P602.",
+        "PartitionChangeBuilder 3.3 to 4.3.1; PartitionStateMachine 0.10.2 to 3.9; ReplicaFetcherThread",
+        has_followed, ends_start=False,
+    ),
+)  # fmt: skip

@@ -1,0 +1,84 @@
+"""Reads what the settings of controllers say of elections: it is in no metadata, but in their server.properties.
+
+A KRaft controller decides by its own file, one with ZooKeeper, which is any broker, likewise (ControllerServer 3.3 to
+4.3.1, KafkaController 0.8.2 to 3.9).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+
+from kcheck.disk.paths import join, split
+from kcheck.disk.tree import Tree, tree_of
+from kcheck.errors import UsageError
+from kcheck.model.cluster import AUTO_REBALANCE, MIN_ISR, STATIC, UNCLEAN, ClusterImage
+from kcheck.views.metadata_paths import METADATA_DIRECTORY, identity_of
+from kcheck.views.targets import SERVER_PROPERTIES, Target, TargetKind, log_dirs_in, read_properties, replica_targets
+
+_DECISIVE = (UNCLEAN, MIN_ISR, AUTO_REBALANCE)
+_PROVIDER = "${"
+
+
+def controller_settings(
+    targets: Iterable[Target], named: Iterable[str] = (), config: str | None = None
+) -> Mapping[str, Mapping[str, str]]:
+    """Return the settings at hand of nodes that can be the controller, by path.
+
+    They are `config`, and those that stand for the log dirs of targets and of the metadata that the user names, or that
+    lie beside them. A value that a config provider has is not at hand.
+    """
+    return {
+        path: said
+        for path, said in _settings(targets, named, config)
+        if "controller" in said.get("process.roles", "controller") and _PROVIDER not in said.get(UNCLEAN, "")
+    }
+
+
+def with_settings(image: ClusterImage, seen: Mapping[str, Mapping[str, str]]) -> ClusterImage:
+    """Return metadata with `controller_settings`; of several that differ, the one that elects uncleanly counts."""
+    if not seen:
+        return image
+    first = next(iter(seen.values()))
+    decisive = {name: first[name].strip() for name in _DECISIVE if name in first}
+    if any(said.get(UNCLEAN, "").strip().lower() == "true" for said in seen.values()):
+        decisive[UNCLEAN] = "true"
+    return image._replace(configs={**image.configs, STATIC: decisive}, settings=tuple(seen))
+
+
+def settings_of_copies(paths: Iterable[str]) -> Mapping[str, Mapping[str, str]]:
+    """Return the `controller_settings` that lie beside copies of the metadata log, by their directories."""
+    return controller_settings(Target(TargetKind.PARTITION, path, tree=tree_of(path)) for path in paths)
+
+
+def _settings(
+    targets: Iterable[Target], named: Iterable[str], config: str | None
+) -> Iterator[tuple[str, Mapping[str, str]]]:
+    if config is not None:
+        yield config, read_properties(config)
+    for target in (*targets, *_targets_of(named)):
+        if target.config is not None:
+            yield target.config, read_properties(target.config)
+        is_in_log = split(target.log_dir)[1] == METADATA_DIRECTORY
+        yield from _beside(target.tree, split(target.log_dir)[0] if is_in_log else target.log_dir, target.folder)
+
+
+def _targets_of(named: Iterable[str]) -> Iterator[Target]:
+    """Yield the log dirs of metadata that the user names; ZooKeeper's data has none."""
+    for path in named:
+        with suppress(UsageError):
+            yield from replica_targets([path])
+
+
+def _beside(tree: Tree, log_dir: str, folder: str | None) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """Yield the server.properties near a log dir of a node that lists it, or that has the id of its node, by path."""
+    parent = split(log_dir)[0]
+    for place in dict.fromkeys((parent if folder is None else folder, parent)):
+        path = join(place, SERVER_PROPERTIES)
+        with suppress(UsageError):
+            if not tree.exists(path):
+                continue
+            said = read_properties(path)
+            listed = {tree_of(one).real(one) for one in log_dirs_in(tree_of(path), path, said)}
+            own = identity_of(tree, log_dir).node_id
+            named = (said.get("node.id") or said.get("broker.id") or "").strip()
+            if tree.real(log_dir) in listed or (own is not None and named == str(own)):
+                yield path, said
