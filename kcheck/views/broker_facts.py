@@ -1,6 +1,6 @@
 """Reads what the premises of a start are judged by: the settings, log dirs and metadata of one broker."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
 from kcheck.core.premises.facts import (
@@ -12,6 +12,8 @@ from kcheck.core.premises.facts import (
     MissingRecords,
     NewestEpoch,
     TopicIdOnDisk,
+    VoterList,
+    ids_of_voters,
 )
 from kcheck.core.start.meta_properties import names_nothing
 from kcheck.core.start.startup import Mode, mode_of
@@ -28,6 +30,8 @@ from kcheck.model.zookeeper_metadata import ZookeeperCopy
 from kcheck.views.host_facts import with_rights, with_volumes
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import SERVER_PROPERTIES, Target, TargetKind, log_dirs_in, read_properties
+
+_VOTERS = "controller.quorum.voters"
 
 
 def broker_facts(
@@ -87,8 +91,23 @@ def broker_facts(
         image=image,
         image_path=image_path,
         elected=next((copy.elected for copy in of_cluster if copy.node_id == own and copy.elected is not None), None),
+        voter_lists=tuple(_voter_lists(of_cluster, own)),
         map_count_max=map_count_max() if written is not None and any(row.rights is not None for row in facts) else None,
     )
+
+
+def _voter_lists(copies: Iterable[MetadataCopy], own: int | None) -> Iterator[VoterList]:
+    """Yield controller.quorum.voters in the settings next to the copies of other controllers."""
+    for copy in copies:
+        place = split(copy.path)[0]
+        if copy.node_id is None or copy.node_id == own or copy.node_id not in copy.voters:
+            continue
+        path = _beside(
+            {tree_of(place).real(place): Target(TargetKind.LOG_DIR, place, copy.node_id, tree=tree_of(place))}
+        )
+        voters = frozenset[int]() if path is None else ids_of_voters(read_properties(path).get(_VOTERS, ""))
+        if path is not None and voters:
+            yield VoterList(copy.node_id, path, voters)
 
 
 def are_all_log_dirs(targets: Iterable[Target], config: str | None) -> bool:

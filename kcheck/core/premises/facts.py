@@ -14,6 +14,12 @@ from kcheck.model.release import Release
 from kcheck.model.rights import LogDirRights, Volume
 
 
+def ids_of_voters(setting: str) -> frozenset[int]:
+    """Return the ids in a controller.quorum.voters, which has `ID@HOST:PORT` entries."""
+    numbers = (java_int(entry.partition("@")[0].strip()) for entry in setting.split(","))
+    return frozenset(number for number in numbers if number is not None)
+
+
 class LostHead(NamedTuple):
     """A log of which somebody removed the first segments."""
 
@@ -94,6 +100,17 @@ class KeylessLog(NamedTuple):
     """How many records have no key."""
     removed: int
     """How many of them are not in the active segment."""
+
+
+class VoterList(NamedTuple):
+    """The controllers that elect, by the settings of a node."""
+
+    node_id: int | None
+    """The node."""
+    path: str
+    """The path of its settings."""
+    voters: frozenset[int]
+    """The ids in their controller.quorum.voters."""
 
 
 class LogDirFacts(NamedTuple):
@@ -177,6 +194,8 @@ class BrokerFacts(NamedTuple):
     """The logs with records that the cleaner deletes at its first run; None if nobody looked for them."""
     elected: QuorumState | None = None
     """Its own quorum-state."""
+    voter_lists: tuple[VoterList, ...] = ()
+    """The lists in the settings of other controllers, next to their log dirs."""
     map_count_max: int | None = None
     """How many maps a process may have on the broker's machine; None if that is not known."""
 
@@ -203,10 +222,8 @@ class BrokerFacts(NamedTuple):
 
     @property
     def configured_voters(self) -> frozenset[int]:
-        """The ids in controller.quorum.voters, which has `ID@HOST:PORT` entries; none if it is not set."""
-        entries = (self.setting("controller.quorum.voters") or "").split(",")
-        numbers = (java_int(entry.partition("@")[0].strip()) for entry in entries)
-        return frozenset(number for number in numbers if number is not None)
+        """The ids in controller.quorum.voters; none if it is not set."""
+        return ids_of_voters(self.setting("controller.quorum.voters") or "")
 
     @property
     def voters(self) -> frozenset[int]:

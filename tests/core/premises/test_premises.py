@@ -318,14 +318,6 @@ def test_a_refuted_premise_says_why(given: BrokerFacts, premise: str, sentence: 
     ("given", "premise", "beginning"),
     [
         (
-            facts(
-                config={**KRAFT, "controller.quorum.voters": "1@a:1,2@b:1"},
-                elected=QuorumState(1, 1, -1, (1,)),
-            ),
-            "P105",
-            "controller.quorum.voters is 1,2, quorum-state has 1: a majority of the new list decides",
-        ),
-        (
             facts(copies=(copy(2, voters=frozenset({1, 2, 3}), voter_set=(Voter(1, "OLD", ()), Voter(3, "D3", ()))),)),
             "P107",
             "node 1 has directory D1, the voter set has OLD: it has no vote",
@@ -388,13 +380,6 @@ def test_what_was_not_seen_is_named(given: BrokerFacts, premise: str, beginning:
         (facts(log_dir(identity=None), config=None, release=release("3.9")), "P104"),
         (facts(log_dir(identity=None), is_complete=False), "P104"),
         (facts(elected=QuorumState(1, 1, -1, None)), "P105"),
-        (
-            facts(
-                config={**KRAFT, "controller.quorum.voters": "100@a:1"},
-                elected=QuorumState(1, 1, -1, (1,)),
-            ),
-            "P105",
-        ),
         (facts(log_dir(identity={"node.id": "1"})), "P106"),
         (facts(config=None, broker_id=None), "P106"),
         (facts(copies=(copy(voter_set=(Voter(3, "D3", ()),)),)), "P107"),
