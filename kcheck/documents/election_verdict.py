@@ -140,9 +140,13 @@ def _kept_out(partitions: Sequence[PartitionElection]) -> Iterator[str]:
 def _early(early: Mapping[int, Sequence[Displaced]]) -> Iterator[str]:
     """Yield what elections save that come before the start of a broker."""
     for number, rows in early.items():
-        worse = total(row.partition.leaders[row.leader].lost for row in rows).records
-        better = total(row.partition.recommended and row.partition.recommended.lost for row in rows).records
-        saved = "records" if worse is None or better is None else counted(worse - better, "record")
+        worse = total(row.partition.leaders[row.leader].lost for row in rows)
+        better = total(row.partition.recommended and row.partition.recommended.lost for row in rows)
+        saved = "records"
+        if worse.records is not None and better.records is not None:
+            saved = counted(worse.records - better.records, "record")
+        elif worse.upper_records is not None:
+            saved = record_count(None, at_most=worse.upper_records - (better.records or 0))
         yield (
             f"An unclean election of {counted(len(rows), 'partition')} before broker {number} starts saves {saved}: "
             "plan.md of --out has the command."
