@@ -103,6 +103,7 @@ def start_premises(
             copies=options.copies,
             zookeeper=options.zookeeper,
             clusters=options.clusters,
+            lost_copies=options.lost_copies,
             # The disks of several brokers are copies, or lent to a machine that is not theirs.
             written=written if len(groups) == 1 else None,
             lost_heads=tuple(lost_heads(_of(broker, targets, starts))),

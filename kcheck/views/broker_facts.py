@@ -7,6 +7,7 @@ from kcheck.core.premises.facts import (
     BrokerFacts,
     KeylessLog,
     LogDirFacts,
+    LostCopy,
     LostHead,
     MisdatedRecords,
     MissingRecords,
@@ -42,6 +43,7 @@ def broker_facts(
     copies: Mapping[str, tuple[MetadataCopy, ...]],
     zookeeper: ZookeeperCopy | None,
     clusters: tuple[PremiseEvidence, ...],
+    lost_copies: tuple[LostCopy, ...] = (),
     written: Mapping[str, int] | None,
     lost_heads: tuple[LostHead, ...] = (),
     missing_records: tuple[MissingRecords, ...] = (),
@@ -88,6 +90,7 @@ def broker_facts(
         newest_epochs=newest_epochs,
         keyless_logs=keyless_logs,
         copies=tuple(of_cluster),
+        lost_copies=tuple(map(_placed, lost_copies)),
         image=image,
         image_path=image_path,
         elected=next((copy.elected for copy in of_cluster if copy.node_id == own and copy.elected is not None), None),
@@ -108,6 +111,19 @@ def _voter_lists(copies: Iterable[MetadataCopy], own: int | None) -> Iterator[Vo
         voters = frozenset[int]() if path is None else ids_of_voters(read_properties(path).get(_VOTERS, ""))
         if path is not None and voters:
             yield VoterList(copy.node_id, path, voters)
+
+
+def _placed(copy: LostCopy) -> LostCopy:
+    """Return a log dir without metadata log, with what the settings next to it say."""
+    tree = tree_of(copy.path)
+    path = _beside({tree.real(copy.path): Target(TargetKind.LOG_DIR, copy.path, copy.node_id, tree=tree)})
+    if path is None:
+        return copy
+    settings = read_properties(path)
+    named = log_dirs_in(tree_of(path), path, settings)
+    expected = _metadata_log_dir(settings, named, {_real(place): _real(place) for place in named})
+    number = java_int(settings.get("node.id", "").strip()) if copy.node_id is None else copy.node_id
+    return copy._replace(node_id=number, is_place=expected == tree.real(copy.path))
 
 
 def are_all_log_dirs(targets: Iterable[Target], config: str | None) -> bool:

@@ -113,6 +113,17 @@ class VoterList(NamedTuple):
     """The ids in their controller.quorum.voters."""
 
 
+class LostCopy(NamedTuple):
+    """A log dir that the user names for its metadata, and that has none."""
+
+    path: str
+    """The log dir."""
+    node_id: int | None
+    """Its node; None if neither its meta.properties nor the settings next to it name one."""
+    is_place: bool = False
+    """Whether the settings next to it keep the metadata log there."""
+
+
 class LogDirFacts(NamedTuple):
     """A log dir that the broker uses when it starts."""
 
@@ -174,6 +185,8 @@ class BrokerFacts(NamedTuple):
     """The cluster ids of the metadata that the user names: path and id."""
     copies: tuple[MetadataCopy, ...] = ()
     """The copies of the metadata of its cluster."""
+    lost_copies: tuple[LostCopy, ...] = ()
+    """The log dirs named for their metadata that have none."""
     image: ClusterImage | None = None
     """The metadata that decides: of the newest copy, or in ZooKeeper; None without any."""
     image_path: str | None = None

@@ -2,12 +2,14 @@
 
 import pytest
 
-from kcheck.core.premises.facts import BrokerFacts, VoterList
+from kcheck.core.cluster.copies import MetadataCopy
+from kcheck.core.premises.facts import BrokerFacts, LostCopy, VoterList
 from kcheck.core.premises.table import judged
 from kcheck.core.releases.releases import release
+from kcheck.core.start.startup import Mode
 from kcheck.model.cluster import QuorumState
 from kcheck.model.premises import JudgedPremise, PremiseStatus
-from tests.core.premises.test_premises import KRAFT, copy, facts
+from tests.core.premises.test_premises import IDENTITY, KRAFT, copy, facts, log_dir, refuted
 
 ONE, THREE = QuorumState(100, 1, -1, (100,)), QuorumState(1, 1, -1, (1, 2, 3))
 OF_THREE = frozenset({1, 2, 3})
@@ -115,3 +117,36 @@ def test_controllers_whose_logs_are_not_given() -> None:
 def test_where_nothing_is_compared(given: BrokerFacts) -> None:
     """One controller of three that ends leaves a majority."""
     assert judgement(given) is None
+
+
+@pytest.mark.parametrize(
+    ("lost", "copies", "status", "words"),
+    [
+        ((LostCopy("c/data1", 100, is_place=True),), (), PremiseStatus.REFUTED, "controller 100 (c/data1) lost"),
+        (
+            (LostCopy("c", 2, is_place=True), LostCopy("d", 3, is_place=True)), (copy(1, voters=OF_THREE),),
+            PremiseStatus.REFUTED, "controllers 2 (c), 3 (d) lost",
+        ),
+        ((LostCopy("c", None),), (), PremiseStatus.NOT_SEEN, "no __cluster_metadata-0 is in c"),
+        ((LostCopy("c", 3, is_place=True),), (copy(1, voters=OF_THREE),), None, ""),
+        ((LostCopy("c", 100, is_place=True),), (copy(),), None, ""),
+    ],
+)  # fmt: skip
+def test_log_dirs_of_controllers_without_their_metadata_log(
+    lost: tuple[LostCopy, ...], copies: tuple[MetadataCopy, ...], status: PremiseStatus | None, words: str
+) -> None:
+    """Brokers of 4.3.1 waited for ever for a controller whose disk was formatted again; one of three may lose it."""
+    given = facts(lost_copies=lost, copies=copies, elected=ONE)
+    rows = [row for row in judged(given) if row.id == "P202"]
+    assert [(status, True)] * (status is not None) == [(row.status, row.sentence.startswith(words)) for row in rows]
+    assert "P202" not in {row.id for row in judged(given._replace(mode=Mode.ZOOKEEPER))}
+
+
+def test_a_controller_without_its_metadata_log_that_others_name() -> None:
+    """A new controller has none yet, so without their copies nothing is refuted."""
+    config = {**KRAFT, "process.roles": "controller", "node.id": "100"}
+    own = log_dir(identity={**IDENTITY, "node.id": "100"}, directories=())
+    given = facts(own, config=config, broker_id=100, copies=(copy(1),))
+    sentence = "broker 100 is a controller and has lost __cluster_metadata-0: with other empty voters it can elect an"
+    assert refuted(given)["P202"].startswith(sentence)
+    assert "P202" not in refuted(given._replace(copies=()))
