@@ -13,6 +13,8 @@ from kcheck.model.names import META_PROPERTIES, PARTITION_METADATA
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.words import counted, partition_name
 
+NODE_ID = "P102"
+"""The premise that settings, log dirs and arguments name the same broker."""
 GENERATED_ID = "P103"
 """The premise that the broker does not get a new id."""
 TOPIC_IDS = "P109"
@@ -42,6 +44,10 @@ def node_id(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         yield from _given_id(premise, facts)
         return
     setting = PremiseEvidence(facts.config_path or "", f"broker {stated}")
+    if facts.broker_id not in {None, stated, *(log_dir.node_id for log_dir in facts.log_dirs)}:
+        sentence = f"the settings say broker {stated}, but the path is given as that of {facts.name}"
+        yield refuted(premise, facts, sentence, setting)
+        return
     for log_dir in facts.log_dirs:
         own = log_dir.node_id
         if own is None:
@@ -202,11 +208,11 @@ TABLE = (
         "ClusterControlManager.registerBroker 3.3 to 4.3.1; KafkaServer.startup 2.4 to 3.9", cluster_id,
     ),
     Premise(
-        "P102", PremiseKind.IDENTITY, "The settings and the log dirs name the same broker.",
+        NODE_ID, PremiseKind.IDENTITY, "The settings and the log dirs name the same broker.",
         "node.id or broker.id of the settings is in every meta.properties.",
-        "Another id in a meta.properties.",
+        "Another id in a meta.properties, or in a BROKER=PATH.",
         "The process ends: the stored node id does not match.",
-        "Mount the disk of this broker, or correct node.id or broker.id.",
+        "Mount the disk of this broker, or correct node.id or broker.id, or BROKER=PATH.",
         "KafkaServer.getBrokerIdAndOfflineDirs to 3.6; MetaPropertiesEnsemble.verify 3.7 to 4.3.1", node_id,
     ),
     Premise(

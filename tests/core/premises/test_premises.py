@@ -160,6 +160,8 @@ def test_a_log_dir_that_is_given_as_that_of_another_broker() -> None:
     given = facts(config=None, config_path=None, broker_id=2)
     assert refuted(given)["P102"] == "meta.properties says broker 1, but the log dir is given as that of broker 2"
     assert "P102" not in refuted(given._replace(broker_id=1))
+    said = refuted(facts(broker_id=2))
+    assert said["P102"] == "the settings say broker 1, but the path is given as that of broker 2"
 
 
 def test_ids_are_unique_and_in_order() -> None:
