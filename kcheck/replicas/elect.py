@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Self
 
 from kcheck.core.cluster.quorum import quorum, started_together
+from kcheck.core.election.balance import balanced
 from kcheck.core.election.election import BrokerStart, fencing_order
 from kcheck.core.election.first_repairs import FirstRepair
 from kcheck.core.election.plans import (
@@ -267,6 +268,7 @@ def elect(
         for topic, number in _wanted_partitions(directories, image, wanted)
     )
     elections = in_doubt(election for election in every if election.is_of_cluster)
+    elections = elections if image is None else balanced(elections, image)
     order = order_of_starts(elections, cluster.starts)
     if directories.copies:
         order = order.after(started_together(quorum(directories.copies), order.brokers))

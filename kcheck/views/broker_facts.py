@@ -73,6 +73,7 @@ def broker_facts(
     disk_ids = (row.node_id for row in facts if row.node_id is not None)
     own = next(disk_ids, None) if broker_id is None else broker_id
     image, image_path = _deciding(of_cluster, zookeeper)
+    controllers = _of_controllers(of_cluster, own)
     return BrokerFacts(
         broker_id=own,
         release=log_dirs.release,
@@ -94,23 +95,31 @@ def broker_facts(
         image=image,
         image_path=image_path,
         elected=next((copy.elected for copy in of_cluster if copy.node_id == own and copy.elected is not None), None),
-        voter_lists=tuple(_voter_lists(of_cluster, own)),
+        voter_lists=tuple(_voter_lists(controllers)),
+        controller_config=next((said for _, said in controllers.values()), None),
         map_count_max=map_count_max() if written is not None and any(row.rights is not None for row in facts) else None,
     )
 
 
-def _voter_lists(copies: Iterable[MetadataCopy], own: int | None) -> Iterator[VoterList]:
-    """Yield controller.quorum.voters in the settings next to the copies of other controllers."""
+def _voter_lists(settings: Mapping[int, tuple[str, Mapping[str, str]]]) -> Iterator[VoterList]:
+    """Yield the controller.quorum.voters of controllers."""
+    for number, (path, said) in settings.items():
+        voters = ids_of_voters(said.get(_VOTERS, ""))
+        if voters:
+            yield VoterList(number, path, voters)
+
+
+def _of_controllers(copies: Iterable[MetadataCopy], own: int | None) -> dict[int, tuple[str, Mapping[str, str]]]:
+    """Return the settings next to the copies of other controllers, with their paths, by node."""
+    found: dict[int, tuple[str, Mapping[str, str]]] = {}
     for copy in copies:
-        place = split(copy.path)[0]
-        if copy.node_id is None or copy.node_id == own or copy.node_id not in copy.voters:
-            continue
-        path = _beside(
-            {tree_of(place).real(place): Target(TargetKind.LOG_DIR, place, copy.node_id, tree=tree_of(place))}
-        )
-        voters = frozenset[int]() if path is None else ids_of_voters(read_properties(path).get(_VOTERS, ""))
-        if path is not None and voters:
-            yield VoterList(copy.node_id, path, voters)
+        if copy.node_id is not None and copy.node_id != own and copy.node_id in copy.voters:
+            place = split(copy.path)[0]
+            target = Target(TargetKind.LOG_DIR, place, copy.node_id, tree=tree_of(place))
+            path = _beside({target.tree.real(place): target})
+            if path is not None:
+                found[copy.node_id] = path, read_properties(path)
+    return found
 
 
 def _placed(copy: LostCopy) -> LostCopy:

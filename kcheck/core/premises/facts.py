@@ -209,6 +209,8 @@ class BrokerFacts(NamedTuple):
     """Its own quorum-state."""
     voter_lists: tuple[VoterList, ...] = ()
     """The lists in the settings of other controllers, next to their log dirs."""
+    controller_config: Mapping[str, str] | None = None
+    """The settings of one of them; None if they are not known."""
     map_count_max: int | None = None
     """How many maps a process may have on the broker's machine; None if that is not known."""
 
@@ -232,6 +234,12 @@ class BrokerFacts(NamedTuple):
         """The roles in process.roles; none if they are not known."""
         roles = (self.setting("process.roles") or "").split(",")
         return frozenset(role.strip() for role in roles) - {""}
+
+    @property
+    def election_settings(self) -> Mapping[str, str]:
+        """The settings of a controller: its own, or of another one; none if they are not known."""
+        elects = self.mode is Mode.ZOOKEEPER or "controller" in self.roles
+        return (self.config if elects else self.controller_config) or {}
 
     @property
     def configured_voters(self) -> frozenset[int]:

@@ -10,7 +10,7 @@ from kcheck.core.premises.premise import Premise, PremiseKind
 from kcheck.core.start.startup import Mode
 from kcheck.core.start.strays import registers_cleanly
 from kcheck.core.start.topic_settings import is_compacted
-from kcheck.model.cluster import is_reserved
+from kcheck.model.cluster import STATIC, is_reserved
 from kcheck.model.names import LIVE, META_PROPERTIES, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.words import counted, partition_name, some_of
@@ -146,7 +146,7 @@ def _place(partition: TopicPartition, facts: BrokerFacts) -> tuple[Standing, Bro
         for log_dir in facts.log_dirs
     )
     place = standing(
-        facts.image,
+        facts.image._replace(configs={**facts.image.configs, STATIC: facts.election_settings}),
         topic,
         topic.partitions[partition.partition],
         fencing_order(facts.image.brokers, facts.release),
@@ -159,7 +159,8 @@ def _place(partition: TopicPartition, facts: BrokerFacts) -> tuple[Standing, Bro
 def _only_follows(partition: TopicPartition, facts: BrokerFacts, *, in_the_end: bool) -> bool:
     """Whether the broker follows another replica after its start, and goes on to; False without metadata of it.
 
-    What a follower lacks at its end it fetches; it keeps what else it lacks, so who leads `in_the_end` counts.
+    What a follower lacks at its end it fetches; it keeps what else it lacks, so who leads `in_the_end` counts: the
+    preferred replica, by itself or as soon as somebody elects it.
     """
     topic = None if facts.image is None else facts.image.topics.get(partition.topic)
     registration = None if topic is None else topic.partitions.get(partition.partition)
@@ -168,7 +169,7 @@ def _only_follows(partition: TopicPartition, facts: BrokerFacts, *, in_the_end: 
     if facts.broker_id in registration.isr:
         return False  # In which order brokers are fenced, or register, is a race.
     place, _ = _place(partition, facts)
-    gets_lead = in_the_end and place.rules.balances and registration.replicas[0] == facts.broker_id
+    gets_lead = in_the_end and registration.replicas[0] == facts.broker_id
     return not (place.rules.unclean or gets_lead or _may_lead(partition, facts))
 
 

@@ -132,6 +132,9 @@ def test_what_a_replica_lacks_that_only_follows() -> None:
     unclean = {("topic", "orders"): {"unclean.leader.election.enable": "true"}}
     for other in (of._replace(configs=unclean), image(2, 1, isr=(2, 1)), image(2, 3, isr=(2,))):
         assert said.keys() <= refuted(given._replace(image=other)).keys()
+    static = {**KRAFT, "unclean.leader.election.enable": "true"}
+    assert said.keys() <= refuted(given._replace(controller_config=static)).keys()
+    assert said.keys() <= refuted(given._replace(mode=Mode.ZOOKEEPER, release=release("3.9"), config=static)).keys()
     preferred = refuted(given._replace(image=image(1, 2, isr=(2,))))
     assert {"P304", "P305"} == said.keys() & preferred.keys()
 
