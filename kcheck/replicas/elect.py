@@ -28,7 +28,7 @@ from kcheck.documents.answer import COMPARED_COUNT_MAX, BrokerAnswer, Outcomes, 
 from kcheck.documents.election import controller_row, election_body
 from kcheck.documents.election_verdict import verdict
 from kcheck.documents.first_repairs import repair_row
-from kcheck.documents.premises import loses, premise_rows
+from kcheck.documents.premises import loses, may_lack, premise_rows
 from kcheck.errors import UsageError
 from kcheck.handouts.election_files import files_of
 from kcheck.model.cluster import ClusterImage
@@ -142,7 +142,7 @@ class ClusterElection(BrokerAnswer):
         A cluster that is to be repaired first is not safe yet, nor are brokers without partitions that do not start.
         """
         is_empty = not self.partitions and why_not_started(self.premises) is not None
-        is_losing = any(loses(row) and row.id in WRONG_METADATA | UNCOUNTED for row in self.premises)
+        is_losing = any(_is_uncounted(row) or (loses(row) and row.id in WRONG_METADATA) for row in self.premises)
         return not (self.repairs or is_empty or is_losing) and is_safe(self.partitions)
 
     def with_plan(self, out: str) -> Self:
@@ -278,7 +278,7 @@ def elect(
     words = verdict(
         elections, cluster.starts, order, release, is_part=any(wanted), failing=failing_of(gaps, cluster),
         why_empty=why_not_started(directories.premises),
-        uncounted=[row.id for row in directories.premises if loses(row) and row.id in UNCOUNTED],
+        uncounted=[row.id for row in directories.premises if _is_uncounted(row)],
     )  # fmt: skip
     return ClusterElection(
         release=release,
@@ -300,6 +300,11 @@ def elect(
         premises=directories.premises,
         predicted=directories.starts,
     )
+
+
+def _is_uncounted(premise: JudgedPremise) -> bool:
+    """Whether its broker loses, or may lack, what no election counts."""
+    return (loses(premise) and premise.id in UNCOUNTED) or may_lack(premise)
 
 
 def _cluster_here(

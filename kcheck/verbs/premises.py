@@ -23,7 +23,7 @@ from kcheck.startup.log_manager import StartOptions, combined_starts
 from kcheck.survey.keyless_records import KeylessRecords
 from kcheck.survey.recheck import has_left
 from kcheck.verbs.misdated_records import misdated_records
-from kcheck.verbs.missing_records import epochs_on_disk, missing_records
+from kcheck.verbs.missing_records import closed_ends, epochs_on_disk, missing_records
 from kcheck.verbs.newest_epochs import newest_epochs
 from kcheck.views.broker_facts import broker_facts
 from kcheck.views.log_dir import LogDirs
@@ -108,6 +108,7 @@ def start_premises(
             written=written if len(groups) == 1 else None,
             lost_heads=tuple(lost_heads(_of(broker, targets, starts))),
             missing_records=tuple(missing_records(_of(broker, targets, starts), log_dirs)),
+            closed_ends=tuple(closed_ends(_of(broker, targets, starts), log_dirs)),
             misdated_records=tuple(misdated_records(_of(broker, targets, starts))),
             topic_ids=tuple(topic_ids(start for start in starts if start.broker == broker)),
             newest_epochs=tuple(

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
 from kcheck.core.premises.facts import (
     BrokerFacts,
+    ClosedEnd,
     KeylessLog,
     LogDirFacts,
     LostCopy,
@@ -47,6 +48,7 @@ def broker_facts(
     written: Mapping[str, int] | None,
     lost_heads: tuple[LostHead, ...] = (),
     missing_records: tuple[MissingRecords, ...] = (),
+    closed_ends: tuple[ClosedEnd, ...] = (),
     misdated_records: tuple[MisdatedRecords, ...] = (),
     topic_ids: tuple[TopicIdOnDisk, ...] = (),
     newest_epochs: tuple[NewestEpoch, ...] = (),
@@ -86,6 +88,7 @@ def broker_facts(
         clusters=clusters,
         lost_heads=lost_heads,
         missing_records=missing_records,
+        closed_ends=closed_ends,
         misdated_records=misdated_records,
         topic_ids=topic_ids,
         newest_epochs=newest_epochs,

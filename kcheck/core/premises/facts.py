@@ -48,6 +48,17 @@ class MissingRecords(NamedTuple):
     """The file that knows them at the end of the log; None if a later segment follows."""
 
 
+class ClosedEnd(NamedTuple):
+    """A log whose last segment the broker had closed, though it was killed: it had begun a newer one."""
+
+    partition: TopicPartition
+    """The partition."""
+    log_dir: str
+    """Its log dir."""
+    end: Offset
+    """Where the log ends now."""
+
+
 class MisdatedRecords(NamedTuple):
     """Offsets in segments whose time index ends in an entry that is older than their records."""
 
@@ -195,6 +206,8 @@ class BrokerFacts(NamedTuple):
     """The logs of which somebody removed the first segments."""
     missing_records: tuple[MissingRecords, ...] = ()
     """What other logs lack."""
+    closed_ends: tuple[ClosedEnd, ...] = ()
+    """The logs whose newest segment may have been removed."""
     misdated_records: tuple[MisdatedRecords, ...] = ()
     """What the time indexes have too old."""
     topic_ids: tuple[TopicIdOnDisk, ...] = ()

@@ -237,6 +237,7 @@ def middles_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
 
 def ends_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for logs that end below an offset that another file of their disk knows."""
+    yield from _newest_segment_there(premise, facts)
     for partition, log_dir, start, end, known_by in facts.missing_records:
         if known_by is not None:
             name = partition_name(*partition)
@@ -250,6 +251,23 @@ def ends_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
             if _is_alone(partition, facts):
                 then = "no other broker has a replica with them"
             yield refuted(premise, facts, f"{sentence}: {then}", evidence, log_dir=log_dir, partition=name)
+
+
+def _newest_segment_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for a log whose last segment the broker had closed, as it does once it begins a newer one.
+
+    A broker that is killed while it stops closes some, too: how many records are missing, and whether, is not known.
+    """
+    for partition, log_dir, end in facts.closed_ends:
+        if not _only_follows(partition, facts, in_the_end=False):
+            name = partition_name(*partition)
+            sentence = (
+                f"{name} ends at {end}, but the broker was killed, and had closed the last segment: a newer one may"
+                " have been removed"
+            )
+            provide = f"the log dirs of all brokers, with kcheck elect; or --allow {premise.id} if none was"
+            evidence = PremiseEvidence(f"{log_dir}/{name}", f"the time index of the segment that ends at {end} is cut")
+            yield not_seen(premise, facts, sentence, provide, evidence)
 
 
 def topics_in_zookeeper(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -327,7 +345,8 @@ TABLE = (
     Premise(
         ENDS_THERE, PremiseKind.PRESENCE, "Each log ends where its broker left it.",
         "No high watermark, and after a clean stop no recovery point, index or producer snapshot, is above a log end.",
-        "A file of the disk that knows offsets above the log end. Of a replica that is not elected: not seen.",
+        "A file of the disk that knows offsets above the log end. Of a replica that is not elected: not seen. Nor is"
+        " what follows a last segment that a killed broker had closed.",
         "The start lowers them without a word; as leader it makes the other replicas truncate.",
         "Let another replica lead: compare them with kcheck elect before this broker starts.",
         "LogLoader.load, LogManager.loadLog 3.0 to 4.3.1", ends_there, ends_start=False,

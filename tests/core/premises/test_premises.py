@@ -113,32 +113,6 @@ def test_a_log_without_its_head_makes_nobody_delete_if_it_has_no_other_replica()
     assert "P304" in refuted(facts(lost_heads=(other,)))
 
 
-def test_what_a_replica_lacks_that_only_follows() -> None:
-    """Its start loses nothing: it fetches what it lacks at its end, and keeps other gaps until it leads."""
-    of = image(2, 1, isr=(2,))
-    given = facts(lost_heads=(HEAD,), missing_records=(GAP, END), image=of)
-    kept = "it is not elected now, so the start loses nothing; a follower keeps the gap"
-    said = {
-        "P304": f"orders-0 begins at 180 here, its epochs at 0: {kept}",
-        "P305": f"orders-0 has no segment with offsets 20-39: {kept}",
-        "P306": (
-            "orders-0 ends at 20 here, but replication-offset-checkpoint shows records up to offset 39: it is not"
-            " elected now, and fetches them from the leader"
-        ),
-    }
-    assert said == {number: words for number, words in not_seen(given).items() if number in said}
-    assert all(row.provide is None for row in judged(given) if row.id in said)
-    assert not said.keys() & refuted(given).keys()
-    unclean = {("topic", "orders"): {"unclean.leader.election.enable": "true"}}
-    for other in (of._replace(configs=unclean), image(2, 1, isr=(2, 1)), image(2, 3, isr=(2,))):
-        assert said.keys() <= refuted(given._replace(image=other)).keys()
-    static = {**KRAFT, "unclean.leader.election.enable": "true"}
-    assert said.keys() <= refuted(given._replace(controller_config=static)).keys()
-    assert said.keys() <= refuted(given._replace(mode=Mode.ZOOKEEPER, release=release("3.9"), config=static)).keys()
-    preferred = refuted(given._replace(image=image(1, 2, isr=(2,))))
-    assert {"P304", "P305"} == said.keys() & preferred.keys()
-
-
 def test_an_emptied_zookeeper_leaves_orphans() -> None:
     """A broker of 3.9.2 started and served none of its partitions (ZooKeeper 3.8.4)."""
     directories = (*(directory("cust", number) for number in (0, 1)), directory("__consumer_offsets"))
