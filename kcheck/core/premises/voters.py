@@ -51,7 +51,12 @@ def static_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
 
 
 def _counts(facts: BrokerFacts) -> bool:
-    """Whether the settings of a node say whom the controllers elect: its own list, or that of all as far as known."""
+    """Whether the settings of a node say whom the controllers elect: its own list, or that of all as far as known.
+
+    A node that is a broker alone, and in its list, ends before that: P108.
+    """
+    if facts.roles and "controller" not in facts.roles and facts.broker_id in facts.configured_voters:
+        return False
     elects = "controller" in facts.roles or not facts.voter_lists
     return elects or facts.release.compares_voters_with_quorum_state
 

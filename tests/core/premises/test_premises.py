@@ -183,11 +183,11 @@ def test_ids_are_unique_and_in_order() -> None:
         (
             facts(
                 release=release("3.4"),
-                config={**KRAFT, "controller.quorum.voters": "1@a:1,2@b:1,3@c:1"},
-                elected=QuorumState(1, 1, -1, (1,)),
+                config={**KRAFT, "controller.quorum.voters": "100@a:1,2@b:1,3@c:1"},
+                elected=QuorumState(100, 1, -1, (100,)),
             ),
             "P105",
-            "controller.quorum.voters is 1,2,3, quorum-state has 1",
+            "controller.quorum.voters is 2,3,100, quorum-state has 100",
         ),
         (
             facts(log_dir(identity={**IDENTITY, "node.id": "2"}), broker_id=2, config=None),
@@ -422,7 +422,7 @@ def test_where_nothing_shows_it_a_premise_is_silent(given: BrokerFacts, premise:
             "P303",
         ),
         (facts(log_dir(identity={"broker.id": "1"}), config={"a": "b"}, mode=Mode.ZOOKEEPER), "P103"),
-        (facts(config={**KRAFT, "controller.quorum.voters": "1@a:1"}, elected=QuorumState(1, 1, -1, (1,))), "P105"),
+        (facts(config={**KRAFT, "controller.quorum.voters": "9@a:1"}, elected=QuorumState(9, 1, -1, (9,))), "P105"),
         (facts(copies=(copy(voter_set=(Voter(1, "D1", ()),)),)), "P107"),
         (facts(config={**KRAFT, "controller.quorum.voters": "100@a:1"}), "P108"),
         (facts(copies=(copy(), copy(1))), "P201"),

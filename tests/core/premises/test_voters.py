@@ -107,6 +107,7 @@ def test_controllers_whose_logs_are_not_given() -> None:
         broker("100@a:1", elected=QuorumState(1, 1, -1, None)),
         broker("100@a:1,201@b:1", kafka="3.8", elected=None),
         broker(""),
+        broker("1@a:1,100@b:1"),
         node(MORE, 60, lists=())._replace(elected=None),
         facts(
             release=release("3.8"), elected=THREE, config=KRAFT,
@@ -115,7 +116,7 @@ def test_controllers_whose_logs_are_not_given() -> None:
     ],
 )  # fmt: skip
 def test_where_nothing_is_compared(given: BrokerFacts) -> None:
-    """One controller of three that ends leaves a majority."""
+    """One controller of three that ends leaves a majority; a broker alone in the list ends before (P108)."""
     assert judgement(given) is None
 
 
