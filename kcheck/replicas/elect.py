@@ -267,8 +267,8 @@ def elect(
         election_of(topic, number, directories.of(topic, number), cluster)
         for topic, number in _wanted_partitions(directories, image, wanted)
     )
-    elections = in_doubt(election for election in every if election.is_of_cluster)
-    elections = elections if image is None else balanced(elections, image)
+    elections = tuple(election for election in every if election.is_of_cluster)
+    elections = in_doubt(elections if image is None else balanced(elections, image))
     order = order_of_starts(elections, cluster.starts)
     if directories.copies:
         order = order.after(started_together(quorum(directories.copies), order.brokers))
