@@ -139,9 +139,13 @@ def _kept_out(partitions: Sequence[PartitionElection]) -> Iterator[str]:
 def _early(early: Mapping[int, Sequence[Displaced]]) -> Iterator[str]:
     """Yield what elections save that come before the start of a broker."""
     for number, rows in early.items():
-        worse = total(row.partition.leaders[row.leader].lost for row in rows).records
-        better = total(row.partition.leaders[row.instead].lost for row in rows if row.instead is not None).records
-        saved = "records" if worse is None or better is None else counted(worse - better, "record")
+        worse = total(row.partition.leaders[row.leader].lost for row in rows)
+        better = total(row.partition.leaders[row.instead].lost for row in rows if row.instead is not None)
+        saved = "records"
+        if worse.records is not None and better.records is not None:
+            saved = counted(worse.records - better.records, "record")
+        elif worse.upper_records is not None:
+            saved = record_count(None, at_most=worse.upper_records - (better.records or 0))
         alone = next((f", while broker {row.instead} runs alone and" for row in rows if row.alone), "")
         yield (
             f"An unclean election of {counted(len(rows), 'partition')}{alone} before broker {number} starts saves"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Self
 
 from kcheck.core.cluster.quorum import quorum, started_together
+from kcheck.core.election.balance import balanced
 from kcheck.core.election.early_elections import means_of
 from kcheck.core.election.election import BrokerStart, fencing_order
 from kcheck.core.election.first_repairs import FirstRepair
@@ -29,7 +30,7 @@ from kcheck.documents.answer import COMPARED_COUNT_MAX, BrokerAnswer, Outcomes, 
 from kcheck.documents.election import controller_row, election_body
 from kcheck.documents.election_verdict import verdict
 from kcheck.documents.first_repairs import repair_row
-from kcheck.documents.premises import loses, premise_rows
+from kcheck.documents.premises import loses, may_lack, premise_rows
 from kcheck.errors import UsageError
 from kcheck.handouts.election_files import files_of
 from kcheck.model.cluster import ClusterImage
@@ -274,7 +275,8 @@ def elect(
         election_of(topic, number, directories.of(topic, number), cluster)
         for topic, number in _wanted_partitions(directories, image, wanted)
     )
-    elections = in_doubt(election for election in every if election.is_of_cluster)
+    elections = tuple(election for election in every if election.is_of_cluster)
+    elections = in_doubt(elections if image is None else balanced(elections, image))
     controllers = quorum(directories.copies) if directories.copies else None
     together = () if controllers is None else started_together(controllers, sorted(cluster.starts))
     means = means_of(elections, cluster.starts, release, at_once=max(1, len(together)))
@@ -312,15 +314,15 @@ def elect(
 
 
 def _uncounted(premises: Iterable[JudgedPremise], elections: Iterable[PartitionElection]) -> tuple[JudgedPremise, ...]:
-    """Return the refuted premises whose losses no election counts.
+    """Return the premises without which a broker loses, or may lack, what no election counts.
 
     A disk that is older than the cluster costs what was written since: where another replica is here, it has that.
     """
-    refuted = [row for row in premises if loses(row)]
-    old = {row.broker_id for row in refuted if row.id == DISK_NOT_OLDER}
+    premises = tuple(premises)
+    old = {row.broker_id for row in premises if loses(row) and row.id == DISK_NOT_OLDER}
     logs = ({row.broker_id for row in part.candidates if row.state is CopyState.CURRENT} for part in elections)
     ids = WRONG_METADATA | UNCOUNTED | ({DISK_NOT_OLDER} if any(own and own <= old for own in logs) else frozenset())
-    return tuple(row for row in refuted if row.id in ids)
+    return tuple(row for row in premises if (loses(row) and row.id in ids) or may_lack(row))
 
 
 def _cluster_here(

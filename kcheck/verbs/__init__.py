@@ -11,6 +11,7 @@ In: paths, options and a `Release`. Out: an answer such as `CheckReport` or `Pre
 - `premises`: Which premises of the next starts hold?
 - `misdated_records`: Which segments does retention take for older than they are?
 - `missing_records`: Which logs lack segments that their disk once had?
+- `newest_epochs`: Which leader epoch is the newest in each log?
 - `next_starts`: Which predictions are the findings compared with?
 - `preflight`: May the broker start?
 - `dump`: Which batches, records or index entries does a file have?

@@ -5,7 +5,7 @@ from itertools import chain
 
 from kcheck.core.cluster.copies import newest_copy
 from kcheck.core.premises.clusters import NodeCluster, contested_cluster
-from kcheck.core.premises.facts import KeylessLog, LostHead, NewestEpoch, TopicIdOnDisk
+from kcheck.core.premises.facts import KeylessLog, LostHead, TopicIdOnDisk
 from kcheck.core.premises.presence import LOG_DIRS_THERE
 from kcheck.core.premises.resources import written_at_least
 from kcheck.core.premises.table import BY_ID, judged_together, why_not_started, why_offline
@@ -23,7 +23,8 @@ from kcheck.startup.log_manager import StartOptions, combined_starts
 from kcheck.survey.keyless_records import KeylessRecords
 from kcheck.survey.recheck import has_left
 from kcheck.verbs.misdated_records import misdated_records
-from kcheck.verbs.missing_records import epochs_on_disk, missing_records
+from kcheck.verbs.missing_records import closed_ends, epochs_on_disk, missing_records
+from kcheck.verbs.newest_epochs import newest_epochs
 from kcheck.views.broker_facts import broker_facts
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import Target, TargetKind, broker_of
@@ -102,13 +103,17 @@ def start_premises(
             copies=options.copies,
             zookeeper=options.zookeeper,
             clusters=options.clusters,
+            lost_copies=options.lost_copies,
             # The disks of several brokers are copies, or lent to a machine that is not theirs.
             written=written if len(groups) == 1 else None,
             lost_heads=tuple(lost_heads(_of(broker, targets, starts))),
             missing_records=tuple(missing_records(_of(broker, targets, starts), log_dirs)),
+            closed_ends=tuple(closed_ends(_of(broker, targets, starts), log_dirs)),
             misdated_records=tuple(misdated_records(_of(broker, targets, starts))),
             topic_ids=tuple(topic_ids(start for start in starts if start.broker == broker)),
-            newest_epochs=tuple(newest_epochs(start for start in starts if start.broker == broker)),
+            newest_epochs=tuple(
+                newest_epochs(_of(broker, targets, starts), _image_of(group, options, log_dirs), log_dirs)
+            ),
             keyless_logs=tuple(_keyless(group, options, log_dirs)) if reads_keys and options.settings.cleans else None,
         )
         for broker, group in groups.items()
@@ -171,17 +176,6 @@ def lost_heads(starts: Iterable[tuple[Target, LogDirPrediction]]) -> Iterator[Lo
                 yield LostHead(TopicPartition(directory.topic, directory.partition), start.path, *head)
 
 
-def newest_epochs(starts: Iterable[LogDirPrediction]) -> Iterator[NewestEpoch]:
-    """Yield the newest leader epoch of each log that its broker serves."""
-    for start in starts:
-        for row in start.partitions:
-            directory, log = row.directory, row.replica_log
-            is_served = row.outcome not in (Outcome.STRAY, Outcome.DELETED)
-            if log is not None and log.leader_epochs and is_served:
-                partition = TopicPartition(directory.topic, directory.partition)
-                yield NewestEpoch(partition, start.path, log.leader_epochs[-1].epoch, log.log_end_offset)
-
-
 def topic_ids(starts: Iterable[LogDirPrediction]) -> Iterator[TopicIdOnDisk]:
     """Yield the topic id of each log that a start loads."""
     for start in starts:
@@ -212,6 +206,12 @@ def _keyless(targets: Iterable[Target], options: StartOptions, log_dirs: LogDirs
         image = image_of(options, log_dir.view.cluster_id)
         if image is not None and target.kind is TargetKind.LOG_DIR:
             yield from keys.logs(target.tree, target.path, log_dir, image)
+
+
+def _image_of(targets: Iterable[Target], options: StartOptions, log_dirs: LogDirs) -> ClusterImage | None:
+    """Return the metadata at hand of the cluster of a broker."""
+    images = (image_of(options, log_dirs.open(target).view.cluster_id) for target in targets)
+    return next((image for image in images if image is not None), None)
 
 
 def image_of(options: StartOptions, cluster_id: str | None) -> ClusterImage | None:

@@ -1,17 +1,21 @@
 """Reads what the premises of a start are judged by: the settings, log dirs and metadata of one broker."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
 from kcheck.core.premises.facts import (
     BrokerFacts,
+    ClosedEnd,
     KeylessLog,
     LogDirFacts,
+    LostCopy,
     LostHead,
     MisdatedRecords,
     MissingRecords,
     NewestEpoch,
     TopicIdOnDisk,
+    VoterList,
+    ids_of_voters,
 )
 from kcheck.core.start.meta_properties import names_nothing
 from kcheck.core.start.startup import Mode, mode_of
@@ -29,6 +33,8 @@ from kcheck.views.host_facts import with_rights, with_volumes
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import SERVER_PROPERTIES, Target, TargetKind, log_dirs_in, read_properties
 
+_VOTERS = "controller.quorum.voters"
+
 
 def broker_facts(
     targets: tuple[Target, ...],
@@ -38,9 +44,11 @@ def broker_facts(
     copies: Mapping[str, tuple[MetadataCopy, ...]],
     zookeeper: ZookeeperCopy | None,
     clusters: tuple[PremiseEvidence, ...],
+    lost_copies: tuple[LostCopy, ...] = (),
     written: Mapping[str, int] | None,
     lost_heads: tuple[LostHead, ...] = (),
     missing_records: tuple[MissingRecords, ...] = (),
+    closed_ends: tuple[ClosedEnd, ...] = (),
     misdated_records: tuple[MisdatedRecords, ...] = (),
     topic_ids: tuple[TopicIdOnDisk, ...] = (),
     newest_epochs: tuple[NewestEpoch, ...] = (),
@@ -67,6 +75,7 @@ def broker_facts(
     disk_ids = (row.node_id for row in facts if row.node_id is not None)
     own = next(disk_ids, None) if broker_id is None else broker_id
     image, image_path = _deciding(of_cluster, zookeeper)
+    controllers = _of_controllers(of_cluster, own)
     return BrokerFacts(
         broker_id=own,
         release=log_dirs.release,
@@ -79,16 +88,54 @@ def broker_facts(
         clusters=clusters,
         lost_heads=lost_heads,
         missing_records=missing_records,
+        closed_ends=closed_ends,
         misdated_records=misdated_records,
         topic_ids=topic_ids,
         newest_epochs=newest_epochs,
         keyless_logs=keyless_logs,
         copies=tuple(of_cluster),
+        lost_copies=tuple(map(_placed, lost_copies)),
         image=image,
         image_path=image_path,
         elected=next((copy.elected for copy in of_cluster if copy.node_id == own and copy.elected is not None), None),
+        voter_lists=tuple(_voter_lists(controllers)),
+        controller_config=next((said for _, said in controllers.values()), None),
         map_count_max=map_count_max() if written is not None and any(row.rights is not None for row in facts) else None,
     )
+
+
+def _voter_lists(settings: Mapping[int, tuple[str, Mapping[str, str]]]) -> Iterator[VoterList]:
+    """Yield the controller.quorum.voters of controllers."""
+    for number, (path, said) in settings.items():
+        voters = ids_of_voters(said.get(_VOTERS, ""))
+        if voters:
+            yield VoterList(number, path, voters)
+
+
+def _of_controllers(copies: Iterable[MetadataCopy], own: int | None) -> dict[int, tuple[str, Mapping[str, str]]]:
+    """Return the settings next to the copies of other controllers, with their paths, by node."""
+    found: dict[int, tuple[str, Mapping[str, str]]] = {}
+    for copy in copies:
+        if copy.node_id is not None and copy.node_id != own and copy.node_id in copy.voters:
+            place = split(copy.path)[0]
+            target = Target(TargetKind.LOG_DIR, place, copy.node_id, tree=tree_of(place))
+            path = _beside({target.tree.real(place): target})
+            if path is not None:
+                found[copy.node_id] = path, read_properties(path)
+    return found
+
+
+def _placed(copy: LostCopy) -> LostCopy:
+    """Return a log dir without metadata log, with what the settings next to it say."""
+    tree = tree_of(copy.path)
+    path = _beside({tree.real(copy.path): Target(TargetKind.LOG_DIR, copy.path, copy.node_id, tree=tree)})
+    if path is None:
+        return copy
+    settings = read_properties(path)
+    named = log_dirs_in(tree_of(path), path, settings)
+    expected = _metadata_log_dir(settings, named, {_real(place): _real(place) for place in named})
+    number = java_int(settings.get("node.id", "").strip()) if copy.node_id is None else copy.node_id
+    return copy._replace(node_id=number, is_place=expected == tree.real(copy.path))
 
 
 def are_all_log_dirs(targets: Iterable[Target], config: str | None) -> bool:

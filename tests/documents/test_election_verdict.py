@@ -9,7 +9,7 @@ from kcheck.core.election.plans import BrokerGap, PartitionElection, lean
 from kcheck.core.election.scenarios import planned
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.releases.releases import release
-from kcheck.core.replication.leader_costs import Amounts
+from kcheck.core.replication.leader_costs import Amounts, at_most
 from kcheck.documents.election_verdict import amount_lost, verdict
 from tests.core.election.test_early_elections import contested
 from tests.core.election.test_plans import ISR_LOSES, STARTS, UNKNOWN, candidate, election
@@ -36,6 +36,8 @@ def test_the_verdict() -> None:
         "Start broker 1 first: it is in the ELR (after registration) of t-1 and the last known leader of t-0. With this"
     )
     assert "An unclean election of 1 partition before broker 1 starts saves 5 records" in said(ISR_LOSES)
+    bounded = [row._replace(lost=row.lost and at_most(row.lost)) for row in ISR_LOSES.candidates]
+    assert "before broker 1 starts saves at most 5 records" in said(ISR_LOSES._replace(candidates=tuple(bounded)))
     assert said(election(candidate(1)), starts={}).startswith("No broker here starts.")
 
 

@@ -5,6 +5,7 @@ with their losses, start orders, and the recovery plan; `documents.election_verd
 
 - `election`: Which replica does the controller elect?
 - `course`: Who leads in the end, when nothing changes any more?
+- `balance`: Which preferred elections come, where ZooKeeper keeps the controller's state?
 - `plans`: What does each candidate cost?
 - `scenarios`: What does each way to continue cost the cluster?
 - `start_order`: Which order of brokers costs least?
