@@ -10,7 +10,7 @@ from kcheck.core.election.plans import Candidate, CopyState, PartitionElection, 
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario
 from kcheck.core.election.steps import RecoveryStep, steps_of
-from kcheck.core.premises.presence import PARTITIONS_THERE
+from kcheck.core.premises.judged import EVERY_DISK
 from kcheck.core.start.unserved import Unserved, unserved
 from kcheck.disk.paths import join
 from kcheck.documents.answer import Answer, Outcomes
@@ -170,14 +170,15 @@ class ClusterRecovery(Answer):
 
     @property
     def not_known(self) -> tuple[str, ...]:
-        """What was not seen, and what would show it. Partitions without a directory are candidates, and counted."""
+        """What was not seen, and what would show it; what the log dirs of all brokers show is counted."""
         rows = [
             f"what only broker {gap.broker_id} holds; name {gap.broker_id}=PATH"
             for gap in self.election.gaps
             if gap.why is None
         ]
         for premise in self.election.premises:
-            if premise.status is PremiseStatus.NOT_SEEN and premise.provide and premise.id != PARTITIONS_THERE:
+            is_open = premise.status is PremiseStatus.NOT_SEEN and premise.provide is not None
+            if is_open and not (premise.provide or "").startswith(EVERY_DISK):
                 rows.append(f"{premise.sentence}; name {premise.provide}")
         return tuple(dict.fromkeys(rows))
 

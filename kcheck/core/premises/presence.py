@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from kcheck.core.election.election import BrokerStart, Standing, eligible, fencing_order, registered, standing
 from kcheck.core.premises.facts import BrokerFacts
-from kcheck.core.premises.judged import not_seen, proven, refuted
+from kcheck.core.premises.judged import EVERY_DISK, not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseKind
 from kcheck.core.start.startup import Mode
 from kcheck.core.start.strays import registers_cleanly
@@ -121,7 +121,7 @@ def partitions_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPre
         yield refuted(premise, facts, sentence, evidence)
     if not alone and not others:
         sentence = f"{_named(absent)} have no directory here: whether another broker has the records is not known"
-        yield not_seen(premise, facts, sentence, "the log dirs of all brokers, with kcheck elect", evidence)
+        yield not_seen(premise, facts, sentence, EVERY_DISK, evidence)
 
 
 def _may_lead(partition: TopicPartition, facts: BrokerFacts) -> bool:
@@ -265,7 +265,7 @@ def _newest_segment_there(premise: Premise, facts: BrokerFacts) -> Iterator[Judg
                 f"{name} ends at {end}, but the broker was killed, and had closed the last segment: a newer one may"
                 " have been removed"
             )
-            provide = f"the log dirs of all brokers, with kcheck elect; or --allow {premise.id} if none was"
+            provide = f"{EVERY_DISK}; or --allow {premise.id} if none was"
             evidence = PremiseEvidence(f"{log_dir}/{name}", f"the time index of the segment that ends at {end} is cut")
             yield not_seen(premise, facts, sentence, provide, evidence)
 
