@@ -32,12 +32,14 @@ from kcheck.plans.first_repairs import elect
 from kcheck.replicas.distinct_records import LostRange, distinct
 from kcheck.replicas.elect import ClusterElection, ElectionQuestion, write_texts
 from kcheck.replicas.replica import LogFile
+from kcheck.survey.selection import require_match
 from kcheck.verbs.overview import StartOfAll
 from kcheck.views.broker_facts import settings_path
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import Target, replica_targets
 from kcheck.words import agree, counted, listed, partition_name
 
+EVERY_PARTITION = PartitionFilter()
 FOLDER = "DIR"
 """Stands for the directory that the user has not named."""
 SAVED, MANIFEST, RUNBOOK, RECOVERY = "saved", "manifest.json", "recovery.md", "recovery.json"
@@ -64,6 +66,8 @@ class ClusterRecovery(Answer):
     """What to do if brokers that are not here never come back."""
     written: tuple[str, ...] = ()
     """The files of the plan."""
+    wanted: PartitionFilter = EVERY_PARTITION
+    """The partitions that are shown: the decision is for all."""
 
     @property
     def release(self) -> Release:
@@ -157,7 +161,8 @@ class ClusterRecovery(Answer):
     @property
     def at_stake(self) -> tuple[PartitionElection, ...]:
         """The partitions that can lose records or their leader, those first that lose most if nobody acts."""
-        return tuple(sorted(filter(is_at_stake, self.election.partitions), key=harm))
+        rows = (row for row in self.election.partitions if self.wanted.has(row.topic, row.partition))
+        return tuple(sorted(filter(is_at_stake, rows), key=harm))
 
     @property
     def next_command(self) -> str:
@@ -257,14 +262,16 @@ def recover(
 ) -> ClusterRecovery:
     """Return what to do with a cluster of which these log dirs are at hand; `log_dirs` are those open already.
 
-    UsageError: a path is a file, a log dir has no broker id, or a broker is both here and dead.
+    UsageError: a path is a file, a log dir has no broker id or no wanted partition, or a broker is both here and dead.
     """
-    answer = ClusterRecovery(election=elect(arguments, question, wanted=wanted, release=release, log_dirs=log_dirs))
+    require_match(replica_targets(arguments), wanted)
+    election = elect(arguments, question, wanted=EVERY_PARTITION, release=release, log_dirs=log_dirs)
+    answer = ClusterRecovery(election=election, wanted=wanted)
     absent = {number for part in answer.election.partitions for number in part.unknown_replicas}
     if not absent or question.incomplete_ok:
         return answer
     dead = tuple(sorted(absent))
-    without = elect(arguments, replace(question, dead=(*question.dead, *dead)), wanted=wanted, release=release)
+    without = elect(arguments, replace(question, dead=(*question.dead, *dead)), wanted=EVERY_PARTITION, release=release)
     return replace(answer, cases=(Case(dead, without),))
 
 

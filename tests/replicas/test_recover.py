@@ -61,6 +61,16 @@ def test_a_course_that_loses_nothing() -> None:
 
 
 @pytest.mark.usefixtures("_power_loss")
+def test_a_filter_shows_less_and_decides_nothing() -> None:
+    """One partition does not turn round what holds for the cluster."""
+    part = _recovered(partitions=kcheck.PartitionFilter(partitions=("orders-1",)))
+    assert [(row.topic, row.partition) for row in part.at_stake] == [("orders", 1)]
+    assert part.sentences == _recovered().sentences
+    with pytest.raises(UsageError, match="no-such"):
+        _recovered(partitions=kcheck.PartitionFilter(topics=("no-such",)))
+
+
+@pytest.mark.usefixtures("_power_loss")
 def test_every_command_can_be_typed(tmp_path: Path) -> None:
     """With the paths of the user, the address of a broker that runs by then, and the files that are written."""
     out = tmp_path / "plan"
