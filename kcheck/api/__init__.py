@@ -12,7 +12,7 @@ arguments make no sense.
 
 from kcheck.api.answers import EVERY_PARTITION, Path, release
 from kcheck.api.brokers import check, dump, export, inspect, overview, predict, preflight, repair
-from kcheck.api.clusters import cluster, elect, end_offset, truncation, verify
+from kcheck.api.clusters import cluster, elect, end_offset, recover, recovery_progress, truncation, verify
 from kcheck.api.histories import search, simulate
 from kcheck.model.report import PartitionFilter
 
@@ -30,6 +30,8 @@ __all__ = [
     "overview",
     "predict",
     "preflight",
+    "recover",
+    "recovery_progress",
     "release",
     "repair",
     "search",

@@ -183,14 +183,15 @@ def overview(
         if not said.can_elect:
             return said
         from kcheck.errors import UsageError
-        from kcheck.replicas.elect import ElectionQuestion, elect
+        from kcheck.plans.recover import recover
+        from kcheck.replicas.elect import ElectionQuestion
 
         try:
             question = ElectionQuestion(metadata=named)
-            elected = elect(texts, question, wanted=partitions, release=chosen, log_dirs=opened)
+            found = recover(texts, question, wanted=partitions, release=chosen, log_dirs=opened)
         except UsageError:  # A log dir does not say whose it is: each is still looked at alone.
             return said
-        return said if len(elected.brokers) < 2 else replace(said, start_of_all=elected.start_of_all)
+        return said if len(found.election.brokers) < 2 else replace(said, start_of_all=found.start_of_all)
 
     return compared(kafka, texts, answer)
 

@@ -10,6 +10,8 @@ from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
 
 if TYPE_CHECKING:
+    from kcheck.plans.progress import RecoveryProgress
+    from kcheck.plans.recover import ClusterRecovery
     from kcheck.replicas.elect import ClusterElection
     from kcheck.replicas.end_offset import EndOffsets
     from kcheck.replicas.truncation import Truncation
@@ -100,6 +102,59 @@ def elect(
     elected = compared(kafka, texts, lambda chosen: verb(texts, question, wanted=partitions, release=chosen))
     elected = elected if save_lost is None else elected.with_saved(os.fspath(save_lost))
     return elected if out is None else elected.with_plan(os.fspath(out))
+
+
+def recover(
+    *brokers: Path,
+    dead: Iterable[int] = (),
+    incomplete_ok: bool = False,
+    metadata: Iterable[Path] = (),
+    aside: Iterable[Path] = (),
+    config: Path | None = None,
+    out: Path | None = None,
+    partitions: PartitionFilter = EVERY_PARTITION,
+    kafka: str | Release = AUTO,
+) -> "ClusterRecovery":
+    """Return what to do with a cluster, step by step, so that the least is lost: `kcheck recover`.
+
+    The arguments are those of `elect`. `out` is a directory for the runbook, the files of Kafka's tools, and the
+    records that the plan gives up.
+    """
+    from kcheck.plans.recover import recover as verb
+    from kcheck.replicas.elect import ElectionQuestion
+
+    texts = texts_of(brokers)
+    question = ElectionQuestion(
+        dead=tuple(dead),
+        incomplete_ok=incomplete_ok,
+        metadata=tuple(texts_of(metadata)),
+        aside=tuple(texts_of(aside)),
+        config=None if config is None else os.fspath(config),
+    )
+    answer = compared(kafka, texts, lambda chosen: verb(texts, question, wanted=partitions, release=chosen))
+    return answer if out is None else answer.with_plan(os.fspath(out))
+
+
+def recovery_progress(
+    plan: Path,
+    *brokers: Path,
+    metadata: Iterable[Path] = (),
+    config: Path | None = None,
+    partitions: PartitionFilter = EVERY_PARTITION,
+    kafka: str | Release = AUTO,
+) -> "RecoveryProgress":
+    """Return how far a cluster is with a plan, and what to do now: `kcheck recover PLAN --next`.
+
+    `plan` is the directory that `recover` wrote for `out`.
+    """
+    from kcheck.plans.progress import next_step
+    from kcheck.replicas.elect import ElectionQuestion
+
+    texts, folder = texts_of(brokers), os.fspath(plan)
+    question = ElectionQuestion(
+        metadata=tuple(texts_of(metadata)), config=None if config is None else os.fspath(config)
+    )
+    return compared(kafka, texts, lambda chosen: next_step(folder, texts, question, wanted=partitions, release=chosen))
 
 
 def verify(

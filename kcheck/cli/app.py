@@ -28,7 +28,7 @@ from kcheck.screen.printable import printable
 
 _GROUPS = {
     "Look": ("inspect", "check", "cluster", "dump", "capture", "export", "rules", "explain"),
-    "Plan": ("predict", "preflight", "end-offset", "truncation", "elect", "verify", "repair"),
+    "Plan": ("predict", "preflight", "end-offset", "truncation", "recover", "elect", "verify", "repair"),
     "Act": ("apply", "undo"),
     "Fleet": ("fleet",),
     "Learn": ("simulate", "demo"),

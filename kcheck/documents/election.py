@@ -35,7 +35,7 @@ def election_body(
         "start_order_proven": order.is_proven,
         "start_together": order.together,
         "gaps": tuple({"broker_id": gap.broker_id, "replicas": gap.replicas, "why": gap.why} for gap in gaps),
-        "scenarios": tuple(map(_scenario_row, scenarios)),
+        "scenarios": tuple(map(scenario_row, scenarios)),
         "partitions": map(partition_row, partitions),
     }
 
@@ -48,7 +48,8 @@ def controller_row(image: ClusterImage | None, *, kraft: bool) -> Row:
     }
 
 
-def _scenario_row(scenario: Scenario) -> Row:
+def scenario_row(scenario: Scenario) -> Row:
+    """Return the row of a way to go on."""
     return {
         "name": scenario.name,
         "lost": _lost_row(scenario.lost),

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from kcheck.core.election.early_elections import Displaced, by_broker, displaced, kept_out
+from kcheck.core.election.early_elections import Displaced, Means, by_broker, displaced, kept_out
 from kcheck.core.election.election import BrokerStart, Seat
 from kcheck.core.election.plans import SERVED, BrokerGap, PartitionElection
 from kcheck.core.election.scenarios import Scenario, with_plan
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.replication.leader_costs import Amounts, total
 from kcheck.model.cluster import UNCLEAN
-from kcheck.model.release import Release
 from kcheck.words import agree, counted, listed, partition_name, record_count, some_of
 
 _SEATS = {
@@ -23,7 +22,7 @@ def verdict(
     partitions: Sequence[PartitionElection],
     starts: Mapping[int, BrokerStart],
     order: StartOrder,
-    release: Release,
+    means: Means,
     *,
     is_part: bool = False,
     why_empty: str | None = None,
@@ -38,7 +37,7 @@ def verdict(
     """
     if not partitions:
         return f"There are no partitions in these paths{'.' if why_empty is None else f', and {why_empty}.'}"
-    early = by_broker(displaced(partitions, order.brokers, starts, release, at_once=order.at_once))
+    early = by_broker(displaced(partitions, order.brokers, starts, means))
     return " ".join(
         (
             *_uncounted(dict.fromkeys(uncounted)),
@@ -140,12 +139,17 @@ def _kept_out(partitions: Sequence[PartitionElection]) -> Iterator[str]:
 def _early(early: Mapping[int, Sequence[Displaced]]) -> Iterator[str]:
     """Yield what elections save that come before the start of a broker."""
     for number, rows in early.items():
-        worse = total(row.partition.leaders[row.leader].lost for row in rows).records
-        better = total(row.partition.recommended and row.partition.recommended.lost for row in rows).records
-        saved = "records" if worse is None or better is None else counted(worse - better, "record")
+        worse = total(row.partition.leaders[row.leader].lost for row in rows)
+        better = total(row.partition.leaders[row.instead].lost for row in rows if row.instead is not None)
+        saved = "records"
+        if worse.records is not None and better.records is not None:
+            saved = counted(worse.records - better.records, "record")
+        elif worse.upper_records is not None:
+            saved = record_count(None, at_most=worse.upper_records - (better.records or 0))
+        alone = next((f", while broker {row.instead} runs alone and" for row in rows if row.alone), "")
         yield (
-            f"An unclean election of {counted(len(rows), 'partition')} before broker {number} starts saves {saved}: "
-            "plan.md of --out has the command."
+            f"An unclean election of {counted(len(rows), 'partition')}{alone} before broker {number} starts saves"
+            f" {saved}: plan.md of --out has the command."
         )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from kcheck.core.premises.elections import FOLLOWED
-from kcheck.core.premises.presence import PARTITIONS_THERE
+from kcheck.core.premises.presence import ENDS_THERE, PARTITIONS_THERE
 from kcheck.core.premises.table import BY_ID, ENDS_START
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.report import Row
@@ -15,9 +15,9 @@ def is_losing(premise: str) -> bool:
 
 
 def losing_premises(premises: Iterable[JudgedPremise]) -> Iterator[str]:
-    """Yield the sentences of refuted premises without which brokers start and lose."""
+    """Yield the sentences of premises without which brokers start and lose, or may."""
     for premise in premises:
-        if premise.status is PremiseStatus.REFUTED and is_losing(premise.id):
+        if (premise.status is PremiseStatus.REFUTED and is_losing(premise.id)) or may_lack(premise):
             broker = "A broker" if premise.broker_id is None else f"Broker {premise.broker_id}"
             yield f"{broker}: {premise.sentence}"
 
@@ -25,6 +25,11 @@ def losing_premises(premises: Iterable[JudgedPremise]) -> Iterator[str]:
 def loses(premise: JudgedPremise) -> bool:
     """Whether its broker starts, and loses since the premise is refuted."""
     return premise.status is PremiseStatus.REFUTED and premise.id in BY_ID and premise.id not in ENDS_START
+
+
+def may_lack(premise: JudgedPremise) -> bool:
+    """Whether the broker may lack records of which no file tells how many."""
+    return premise.id == ENDS_THERE and premise.status is PremiseStatus.NOT_SEEN and premise.provide is not None
 
 
 def open_words(premise: JudgedPremise) -> str | None:

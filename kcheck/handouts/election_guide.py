@@ -6,14 +6,14 @@ from kcheck.core.election.early_elections import Displaced, by_broker
 from kcheck.core.election.plans import PartitionElection
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.replication.leader_costs import total
+from kcheck.handouts import tool_commands
 from kcheck.handouts.aside_copies import AsideCopy, aside_words
 from kcheck.handouts.group_resets import GroupReset
 from kcheck.handouts.repair_steps import repair_steps
 from kcheck.handouts.shell_words import shell_line, shell_word
+from kcheck.handouts.tool_commands import address, describe
 from kcheck.model.cluster import UNCLEAN
 from kcheck.words import NAMED_MAX, agree, counted, partition_name, record_count, some_of
-
-_BOOTSTRAP, _ZOOKEEPER = '--bootstrap-server "$BOOTSTRAP"', '--zookeeper "$ZOOKEEPER"'
 
 
 def guide(recovery: Recovery, files: Collection[str], resets: Sequence[GroupReset]) -> str:
@@ -27,7 +27,7 @@ def guide(recovery: Recovery, files: Collection[str], resets: Sequence[GroupRese
         _gaps(recovery, unwanted),
         _costs(recovery),
         _settings(recovery),
-        _starts(recovery, early),
+        _starts(recovery),
         *(_kept_out(number, rows) for number, rows in recovery.kept_out.items()),
         *(_early(recovery, number, rows) for number, rows in early.items()),
         _elections(recovery, files),
@@ -54,7 +54,7 @@ def _gaps(recovery: Recovery, unwanted: Sequence[Displaced]) -> list[str]:
             " makes it start. If so, make this plan anew: with its logs less may be lost."
         )
     gaps += _aside(recovery)
-    for partition, leader, _ in unwanted[:NAMED_MAX]:
+    for partition, leader, *_ in unwanted[:NAMED_MAX]:
         gaps.append(
             f"{_name(partition)}: the controller elects broker {leader} as soon as it starts, although broker "
             f"{partition.best} costs less. If this partition matters most, start broker {partition.best} alone first, "
@@ -123,7 +123,7 @@ def _costs(recovery: Recovery) -> list[str]:
 
 
 def _settings(recovery: Recovery) -> list[str]:
-    lines = [f"BOOTSTRAP={_address(recovery)}"]
+    lines = [f"BOOTSTRAP={address(recovery, recovery.live)}"]
     if not recovery.release.reassigns_by_bootstrap_server:
         lines.append("ZOOKEEPER=localhost:2181")
     option = "--command-config" if recovery.release.elects_by_command_config else "--admin.config"
@@ -136,43 +136,41 @@ def _settings(recovery: Recovery) -> list[str]:
     return ["## Set this once", _code(lines), f"Type the commands in Kafka's directory. {security}"]
 
 
-def _address(recovery: Recovery) -> str:
-    """Return the first listener of the broker that starts first; a placeholder if none is known."""
-    brokers = {} if recovery.image is None else recovery.image.brokers
-    endpoints = [endpoint for number in recovery.live if number in brokers for endpoint in brokers[number].endpoints]
-    return shell_word(endpoints[0].rpartition("//")[2]) if endpoints else "localhost:9092"
-
-
-def _starts(recovery: Recovery, early: Collection[int]) -> list[str]:
+def _starts(recovery: Recovery) -> list[str]:
     started = "KafkaRaftServer" if recovery.kraft else "KafkaServer"
-    steps = []
-    at_once = recovery.together
-    for number in recovery.live:
-        if number in at_once:
-            if number == at_once[-1]:
-                steps.append(f"Start {_brokers(at_once)} together: with fewer controllers none of them comes up.")
-            continue
-        if number in recovery.kept_out:
-            steps.append(f'Move directories aside, as "Directories of broker {number}" says below.')
-        if number in early:
-            steps.append(f'Elect, as "Before broker {number} starts" says below.')
-        steps.append(f"Start broker {number}.")
+    steps: list[str] = []
+    waiting = [*recovery.live]
+    for phase in recovery.phases:
+        first = [number for number in phase.starts if number in waiting]
+        if phase.stops:
+            steps.append(f"Stop {_brokers(phase.stops)}: broker {first[0]} has to be alone when it is elected.")
+        steps += (
+            f'Move directories aside, as "Directories of broker {number}" says below.'
+            for number in first
+            if number in recovery.kept_out
+        )
+        is_quorum = phase.starts == recovery.together
+        why = " together: with fewer controllers none of them comes up" if is_quorum else ""
+        steps.append(f"Start {_brokers(phase.starts)}{'' if first else ' again'}{why}.")
+        waiting = [number for number in waiting if number not in first]
+        if waiting and phase.elects:
+            steps.append(f'Elect, as "Before broker {waiting[0]} starts" says below.')
     order = "\n".join(f"{place}. {step}" for place, step in enumerate(steps, start=1))
     return [
         "## Start the brokers, in this order",
         (
-            f"{'After the first step, do' if at_once else 'Do'} not start two at once. After each start, wait until its"
-            " server.log has a line that ends with\n"
+            f"{'After the first step, do' if recovery.together else 'Do'} not start two at once. After each start, wait"
+            " until its server.log has a line that ends with\n"
             f"`started (kafka.server.{started})`, then until this prints the same lines twice, 30 seconds apart:"
         ),
-        _code([_describe(recovery, "--under-replicated-partitions")]),
+        _code([describe(recovery, "--under-replicated-partitions")]),
         order,
         (
             f"After the last start, this prints {_counted(recovery.unclean)}, those of election.json:"
             if recovery.unclean
             else "After the last start, this prints nothing: every partition has a leader."
         ),
-        _code([_describe(recovery, "--unavailable-partitions")]),
+        _code([describe(recovery, "--unavailable-partitions")]),
     ]
 
 
@@ -195,7 +193,8 @@ def _kept_out(number: int, rows: Sequence[PartitionElection]) -> list[str]:
 def _early(recovery: Recovery, number: int, rows: Sequence[Displaced]) -> list[str]:
     """Return how to elect the leaders that cost less before a broker starts, and what that saves."""
     parts = [row.partition for row in rows]
-    better = total(part.recommended and part.recommended.lost for part in parts)
+    better = total(row.partition.leaders[row.instead].lost for row in rows if row.instead is not None)
+    alone = [row.instead for row in rows if row.alone and row.instead is not None]
     worse = total(row.partition.leaders[row.leader].lost for row in rows)
     saved, lost = ("?" if amount.records is None else str(amount.records) for amount in (better, worse))
     return [
@@ -205,6 +204,7 @@ def _early(recovery: Recovery, number: int, rows: Sequence[Displaced]) -> list[s
             " sync, but a broker that runs by now has records that it lacks. After an unclean election here"
             f" {saved} records are lost, without it {lost}:"
         ),
+        *((_code([f"BOOTSTRAP={address(recovery, alone)}"]),) if alone else ()),
         *_elect(recovery, f"election-before-{number}.json"),
     ]
 
@@ -215,9 +215,8 @@ def _any_broker(rows: Sequence[Displaced]) -> str:
 
 def _elect(recovery: Recovery, name: str) -> list[str]:
     """Return the command that elects the partitions of a file uncleanly, and what it prints."""
-    option = f"--election-type UNCLEAN --path-to-json-file {_file(recovery, name)}"
     return [
-        _code([f"bin/kafka-leader-election.sh {_BOOTSTRAP} {option}"]),
+        _code([tool_commands.elect(recovery, name)]),
         (
             "It prints `Successfully completed leader election (UNCLEAN) for partitions ...`. "
             "`Valid replica already elected` means that a partition has a leader already."
@@ -232,7 +231,7 @@ def _elections(recovery: Recovery, files: Collection[str]) -> list[str]:
     if "reassignment.json" in files:
         lines += [
             "Kafka elects the first replica that is alive. First put the wanted replicas first:",
-            _code([f"{_reassign(recovery)} --reassignment-json-file {_file(recovery, 'reassignment.json')} --execute"]),
+            _code([tool_commands.reassign(recovery, "reassignment.json", "--execute")]),
             (
                 f"It prints `{_reassigned(recovery)}`. To undo this before the election, use rollback.json in the same"
                 " way: all its brokers must be alive."
@@ -248,24 +247,22 @@ def _elections(recovery: Recovery, files: Collection[str]) -> list[str]:
 
 def _by_configuration(recovery: Recovery) -> Iterator[str]:
     """Yield how to elect where no tool can: the topic allows it for a while."""
-    topics = " ".join(dict.fromkeys(shell_word(partition.topic) for partition in recovery.unclean))
-    alter = f'bin/kafka-configs.sh {_ZOOKEEPER} --alter --entity-type topics --entity-name "$topic"'
     yield "This release has no tool for that. Allow unclean elections of these topics for a short time:"
-    yield _code([f"for topic in {topics}; do", f"  {alter} --add-config {UNCLEAN}=true", "done"])
+    yield _code(tool_commands.allow_unclean(recovery, "add"))
     yield "For each topic it prints `Completed Updating config for entity: topic '...'.`"
     if not recovery.release.elects_at_config_change:
         yield "Only a new controller looks at this. Make the controller move:"
         yield _code(['bin/zookeeper-shell.sh "$ZOOKEEPER" delete /controller'])
     yield "Wait until this prints nothing:"
-    yield _code([_describe(recovery, "--unavailable-partitions")])
+    yield _code([describe(recovery, "--unavailable-partitions")])
     if recovery.release.exits_out_of_range_without_unclean_election:
         yield (
             "Then wait until the other replicas are in sync. In this release a broker exits if its log is longer than "
             "its leader's and unclean elections are off. This prints what is not in sync:"
         )
-        yield _code([_describe(recovery, "--under-replicated-partitions")])
+        yield _code([describe(recovery, "--under-replicated-partitions")])
     yield "Then forbid it again:"
-    yield _code([f"for topic in {topics}; do", f"  {alter} --delete-config {UNCLEAN}", "done"])
+    yield _code(tool_commands.allow_unclean(recovery, "delete"))
 
 
 def _groups(recovery: Recovery, resets: Sequence[GroupReset]) -> list[str]:
@@ -278,10 +275,7 @@ def _groups(recovery: Recovery, resets: Sequence[GroupReset]) -> list[str]:
             " Stop the consumers, then put the groups back to the log ends:"
         ),
     ]
-    for reset in resets:
-        groups = [f"  --group {shell_word(group)} \\" for group in reset.groups]
-        head = f"bin/kafka-consumer-groups.sh {_BOOTSTRAP} --reset-offsets \\"
-        lines.append(_code([head, *groups, f"  --from-file {_file(recovery, reset.file)} --execute"]))
+    lines += (_code(tool_commands.reset(recovery, run)) for run in resets)
     return [*lines, "It prints a line with the new offset for each group and partition."]
 
 
@@ -329,7 +323,7 @@ def _checks(recovery: Recovery) -> list[str]:
     return [
         "## Check",
         f"Wait until this prints {nothing}:",
-        _code([_describe(recovery, "--under-replicated-partitions")]),
+        _code([describe(recovery, "--under-replicated-partitions")]),
         "Then `kcheck verify` says what of this plan came true, and what is still to do:",
         _code([f"kcheck verify {shell_word(recovery.folder)} {paths}"]),
     ]
@@ -344,12 +338,11 @@ def _absent(partition: PartitionElection, recovery: Recovery) -> Iterator[int]:
 def _restore(recovery: Recovery, files: Collection[str]) -> list[str]:
     lines = []
     if "restore.json" in files:
-        command = f"{_reassign(recovery)} --reassignment-json-file {_file(recovery, 'restore.json')}"
         lines += [
             "When every broker in restore.json runs again, give the partitions all their replicas:",
-            _code([f"{command} --execute"]),
+            _code([tool_commands.reassign(recovery, "restore.json", "--execute")]),
             f"It prints `{_reassigned(recovery)}`. Repeat this until no line says `still in progress`:",
-            _code([f"{command} --verify"]),
+            _code([tool_commands.reassign(recovery, "restore.json", "--verify")]),
         ]
     short = [part for part in recovery.partitions if _on_dead(part, recovery)]
     if short:
@@ -364,26 +357,12 @@ def _on_dead(partition: PartitionElection, recovery: Recovery) -> bool:
     return partition.registration is not None and not recovery.dead.isdisjoint(partition.registration.replicas)
 
 
-def _reassign(recovery: Recovery) -> str:
-    server = _BOOTSTRAP if recovery.release.reassigns_by_bootstrap_server else _ZOOKEEPER
-    return f"bin/kafka-reassign-partitions.sh {server}"
-
-
 def _reassigned(recovery: Recovery) -> str:
     """Return what the tool prints for the partitions that both files name."""
     if recovery.release.reassigns_by_bootstrap_server:
         noun = agree(len(recovery.reassigned), "reassignment", "reassignments")
         return f"Successfully started partition {noun} for ..."
     return "Successfully started reassignment of partitions."
-
-
-def _describe(recovery: Recovery, option: str) -> str:
-    server = _BOOTSTRAP if recovery.release.describes_by_bootstrap_server else _ZOOKEEPER
-    return f"bin/kafka-topics.sh {server} --describe {option}"
-
-
-def _file(recovery: Recovery, name: str) -> str:
-    return shell_word(f"{recovery.folder.rstrip('/')}/{name}")
 
 
 def _code(lines: Iterable[str]) -> str:

@@ -1,17 +1,19 @@
-"""election-plan.json, which `verify` reads: anybody may have edited it, so every value is checked."""
+"""election-plan.json and recovery.json, read again: anybody may have edited them, so every value is checked."""
 
 import json
 from collections import Counter
 from collections.abc import Callable
 from typing import TypeVar
 
+from kcheck.core.election.progress import SavedStep
 from kcheck.core.election.recovery_plan import PlannedFollower, PlannedPartition, SavedPlan
+from kcheck.core.election.steps import RecoveryAction
 from kcheck.core.replication.truncation_plans import OffsetRange
 from kcheck.errors import UsageError
 from kcheck.model.entries import UNDEFINED_EPOCH, Epoch, Offset
 from kcheck.model.java import INT_MAX, LONG_MAX
-from kcheck.model.names import is_legal_topic
-from kcheck.model.plan import ELECTION_SCHEMA
+from kcheck.model.names import TopicPartition, is_legal_topic
+from kcheck.model.plan import ELECTION_SCHEMA, RECOVERY_SCHEMA
 from kcheck.model.report import Row
 from kcheck.records.json_reader import read_json
 from kcheck.words import partition_name
@@ -73,6 +75,36 @@ def parse_plan(data: bytes, path: str) -> SavedPlan:
         broker_epochs={row.number("broker_id", INT_MAX): row.number("broker_epoch", LONG_MAX) for row in epochs},
         partitions=partitions,
     )
+
+
+def parse_steps(data: bytes, path: str) -> tuple[SavedStep, ...]:
+    """Return the steps in the bytes of a recovery.json; UsageError says what is wrong, and where."""
+    document = _document(data, path)
+    schema = document.value("schema", str)
+    if schema != RECOVERY_SCHEMA:
+        raise UsageError(f"{path}.schema: {schema[:_SHOWN_MAX]!r}; this kcheck reads {RECOVERY_SCHEMA}")
+    return tuple(map(_step, document.objects("steps")))
+
+
+def _step(row: "_Object") -> SavedStep:
+    kind = row.value("kind", str)
+    if kind not in [*RecoveryAction]:
+        raise UsageError(f"{row.place}.kind: {kind[:_SHOWN_MAX]!r} is no step")
+    return SavedStep(
+        kind=RecoveryAction(kind),
+        brokers=row.numbers("brokers"),
+        partitions=tuple(map(_name, row.each("partitions", str))),
+        is_again=row.flag("again") is True,
+        title=row.value("title", str),
+        commands=row.each("commands", str),
+        until=row.value("until", str),
+        check=row.each("check", str),
+    )
+
+
+def _name(text: str) -> TopicPartition:
+    topic, _, number = text.rpartition("-")
+    return TopicPartition(topic, int(number) if number.isascii() and number.isdecimal() else -1)
 
 
 def parse_assignments(data: bytes, path: str) -> dict[tuple[str, int], tuple[int, ...]]:

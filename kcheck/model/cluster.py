@@ -14,6 +14,7 @@ MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY, LOST_DIRECTORY = (f"{'A' * 21}{last}"
 """The directory ids that name no log dir (DirectoryId 3.7 to 4.3.1)."""
 UNCLEAN, MIN_ISR = "unclean.leader.election.enable", "min.insync.replicas"
 AUTO_REBALANCE = "auto.leader.rebalance.enable"
+IMBALANCE = "leader.imbalance.per.broker.percentage"
 CORDONED = "cordoned.log.dirs"
 DECISIVE_CONFIGS = frozenset({UNCLEAN, MIN_ISR, "cleanup.policy", "remote.storage.enable", CORDONED})
 """The configurations that change a decision. The values of all others are never kept: they can be passwords."""

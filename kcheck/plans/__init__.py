@@ -14,5 +14,7 @@ and proofs, or the reason why a finding has no repair. Nothing is written: edite
 - `least_steps`: Which steps does the next start need, and which findings does the broker heal itself?
 - `operations`: Which operation does each path get, with which digests?
 - `first_repairs`: Which repairs come before an election, and what does it cost after them?
+- `recover`: What to do, step by step, with a cluster of which something is wrong?
+- `progress`: How far is a cluster with such steps, and what comes next?
 - `plan_report`: Which rows does a plan have, or the result of apply and undo?
 """

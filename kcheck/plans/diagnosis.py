@@ -31,7 +31,7 @@ from kcheck.verbs.next_starts import NextStarts
 from kcheck.verbs.premises import refuted_findings, start_premises
 from kcheck.views.broker_facts import are_all_log_dirs
 from kcheck.views.log_dir import LogDirs
-from kcheck.views.targets import Target, broker_of, require_same_broker
+from kcheck.views.targets import Target, broker_of
 from kcheck.views.zookeeper_topics import topic_id_histories
 
 
@@ -50,7 +50,6 @@ def diagnose(
         )  # fmt: skip
         for target in targets:
             log_dir, views = survey.log_dir(target)
-            require_same_broker(target, log_dir.view)
             surveyed.append((target, log_dir, list(views)))
         survey.compare()
     collected.extend(survey.collected)

@@ -22,7 +22,7 @@ from kcheck.documents.first_repairs import repair_words
 from kcheck.dumps.entries import crc32c_of
 from kcheck.errors import PlanError, UsageError
 from kcheck.model.names import LIVE, parse_directory
-from kcheck.model.plan import FileOp, Patch, Plan, SetAside, Write, place_of
+from kcheck.model.plan import FileOp, Patch, Plan, Rename, SetAside, Write, place_of
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
 from kcheck.model.unreadable import UnreadableError
@@ -30,6 +30,7 @@ from kcheck.records.batch import HEADER, OVERHEAD
 from kcheck.replicas.elect import ClusterElection, ElectionQuestion
 from kcheck.replicas.elect import elect as elect_as_it_lies
 from kcheck.startup.log_manager import StartOptions
+from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import Target, replica_targets
 from kcheck.words import partition_name, record_count, some_of
 
@@ -63,13 +64,20 @@ class _Planned(NamedTuple):
 
 
 def elect(
-    arguments: list[str], question: ElectionQuestion, *, wanted: PartitionFilter, release: Release
+    arguments: list[str],
+    question: ElectionQuestion,
+    *,
+    wanted: PartitionFilter,
+    release: Release,
+    log_dirs: LogDirs | None = None,
 ) -> ClusterElection:
     """Return who should lead the partitions of the brokers in the paths, after the repairs that come first.
 
+    `log_dirs` are those that are open already.
+
     UsageError: a path is a file, a log dir has no broker id, or a broker is both here and dead.
     """
-    now = elect_as_it_lies(arguments, question, wanted=wanted, release=release)
+    now = elect_as_it_lies(arguments, question, wanted=wanted, release=release, log_dirs=log_dirs)
     planned = tuple(_planned(now, wanted))
     while planned:
         trees = {path: tree for row in planned for path, tree in row.trees.items()}
@@ -107,7 +115,7 @@ def _by_name(rows: Iterable[Scenario]) -> dict[str, Scenario]:
 def _planned(now: ClusterElection, wanted: PartitionFilter) -> Iterator[_Planned]:
     """Yield the repairs that a broker needs first, and that lose nothing."""
     for broker in _brokers(now):
-        dirs, failed = _troubled(broker), _failed(broker.starts)
+        dirs, failed = (*_troubled(broker), *_only_aside(broker.number, now)), _failed(broker.starts)
         # Where the partitions that fail do not explain it, the whole broker is looked at.
         for only in (*([dirs] if dirs else []), *([()] if failed else [])):
             planned = _repair_of(broker, PartitionFilter(partitions=only) if only else wanted, now)
@@ -158,6 +166,13 @@ def _troubled(broker: _Broker) -> tuple[str, ...]:
             if _is_troubled(target, row) or places[row.directory.topic, row.directory.partition] > 1
         )
     )
+
+
+def _only_aside(number: int, now: ClusterElection) -> Iterator[str]:
+    """Yield the partitions of which a broker has records in a directory that it does not serve, and nobody else."""
+    for part in now.partitions:
+        if any(copy.broker_id == number and copy.only_here and copy.only_here.records for copy in part.candidates):
+            yield partition_name(part.topic, part.partition)
 
 
 def _is_troubled(target: Target, row: PartitionPrediction) -> bool:
@@ -225,7 +240,8 @@ def _plan_of(broker: _Broker, wanted: PartitionFilter, now: ClusterElection) -> 
         return None
     saves = any(row.saved or (row.start_loses is not None and row.plan_loses is None) for row in found.losses)
     is_better = saves or _failed(found.starts) < _failed(broker.starts)
-    return found if found.plan.operations and is_better else None
+    brings_back = any(isinstance(operation, Rename) for operation in found.plan.operations)
+    return found if found.plan.operations and (is_better or brings_back) else None
 
 
 def _touched(plan: Plan) -> tuple[str, ...]:
@@ -267,6 +283,8 @@ def _why(broker: _Broker, now: ClusterElection) -> str:
     if failed:
         return f"its log dir {failed[0].path} goes offline: {next(iter(failed[0].reasons), failed[0].outcome)}"
     rows = [row for start in broker.starts for row in start.partitions if row.lost is not None]
+    if not rows:
+        return f"no broker serves {some_of([*_only_aside(broker.number, now)])}, and this one has a copy"
     at_least = sum(row.lost.at_least for row in rows if row.lost is not None)
     exact = at_least if all(row.lost is None or row.lost.records is not None for row in rows) else None
     return f"its start loses {record_count(exact, at_least)} of {some_of([row.dir for row in rows])}"

@@ -46,8 +46,9 @@ def check(report: Report, page: Page) -> Sequence[Finding]:
 def _predictions(answer: Overview, page: Page) -> None:
     if answer.start_of_all is not None:
         lost = not answer.start_of_all.is_safe
-        page.wrapped(answer.start_of_all.words, style="bold red" if lost else "bold")
-        page.line(f"  {answer.elect_command}")
+        for sentence in answer.start_of_all.sentences:
+            page.wrapped(sentence, style="bold red" if lost else "bold")
+        page.line(f"  {answer.recover_command}")
         page.line()
     for start in answer.prediction.log_dirs:
         verdict_on(start, page)

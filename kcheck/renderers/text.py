@@ -55,7 +55,10 @@ def _count(name: str, count: int) -> str:
     return f"{count} {name}" if name in ("info", "fatal") else counted(count, name)
 
 
-_MODULES = {"elect": "election", "rules": "explain", "simulate": "simulation", "verify": "verification"}
+_MODULES = {
+    "elect": "election", "recovery-next": "recovery", "rules": "explain",
+    "simulate": "simulation", "verify": "verification",
+}  # fmt: skip
 """The modules of layouts that are not named like their verbs."""
 
 

@@ -15,7 +15,7 @@ from kcheck.core.election.plans import (
     decided,
     seat_of,
 )
-from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts, total
+from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts, at_most, total
 from kcheck.core.replication.truncation_plans import OffsetRange, TruncationPlan
 from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.core.start.startup import Outcome
@@ -61,6 +61,8 @@ class ReplicaCopy(NamedTuple):
     """The high watermark that is checkpointed for it."""
     unstable: bool = True
     """Whether transactions can be open at its log end."""
+    may_lead: bool = False
+    """Whether it is a race if the controller takes it out of the ISR before it can lead."""
 
 
 class BrokerHere(NamedTuple):
@@ -241,12 +243,14 @@ def _missing(
     """Return the replica of a broker without a directory: an empty log, or one in a log dir that is not here.
 
     With a new disk the broker makes the replica again, empty, and has its log dir changed in the metadata
-    (ReplicationControlManager.handleAssignReplicasToDirs): from then on the controller can elect it.
+    (ReplicationControlManager.handleAssignReplicasToDirs): from then on the controller can elect it. If that comes
+    before the new log dir is registered, it takes the replica out of the ISR instead.
     """
     log_dir = directory_of(registration, number)
     problem = None if broker.problem is None else f"the broker does not start: {broker.problem}"
     is_placed = log_dir is not None and not is_reserved(log_dir)
-    if problem is None and is_placed and log_dir not in broker.log_dirs and not broker.has_new_log_dir:
+    is_lost = is_placed and log_dir not in broker.log_dirs
+    if problem is None and is_lost and not broker.has_new_log_dir:
         problem = f"its log dir {log_dir} is not here, or does not come online"
     elif problem is None and log_dir is None and not broker.is_complete:
         problem = "it may be in a log dir that is not here, or does not come online"
@@ -254,7 +258,8 @@ def _missing(
         number, topic.name, partition, log_end_offset=Offset(0), high_watermark=Offset(0), topic_id=topic.topic_id,
         problem=problem,
     )  # fmt: skip
-    return ReplicaCopy(state, CopyState.MISSING if problem is None else CopyState.CURRENT, None, unstable=False)
+    role = CopyState.MISSING if problem is None else CopyState.CURRENT
+    return ReplicaCopy(state, role, None, unstable=False, may_lead=problem is None and is_lost)
 
 
 def _groups(
@@ -355,6 +360,9 @@ def _candidate(
     candidate = _with_amounts(candidate, plan, by_broker, election, cluster, copy)
     if copy.role in SERVED:
         candidate = _with_later(candidate, plan, by_broker, election)
+    if copy.may_lead:
+        lost, later = (row and at_most(row) for row in (candidate.lost, candidate.lost_later))
+        candidate = candidate._replace(lost=lost, lost_later=later)
     return candidate._replace(
         loses_no_more_than=tuple(
             follower.broker_id

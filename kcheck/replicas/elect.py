@@ -6,19 +6,22 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Self
 
 from kcheck.core.cluster.quorum import quorum, started_together
+from kcheck.core.election.balance import balanced
+from kcheck.core.election.early_elections import means_of
 from kcheck.core.election.election import BrokerStart, fencing_order
 from kcheck.core.election.first_repairs import FirstRepair
+from kcheck.core.election.phases import order_of_starts
 from kcheck.core.election.plans import (
     BrokerGap,
     CopyState,
     PartitionElection,
     is_safe,
     lost_ranges,
-    order_of_starts,
 )
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, in_doubt, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
+from kcheck.core.premises.age import DISK_NOT_OLDER
 from kcheck.core.premises.table import UNCOUNTED, WRONG_METADATA, why_not_started
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.disk.new_files import NewFiles
@@ -27,7 +30,7 @@ from kcheck.documents.answer import COMPARED_COUNT_MAX, BrokerAnswer, Outcomes, 
 from kcheck.documents.election import controller_row, election_body
 from kcheck.documents.election_verdict import verdict
 from kcheck.documents.first_repairs import repair_row
-from kcheck.documents.premises import loses, premise_rows
+from kcheck.documents.premises import loses, may_lack, premise_rows
 from kcheck.errors import UsageError
 from kcheck.handouts.election_files import files_of
 from kcheck.model.cluster import ClusterImage
@@ -130,7 +133,6 @@ class ClusterElection(BrokerAnswer):
         return StartOfAll(
             brokers=len(self.brokers),
             scenario=scenario,
-            unled=sum(partition.best is None for partition in self.partitions),
             is_safe=self.image is None or (self.is_safe and keeps_all),
         )
 
@@ -141,15 +143,16 @@ class ClusterElection(BrokerAnswer):
         A cluster that is to be repaired first is not safe yet, nor are brokers without partitions that do not start.
         """
         is_empty = not self.partitions and why_not_started(self.premises) is not None
-        is_losing = any(loses(row) and row.id in WRONG_METADATA | UNCOUNTED for row in self.premises)
-        return not (self.repairs or is_empty or is_losing) and is_safe(self.partitions)
+        return not (self.repairs or is_empty or self.uncounted) and is_safe(self.partitions)
 
-    def with_plan(self, out: str) -> Self:
-        """Return the answer once its plan is written to a directory: files for Kafka's tools, and for people.
+    @property
+    def uncounted(self) -> tuple[JudgedPremise, ...]:
+        """The refuted premises whose losses no election counts."""
+        return _uncounted(self.premises, self.partitions)
 
-        UsageError if a file exists already or cannot be written, or if the directory is in a log dir.
-        """
-        recovery = Recovery(
+    def recovery(self, folder: str) -> Recovery:
+        """Return what is recommended, with the directory that its files are for."""
+        return Recovery(
             partitions=self.partitions,
             order=(*self.order.brokers, *(number for number in self.brokers if number not in self.starts)),
             starts=self.starts,
@@ -158,12 +161,18 @@ class ClusterElection(BrokerAnswer):
             kraft=self.kraft,
             image=self.image,
             paths=self.arguments,
-            folder=out,
+            folder=folder,
             together=self.order.together,
             saved=self.saved_in,
             repairs=self.repairs,
         )
-        return replace(self, written=write_plan(recovery, apart_from=self.checked))
+
+    def with_plan(self, out: str) -> Self:
+        """Return the answer once its plan is written to a directory: files for Kafka's tools, and for people.
+
+        UsageError if a file exists already or cannot be written, or if the directory is in a log dir.
+        """
+        return replace(self, written=write_plan(self.recovery(out), apart_from=self.checked))
 
     def with_saved(self, out: str) -> Self:
         """Return the answer once what the election of any candidate would cut is saved below a directory.
@@ -266,17 +275,21 @@ def elect(
         election_of(topic, number, directories.of(topic, number), cluster)
         for topic, number in _wanted_partitions(directories, image, wanted)
     )
-    elections = in_doubt(election for election in every if election.is_of_cluster)
-    order = order_of_starts(elections, cluster.starts)
-    if directories.copies:
-        order = order.after(started_together(quorum(directories.copies), order.brokers))
-    elections = planned(elections, cluster.starts, order.brokers, release, at_once=order.at_once)
+    elections = tuple(election for election in every if election.is_of_cluster)
+    elections = in_doubt(elections if image is None else balanced(elections, image))
+    controllers = quorum(directories.copies) if directories.copies else None
+    together = () if controllers is None else started_together(controllers, sorted(cluster.starts))
+    means = means_of(elections, cluster.starts, release, at_once=max(1, len(together)))
+    order = order_of_starts(elections, cluster.starts, means)
+    if controllers is not None:
+        order = order.after(started_together(controllers, order.brokers))
+    elections = planned(elections, cluster.starts, order.brokers, means)
     rows = scenarios(elections, cluster.starts, order.brokers)
     gaps = tuple(gaps_of(elections, cluster))
     words = verdict(
-        elections, cluster.starts, order, release, is_part=any(wanted), failing=failing_of(gaps, cluster),
+        elections, cluster.starts, order, means, is_part=any(wanted), failing=failing_of(gaps, cluster),
         why_empty=why_not_started(directories.premises),
-        uncounted=[row.id for row in directories.premises if loses(row) and row.id in UNCOUNTED],
+        uncounted=[row.id for row in _uncounted(directories.premises, elections) if row.id not in WRONG_METADATA],
     )  # fmt: skip
     return ClusterElection(
         release=release,
@@ -298,6 +311,18 @@ def elect(
         premises=directories.premises,
         predicted=directories.starts,
     )
+
+
+def _uncounted(premises: Iterable[JudgedPremise], elections: Iterable[PartitionElection]) -> tuple[JudgedPremise, ...]:
+    """Return the premises without which a broker loses, or may lack, what no election counts.
+
+    A disk that is older than the cluster costs what was written since: where another replica is here, it has that.
+    """
+    premises = tuple(premises)
+    old = {row.broker_id for row in premises if loses(row) and row.id == DISK_NOT_OLDER}
+    logs = ({row.broker_id for row in part.candidates if row.state is CopyState.CURRENT} for part in elections)
+    ids = WRONG_METADATA | UNCOUNTED | ({DISK_NOT_OLDER} if any(own and own <= old for own in logs) else frozenset())
+    return tuple(row for row in premises if (loses(row) and row.id in ids) or may_lack(row))
 
 
 def _cluster_here(
@@ -331,8 +356,12 @@ def _targets(arguments: list[str], trees: Mapping[str, Tree]) -> tuple[Target, .
 
 def write_plan(recovery: Recovery, *, apart_from: Iterable[str]) -> tuple[str, ...]:
     """Write the files of a plan into its directory; return their paths. UsageError as `ClusterElection.with_plan`."""
-    texts = files_of(recovery)
-    with NewFiles(recovery.folder, (), apart_from=apart_from) as files:
+    return write_texts(recovery.folder, files_of(recovery), apart_from=apart_from)
+
+
+def write_texts(folder: str, texts: Mapping[str, str], *, apart_from: Iterable[str]) -> tuple[str, ...]:
+    """Write new files into a directory; return their paths. UsageError as `ClusterElection.with_plan`."""
+    with NewFiles(folder, (), apart_from=apart_from) as files:
         written = []
         for name, text in texts.items():
             written.append(files.begin(name))

@@ -98,7 +98,7 @@ def end_offsets(paths: list[str], query: EndOffsetQuery, *, wanted: PartitionFil
     """
     targets = replica_targets(paths)
     require_match(targets, wanted)
-    loaded = replicas_of(targets, wanted=wanted, log_dirs=LogDirs(release))
+    loaded = replicas_of(targets, wanted=wanted, log_dirs=LogDirs(release), running=not query.after_start)
     states = [_state(files, query, release) for files in loaded.replicas]
     return EndOffsets(
         release=release,

@@ -55,11 +55,13 @@ class LoadedReplicas(NamedTuple):
     findings: list[Finding]
 
 
-def replicas_of(targets: tuple[Target, ...], *, wanted: PartitionFilter, log_dirs: LogDirs) -> LoadedReplicas:
+def replicas_of(
+    targets: tuple[Target, ...], *, wanted: PartitionFilter, log_dirs: LogDirs, running: bool = False
+) -> LoadedReplicas:
     """Return every current replica, with the findings in its files.
 
-    UsageError: a broker id that contradicts meta.properties, two cluster ids, or two replicas of one partition with
-    one broker id; the message names both files.
+    UsageError: two cluster ids, two replicas of one partition with one broker id, where the message names both files,
+    or, of brokers that are `running`, a broker id that contradicts meta.properties.
     """
     replicas: list[ReplicaFiles] = []
     findings: list[Finding] = []
@@ -76,7 +78,8 @@ def replicas_of(targets: tuple[Target, ...], *, wanted: PartitionFilter, log_dir
         views, log_dir = _views(target, wanted, log_dirs)
         if log_dir.view.files:
             identities.append((target.path, log_dir.view))
-            require_same_broker(target, log_dir.view)
+            if running:
+                require_same_broker(target, log_dir.view)
         files = log_dir.view if log_dir.view.files else None
         for view in views:
             replicas.append(ReplicaFiles(path=target.path, view=view, log_dir=files))

@@ -260,9 +260,10 @@ def _beyond(parts: Sequence[_Parts], states: ReplicasByBroker, marks: Marks) -> 
             largest = amounts
     # A log that cannot be read may go on: what it holds is not known.
     hidden = 0 if mark is None or is_open or None in ends.values() else max(0, mark - until)
-    if hidden and not until and any(state.is_compacted for state in states.values()):
-        return total((largest, Amounts(None, None, None, at_most=hidden, committed_at_most=hidden)))
-    return total((largest, Amounts(hidden, hidden, 0 if until or not hidden else None)))
+    # Offsets of no disk can also be those of transaction markers, or of records that a cleaner removed.
+    size = 0 if until else None
+    bound = Amounts(None, None, size, at_most=hidden, committed_at_most=hidden) if hidden else Amounts()
+    return total((largest, bound))
 
 
 def _size_of(amounts: Amounts) -> tuple[int, int]:
@@ -277,7 +278,8 @@ def _of_rest(rest: LostRecords, beyond: Offset, mark: Offset | None) -> Amounts:
     if end is None or end <= start or rest.start is None:
         return Amounts(rest.records, None if mark is None else rest.below_high_watermark, rest.bytes)
     count = end - start
-    records = None if rest.records is None else min(rest.records, count)
     below = None if mark is None else max(0, min(mark, end) - start)
-    committed = below if records is None or below is None else min(below, records)
-    return Amounts(records, committed, rest.bytes, at_most=count if records is None else None)
+    if rest.records is None:
+        return Amounts(None, None if below else below, rest.bytes, at_most=count, committed_at_most=below or None)
+    records = min(rest.records, count)
+    return Amounts(records, None if below is None else min(below, records), rest.bytes)

@@ -106,7 +106,7 @@ def truncation(
     targets = replica_targets(arguments)
     require_match(targets, wanted)
     log_dirs = LogDirs(release)
-    loaded = replicas_of(targets, wanted=wanted, log_dirs=log_dirs)
+    loaded = replicas_of(targets, wanted=wanted, log_dirs=log_dirs, running=election.live)
     image = image_at_hand(targets, metadata, log_dirs)
     after_starts = None if election.live else _AfterStarts(targets, log_dirs, metadata)
     by_partition: dict[tuple[str, int], list[ReplicaState]] = {}

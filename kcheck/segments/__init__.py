@@ -15,11 +15,11 @@ Which module answers which question:
         `batches` reads the headers one by one (`Walk`), `header_columns` many as columns (`HeaderReader`). For a window
         of many batches `batch_boundaries` finds where each begins; its `_walk` detects the incomplete batch
         (`End.TORN`).
-    Where does the log end, if only its last index entries are read?
-        `batches`: `tail_start`
+    Where does the log end, if only its last index entries are read, and with which batch?
+        `batches`: `tail_start`, `last_batch`
     Is a segment missing between two others?
         `gaps`, at their ends alone
-    Does its time index date a segment before its records?
+    Does its time index date a segment before its records, or show that the broker closed it?
         `index_dates`
     Do valid batches follow the damage, or only zeros?
         `batches_after_damage`

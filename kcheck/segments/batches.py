@@ -1,12 +1,13 @@
 """The batch headers of a `.log` one by one, and where to start reading to find the end of a log."""
 
+from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from kcheck.core.start.segments import WARM_SIZE, floor_slot
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY, entry
 from kcheck.model.entries import Batch, Offset, OffsetPosition
-from kcheck.model.names import segment_prefix
+from kcheck.model.names import log_name, segment_prefix
 from kcheck.model.source import Files, Source
 from kcheck.model.unreadable import UnreadableError
 from kcheck.records.batch import (
@@ -106,6 +107,13 @@ def last_offset(data: bytes) -> Offset | None:
         return None
     base = OVERHEAD.unpack_from(data, last)[0]
     return Offset(base + _DELTA.unpack_from(data, last + _DELTA_AT)[0] if is_modern(data[last + MAGIC_AT]) else base)
+
+
+def last_batch(files: Files, base: Offset) -> Batch | None:
+    """Return the last batch of a segment; None if it has none. A long one is read from its last index entry on."""
+    with files.open(log_name(base)) as log:
+        tail = tail_start(files, log, base)
+        return next(iter(deque(Walk(log, position=tail.position, window=tail.window), maxlen=1)), None)
 
 
 class TailStart(NamedTuple):

@@ -1,4 +1,4 @@
-"""Segments that retention takes for old: their time index ends in zeros, or in an entry out of order."""
+"""What the end of a time index shows of its segment: that retention takes it for old, or that the broker closed it."""
 
 from collections.abc import Container
 
@@ -31,6 +31,24 @@ def older_date(files: Files, base: Offset, rebuilt: Container[str] = ()) -> int 
     except UnreadableError:
         return None
     return last if newer else None
+
+
+def is_closed(files: Files, base: Offset, end: Offset) -> bool:
+    """Whether the time index of a segment, which ends at `end`, ends in an entry of its newest record.
+
+    A broker cuts the indexes of a segment to their entries when it begins a newer one (LogSegment
+    .onBecomeInactiveSegment); those of the last one have room until it stops.
+    """
+    try:
+        with files.open(segment_prefix(base) + ".timeindex") as index:
+            slot = index.pread(_SLOT, index.size - _SLOT) if index.size and index.size % _SLOT == 0 else b""
+        timestamp, relative = TIME_INDEX_ENTRY.unpack_from(slot) if len(slot) == _SLOT else (0, 0)
+        if timestamp <= 0 or not 0 <= relative < end - base:
+            return False
+        with files.open(log_name(base)) as source:
+            return bool(timestamp == max((batch.max_timestamp or 0 for batch in Walk(source)), default=0))
+    except UnreadableError:
+        return False
 
 
 def _last_dates(files: Files, name: str) -> tuple[int, int]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from kcheck.core.cluster.copies import MetadataCopy
 from kcheck.core.cluster.metadata_version import unsupported
+from kcheck.core.premises.facts import LostCopy
 from kcheck.core.start.meta_properties import names_nothing, outcome_of
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import (
@@ -88,6 +89,8 @@ class StartOptions(NamedTuple):
     """The metadata in ZooKeeper that the user names."""
     clusters: tuple[PremiseEvidence, ...] = ()
     """The cluster ids of the metadata that the user names, with its paths."""
+    lost_copies: tuple[LostCopy, ...] = ()
+    """The log dirs that the user names for their metadata, and that have none."""
     config: str | None = None
     """The server.properties that the user names beside the log dirs."""
     controller_config: str | None = None

@@ -22,6 +22,7 @@ from kcheck.documents.inspection import (
 from kcheck.formats import Format
 from kcheck.model.cluster import CORDONED
 from kcheck.model.entries import Batch, Offset
+from kcheck.model.finding import Finding
 from kcheck.model.names import parse_file
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
@@ -31,11 +32,11 @@ from kcheck.segments.batches import Walk
 from kcheck.survey.refused_paths import refused_findings
 from kcheck.survey.selection import require_match
 from kcheck.survey.survey import Survey, requested_format
-from kcheck.verbs.next_starts import next_starts
+from kcheck.verbs.next_starts import NextStarts, next_starts
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_at_hand import image_at_hand
 from kcheck.views.partition import batches_of
-from kcheck.views.targets import Target, TargetKind, read_properties, replica_targets, require_same_broker
+from kcheck.views.targets import Target, TargetKind, other_broker, read_properties, replica_targets
 
 Cordons = Callable[[Target, LogDirView], bool | None]
 """Tells whether a log dir is cordoned; None if that is not known."""
@@ -77,12 +78,12 @@ def inspect(
         if target.kind is TargetKind.FILE
     }
     log_dirs = LogDirs(release)
-    settle = next_starts(paths, targets, wanted, log_dirs).settle
+    starts = next_starts(paths, targets, wanted, log_dirs)
 
     def with_open(item: InspectedPartition) -> InspectedPartition:
         return item if still_open is None else item._replace(open=still_open(item.view))
 
-    survey = Survey(wanted=wanted, release=release, walk_all=detail.walk_all, log_dirs=log_dirs, settle=settle)
+    survey = Survey(wanted=wanted, release=release, walk_all=detail.walk_all, log_dirs=log_dirs, settle=starts.settle)
     return Inspection(
         release=release,
         detail=detail,
@@ -92,7 +93,7 @@ def inspect(
             else with_open(item)
             if isinstance(item, InspectedPartition)
             else item
-            for item in _items(survey, targets, kinds, detail, log_dirs)
+            for item in _items(survey, targets, kinds, detail, log_dirs, starts)
         ),
         collected=survey.collected,
         checked=(*paths, *(target.path for target in targets)),
@@ -105,6 +106,7 @@ def _items(
     kinds: dict[Target, Format],
     detail: InspectDetail,
     log_dirs: LogDirs,
+    starts: NextStarts,
 ) -> Iterator[InspectedItem]:
     """Yield an item per target, then compare the log dirs of each broker and name what was refused."""
     with Refusals() as refused:
@@ -112,7 +114,17 @@ def _items(
         for target in targets:
             yield from _items_of(survey, target, kinds, detail, cordons)
         survey.compare()
+    survey.collected.extend(_of_other_brokers(targets, log_dirs, starts))
     survey.collected.extend(refused_findings(refused, survey.collected))
+
+
+def _of_other_brokers(targets: tuple[Target, ...], log_dirs: LogDirs, starts: NextStarts) -> Iterator[Finding]:
+    """Yield the refuted premise of each log dir that is given as that of another broker than meta.properties says."""
+    here = (target for target in targets if target.kind is TargetKind.LOG_DIR)
+    if any(other_broker(target, log_dirs.open(target).view) is not None for target in here):
+        from kcheck.core.premises.identity import NODE_ID  # only for ids that differ
+
+        yield from (finding for finding in starts.premises() if finding.data["premise"] == NODE_ID)
 
 
 def _cordons(targets: tuple[Target, ...], log_dirs: LogDirs) -> Cordons:
@@ -134,7 +146,6 @@ def _items_of(
     match target.kind:
         case TargetKind.LOG_DIR:
             log_dir, views = survey.log_dir(target)
-            require_same_broker(target, log_dir.view)
             yield InspectedLogDir(
                 log_dir.view, map(partial(_partition, target.tree, detail), views), cordons(target, log_dir.view)
             )

@@ -1,12 +1,14 @@
 """What the premises about logs need of one log: the start of a broker notices none of it.
 
-Somebody removed segments at its start, in the middle or at its end; or its time indexes end in zeros or out of order.
+Somebody removed segments at its start, in the middle or at its end; its time indexes end in zeros or out of order; or
+its leader epochs are not those of its batches.
 """
 
 from collections.abc import Iterator
 from contextlib import nullcontext
 from itertools import pairwise
 
+from kcheck.core.premises.age import epoch_shown
 from kcheck.core.premises.facts import LogFacts, MisdatedRecords, MissingRecords
 from kcheck.core.start.predictions import LoadedLog, PartitionPrediction
 from kcheck.core.start.segments import lost_head_of_log
@@ -16,7 +18,7 @@ from kcheck.disk.directory import Directory
 from kcheck.disk.tree import Tree
 from kcheck.formats import leader_epoch_checkpoint
 from kcheck.model.cluster import ClusterImage
-from kcheck.model.entries import EpochEntries, Offset
+from kcheck.model.entries import Epoch, EpochEntries, Offset
 from kcheck.model.names import (
     COMPACTED,
     LEADER_EPOCHS,
@@ -29,8 +31,9 @@ from kcheck.model.names import (
 from kcheck.model.source import Files
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import CheckpointOffsets
+from kcheck.segments.batches import last_batch
 from kcheck.segments.gaps import gaps
-from kcheck.segments.index_dates import older_date
+from kcheck.segments.index_dates import is_closed, older_date
 
 _FEW = 4
 """Segments of a log whose directory is not worth opening."""
@@ -63,10 +66,14 @@ def log_facts(
     missing, misdated = [*_at_end(row, log, offsets, clean=clean)], list[MisdatedRecords]()
     between = looks_between(directory.topic, offsets, image) and len(log.bases) > 1 and looks
     dates = is_served and expires(image, directory.topic) and looks
+    # A recovery point below the log end shows that no stop ended.
+    behind = offsets.recovery_point is not None and offsets.recovery_point < log.log_end_offset
+    ends = looks and not clean and row.outcome is Outcome.OK and row.lost is None and behind
+    closed = False
     if between and row.gaps is not None:
         missing += (MissingRecords(*gap) for gap in row.gaps)
         between = False
-    if between or dates:
+    if between or dates or ends:
         try:
             # To open a directory costs as much as to open two files in it by their paths.
             with files if len(log.bases) > _FEW else nullcontext(files) as folder:
@@ -74,6 +81,7 @@ def log_facts(
                     missing += _in_middle(folder, log)
                 if dates:
                     misdated += _misdated(folder, row, log)
+                closed = ends and is_closed(folder, Offset(log.bases[-1]), log.log_end_offset)
         except UnreadableError:
             pass  # It is a finding of its own.
     return LogFacts(
@@ -84,8 +92,27 @@ def log_facts(
         misdated=tuple(misdated),
         topic_id=row.topic_id,
         end=log.log_end_offset,
-        epoch=log.leader_epochs[-1].epoch if is_served and log.leader_epochs else None,
+        epoch=_newest_epoch(files, row, log, image) if is_served and log.leader_epochs else None,
+        is_closed=closed,
     )
+
+
+def _newest_epoch(files: Files, row: PartitionPrediction, log: LoadedLog, image: ClusterImage | None) -> Epoch | None:
+    """Return the newest leader epoch that a log shows.
+
+    The last batch is read only where the cache has an epoch that the metadata do not know.
+    """
+    topic = None if image is None else image.topics.get(row.directory.topic)
+    known = None if topic is None else topic.partitions.get(row.directory.partition)
+    newest = log.leader_epochs[-1].epoch
+    if known is None or known.leader_epoch is None or newest <= known.leader_epoch:
+        return newest
+    try:
+        batch = last_batch(files, Offset(log.bases[-1]))
+    except UnreadableError:
+        batch = None
+    of_batch = None if batch is None else batch.epoch
+    return epoch_shown(log.leader_epochs, of_batch, log.log_start_offset, log.log_end_offset)
 
 
 def _epochs_on_disk(files: Files) -> EpochEntries | None:

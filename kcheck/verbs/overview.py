@@ -7,7 +7,6 @@ from typing import NamedTuple, Self
 from kcheck.core.election.scenarios import Scenario
 from kcheck.core.start.verdicts import worst_first
 from kcheck.documents.answer import Answer, Outcomes
-from kcheck.documents.election_verdict import amount_lost
 from kcheck.documents.predict import log_dir_row, partition_row
 from kcheck.documents.truncation import amounts_row
 from kcheck.documents.unserved import unserved_row
@@ -21,7 +20,6 @@ from kcheck.verbs.next_starts import NextStarts
 from kcheck.verbs.predict import Prediction, directories, prediction_of, with_copies
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import TargetKind, replica_targets
-from kcheck.words import agree, counted
 
 
 class StartOfAll(NamedTuple):
@@ -31,24 +29,12 @@ class StartOfAll(NamedTuple):
     """Number of brokers."""
     scenario: Scenario
     """What it costs."""
-    unled: int
-    """Number of partitions for which no leader is recommended."""
     is_safe: bool
     """Whether this leaves no partition without a leader and loses no committed record, whoever registers first, and the
     plan loses none at all; without metadata that is not judged."""
 
-    @property
-    def words(self) -> str:
-        """What it costs, in sentences."""
-        lost, offline = self.scenario.lost, self.scenario.offline_partitions or 0
-        is_known = lost.records is not None or lost.at_most is not None
-        what = amount_lost(lost) if is_known else "it is not known what is lost"
-        sentences = [f"If these {self.brokers} brokers start, {what}."]
-        if offline:
-            sentences.append(f"{counted(offline, 'partition')} {agree(offline, 'gets', 'get')} no leader.")
-        if self.unled:
-            sentences.append(f"kcheck recommends no leader for {counted(self.unled, 'partition')}.")
-        return " ".join(sentences)
+    sentences: tuple[str, ...] = ()
+    """What it costs, and what the plan of `kcheck recover` costs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,10 +66,10 @@ class Overview(Answer):
         return max(self.prediction.severity, Severity.ERROR if is_bad else Severity.INFO, key=lambda one: one.rank)
 
     @property
-    def elect_command(self) -> str:
-        """The command that says who should lead, and in which order brokers should start."""
+    def recover_command(self) -> str:
+        """The command that says what to do, step by step."""
         named = (word for path in self.metadata for word in ("--metadata", path))
-        return f"kcheck elect {shlex.join((*self.paths, *named))}"
+        return f"kcheck recover {shlex.join((*self.paths, *named))}"
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
         """Return those of the check and of the prediction."""
@@ -112,7 +98,7 @@ class Overview(Answer):
             for log_dir in self.prediction.log_dirs
         )
         rows = tuple(map(unserved_row, self.prediction.unserved))
-        following = f"kcheck predict {shlex.join(self.paths)}" if self.start_of_all is None else self.elect_command
+        following = f"kcheck predict {shlex.join(self.paths)}" if self.start_of_all is None else self.recover_command
         more = {
             "start_all": _all_row(self.start_of_all), "predictions": verdicts, "unserved": rows, "next": following,
         }  # fmt: skip
@@ -124,7 +110,7 @@ def _all_row(start: StartOfAll | None) -> Row | None:
         return None
     scenario = start.scenario
     return {
-        "verdict": start.words,
+        "verdict": " ".join(start.sentences),
         "brokers": start.brokers,
         "lost": amounts_row(scenario.lost),
         "offline_partitions": scenario.offline_partitions,

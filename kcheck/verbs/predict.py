@@ -130,9 +130,9 @@ def with_copies(targets: Iterable[Target], options: StartOptions, log_dirs: LogD
         from kcheck.views.metadata_at_hand import named_metadata
 
         named = named_metadata(options.metadata)
-        copies, zookeeper, clusters = named.copies, named.zookeeper, named.clusters
+        copies, zookeeper, clusters, lost = named.copies, named.zookeeper, named.clusters, named.lost
     else:
-        copies, zookeeper, clusters = {}, None, ()
+        copies, zookeeper, clusters, lost = {}, None, (), ()
     has_log_without_id, release = False, options.release
     for path, target in {target.log_dir: target for target in targets}.items():
         log_dir = log_dirs.open(target)
@@ -152,7 +152,7 @@ def with_copies(targets: Iterable[Target], options: StartOptions, log_dirs: LogD
         image = with_settings(zookeeper.metadata.image, seen)
         zookeeper = zookeeper._replace(metadata=zookeeper.metadata._replace(image=image))
     return options._replace(
-        copies=copies, zookeeper=zookeeper, clusters=clusters, has_log_without_id=has_log_without_id
+        copies=copies, zookeeper=zookeeper, clusters=clusters, lost_copies=lost, has_log_without_id=has_log_without_id
     )
 
 

@@ -99,9 +99,10 @@ def start_premises(
             copies=options.copies,
             zookeeper=options.zookeeper,
             clusters=options.clusters,
+            lost_copies=options.lost_copies,
             # The disks of several brokers are copies, or lent to a machine that is not theirs.
             written=written if len(groups) == 1 else None,
-            logs=tuple(_logs(targets, starts, broker, options, log_dirs)),
+            logs=tuple(_logs(targets, starts, broker, _image_of(group, options, log_dirs), log_dirs)),
             keyless_logs=tuple(_keyless(group, options, log_dirs)) if reads_keys and options.settings.cleans else None,
         )
         for broker, group in groups.items()
@@ -111,14 +112,14 @@ def start_premises(
 
 
 def _logs(
-    targets: Iterable[Target], starts: Iterable[LogDirPrediction], broker: object, options: StartOptions,
+    targets: Iterable[Target], starts: Iterable[LogDirPrediction], broker: object, image: ClusterImage | None,
     log_dirs: LogDirs,
 ) -> Iterator[LogFacts]:  # fmt: skip
-    """Yield what the logs of a broker show; nothing without predicted starts."""
+    """Yield what the logs of a broker show; nothing without predicted starts. `image`: its metadata at hand."""
     for target, start in zip(targets, starts, strict=False):
         if start.broker != broker or start.view is None:
             continue
-        checkpoints, image = log_dirs.open(target).checkpoints, image_of(options, start.view.cluster_id)
+        checkpoints = log_dirs.open(target).checkpoints
         looks = looks_into_segments(target.tree)
         for row in start.partitions:
             files = target.tree.directory(join(target.path, row.dir))
@@ -185,6 +186,12 @@ def _keyless(targets: Iterable[Target], options: StartOptions, log_dirs: LogDirs
         keys = KeylessRecords(options.release, options.settings.cleanup_policy)
         for target, log_dir, image in known:
             yield from keys.logs(target.tree, target.path, log_dir, image)
+
+
+def _image_of(targets: Iterable[Target], options: StartOptions, log_dirs: LogDirs) -> ClusterImage | None:
+    """Return the metadata at hand of the cluster of a broker."""
+    images = (image_of(options, log_dirs.open(target).view.cluster_id) for target in targets)
+    return next((image for image in images if image is not None), None)
 
 
 def image_of(options: StartOptions, cluster_id: str | None) -> ClusterImage | None:

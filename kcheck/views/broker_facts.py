@@ -1,6 +1,6 @@
 """Reads what the premises of a start are judged by: the settings, log dirs and metadata of one broker."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
 from kcheck.core.premises.facts import (
@@ -8,6 +8,9 @@ from kcheck.core.premises.facts import (
     KeylessLog,
     LogDirFacts,
     LogFacts,
+    LostCopy,
+    VoterList,
+    ids_of_voters,
 )
 from kcheck.core.start.meta_properties import names_nothing
 from kcheck.core.start.startup import Mode, mode_of
@@ -25,6 +28,8 @@ from kcheck.views.host_facts import with_rights, with_volumes
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import SERVER_PROPERTIES, Target, TargetKind, log_dirs_in, read_properties
 
+_VOTERS = "controller.quorum.voters"
+
 
 def broker_facts(
     targets: tuple[Target, ...],
@@ -34,6 +39,7 @@ def broker_facts(
     copies: Mapping[str, tuple[MetadataCopy, ...]],
     zookeeper: ZookeeperCopy | None,
     clusters: tuple[PremiseEvidence, ...],
+    lost_copies: tuple[LostCopy, ...] = (),
     written: Mapping[str, int] | None,
     logs: tuple[LogFacts, ...] = (),
     keyless_logs: tuple[KeylessLog, ...] | None = None,
@@ -59,6 +65,7 @@ def broker_facts(
     disk_ids = (row.node_id for row in facts if row.node_id is not None)
     own = next(disk_ids, None) if broker_id is None else broker_id
     image, image_path = _deciding(of_cluster, zookeeper)
+    controllers = _of_controllers(of_cluster, own)
     return BrokerFacts(
         broker_id=own,
         release=log_dirs.release,
@@ -72,11 +79,48 @@ def broker_facts(
         logs=logs,
         keyless_logs=keyless_logs,
         copies=tuple(of_cluster),
+        lost_copies=tuple(map(_placed, lost_copies)),
         image=image,
         image_path=image_path,
         elected=next((copy.elected for copy in of_cluster if copy.node_id == own and copy.elected is not None), None),
+        voter_lists=tuple(_voter_lists(controllers)),
+        controller_config=next((said for _, said in controllers.values()), None),
         map_count_max=map_count_max() if written is not None and any(row.rights is not None for row in facts) else None,
     )
+
+
+def _voter_lists(settings: Mapping[int, tuple[str, Mapping[str, str]]]) -> Iterator[VoterList]:
+    """Yield the controller.quorum.voters of controllers."""
+    for number, (path, said) in settings.items():
+        voters = ids_of_voters(said.get(_VOTERS, ""))
+        if voters:
+            yield VoterList(number, path, voters)
+
+
+def _of_controllers(copies: Iterable[MetadataCopy], own: int | None) -> dict[int, tuple[str, Mapping[str, str]]]:
+    """Return the settings next to the copies of other controllers, with their paths, by node."""
+    found: dict[int, tuple[str, Mapping[str, str]]] = {}
+    for copy in copies:
+        if copy.node_id is not None and copy.node_id != own and copy.node_id in copy.voters:
+            place = split(copy.path)[0]
+            target = Target(TargetKind.LOG_DIR, place, copy.node_id, tree=tree_of(place))
+            path = _beside({target.tree.real(place): target})
+            if path is not None:
+                found[copy.node_id] = path, read_properties(path)
+    return found
+
+
+def _placed(copy: LostCopy) -> LostCopy:
+    """Return a log dir without metadata log, with what the settings next to it say."""
+    tree = tree_of(copy.path)
+    path = _beside({tree.real(copy.path): Target(TargetKind.LOG_DIR, copy.path, copy.node_id, tree=tree)})
+    if path is None:
+        return copy
+    settings = read_properties(path)
+    named = log_dirs_in(tree_of(path), path, settings)
+    expected = _metadata_log_dir(settings, named, {_real(place): _real(place) for place in named})
+    number = java_int(settings.get("node.id", "").strip()) if copy.node_id is None else copy.node_id
+    return copy._replace(node_id=number, is_place=expected == tree.real(copy.path))
 
 
 def are_all_log_dirs(targets: Iterable[Target], config: str | None) -> bool:
@@ -114,8 +158,14 @@ def _beside(given: Mapping[str, Target]) -> str | None:
 
 def settings_beside(targets: Iterable[Target]) -> Mapping[str, str] | None:
     """Return the settings in the server.properties next to log dirs that lists one of them; None without one."""
-    path = _beside({target.tree.real(target.path): target for target in targets})
+    path = settings_path(targets)
     return None if path is None else read_properties(path)
+
+
+def settings_path(targets: Iterable[Target]) -> str | None:
+    """Return the server.properties that lists log dirs, or that lies next to one and lists it; None without one."""
+    given = {target.tree.real(target.path): target for target in targets}
+    return next((target.config for target in given.values() if target.config is not None), None) or _beside(given)
 
 
 def _places_in(path: str) -> frozenset[str]:

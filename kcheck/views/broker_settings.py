@@ -4,16 +4,15 @@ from collections.abc import Mapping
 
 from kcheck.core.start.startup import INDEX_INTERVAL, INDEX_SIZE, SETTINGS, Settings, settings
 from kcheck.errors import UsageError
-from kcheck.model.names import META_PROPERTIES
 from kcheck.model.release import Release
-from kcheck.views.targets import read_properties, replica_argument
+from kcheck.views.targets import is_configuration, read_properties, replica_argument
 
 _ALIKE = 0.85
 """The similarity above which a setting name counts as a typing error."""
 
 
 def settings_of(paths: list[str], config: str | None, defined: tuple[str, ...], release: Release) -> Settings:
-    """Return the settings from `config`, or from a `.properties` among the paths; `KEY=VALUE` overrides them.
+    """Return the settings from `config`, or from a server.properties among the paths; `KEY=VALUE` overrides them.
 
     UsageError: an unreadable file, an invalid value, or a mistyped name.
     """
@@ -30,10 +29,9 @@ def settings_of(paths: list[str], config: str | None, defined: tuple[str, ...], 
 
 
 def _named_properties(paths: list[str], config: str | None) -> Mapping[str, str]:
-    """Return the settings in `config`, or in the first `.properties` among paths or `BROKER=PATH`."""
+    """Return the settings in `config`, or in the first server.properties among paths or `BROKER=PATH`."""
     places = (path for _, path in map(replica_argument, paths))
-    named = [path for path in places if path.endswith(".properties") and not path.endswith(META_PROPERTIES)]
-    return next(map(read_properties, named if config is None else [config]), {})
+    return next(map(read_properties, filter(is_configuration, places) if config is None else [config]), {})
 
 
 def _known(name: str) -> str:

@@ -5,6 +5,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
+from kcheck.core.premises.facts import LostCopy
 from kcheck.errors import UsageError
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.premises import PremiseEvidence
@@ -12,7 +13,7 @@ from kcheck.model.zookeeper_metadata import ZookeeperCopy
 from kcheck.views.controller_settings import controller_settings, with_settings
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_copy import read_copy
-from kcheck.views.metadata_paths import identity_of, metadata_paths, paths_beside
+from kcheck.views.metadata_paths import identity_of, metadata_paths, paths_beside, without_metadata
 from kcheck.views.targets import Target, TargetKind, replica_targets
 
 
@@ -23,6 +24,8 @@ class NamedMetadata(NamedTuple):
     """Copies of KRaft logs, by cluster id."""
     zookeeper: ZookeeperCopy | None
     """The metadata in ZooKeeper; of several paths the first."""
+    lost: tuple[LostCopy, ...] = ()
+    """The log dirs that have none."""
 
     @property
     def clusters(self) -> tuple[PremiseEvidence, ...]:
@@ -40,24 +43,28 @@ class NamedMetadata(NamedTuple):
 
 
 def named_metadata(paths: tuple[str, ...]) -> NamedMetadata:
-    """Return the metadata in the paths.
+    """Return the metadata in the paths, and the log dirs among them that lost theirs.
 
-    UsageError: a path without metadata, or whose metadata are of no known cluster, or are damaged.
+    UsageError: another path without metadata, or whose metadata are of no known cluster, or are damaged.
     """
     znodes, kraft = _by_kind(paths)
     for copy in znodes:
         for problem in copy.metadata.problems[:1]:
             raise UsageError(f"--metadata {copy.path}: {problem.place}: {problem.why}")
-    return NamedMetadata(named_copies(kraft), znodes[0] if znodes else None)
+    lost = tuple(without_metadata(replica_targets([*kraft])))
+    return NamedMetadata(named_copies(kraft), znodes[0] if znodes else None, lost)
 
 
 def named_copies(paths: tuple[str, ...]) -> dict[str, tuple[MetadataCopy, ...]]:
-    """Return the copies that the user names, by cluster id.
+    """Return the copies that the user names, by cluster id; a log dir that lost its own has none.
 
     UsageError: a path without metadata, or whose metadata are of no known cluster, or are damaged.
     """
     copies: dict[str, tuple[MetadataCopy, ...]] = {}
-    for path in metadata_paths(replica_targets([*paths])) if paths else ():
+    targets = replica_targets([*paths])
+    lost = {copy.path for copy in without_metadata(targets)}
+    found = [target for target in targets if target.path not in lost]
+    for path in metadata_paths(found) if found else ():
         if path.cluster_id is None:
             raise UsageError(f"--metadata {path.path}: no meta.properties beside it says which cluster it is of")
         copy = read_copy(path.tree, path.path, path.node_id, only=path.only)

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from kcheck.core.cluster.quorum import NodeDirectory
+from kcheck.core.premises.facts import LostCopy
+from kcheck.core.start.identity import KRAFT_VERSION
 from kcheck.disk.local import LOCAL
 from kcheck.disk.paths import join, split
 from kcheck.disk.tree import Tree
@@ -34,6 +36,8 @@ class NodeIdentity(NamedTuple):
     """Its cluster.id."""
     directory_id: str | None = None
     """The directory.id of the log dir."""
+    is_kraft: bool = False
+    """Whether it has the version that KRaft writes."""
 
 
 class MetadataPath(NamedTuple):
@@ -69,6 +73,17 @@ def metadata_paths(targets: Iterable[Target]) -> tuple[MetadataPath, ...]:
 def paths_beside(targets: Iterable[Target]) -> tuple[MetadataPath, ...]:
     """Return the copies in the targets, of any cluster."""
     return tuple(path for target in targets for path in _of_target(target))
+
+
+def without_metadata(targets: Iterable[Target]) -> Iterator[LostCopy]:
+    """Yield the log dirs in the targets that are of KRaft or empty, and have no metadata log."""
+    for target in targets:
+        tree, path = target.tree, target.path
+        if target.kind is not TargetKind.LOG_DIR or tree.is_directory(join(path, METADATA_DIRECTORY)):
+            continue
+        own = identity_of(tree, path)
+        if own.is_kraft or not tree.exists(join(path, META_PROPERTIES)):
+            yield LostCopy(path, own.node_id if target.broker_id is None else target.broker_id)
 
 
 def node_directories(targets: Iterable[Target], cluster_id: str | None) -> Iterator[NodeDirectory]:
@@ -111,5 +126,6 @@ def identity_of(tree: Tree, log_dir: str) -> NodeIdentity:
         ).value
     except UnreadableError:
         return NodeIdentity()
-    ids = (identity.properties.get(key) or None for key in ("cluster.id", "directory.id"))
-    return NodeIdentity(identity.broker_id, *ids)
+    cluster_id, directory_id = (identity.properties.get(key) or None for key in ("cluster.id", "directory.id"))
+    is_kraft = identity.properties.get("version") == str(KRAFT_VERSION)
+    return NodeIdentity(identity.broker_id, cluster_id, directory_id, is_kraft)

@@ -19,6 +19,7 @@ from kcheck.model.names import (
     META_PROPERTIES,
     OFFSET_CHECKPOINTS,
     PARTITION_METADATA,
+    FileKind,
     is_stranger,
     is_stranger_in_log_dir,
     parse_directory,
@@ -210,8 +211,19 @@ def is_configuration(path: str) -> bool:
 
 
 def _is_configuration(tree: Tree, path: str) -> bool:
-    is_named = path.endswith(".properties") and split(path)[1] != META_PROPERTIES
-    return is_named and tree.exists(path) and not tree.is_directory(path)
+    """Whether a file is a server.properties by its name, or, with a name that no file of Kafka has, by its content."""
+    name = split(path)[1]
+    if parse_file(name).kind is not FileKind.OTHER or not tree.exists(path) or tree.is_directory(path):
+        return False
+    return name.endswith(".properties") or _names_log_dirs(tree, path)
+
+
+def _names_log_dirs(tree: Tree, path: str) -> bool:
+    try:
+        settings = properties(tree.read_whole(path, follow=True, size_max=_PROPERTIES_SIZE_MAX))
+    except UnreadableError:
+        return False
+    return bool(settings.get("log.dirs") or settings.get("log.dir"))
 
 
 def _server_properties(tree: Tree, path: str, broker_id: int | None) -> Iterator[Target]:
@@ -222,8 +234,6 @@ def _server_properties(tree: Tree, path: str, broker_id: int | None) -> Iterator
         raise NotALogDirError(f"{path}: no log.dirs setting")
     said = config.get("node.id") or config.get("broker.id") or ""
     own = java_int(said) if said.isascii() and said.isdigit() else None
-    if broker_id is not None and own is not None and own != broker_id:
-        raise UsageError(f"{broker_id}={path}: the file says broker {own}")
     said_id = own if broker_id is None else broker_id
     for place in log_dirs_in(tree, path, config):
         yield Target(TargetKind.LOG_DIR, place, said_id, config=path, tree=tree if tree.is_bundle else tree_of(place))

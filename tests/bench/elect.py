@@ -1,8 +1,8 @@
-"""Measures `kcheck elect` against `kcheck truncation` on the same brokers: `python tests/bench/elect.py`.
+"""Measures `kcheck elect` and `recover` against `kcheck truncation` on the same brokers: `python tests/bench/elect.py`.
 
 Three brokers hold a replica of each of 2,000 partitions. Of every ten partitions one is behind on broker 2, one has
 records of another epoch on broker 3, and the others are equal. `kafka-topics --describe` stands for the metadata.
-Printed are the CPU times of both commands, each the smallest of some runs that take turns, their ratio, and the largest
+Printed are the CPU times of the commands, each the smallest of some runs that take turns, their ratios, and the largest
 memory of a process. `--partitions N` takes another size. Nothing is asserted: the figures stand in docs/performance.md.
 `--tiny` does all that once with next to nothing: the tests do, so that it goes on to work.
 """
@@ -50,10 +50,10 @@ def make(folder: Path, count: int) -> list[str]:
 
 
 def measure(count: int, runs: int) -> None:
-    """Print what both commands cost."""
+    """Print what the commands cost."""
     with tempfile.TemporaryDirectory() as folder:
         brokers = [*make(Path(folder), count), "--metadata", f"{folder}/describe.txt", "--kafka", "3.9"]
-        costs: dict[str, list[Cost]] = {"truncation": [], "elect": []}
+        costs: dict[str, list[Cost]] = {"truncation": [], "elect": [], "recover": []}
         for _ in range(runs):
             for verb, taken in costs.items():
                 taken.append(cost(kcheck(verb, *brokers, "--format", "json")))
@@ -61,6 +61,7 @@ def measure(count: int, runs: int) -> None:
         for verb, least in best.items():
             print(f"{verb:10} 3 x {count} partitions: {least.seconds:.2f} s, {least.megabytes:.0f} MB")
         print(f"elect takes {best['elect'].seconds / best['truncation'].seconds:.2f} times the CPU time of truncation")
+        print(f"recover takes {best['recover'].seconds / best['elect'].seconds:.2f} times the CPU time of elect")
 
 
 def main() -> None:

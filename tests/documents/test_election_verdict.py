@@ -2,12 +2,14 @@
 
 import pytest
 
+from kcheck.core.election.early_elections import Means, means_of
 from kcheck.core.election.election import BrokerStart, Seat
-from kcheck.core.election.plans import BrokerGap, PartitionElection, lean, order_of_starts
+from kcheck.core.election.phases import order_of_starts
+from kcheck.core.election.plans import BrokerGap, PartitionElection, lean
 from kcheck.core.election.scenarios import planned
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.releases.releases import release
-from kcheck.core.replication.leader_costs import Amounts
+from kcheck.core.replication.leader_costs import Amounts, at_most
 from kcheck.documents.election_verdict import amount_lost, verdict
 from tests.core.election.test_early_elections import contested
 from tests.core.election.test_plans import ISR_LOSES, STARTS, UNKNOWN, candidate, election
@@ -15,9 +17,10 @@ from tests.core.election.test_plans import ISR_LOSES, STARTS, UNKNOWN, candidate
 
 def said(*partitions: PartitionElection, starts: dict[int, BrokerStart] = STARTS) -> str:
     """Return the verdict on partitions."""
-    order = order_of_starts(partitions, starts)
+    means = means_of(partitions, starts, release("4.3"))
+    order = order_of_starts(partitions, starts, means)
     rows = [row._replace(partition=at) for at, row in enumerate(partitions)]
-    return verdict(planned(rows, starts, order.brokers, release("4.3")), starts, order, release("4.3"))
+    return verdict(planned(rows, starts, order.brokers, means), starts, order, means)
 
 
 def test_the_verdict() -> None:
@@ -33,6 +36,8 @@ def test_the_verdict() -> None:
         "Start broker 1 first: it is in the ELR (after registration) of t-1 and the last known leader of t-0. With this"
     )
     assert "An unclean election of 1 partition before broker 1 starts saves 5 records" in said(ISR_LOSES)
+    bounded = [row._replace(lost=row.lost and at_most(row.lost)) for row in ISR_LOSES.candidates]
+    assert "before broker 1 starts saves at most 5 records" in said(ISR_LOSES._replace(candidates=tuple(bounded)))
     assert said(election(candidate(1)), starts={}).startswith("No broker here starts.")
 
 
@@ -45,14 +50,14 @@ def test_the_verdict_on_brokers_that_do_not_start() -> None:
         (gaps[1:], "broker 4 start, and ask again: what only its 1 replica holds is not counted. Otherwise: Start"),
         (gaps, "brokers 3 and 4 start, and ask again: what only their 15 replicas hold is not counted. Otherwise: S"),
     ):
-        text = verdict([election(candidate(1))], STARTS, order, release("4.3"), failing=failing)
+        text = verdict([election(candidate(1))], STARTS, order, Means(1), failing=failing)
         assert text.startswith(f"First see whether kcheck repair makes {words}")
 
 
 def test_the_verdict_on_brokers_that_are_the_controllers() -> None:
     """They start together: one alone never comes up."""
     order = StartOrder((1, 2, 3), is_proven=True, together=(1, 2))
-    text = verdict([election(candidate(1))], STARTS, order, release("4.3"))
+    text = verdict([election(candidate(1))], STARTS, order, Means(1))
     assert text.startswith(
         "Start brokers 1 and 2 together: they are controllers, and no leader is elected with fewer. Then start 3."
     )
@@ -90,7 +95,7 @@ def test_the_verdict_on_an_incomplete_picture() -> None:
 def test_what_no_election_counts() -> None:
     """It comes first, each premise once."""
     order = StartOrder((1,), is_proven=True)
-    text = verdict([election(candidate(1))], STARTS, order, release("4.3"), uncounted=["P802", "P109", "P802"])
+    text = verdict([election(candidate(1))], STARTS, order, Means(1), uncounted=["P802", "P109", "P802"])
     assert text.startswith(
         "First mend P802: what it costs is not counted here. First mend P109: what it costs is not counted here. Start"
     )
@@ -103,7 +108,7 @@ def test_an_unknown_loss_in_words() -> None:
 
 def test_a_lean_partition_has_the_verdict_of_the_whole_one() -> None:
     whole, order = election(candidate(1, Amounts(1, 1, 1))), StartOrder((2, 1, 3), is_proven=True)
-    assert verdict([whole], STARTS, order, release("4.3")) == verdict([lean(whole)], STARTS, order, release("4.3"))
+    assert verdict([whole], STARTS, order, Means(1)) == verdict([lean(whole)], STARTS, order, Means(1))
 
 
 def test_what_the_verdict_says() -> None:
@@ -113,11 +118,11 @@ def test_what_the_verdict_says() -> None:
     text = (
         "An unclean election of 2 partitions before broker 2 starts saves 10 records: plan.md of --out has the command."
     )
-    assert text in verdict(rows, STARTS, order, release("4.3"))
+    assert text in verdict(rows, STARTS, order, Means(1))
     unknown = contested()
     lost = Amounts(None, 3, None)
     unknown = unknown._replace(candidates=(*unknown.candidates[:2], candidate(3, lost)))
-    assert "before broker 2 starts saves records:" in verdict([unknown], STARTS, order, release("4.3"))
+    assert "before broker 2 starts saves records:" in verdict([unknown], STARTS, order, Means(1))
 
 
 @pytest.mark.parametrize(

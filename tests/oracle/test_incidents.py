@@ -17,15 +17,20 @@ from tests.oracle.conftest import no_kafka
 from tests.oracle.incidents import lab, shapes
 from tests.oracle.incidents.asked import ask
 from tests.oracle.incidents.client import RELEASE
-from tests.oracle.incidents.compare import COUNTED, FALSE_GREEN, UNKNOWN, verdicts
+from tests.oracle.incidents.compare import COUNTED, FALSE_GREEN, OTHER, RIGHT, UNKNOWN, verdicts
 from tests.oracle.incidents.damages.table import KINDS
-from tests.oracle.incidents.kept import paths, unpacked
+from tests.oracle.incidents.kept import PLACE, paths, unpacked
 from tests.oracle.jars import NoKafkaError, classpath
 
 OF_OWNERS = 25
 """The kinds that change no byte."""
 OF_A_RELEASE = 6
 """Fresh incidents of a sweep."""
+ALL_RIGHT = (
+    "4.0.2-kraft-other-voters-z9e", "3.9.2-zk-other-epochs-z9b", "3.9.2-kraft-remove-middle-z9d",
+    "4.3.1-kraft-lose-controller-n2",
+)  # fmt: skip
+"""Incidents about which some verb was wrong, or did not know."""
 
 
 def fresh(folder: Path) -> Iterator[lab.Incident]:
@@ -52,6 +57,15 @@ def test_no_green_answer_about_a_kept_incident_was_wrong(packed: Path, tmp_path:
     judged = list(verdicts(answers, kept.truth, kept.course))
     assert [] == [row for row in judged if row.verdict == FALSE_GREEN and row.verb in COUNTED]
     assert {row.verb for row in answers} >= set(COUNTED)
+
+
+@pytest.mark.parametrize("name", ALL_RIGHT)
+def test_every_answer_about_some_kept_incidents_was_right(name: str, tmp_path: Path) -> None:
+    """Neither green nor red for nothing, nor unknown, but for a controller that is asked without other nodes."""
+    kept = unpacked(PLACE / f"{name}.tar.xz", tmp_path / "incident")
+    judged = verdicts(list(ask(kept.folder, kept.shape)), kept.truth, kept.course)
+    of_brokers = (row for row in judged if row.subject != "controller")
+    assert [] == [row for row in of_brokers if row.verdict not in (RIGHT, OTHER)]
 
 
 def test_kept_incidents_are_of_all_colours_and_most_kinds() -> None:

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from struct import pack_into
 from typing import Any, NamedTuple
 
 import pytest
@@ -19,9 +20,11 @@ from kcheck.fleet.scan.inventory import FleetLogDir
 from kcheck.fleet.scan.rows import seen_of
 from kcheck.fleet.scan.steps import list_items, look_at_broker, scan_items
 from kcheck.model.depth import Depth
-from kcheck.model.names import LEADER_EPOCHS, PARTITION_METADATA
+from kcheck.model.names import LEADER_EPOCHS, PARTITION_METADATA, RECOVERY_POINT, REPLICATION_OFFSET
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.report import PartitionFilter
+from kcheck.model.source import BytesSource
+from kcheck.segments.batches import Walk
 from kcheck.views.targets import TargetKind, replica_targets
 from tests.cases.build import FOUND, shared_copy, sources, toml
 from tests.oracle.ask import IS_WHOLE
@@ -85,18 +88,18 @@ def of_fleet(rows: dict[str, list[dict[str, Any]]]) -> Told:
 OF_LOGS = {"P109", "P304", "P305", "P306", "P602", "P702", "P802"}
 """The premises about logs; the host and the keys of records are premises too, which a scan does not look at."""
 Refuted = set[tuple[str, str]]
-"""The ids and sentences of the premises about logs that do not hold."""
+"""The ids and sentences of the premises about logs that do not hold, or that nothing shows."""
 
 
 def refuted(premises: Iterable[JudgedPremise]) -> Refuted:
     """Return what premises say of logs."""
-    return {(row.id, row.sentence) for row in premises if row.id in OF_LOGS and row.status is PremiseStatus.REFUTED}
+    return {(row.id, row.sentence) for row in premises if row.id in OF_LOGS and row.status is not PremiseStatus.PROVEN}
 
 
 def refuted_in(rows: dict[str, list[dict[str, Any]]]) -> Refuted:
     """Return the same of a scan."""
     of_logs = (row for row in rows["premises"] if row["id"] in OF_LOGS)
-    return {(row["id"], row["sentence"]) for row in of_logs if row["status"] == PremiseStatus.REFUTED}
+    return {(row["id"], row["sentence"]) for row in of_logs if row["status"] != PremiseStatus.PROVEN}
 
 
 def answers(paths: list[str], kafka: str) -> Answers:
@@ -247,8 +250,13 @@ def foreign_id(log: Path) -> None:
 
 
 def later_epoch(log: Path) -> None:
-    """Let the metadata be older than the log."""
+    """Let the metadata be older than the log: its last batch is of a later epoch, by its header."""
     (log / LEADER_EPOCHS).write_text("0\n2\n0 0\n99 120\n")
+    source = max(log.glob("*.log"))
+    data = bytearray(source.read_bytes())
+    *_, last = (batch.position for batch in Walk(BytesSource(bytes(data))))
+    pack_into(">i", data, last + 12, 99)
+    source.write_bytes(data)
 
 
 def zeros(log: Path) -> None:
@@ -288,6 +296,20 @@ def test_a_log_that_is_not_what_it_was(name: str, tmp_path: Path, *, clean: bool
     election = kcheck.elect(*paths, other, kafka="4.3")
     for premises in (overview.prediction.premises, preflight.premises, election.premises):
         assert refuted(premises) == said
+
+
+def test_a_last_segment_that_a_killed_broker_had_closed(tmp_path: Path) -> None:
+    """A newer one may be missing: a scan says so too."""
+    here = Path(shutil.copytree(STOPPED / "broker-2", tmp_path / "broker-2"))
+    remove(here / "data1" / "segments-0", -1, *SEGMENT)
+    for name in (RECOVERY_POINT, REPLICATION_OFFSET):
+        checkpoint = here / "data1" / name
+        checkpoint.write_text(checkpoint.read_text().replace("segments 0 129", "segments 0 100"))
+    for mark in here.glob("data?/.kafka_cleanshutdown"):
+        mark.unlink()
+    paths = [*log_dirs(here), str(STOPPED / "broker-3" / "data1")]
+    assert contradictions(paths, "4.3") == []
+    assert {"P306"} == {row[0] for row in refuted(kcheck.predict(*paths, kafka="4.3").premises)}
 
 
 def test_a_disk_of_another_cluster_in_a_named_cluster(tmp_path: Path) -> None:

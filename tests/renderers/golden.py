@@ -41,6 +41,10 @@ ANSWERS = {
     "elect-many": ("elect", "1=diverged1", "2=diverged2"),
     "elect-repair": ("elect", "1=zeroed1", "2=outrun2", "3=outrun3"),
     "elect-unknown": ("elect", "data1", "data2", "--kafka", "4.3"),
+    "recover": ("recover", "1=zeroed1", "2=outrun2", "3=outrun3"),
+    "recover-loses": ("recover", "1=diverged1", "2=diverged2"),
+    "recover-absent": ("recover", "2=outrun2", "3=outrun3"),
+    "recover-next": ("recover", "recovery", "--next", "1=diverged1", "2=diverged2"),
     "verify": ("verify", "plan", "1=diverged1", "2=diverged2"),
     "cluster": ("cluster", "node1", "node2"),
     "cluster-brokers": ("cluster", "node2", "--brokers"),
@@ -50,7 +54,10 @@ ANSWERS = {
 }
 """A command for each layout; the folder of the log dirs is the working directory."""
 
-BEFORE = {"verify": ("elect", "1=diverged1", "2=diverged2", "--out", "plan")}
+BEFORE = {
+    "verify": ("elect", "1=diverged1", "2=diverged2", "--out", "plan"),
+    "recover-next": ("recover", "1=diverged1", "2=diverged2", "--out", "recovery"),
+}
 """What has to be run before a command."""
 
 STYLES: dict[str, tuple[int, tuple[str, ...]]] = {

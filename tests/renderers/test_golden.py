@@ -38,4 +38,6 @@ def test_the_tables_are_csv() -> None:
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_pages_fit(width: int) -> None:
     for path in GOLDEN.glob(f"*.{width}.txt"):
-        assert max(map(len, path.read_text("utf-8").splitlines())) <= width
+        lines = path.read_text("utf-8").splitlines()
+        # A command to type is never wrapped.
+        assert max(len(line) for line in lines if not line.lstrip().startswith(("bin/", "kcheck "))) <= width

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 import kcheck
+from kcheck.core.election.plans import CopyState
+from kcheck.core.replication.leader_costs import Amounts, at_most
 from kcheck.model.report import PartitionFilter
 from tests.docs.incidents import dead_disk
 
@@ -39,3 +41,16 @@ def test_a_log_dir_that_is_not_named(data: Path) -> None:
     (data / "data2").rmdir()
     found = candidate(data)
     assert (found["state"], found["problem"].split(" ", 4)[:3]) == ("current", ["its", "log", "dir"])
+
+
+def test_what_a_replica_on_a_new_disk_loses_as_leader_is_a_bound(data: Path) -> None:
+    """A real 4.3.1 took such a replica out of the ISR: its new log dir was assigned before it was registered."""
+    lines = (data / "data1" / "meta.properties").read_text("utf-8").splitlines(keepends=True)
+    own = "".join(line for line in lines if not line.startswith("directory.id"))
+    (data / "data2" / "meta.properties").write_text(own + "directory.id=MkU3OEVBNTcwNTJENDM2Qg\n", "utf-8")
+    brokers = [f"{number}={data.parent}/broker-{number}" for number in (1, 2, 3)]
+    rows = kcheck.elect(*brokers).partitions
+    lost = [row.leaders[1].lost for row in rows if row.leaders[1].state is CopyState.MISSING]
+    assert lost
+    assert all(row is not None and row.records is None and row.at_most == row.committed_at_most for row in lost)
+    assert Amounts(0, 0, 0) == at_most(Amounts(0, 0, 0))

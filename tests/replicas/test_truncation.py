@@ -92,10 +92,14 @@ def test_equal_ids_of_bare_files_are_a_usage_error() -> None:
         planned("1=a,leo=5", "1=b,leo=5")
 
 
-def test_an_id_that_contradicts_the_file_is_a_usage_error(diverged: list[str]) -> None:
+def test_an_id_that_contradicts_the_file(diverged: list[str]) -> None:
+    """The broker does not start; of one that runs it is a usage error."""
     del diverged
-    with pytest.raises(UsageError, match=r"^7=d1: d1/meta.properties says broker 1$"):
-        planned("7=d1", "2=d2")
+    why = "meta.properties says broker 1, but the log dir is given as that of broker 7"
+    said = " ".join(kcheck("truncation", "7=d1", "2=d2").out.split())
+    assert f"broker 7 skipped: its broker does not start: {why}" in said
+    done = kcheck("truncation", "7=d1", "2=d2", "--live")
+    assert (2, "kcheck: 7=d1: d1/meta.properties says broker 1\n") == (done.code, done.err)
 
 
 def test_two_clusters_are_a_usage_error(diverged: list[str]) -> None:

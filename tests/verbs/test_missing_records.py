@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import kcheck
+from tests.oracle.incidents import kept
 
 BROKER = Path(__file__).parents[2] / "fixtures" / "brokers"
 
@@ -81,3 +82,35 @@ def test_a_broker_that_raises_its_epochs(tmp_path: Path) -> None:
     assert told(path) == {}
     remove(path, 0)
     assert "segments-0 begins at 20 here, its epochs at 0" in told(path)["P304"]
+
+
+def test_the_newest_segment_of_a_killed_broker(tmp_path: Path) -> None:
+    """A 3.9.2 with ZooKeeper lost the one record of it; the segment before was closed, which no stop did.
+
+    Two such logs can be those of a broker that was killed while it stopped. With the marker it stopped.
+    """
+    folder = kept.unpacked(kept.PLACE / "3.9.2-zk-remove-last-z9b.tar.xz", tmp_path / "incident").folder
+    data = folder / "broker-1" / "data1"
+
+    def open_ends() -> list[str]:
+        premises = kcheck.predict(data, kafka="3.9.2").premises
+        return [row.sentence for row in premises if row.id == "P306" and row.provide is not None]
+
+    (sentence,) = open_ends()
+    assert sentence.startswith("solo-0 ends at 6, but the broker was killed, and had closed the last segment: a newer")
+    brokers = [f"{number}={folder}/broker-{number}" for number in (1, 2, 3)]
+    answer = kcheck.elect(*brokers, metadata=[folder / "zookeeper"], kafka="3.9.2")
+    assert (False, True) == (answer.is_safe, answer.verdict.startswith("First mend P306: what it costs is not counted"))
+    index = data / "solo-0" / f"{1:020}.timeindex"
+    closed = index.read_bytes()
+    for other in (closed + bytes(12), closed[:-1], b"", bytes(12)):
+        index.write_bytes(other)
+        assert open_ends() == []
+    index.unlink()
+    assert open_ends() == []
+    index.write_bytes(closed)
+    for path in (data / "orders-0").glob(f"{27:020}.*"):
+        path.unlink()
+    assert open_ends() == []
+    (data / ".kafka_cleanshutdown").touch()
+    assert open_ends() == []

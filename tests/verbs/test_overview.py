@@ -15,8 +15,9 @@ def test_the_first_line_says_what_starting_all_costs() -> None:
     """The exit code is the worse one, and the next command has the paths of the user."""
     shown = command("1=" + str(DIVERGED / "broker-1"), "2=" + str(DIVERGED / "broker-2"), columns=200)
     lines = shown.out.splitlines()
-    assert "If these 2 brokers start, 34 records are lost, none of them committed." == lines[1]
-    assert f"  kcheck elect 1={DIVERGED}/broker-1 2={DIVERGED}/broker-2" == lines[2]
+    assert "Starting everything now: 34 records are lost, none of them committed." == lines[1]
+    assert "This plan: 34 records are lost, none of them committed." == lines[2]
+    assert f"  kcheck recover 1={DIVERGED}/broker-1 2={DIVERGED}/broker-2" == lines[3]
     assert 1 == shown.code
 
 
@@ -30,7 +31,7 @@ def test_records_that_all_starts_lose_are_bad(tmp_path: Path) -> None:
     assert answer.start_of_all is not None
     assert (False, False) == (elected.is_safe, answer.start_of_all.is_safe)
     document = answer.to_dict()
-    assert f"kcheck elect {tmp_path} --metadata {DIVERGED}/broker-2" == document["next"]
+    assert f"kcheck recover {tmp_path} --metadata {DIVERGED}/broker-2" == document["next"]
     assert (2, False) == (document["start_all"]["brokers"], document["start_all"]["safe"])
     assert 1 == command(tmp_path, "--metadata", DIVERGED / "broker-2").code
 
@@ -49,7 +50,7 @@ def test_one_broker_has_no_such_line(tmp_path: Path) -> None:
     assert kcheck.overview(tmp_path / "all").start_of_all is None
     without = kcheck.overview(BROKERS / "2.4.1" / "stopped").start_of_all
     assert without is not None
-    assert "it is not known what is lost." in without.words
+    assert "Without metadata it is not known whom Kafka elects." == without.sentences[0]
     assert without.is_safe
 
 
@@ -59,7 +60,7 @@ def test_who_registers_first_leads_with_an_emptied_log(tmp_path: Path) -> None:
     brokers = [f"{number}={tmp_path}/broker-{number}" for number in (1, 2, 3)]
     more = ("--metadata", tmp_path / "zookeeper", "--kafka", "2.8.2")
     shown = command(*brokers, *more, columns=200)
-    assert "If these 3 brokers start, at most 42 records are lost, all of them committed." in shown.out.splitlines()
+    assert "Starting everything now: at most 42 records are lost, all of them committed." in shown.out.splitlines()
     assert 1 == shown.code
     shown = command("elect", *brokers, *more, "--partition", "orders-2", columns=200)
     assert "If all start, broker 3 leads (in the ISR), or broker 1 or 2 if it registers first: at most 42" in shown.out

@@ -203,8 +203,20 @@ def test_server_properties_with_a_missing_log_dir() -> None:
 
 
 def test_server_properties_that_contradict_the_argument() -> None:
-    with pytest.raises(UsageError, match=r"^5=server.properties: the file says broker 3$"):
-        replica_targets(["5=" + server_properties("broker.id=3\nlog.dirs=d1\n")])
+    """It is a premise."""
+    (target,) = replica_targets(["5=" + server_properties("broker.id=3\nlog.dirs=d1\n")])
+    assert (5, "server.properties") == (target.broker_id, target.config)
+
+
+def test_settings_with_another_name() -> None:
+    """Their content tells; a name of Kafka's own files, or another text, is no configuration."""
+    Path("broker-1.conf").write_text("broker.id=3\nlog.dir=d1\n")
+    (target,) = targets(["broker-1.conf"])
+    assert (TargetKind.LOG_DIR, "d1", 3, "broker-1.conf") == target[:4]
+    Path("leader-epoch-checkpoint").write_text("log.dir=d1\n")
+    Path("notes.txt").write_text("log.dirs\n")
+    Path("blob").write_bytes(b"log.dir=d1\n" + bytes(2 << 20))
+    assert [TargetKind.FILE] * 3 == [kind for kind, _ in kinds("leader-epoch-checkpoint", "notes.txt", "blob")]
 
 
 def test_server_properties_that_cannot_be_read() -> None:

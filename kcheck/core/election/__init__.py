@@ -5,12 +5,16 @@ with their losses, start orders, and the recovery plan; `documents.election_verd
 
 - `election`: Which replica does the controller elect?
 - `course`: Who leads in the end, when nothing changes any more?
+- `balance`: Which preferred elections come, where ZooKeeper keeps the controller's state?
 - `plans`: What does each candidate cost?
 - `scenarios`: What does each way to continue cost the cluster?
-- `start_order`: In which order should the brokers start?
+- `start_order`: Which order of brokers costs least?
+- `phases`: In which order should the brokers start, stop and elect?
 - `early_elections`: What needs an unclean election, or has to be moved aside, while the brokers start?
 - `first_repairs`: Which brokers are to be repaired before any of them starts, and what is lost without that?
+- `progress`: How far is a cluster with the steps of a plan?
 - `leaving`: Which partitions have no leader when a broker leaves their ELR?
 - `broker_losses`: Which records are lost with a broker that never returns?
-- `recovery_plan`: Which steps does `elect` recommend, and how should the cluster look after each step?
+- `recovery_plan`: What does `elect` recommend, and how should the cluster look afterwards?
+- `steps`: What is done one after the other, and what can each step no longer undo?
 """

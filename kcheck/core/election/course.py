@@ -10,9 +10,8 @@ it leads, and its log start is taken over by the others.
 
 Sources: ReplicationControlManager.maybeBalancePartitionLeaders, PartitionChangeBuilder.electPreferredLeader,
 PartitionReassignmentReplicas.maybeCompleteReassignment 3.3 to 4.3.1 (KRaft);
-KafkaController.checkAndTriggerAutoLeaderRebalance, onPartitionReassignment 1.1 to 3.9 (ZooKeeper). With ZooKeeper the
-preferred election waits until others lead more than leader.imbalance.per.broker.percentage of a broker's partitions;
-here it always comes.
+KafkaController.checkAndTriggerAutoLeaderRebalance, onPartitionReassignment 1.1 to 3.9 (ZooKeeper). `balance` says
+which of them come with ZooKeeper.
 """
 
 from collections.abc import Collection

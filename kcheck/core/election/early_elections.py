@@ -1,18 +1,29 @@
 """What to do while the brokers start, before the controller elects a replica that costs more.
 
 A replica in sync is elected as soon as its broker starts, however short its log is. As long as that broker is down, the
-tool elects one of those that run (LeaderElectionCommand 2.4.0 to 4.3.1).
+tool elects one of those that run (LeaderElectionCommand 2.4.0 to 4.3.1): the first of the assignment. A stopped leader
+leads again when it comes back, as no other replica is in sync.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from kcheck.core.election.election import BrokerStart, Seats, first_leader, leader_of_all
-from kcheck.core.election.plans import PartitionElection, cost
+from kcheck.core.election.election import BrokerStart, first_leader, leader_of_all
+from kcheck.core.election.plans import PartitionElection, cost, is_at_stake
+from kcheck.core.election.start_order import Costs
 from kcheck.model.release import Release
 
 _LOSSES = 2
 """How many of a candidate's costs are records: committed ones, and all of them."""
+
+
+class Means(NamedTuple):
+    """What a person can do while the brokers start."""
+
+    tool_from: int
+    """The tool can be asked once so many brokers have started."""
+    may_stop: bool = False
+    """Whether brokers that run can be stopped, so that another one is alone when the tool elects."""
 
 
 class Displaced(NamedTuple):
@@ -23,56 +34,94 @@ class Displaced(NamedTuple):
     leader: int
     """The broker that the controller elects."""
     before: int | None
-    """The broker before whose start an unclean election makes the best one lead; None if no such election does."""
+    """The broker before whose start an unclean election makes another one lead; None if none that costs less can."""
+    instead: int | None = None
+    """Whom that election makes its leader."""
+    alone: bool = False
+    """Whether all others have to be stopped then, because the tool would take one of them."""
+
+
+def means_of(
+    partitions: Iterable[PartitionElection], starts: Mapping[int, BrokerStart], release: Release, *, at_once: int = 1
+) -> Means:
+    """Return what a person can do while these brokers start, of which the first `at_once` come together.
+
+    Controllers that are brokers too have to go on. Where the controller elects uncleanly by itself, it would, as soon
+    as a leader is stopped.
+    """
+    if not release.has_leader_election_tool:
+        return Means(len(starts) + 1)
+    return Means(at_once, at_once == 1 and not any(row.rules.unclean and is_at_stake(row) for row in partitions))
 
 
 def displaced(
-    partitions: Iterable[PartitionElection],
-    order: Sequence[int],
-    starts: Mapping[int, BrokerStart],
-    release: Release,
-    *,
-    at_once: int = 1,
+    partitions: Sequence[PartitionElection], order: Sequence[int], starts: Mapping[int, BrokerStart], means: Means
 ) -> Iterator[Displaced]:
-    """Yield where the brokers, started in this order, make another one lead than the best one, and more is lost.
+    """Yield where the brokers, started in this order, make another one lead than the best one, and more is lost."""
+    for partition, first in first_leaders(partitions, order, starts, means):
+        best = partition.recommended
+        if first is not None and best is not None:
+            losses = losses_of(partition)
+            if losses[best.broker_id] < losses[first.leader]:
+                yield Displaced(partition, *first)
 
-    Nobody elects between the first `at_once` starts. Partitions of the same places are decided once.
+
+class First(NamedTuple):
+    """The first leader of a partition, and what a person does so that another one leads; as in `Displaced`."""
+
+    leader: int
+    before: int | None = None
+    instead: int | None = None
+    alone: bool = False
+
+
+def first_leaders(
+    partitions: Iterable[PartitionElection], order: Sequence[int], starts: Mapping[int, BrokerStart], means: Means
+) -> Iterator[tuple[PartitionElection, First | None]]:
+    """Yield each partition with its first leader as brokers start in an order; None where nobody is elected by then.
+
+    Partitions of the same places and losses are decided once.
     """
     brokers = [starts[number] for number in order if number in starts]
-    decided: dict[object, tuple[int | None, int | None]] = {}
+    decided: dict[object, First | None] = {}
     for partition in partitions:
-        best, leaders = partition.recommended, partition.leaders
-        if partition.seats is None or best is None or partition.needs_unclean:
+        if partition.seats is None or partition.needs_unclean:
+            yield partition, None
             continue
-        key = (partition.seats, partition.rules, partition.best, *leaders)
+        key = (partition.seats, partition.rules, *losses_of(partition).items())
         if key not in decided:
-            tool_from = at_once if release.has_leader_election_tool else len(brokers)
-            decided[key] = _decided(partition.seats, partition, brokers, tool_from=tool_from)
-        leader, before = decided[key]
-        if leader is not None and cost(best)[:_LOSSES] < cost(leaders[leader])[:_LOSSES]:
-            yield Displaced(partition, leader, before)
+            decided[key] = first_of_course(partition, brokers, means)
+        yield partition, decided[key]
 
 
-def _decided(
-    seats: Seats, partition: PartitionElection, brokers: Sequence[BrokerStart], *, tool_from: int
-) -> tuple[int | None, int | None]:
-    """Return the first leader, and the first broker before whose start the tool elects the best one.
+def losses_of(partition: PartitionElection) -> dict[int, Costs]:
+    """Return how many records, the committed ones first, are lost under each leader."""
+    return {number: cost(candidate)[:_LOSSES] for number, candidate in partition.leaders.items()}
 
-    The tool can be asked once `tool_from` brokers have started.
-    """
-    unclean, before, members = partition.rules._replace(unclean=True), None, seats.members
+
+def first_of_course(partition: PartitionElection, brokers: Sequence[BrokerStart], means: Means) -> First | None:
+    """Return the first leader as brokers start, and which election before keeps most; None if nobody is elected."""
+    seats, leaders, losses = partition.seats, partition.leaders, losses_of(partition)
+    assert seats is not None
+    unclean, members = partition.rules._replace(unclean=True), seats.members
+    options: list[tuple[Costs, bool, int, int]] = []
     for count in range(1, len(brokers) + 1):
-        started = brokers[:count]
-        if count > 1 and started[-1].broker_id not in members:
+        started, last = brokers[:count], brokers[count - 1].broker_id
+        if count > 1 and last not in members:
             continue
-        elected = first_leader(seats, started, partition.leaders, partition.rules)
+        elected = first_leader(seats, started, leaders, partition.rules)
         if elected is not None:
-            return elected.broker_id, before
-        chosen = leader_of_all(seats, started, partition.leaders, unclean)
-        is_time = before is None and tool_from <= count < len(brokers)
-        if is_time and chosen and chosen.broker_id == partition.best:
-            before = brokers[count].broker_id
-    return None, None
+            lost, alone, at, instead = min(options, default=(losses[elected.broker_id], False, count, last))
+            saves = lost < losses[elected.broker_id]
+            how = (brokers[at].broker_id, instead, alone) if saves else ()
+            return First(elected.broker_id, *how)
+        if count >= means.tool_from:
+            chosen = leader_of_all(seats, started, leaders, unclean)
+            if chosen is not None:
+                options.append((losses[chosen.broker_id], False, count, chosen.broker_id))
+            if means.may_stop and last in leaders:
+                options.append((losses[last], count > 1, count, last))
+    return None
 
 
 class KeptOut(NamedTuple):
@@ -85,13 +134,13 @@ class KeptOut(NamedTuple):
 
 
 def kept_out(partitions: Iterable[PartitionElection]) -> Iterator[KeptOut]:
-    """Yield the replicas to move aside before their broker starts: it then fetches all from the best leader."""
+    """Yield the replicas to move aside before their broker starts: it then fetches all from the leader of the plan."""
     for partition in partitions:
-        best = partition.recommended
-        if best is not None and best.later is not None and best.lost_later is not None:
-            later = best._replace(lost=best.lost_later)
-            if cost(best)[:_LOSSES] < cost(later)[:_LOSSES]:
-                yield KeptOut(partition, best.later.broker_id)
+        leader = partition.recommended if partition.planned is None else partition.leaders[partition.planned]
+        if leader is not None and leader.later is not None and leader.lost_later is not None:
+            later = leader._replace(lost=leader.lost_later)
+            if cost(leader)[:_LOSSES] < cost(later)[:_LOSSES]:
+                yield KeptOut(partition, leader.later.broker_id)
 
 
 def by_broker(rows: Iterable[Displaced]) -> dict[int, list[Displaced]]:

@@ -1,8 +1,7 @@
-"""What the elections of a cluster cost: each candidate of each partition, whole scenarios, and the order of starts."""
+"""What the elections of a partition cost: each candidate, and whom Kafka elects."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from itertools import chain
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -14,11 +13,10 @@ from kcheck.core.election.election import (
     Seat,
     Seats,
     election_seat,
-    first_leader,
     leader_of_all,
     leaders_of_all,
 )
-from kcheck.core.election.start_order import Contest, Costs, StartOrder, start_order
+from kcheck.core.election.start_order import Costs
 from kcheck.core.replication.leader_costs import Amounts, LeaderCost, leader_cost
 from kcheck.core.replication.truncation_plans import OffsetRange, Refetched, TruncationPlan
 from kcheck.model.cluster import ElectionKind, PartitionRegistration
@@ -223,39 +221,6 @@ def best_candidate(candidates: Iterable[Candidate]) -> Candidate | None:
     """Return the candidate that costs least, of those in the order of the assignment; None if none can lead."""
     able = ((_leader_cost(candidate, at), candidate) for at, candidate in enumerate(candidates) if candidate.can_lead)
     return min(able, key=itemgetter(0), default=(None, None))[1]
-
-
-def order_of_starts(partitions: Iterable[PartitionElection], starts: Mapping[int, BrokerStart]) -> StartOrder:
-    """Return the order in which the brokers here should start, each when the one before has settled.
-
-    The least loss by the rules of the cluster decides; among equals, the least loss if the first replica that is there
-    led at once, as it does if somebody turns on unclean elections meanwhile.
-    """
-    rows = list(partitions)
-    order = start_order(starts, chain.from_iterable(_contests(partition, starts) for partition in rows))
-    # Up to 3.9 the first broker of all decides whom the controller fences: more than a partition's own brokers.
-    return order._replace(is_proven=order.is_proven and not any(partition.rules.unfenced for partition in rows))
-
-
-def _contests(partition: PartitionElection, starts: Mapping[int, BrokerStart]) -> Iterator[Contest]:
-    """Yield who leads first by the rules of the cluster, and who would if nothing but its presence counted."""
-    leaders, seats = partition.leaders, partition.seats
-    costs = {number: cost(candidate) for number, candidate in leaders.items()}
-    if len(set(costs.values())) <= 1:
-        return
-    nothing = (0,) * len(next(iter(costs.values())))
-
-    def of_elected(order: Sequence[int]) -> Costs | None:
-        assert seats is not None
-        elected = first_leader(seats, [starts[number] for number in order], leaders, partition.rules)
-        return None if elected is None else (*costs[elected.broker_id], *nothing)
-
-    def of_first(order: Sequence[int]) -> Costs | None:
-        return (*nothing, *costs[order[0]]) if order else None
-
-    if seats is not None:
-        yield Contest(tuple(number for number in seats.replicas if number in starts), of_elected)
-    yield Contest(tuple(leaders), of_first)
 
 
 def decided(partition: PartitionElection, starts: Mapping[int, BrokerStart], *, complete: bool) -> PartitionElection:

@@ -5,12 +5,11 @@ from functools import reduce
 from operator import sub
 from typing import NamedTuple
 
-from kcheck.core.election.early_elections import displaced, kept_out
+from kcheck.core.election.early_elections import First, Means, first_leaders, kept_out
 from kcheck.core.election.election import BrokerStart, first_leader
 from kcheck.core.election.plans import PartitionElection
 from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts
 from kcheck.core.sums import plus
-from kcheck.model.release import Release
 
 START_ALL = "start-all"
 """The scenario in which every broker here starts, and nobody does more: what that loses at most."""
@@ -163,26 +162,24 @@ def planned(
     partitions: Iterable[PartitionElection],
     starts: Mapping[int, BrokerStart],
     order: Sequence[int],
-    release: Release,
-    *,
-    at_once: int = 1,
+    means: Means,
 ) -> tuple[PartitionElection, ...]:
     """Return the partitions with whom the recommended steps make lead, and what is lost when nothing changes any more.
 
-    The steps are the order of starts, of which the first `at_once` come together, elections, and what is moved aside
-    before a start. Without a recommended leader
-    the order decides. What is lost if settings that were not seen turn on unclean elections is a bound.
+    The steps are the order of starts, elections between them, and what is moved aside before a start. Without a
+    recommended leader the order decides. What is lost if settings that were not seen turn on unclean elections is a
+    bound.
     """
     rows = tuple(partitions)
-    known = _planned_by(rows, starts, order, release, at_once=at_once)
+    known = tuple(_planned(row, first) for row, first in first_leaders(rows, order, starts, means))
     is_green = all(row.lost_planned is not None and row.lost_planned.records == 0 for row in known)
     if not is_green or not any(row.rules.unclean_unseen for row in rows):
         return known
     unclean = (
         row._replace(rules=row.rules._replace(unclean=True)) if row.rules.unclean_unseen else row for row in rows
     )
-    pairs = zip(known, _planned_by(tuple(unclean), starts, order, release, at_once=at_once), strict=True)
-    return tuple(_perhaps(row, other) for row, other in pairs)
+    others = (_planned(row, first) for row, first in first_leaders(unclean, order, starts, means))
+    return tuple(_perhaps(row, other) for row, other in zip(known, others, strict=True))
 
 
 def _perhaps(row: PartitionElection, other: PartitionElection) -> PartitionElection:
@@ -194,39 +191,15 @@ def _perhaps(row: PartitionElection, other: PartitionElection) -> PartitionElect
     return row._replace(lost_planned=bound)
 
 
-def _planned_by(
-    rows: tuple[PartitionElection, ...],
-    starts: Mapping[int, BrokerStart],
-    order: Sequence[int],
-    release: Release,
-    *,
-    at_once: int,
-) -> tuple[PartitionElection, ...]:
-    instead = {
-        (row.partition.topic, row.partition.partition): row.leader
-        for row in displaced(rows, order, starts, release, at_once=at_once)
-        if row.before is None
-    }
-    is_kept_out = {(row.partition.topic, row.partition.partition) for row in kept_out(rows)}
-    usual = [starts[number] for number in order if number in starts]
-    return tuple(_planned(row, instead.get((row.topic, row.partition)), is_kept_out, usual) for row in rows)
-
-
-def _planned(
-    row: PartitionElection,
-    instead: int | None,
-    is_kept_out: Collection[tuple[str, int]],
-    order: Sequence[BrokerStart],
-) -> PartitionElection:
-    leader = row.best if instead is None else instead
-    if leader is None and row.seats is not None:
-        elected = first_leader(row.seats, order, row.leaders, row.rules)
-        leader = None if elected is None else elected.broker_id
+def _planned(row: PartitionElection, first: First | None) -> PartitionElection:
+    leader = row.best
+    if first is not None:
+        leader = first.leader if row.best is None or first.instead is None else first.instead
     if leader is None:
         return row
-    candidate = row.leaders[leader]
-    stays = leader == row.best and (row.topic, row.partition) in is_kept_out
-    return row._replace(planned=leader, lost_planned=candidate.lost if stays else candidate.lost_in_the_end)
+    row, candidate = row._replace(planned=leader), row.leaders[leader]
+    stays = any(kept_out([row]))
+    return row._replace(lost_planned=candidate.lost if stays else candidate.lost_in_the_end)
 
 
 def with_plan(partitions: Iterable[PartitionElection]) -> Scenario:

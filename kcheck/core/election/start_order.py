@@ -91,7 +91,7 @@ class Choices:
         self.tables: dict[Started, dict[tuple[Started, int], Costs]] = defaultdict(dict)
         for table in map(table_of, contests):
             if len(set(table.values())) > 1:
-                sums = self.tables[frozenset(number for _, number in table)]
+                sums = self.tables[frozenset().union(*({*before, number} for before, number in table))]
                 for key, costs in table.items():
                     sums[key] = plus(sums[key], costs) if key in sums else costs
                     self.zero = (0,) * len(costs)

@@ -3,6 +3,7 @@
 - `facts`: what is known about a broker that is about to start?
 - `premise`, `judged`: what is a premise, and which judgements are there?
 - `identity`: do the ids of cluster, broker, log dirs and voters agree?
+- `voters`: do the settings of the controllers name the voters of the last election?
 - `clusters`: which cluster are brokers of, whose disks name different ones?
 - `metadata`: has the metadata log been lost, or is it in the wrong log dir?
 - `presence`: are all log dirs and a copy of the metadata there?

@@ -1,13 +1,17 @@
 """Premises about the age of a disk: an old copy lacks what the cluster has written since."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.judged import proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseKind
+from kcheck.model.entries import Epoch, EpochEntries, Offset
 from kcheck.model.names import CLEAN_SHUTDOWN
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.words import partition_name
+
+DISK_NOT_OLDER = "P701"
 
 
 def is_current(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -31,6 +35,18 @@ def is_current(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         f" {facts.name} wrote since is not there"
     )
     yield refuted(premise, facts, sentence, *evidence, registered)
+
+
+def epoch_shown(entries: EpochEntries, of_batch: Epoch | None, start: Offset, end: Offset) -> Epoch | None:
+    """Return the newest leader epoch of a log `[start, end)`; None if nothing shows one.
+
+    A broker writes entries that rise, the first of them at the log start or below, and batches of the last one behind
+    it (LeaderEpochFileCache.assign). A file that has others is not the log's own: the last batch counts.
+    """
+    rises = all(one.epoch < two.epoch and one.start_offset < two.start_offset for one, two in pairwise(entries))
+    last = entries[-1]
+    is_own = rises and entries[0].start_offset <= start and (last.start_offset >= end or of_batch == last.epoch)
+    return last.epoch if is_own else of_batch
 
 
 def is_newer(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -65,7 +81,7 @@ def is_newer(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 
 TABLE = (
     Premise(
-        "P701", PremiseKind.AGE, "The log dirs are not older than the cluster.",
+        DISK_NOT_OLDER, PremiseKind.AGE, "The log dirs are not older than the cluster.",
         "The broker epoch in .kafka_cleanshutdown is that of the last registration.",
         "A lower broker epoch in .kafka_cleanshutdown.",
         "The broker starts and may lead without the records that were written since.",
@@ -75,7 +91,7 @@ TABLE = (
     ),
     Premise(
         "P702", PremiseKind.AGE, "The metadata are not older than the log dirs.",
-        "No log has a leader epoch above that in the metadata.",
+        "No log has a leader epoch above that in the metadata; of a forged file the last batch counts.",
         "A leader epoch that the metadata do not know yet.",
         "The controller elects by an old ISR; followers delete what was written since.",
         "Bring the newest metadata: those of another controller, or the newest copy of ZooKeeper's data.",

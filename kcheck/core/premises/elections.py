@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from kcheck.core.election.election import standing
 from kcheck.core.premises.facts import BrokerFacts, LogFacts
-from kcheck.core.premises.judged import not_seen, proven, refuted
+from kcheck.core.premises.judged import EVERY_DISK, not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseKind
 from kcheck.core.start.startup import Mode
 from kcheck.model.cluster import UNCLEAN, UncleanElection
@@ -18,7 +18,6 @@ from kcheck.words import partition_name, some_of
 
 FOLLOWED = "P602"
 """The premise that the broker has followed each leader that was elected uncleanly."""
-_EVERY_DISK = "the log dirs of all brokers, with kcheck elect"
 
 
 def elects_in_sync(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -40,7 +39,7 @@ def elects_in_sync(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremi
             f"{facts.name} is not in sync in {some_of(on)}, and leads there if it is back first, since {UNCLEAN} is"
             " on: the others then delete what it lacks; whether they have more is not known"
         )
-        yield not_seen(premise, facts, sentence, _EVERY_DISK, *evidence)
+        yield not_seen(premise, facts, sentence, EVERY_DISK, *evidence)
     # Of a broker that has only its own copy of the metadata, P303 says that its place is not known.
     others = [copy for copy in facts.copies if copy.node_id != facts.broker_id or copy.is_only_voter]
     if (unseen := behind.get(None)) and (others or not facts.copies):
@@ -67,7 +66,7 @@ def has_followed(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise
             yield proven(premise, facts, *evidence)
         elif facts.broker_id in election.others:
             sentence = f"{elected}; whether {facts.name} has records that it lacks is not known"
-            yield not_seen(premise, facts, sentence, _EVERY_DISK, *evidence)
+            yield not_seen(premise, facts, sentence, EVERY_DISK, *evidence)
         else:
             sentence = (
                 f"{elected}: starting {facts.name} cuts the records up to offset {row.end - 1} that broker {leader}"

@@ -14,6 +14,12 @@ from kcheck.model.release import Release
 from kcheck.model.rights import LogDirRights, Volume
 
 
+def ids_of_voters(setting: str) -> frozenset[int]:
+    """Return the ids in a controller.quorum.voters, which has `ID@HOST:PORT` entries."""
+    numbers = (java_int(entry.partition("@")[0].strip()) for entry in setting.split(","))
+    return frozenset(number for number in numbers if number is not None)
+
+
 class MissingRecords(NamedTuple):
     """Offsets of a log that no segment holds any more, though the disk once had them."""
 
@@ -57,6 +63,8 @@ class LogFacts(NamedTuple):
     """Its newest leader epoch; None if it has none, or if the broker does not serve it."""
     end: Offset = Offset(0)
     """Its log end offset."""
+    is_closed: bool = False
+    """Whether the broker had closed its last segment though it was killed: it had begun a newer one."""
 
 
 class KeylessLog(NamedTuple):
@@ -70,6 +78,28 @@ class KeylessLog(NamedTuple):
     """How many records have no key."""
     removed: int
     """How many of them are not in the active segment."""
+
+
+class VoterList(NamedTuple):
+    """The controllers that elect, by the settings of a node."""
+
+    node_id: int | None
+    """The node."""
+    path: str
+    """The path of its settings."""
+    voters: frozenset[int]
+    """The ids in their controller.quorum.voters."""
+
+
+class LostCopy(NamedTuple):
+    """A log dir that the user names for its metadata, and that has none."""
+
+    path: str
+    """The log dir."""
+    node_id: int | None
+    """Its node; None if neither its meta.properties nor the settings next to it name one."""
+    is_place: bool = False
+    """Whether the settings next to it keep the metadata log there."""
 
 
 class LogDirFacts(NamedTuple):
@@ -133,6 +163,8 @@ class BrokerFacts(NamedTuple):
     """The cluster ids of the metadata that the user names: path and id."""
     copies: tuple[MetadataCopy, ...] = ()
     """The copies of the metadata of its cluster."""
+    lost_copies: tuple[LostCopy, ...] = ()
+    """The log dirs named for their metadata that have none."""
     image: ClusterImage | None = None
     """The metadata that decides: of the newest copy, or in ZooKeeper; None without any."""
     image_path: str | None = None
@@ -145,6 +177,10 @@ class BrokerFacts(NamedTuple):
     """The logs with records that the cleaner deletes at its first run; None if nobody looked for them."""
     elected: QuorumState | None = None
     """Its own quorum-state."""
+    voter_lists: tuple[VoterList, ...] = ()
+    """The lists in the settings of other controllers, next to their log dirs."""
+    controller_config: Mapping[str, str] | None = None
+    """The settings of one of them; None if they are not known."""
     map_count_max: int | None = None
     """How many maps a process may have on the broker's machine; None if that is not known."""
 
@@ -170,11 +206,15 @@ class BrokerFacts(NamedTuple):
         return frozenset(role.strip() for role in roles) - {""}
 
     @property
+    def election_settings(self) -> Mapping[str, str]:
+        """The settings of a controller: its own, or of another one; none if they are not known."""
+        elects = self.mode is Mode.ZOOKEEPER or "controller" in self.roles
+        return (self.config if elects else self.controller_config) or {}
+
+    @property
     def configured_voters(self) -> frozenset[int]:
-        """The ids in controller.quorum.voters, which has `ID@HOST:PORT` entries; none if it is not set."""
-        entries = (self.setting("controller.quorum.voters") or "").split(",")
-        numbers = (java_int(entry.partition("@")[0].strip()) for entry in entries)
-        return frozenset(number for number in numbers if number is not None)
+        """The ids in controller.quorum.voters; none if it is not set."""
+        return ids_of_voters(self.setting("controller.quorum.voters") or "")
 
     @property
     def voters(self) -> frozenset[int]:

@@ -6,12 +6,15 @@ from kcheck.core.cluster.owner import owner_of, replicas_in
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseKind
+from kcheck.core.premises.voters import listed, static_voters
 from kcheck.core.start.startup import Mode
 from kcheck.model.java import java_int
 from kcheck.model.names import META_PROPERTIES, PARTITION_METADATA
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.words import counted, partition_name
 
+NODE_ID = "P102"
+"""The premise that settings, log dirs and arguments name the same broker."""
 GENERATED_ID = "P103"
 """The premise that the broker does not get a new id."""
 TOPIC_IDS = "P109"
@@ -41,6 +44,10 @@ def node_id(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         yield from _given_id(premise, facts)
         return
     setting = PremiseEvidence(facts.config_path or "", f"broker {stated}")
+    if facts.broker_id not in {None, stated, *(log_dir.node_id for log_dir in facts.log_dirs)}:
+        sentence = f"the settings say broker {stated}, but the path is given as that of {facts.name}"
+        yield refuted(premise, facts, sentence, setting)
+        return
     for log_dir in facts.log_dirs:
         own = log_dir.node_id
         if own is None:
@@ -113,33 +120,6 @@ def is_formatted(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise
         yield refuted(premise, facts, sentence, *(PremiseEvidence(path, f"no {META_PROPERTIES}") for path in there))
 
 
-def static_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Compare controller.quorum.voters with the voters in the node's own quorum-state."""
-    configured = facts.configured_voters
-    known = facts.elected.voters if facts.elected is not None else None
-    if not configured or known is None:
-        return
-    setting = PremiseEvidence(facts.config_path or "", f"voters {_listed(configured)}")
-    state = PremiseEvidence("quorum-state", f"voters {_listed(frozenset(known))}")
-    if configured == frozenset(known):
-        yield proven(premise, facts, setting, state)
-    elif facts.release.compares_voters_with_quorum_state:
-        sentence = f"controller.quorum.voters is {_listed(configured)}, quorum-state has {_listed(frozenset(known))}"
-        yield refuted(premise, facts, sentence, setting, state)
-    else:
-        new = configured - {copy.node_id for copy in facts.copies if copy.node_id is not None}
-        sentence = (
-            f"controller.quorum.voters is {_listed(configured)}, quorum-state has {_listed(frozenset(known))}: a"
-            " majority of the new list decides, and voters with empty logs can elect each other"
-        )
-        if new:
-            yield not_seen(premise, facts, sentence, f"the log dirs of voters {_listed(new)}", setting, state)
-
-
-def _listed(numbers: frozenset[int]) -> str:
-    return ",".join(map(str, sorted(numbers)))
-
-
 def voter_is_controller(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for a node that is a broker alone, although the settings list it as a voter."""
     own, voters, roles = _stated_id(facts), facts.configured_voters, facts.roles
@@ -190,7 +170,7 @@ def voter_directory(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPrem
     own = next(own for _, own in ids if own)
     sentence = f"node {facts.broker_id} has directory {own}, the voter set has {voter.directory_id}: it has no vote"
     if missing:
-        yield not_seen(premise, facts, sentence, f"the log dirs of voters {_listed(frozenset(missing))}", *evidence)
+        yield not_seen(premise, facts, sentence, f"the log dirs of voters {listed(frozenset(missing))}", *evidence)
 
 
 def topic_ids(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -228,11 +208,11 @@ TABLE = (
         "ClusterControlManager.registerBroker 3.3 to 4.3.1; KafkaServer.startup 2.4 to 3.9", cluster_id,
     ),
     Premise(
-        "P102", PremiseKind.IDENTITY, "The settings and the log dirs name the same broker.",
+        NODE_ID, PremiseKind.IDENTITY, "The settings and the log dirs name the same broker.",
         "node.id or broker.id of the settings is in every meta.properties.",
-        "Another id in a meta.properties.",
+        "Another id in a meta.properties, or in a BROKER=PATH.",
         "The process ends: the stored node id does not match.",
-        "Mount the disk of this broker, or correct node.id or broker.id.",
+        "Mount the disk of this broker, or correct node.id or broker.id, or BROKER=PATH.",
         "KafkaServer.getBrokerIdAndOfflineDirs to 3.6; MetaPropertiesEnsemble.verify 3.7 to 4.3.1", node_id,
     ),
     Premise(
@@ -253,10 +233,11 @@ TABLE = (
     ),
     Premise(
         "P105", PremiseKind.IDENTITY, "The settings and quorum-state name the same voters.",
-        "The ids in controller.quorum.voters are those in quorum-state.",
-        "Other voters. In 3.9 and later new voters leave the answer unknown.",
-        "2.7 to 3.8: the process ends. 3.9 and later: a majority of the new list decides.",
-        "Restore controller.quorum.voters. In 3.9 and later bring the log dirs of the new voters.",
+        "The ids in controller.quorum.voters of each controller are those in quorum-state.",
+        "Other voters. In 3.9 and later: if a majority of the list needs new ones, or can elect a controller without"
+        " all committed metadata; voters whose log dirs are not given: not seen.",
+        "2.7 to 3.8: the process ends. 3.9 and later: nobody elects a controller, or an empty one is elected.",
+        "Restore controller.quorum.voters in the settings of all controllers and brokers.",
         "QuorumState.initialize 2.7 to 3.8; KafkaRaftClient 3.9 to 4.3.1", static_voters,
     ),
     Premise(

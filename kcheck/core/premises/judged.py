@@ -4,6 +4,9 @@ from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.premise import Premise
 from kcheck.model.premises import JudgedPremise, PremiseEvidence, PremiseStatus
 
+EVERY_DISK = "the log dirs of all brokers, with kcheck elect"
+"""What shows the premises that an election of the whole cluster decides."""
+
 
 def proven(premise: Premise, facts: BrokerFacts, *evidence: PremiseEvidence) -> JudgedPremise:
     """Return the judgement that the premise holds."""

@@ -10,6 +10,7 @@ from kcheck.core.premises.premise import Premise, PremiseKind
 from kcheck.core.start.startup import Mode
 from kcheck.model.names import CLUSTER_METADATA
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
+from kcheck.words import agree
 
 MAJORITY_STARTS = "P205"
 """The premise that a majority of the controllers starts."""
@@ -35,19 +36,49 @@ def metadata_log_dir(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPre
 
 
 def voter_keeps_its_log(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for a controller with partitions and without a metadata log: it can help to elect an empty history."""
+    """Look for controllers without their metadata log: voters that have none can elect an empty history.
+
+    One that is about to start should have it if it has partitions, or if a copy of another node names it as a voter.
+    """
+    yield from _others_keep_theirs(premise, facts)
     if "controller" not in facts.roles or any(not log_dir.is_readable for log_dir in facts.log_dirs):
         return
     holders = [log_dir.path for log_dir in facts.log_dirs if log_dir.has_metadata_log]
-    used = [log_dir.path for log_dir in facts.log_dirs if log_dir.directories and log_dir.identity is not None]
+    is_voter = any(facts.broker_id in copy.voters for copy in facts.copies)
+    used = [row.path for row in facts.log_dirs if (row.directories or is_voter) and row.identity is not None]
     if holders:
         yield proven(premise, facts, *(PremiseEvidence(path, _METADATA_LOG) for path in holders))
     elif used:
+        with_what = " with partitions" if any(log_dir.directories for log_dir in facts.log_dirs) else ""
         sentence = (
-            f"{facts.name} is a controller with partitions and has lost {_METADATA_LOG}: with other empty voters it can"
+            f"{facts.name} is a controller{with_what} and has lost {_METADATA_LOG}: with other empty voters it can"
             " elect an empty history"
         )
         yield refuted(premise, facts, sentence, *(PremiseEvidence(path, f"no {_METADATA_LOG}") for path in used))
+
+
+def _others_keep_theirs(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look at the log dirs that the user names for their metadata, and that have none."""
+    if facts.mode is not Mode.KRAFT or not facts.lost_copies:
+        return
+    evidence = tuple(PremiseEvidence(copy.path, f"no {_METADATA_LOG}") for copy in facts.lost_copies)
+    known = {copy.node_id for copy in facts.copies}
+    voters = facts.voters or frozenset(() if facts.elected is None else facts.elected.voters or ())
+    lost = {copy.node_id: copy.path for copy in facts.lost_copies if copy.is_place and copy.node_id not in known}
+    empty = voters & lost.keys()
+    if empty and 2 * len(voters - empty) <= len(voters):
+        names = ", ".join(f"{number} ({lost[number]})" for number in sorted(empty))
+        sentence = (
+            f"{agree(len(empty), 'controller', 'controllers')} {names} lost {_METADATA_LOG}: no majority has the"
+            " history of the cluster, and an empty one is elected, or none"
+        )
+        yield refuted(premise, facts, sentence, *evidence)
+        return
+    unclear = [copy.path for copy in facts.lost_copies if not copy.is_place]
+    if unclear:
+        sentence = f"no {_METADATA_LOG} is in {', '.join(unclear)}: whether a controller has lost it is not known"
+        provide = "--metadata with the log dirs in which the controllers keep it (metadata.log.dir)"
+        yield not_seen(premise, facts, sentence, provide, *evidence)
 
 
 def same_history(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -114,7 +145,8 @@ TABLE = (
     Premise(
         "P202", PremiseKind.METADATA, "No voter has lost its metadata log.",
         "A log dir of each controller contains __cluster_metadata-0.",
-        "A controller has partitions, and no metadata log.",
+        "A controller has partitions, or other copies name it, and it has no metadata log; or so many others that no"
+        " majority has one. A log dir of --metadata that may keep none: not seen.",
         "Voters with empty logs elect each other; every partition becomes stray.",
         "Start the other controllers first. A majority of them must have the metadata log: kcheck cluster.",
         "KafkaRaftClient.initialize 3.3 to 4.3.1", voter_keeps_its_log,

@@ -3,14 +3,14 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from kcheck.core.election.election import BrokerStart, eligible, fencing_order, registered, standing
+from kcheck.core.election.election import BrokerStart, Standing, eligible, fencing_order, registered, standing
 from kcheck.core.premises.facts import BrokerFacts, MissingRecords
-from kcheck.core.premises.judged import not_seen, proven, refuted
+from kcheck.core.premises.judged import EVERY_DISK, not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseKind
 from kcheck.core.start.startup import Mode
 from kcheck.core.start.strays import registers_cleanly
 from kcheck.core.start.topic_settings import is_compacted
-from kcheck.model.cluster import is_reserved
+from kcheck.model.cluster import STATIC, is_reserved
 from kcheck.model.names import LIVE, META_PROPERTIES, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.words import counted, partition_name, some_of
@@ -121,11 +121,18 @@ def partitions_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPre
         yield refuted(premise, facts, sentence, evidence)
     if not alone and not others:
         sentence = f"{_named(absent)} have no directory here: whether another broker has the records is not known"
-        yield not_seen(premise, facts, sentence, "the log dirs of all brokers, with kcheck elect", evidence)
+        yield not_seen(premise, facts, sentence, EVERY_DISK, evidence)
 
 
 def _may_lead(partition: TopicPartition, facts: BrokerFacts) -> bool:
     """Whether the controller can elect the broker after it has registered."""
+    place, start = _place(partition, facts)
+    seats = registered(place.seats, start, place.rules)
+    return start.broker_id in (eligible(seats) or seats.last_known)
+
+
+def _place(partition: TopicPartition, facts: BrokerFacts) -> tuple[Standing, BrokerStart]:
+    """Return what decides the elections of a partition, and how the broker registers."""
     assert facts.image is not None
     assert facts.broker_id is not None
     topic = facts.image.topics[partition.topic]
@@ -139,15 +146,31 @@ def _may_lead(partition: TopicPartition, facts: BrokerFacts) -> bool:
         for log_dir in facts.log_dirs
     )
     place = standing(
-        facts.image,
+        facts.image._replace(configs={**facts.image.configs, STATIC: facts.election_settings}),
         topic,
         topic.partitions[partition.partition],
         fencing_order(facts.image.brokers, facts.release),
         facts.release,
         kraft=facts.mode is Mode.KRAFT,
     )
-    seats = registered(place.seats, BrokerStart(facts.broker_id, clean), place.rules)
-    return facts.broker_id in (eligible(seats) or seats.last_known)
+    return place, BrokerStart(facts.broker_id, clean)
+
+
+def _only_follows(partition: TopicPartition, facts: BrokerFacts, *, in_the_end: bool) -> bool:
+    """Whether the broker follows another replica after its start, and goes on to; False without metadata of it.
+
+    What a follower lacks at its end it fetches; it keeps what else it lacks, so who leads `in_the_end` counts: the
+    preferred replica, by itself or as soon as somebody elects it.
+    """
+    topic = None if facts.image is None else facts.image.topics.get(partition.topic)
+    registration = None if topic is None else topic.partitions.get(partition.partition)
+    if registration is None or facts.broker_id is None or facts.broker_id not in registration.replicas:
+        return False
+    if facts.broker_id in registration.isr:
+        return False  # In which order brokers are fenced, or register, is a race.
+    place, _ = _place(partition, facts)
+    gets_lead = in_the_end and registration.replicas[0] == facts.broker_id
+    return not (place.rules.unclean or gets_lead or _may_lead(partition, facts))
 
 
 def _named(partitions: Sequence[TopicPartition]) -> str:
@@ -176,12 +199,21 @@ def heads_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]
         if head is None:
             continue
         name, (start, end) = partition_name(*partition), head
+        sentence = f"{name} begins at {end} here, its epochs at {start}"
+        evidence = PremiseEvidence(f"{log_dir}/{name}", f"no segment below {end}, and no log start in a checkpoint")
+        if _only_follows(partition, facts, in_the_end=True):
+            yield _kept(premise, facts, sentence, evidence)
+            continue
         then = "as leader it makes the other replicas delete what is below"
         if _is_alone(partition, facts):
             then = "no other broker has a replica with what is below"
-        sentence = f"{name} begins at {end} here, its epochs at {start}: {then}"
-        evidence = PremiseEvidence(f"{log_dir}/{name}", f"no segment below {end}, and no log start in a checkpoint")
-        yield refuted(premise, facts, sentence, evidence, log_dir=log_dir, partition=name)
+        yield refuted(premise, facts, f"{sentence}: {then}", evidence, log_dir=log_dir, partition=name)
+
+
+def _kept(premise: Premise, facts: BrokerFacts, sentence: str, evidence: PremiseEvidence) -> JudgedPremise:
+    """Return that a follower lacks what its leader may have: its start loses nothing, but the gap stays."""
+    then = "it is not elected now, so the start loses nothing; a follower keeps the gap"
+    return not_seen(premise, facts, f"{sentence}: {then}", None, evidence)
 
 
 def _is_alone(partition: TopicPartition, facts: BrokerFacts) -> bool:
@@ -200,22 +232,51 @@ def middles_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
     for partition, log_dir, (start, end, known_by) in _missing(facts):
         if known_by is None and not (facts.image is not None and is_compacted(facts.image, partition.topic)):
             name = partition_name(*partition)
-            sentence = f"{name} has no segment with offsets {start}-{end - 1}: where it leads, consumers skip them"
+            sentence = f"{name} has no segment with offsets {start}-{end - 1}"
             evidence = PremiseEvidence(f"{log_dir}/{name}", f"a segment ends at {start}, the next one begins at {end}")
+            if _only_follows(partition, facts, in_the_end=True):
+                yield _kept(premise, facts, sentence, evidence)
+                continue
+            sentence = f"{sentence}: where it leads, consumers skip them"
             yield refuted(premise, facts, sentence, evidence, log_dir=log_dir, partition=name)
 
 
 def ends_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for logs that end below an offset that another file of their disk knows."""
+    yield from _newest_segment_there(premise, facts)
     for partition, log_dir, (start, end, known_by) in _missing(facts):
         if known_by is not None:
             name = partition_name(*partition)
+            sentence = f"{name} ends at {start} here, but {known_by} shows records up to offset {end - 1}"
+            evidence = PremiseEvidence(f"{log_dir}/{name}", f"its log ends at {start}")
+            if _only_follows(partition, facts, in_the_end=False):
+                then = "it is not elected now, and fetches them from the leader"
+                yield not_seen(premise, facts, f"{sentence}: {then}", None, evidence)
+                continue
             then = "as leader it makes the other replicas delete theirs"
             if _is_alone(partition, facts):
                 then = "no other broker has a replica with them"
-            sentence = f"{name} ends at {start} here, but {known_by} shows records up to offset {end - 1}: {then}"
-            evidence = PremiseEvidence(f"{log_dir}/{name}", f"its log ends at {start}")
-            yield refuted(premise, facts, sentence, evidence, log_dir=log_dir, partition=name)
+            yield refuted(premise, facts, f"{sentence}: {then}", evidence, log_dir=log_dir, partition=name)
+
+
+def _newest_segment_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for a log whose last segment the broker had closed, as it does once it begins a newer one.
+
+    A broker that is killed while it stops closes some, too, so that several in a log dir show nothing; how many records
+    are missing after one, and whether, is not known.
+    """
+    closed = [log for log in facts.logs if log.is_closed]
+    counts = Counter(log.log_dir for log in closed)
+    for log in closed:
+        if counts[log.log_dir] == 1 and not _only_follows(log.partition, facts, in_the_end=False):
+            name, end = partition_name(*log.partition), log.end
+            cut = f"the time index of the segment that ends at {end} is cut"
+            sentence = (
+                f"{name} ends at {end}, but the broker was killed, and had closed the last segment: a newer one may"
+                " have been removed"
+            )
+            provide = f"{EVERY_DISK}; or --allow {premise.id} if none was"
+            yield not_seen(premise, facts, sentence, provide, PremiseEvidence(f"{log.log_dir}/{name}", cut))
 
 
 def topics_in_zookeeper(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -275,7 +336,8 @@ TABLE = (
     Premise(
         HEADS_THERE, PremiseKind.PRESENCE, "The first segment of each log is there.",
         "After a clean stop the first epoch of a log begins with its first segment, or a checkpoint has its start.",
-        "Epochs that begin below the first segment, and no log start in a checkpoint.",
+        "Epochs that begin below the first segment, and no log start in a checkpoint. Of a replica that is not elected:"
+        " not seen.",
         "As leader it makes the other replicas delete what is below its log start.",
         "Restore the first segments, or let another replica lead: kcheck elect.",
         "UnifiedLog.maybeIncrementLogStartOffset, LeaderEpochFileCache.truncateFromStart", heads_there,
@@ -284,7 +346,7 @@ TABLE = (
     Premise(
         MIDDLES_THERE, PremiseKind.PRESENCE, "No segment is missing between two others.",
         "Each segment of a log that is not compacted ends where the next one begins.",
-        "A segment that ends below the next one.",
+        "A segment that ends below the next one. Of a replica that is not elected: not seen.",
         "Consumers that read from it skip the offsets; followers that fetch from it get the same gap.",
         "Let another replica lead; kcheck repair --against moves the directory aside, and the broker fetches it again.",
         "LogLoader.loadSegmentFiles, UnifiedLog.read 3.0 to 4.3.1", middles_there, ends_start=False,
@@ -292,7 +354,8 @@ TABLE = (
     Premise(
         ENDS_THERE, PremiseKind.PRESENCE, "Each log ends where its broker left it.",
         "No high watermark, and after a clean stop no recovery point, index or producer snapshot, is above a log end.",
-        "A file of the disk that knows offsets above the log end.",
+        "A file of the disk that knows offsets above the log end. Of a replica that is not elected: not seen. Nor is"
+        " what follows a last segment that a killed broker had closed.",
         "The start lowers them without a word; as leader it makes the other replicas truncate.",
         "Let another replica lead: compare them with kcheck elect before this broker starts.",
         "LogLoader.load, LogManager.loadLog 3.0 to 4.3.1", ends_there, ends_start=False,

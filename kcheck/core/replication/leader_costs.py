@@ -38,6 +38,13 @@ NOT_KNOWN = Amounts(None, None, None)
 """What is lost where nothing shows it."""
 
 
+def at_most(lost: Amounts) -> Amounts:
+    """Return what is lost at most, where the loss may also not come."""
+    if not lost.upper_records:
+        return lost
+    return Amounts(None, None, lost.bytes, at_most=lost.upper_records, committed_at_most=lost.upper_committed)
+
+
 def total(losses: Iterable[Amounts | None]) -> Amounts:
     """Return the sum of losses; a sum with a bound is a bound, and one with an unknown count is unknown."""
     rows = [NOT_KNOWN if lost is None else lost for lost in losses]

@@ -11,7 +11,9 @@ from operator import itemgetter
 from typing import Any, NamedTuple, Self
 
 from kcheck.core.election.broker_losses import BrokerLoss, Lacking, broker_losses, lacking
+from kcheck.core.election.early_elections import means_of
 from kcheck.core.election.election import fencing_order
+from kcheck.core.election.phases import order_of_starts
 from kcheck.core.election.plans import (
     BrokerGap,
     PartitionElection,
@@ -19,7 +21,6 @@ from kcheck.core.election.plans import (
     is_at_stake,
     is_safe,
     lean,
-    order_of_starts,
 )
 from kcheck.core.election.scenarios import Scenario, in_doubt, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
@@ -327,14 +328,15 @@ def concluded(
     elections = in_doubt(sorted(chosen.lean, key=itemgetter(0, 1)))
     races = {(row.topic, row.partition): row for row in elections}
     shown = tuple(_raced(row, races[row.topic, row.partition]) for row in chosen.shown)
-    order = order_of_starts(elections, here.starts)
-    elections, shown = (planned(rows, here.starts, order.brokers, here.release) for rows in (elections, shown))
+    means = means_of(elections, here.starts, here.release)
+    order = order_of_starts(elections, here.starts, means)
+    elections, shown = (planned(rows, here.starts, order.brokers, means) for rows in (elections, shown))
     gaps = tuple(gaps_of(elections, here))
     return RunElection(
         run=run,
         cluster=cluster,
         fenced=here.fenced,
-        verdict=verdict(elections, here.starts, order, here.release, failing=failing_of(gaps, here)),
+        verdict=verdict(elections, here.starts, order, means, failing=failing_of(gaps, here)),
         gaps=gaps,
         order=order,
         scenarios=scenarios(elections, here.starts, order.brokers),

@@ -40,7 +40,11 @@ START = (
     Column("start_touched", "string", "Why the broker goes on to read the log, or to rename its directory."),
     Column("start_loaded", "bool", "Whether it loads the log of a replica."),
     Column("start_epoch", "int64", "The newest leader epoch of that log, if the broker serves it."),
-    Column("start_faults", "json", "What premises need of that log: offsets that are missing, and dated too old."),
+    Column(
+        "start_faults",
+        "json",
+        "What premises need of that log: what it lacks, what is dated too old, a closed end.",
+    ),
 )
 """What a row of a directory holds of its next start: the columns of the table, and what its log dir needs of it."""
 _ENCODE = json.JSONEncoder().encode
@@ -118,8 +122,8 @@ def start_row(prediction: PartitionPrediction | None, log: LogFacts | None) -> t
     row = partition_row(prediction)
     row |= {name: _ENCODE(row[name]) for name in _JSON if row[name] is not None}
     faults = None
-    if log is not None and (log.lost_head or log.missing or log.misdated):
-        faults = _ENCODE((log.lost_head, log.missing, log.misdated))
+    if log is not None and (log.lost_head or log.missing or log.misdated or log.is_closed):
+        faults = _ENCODE((log.lost_head, log.missing, log.misdated, log.is_closed))
     own = (prediction.fails_later, prediction.later_use, log is not None, None if log is None else log.epoch, faults)
     return (*islice(row.values(), _NAMED, None), *own)
 
@@ -156,11 +160,12 @@ def light_log(log_dir: str, directory: PartitionDirectory, topic_id: str | None,
     log = LogFacts(partition, log_dir, topic_id=topic_id, epoch=epoch, end=end)
     if faults is None:
         return log
-    head, missing, misdated = json.loads(faults)
+    head, missing, misdated, is_closed = json.loads(faults)
     return log._replace(
         lost_head=None if head is None else tuple(head),
         missing=tuple(MissingRecords(*records) for records in missing),
         misdated=tuple(MisdatedRecords(*records) for records in misdated),
+        is_closed=is_closed,
     )
 
 

@@ -2,7 +2,16 @@
 
 import pytest
 
-from kcheck.core.election.early_elections import Displaced, by_broker, displaced
+from kcheck.core.election.course import Later, LaterLeader
+from kcheck.core.election.early_elections import (
+    Displaced,
+    KeptOut,
+    Means,
+    by_broker,
+    displaced,
+    kept_out,
+    means_of,
+)
 from kcheck.core.election.election import BrokerStart, Seats
 from kcheck.core.election.plans import PartitionElection
 from kcheck.core.releases.releases import release
@@ -10,6 +19,7 @@ from kcheck.core.replication.leader_costs import Amounts
 from tests.core.election.test_plans import STARTS, candidate, election
 
 POOR = Amounts(5, 3, 50)
+TOOL = Means(1)
 
 
 def contested(*, isr: tuple[int, ...] = (3,), replicas: tuple[int, ...] = (1, 2, 3)) -> PartitionElection:
@@ -19,33 +29,54 @@ def contested(*, isr: tuple[int, ...] = (3,), replicas: tuple[int, ...] = (1, 2,
 
 
 @pytest.mark.parametrize(
-    ("order", "replicas", "before"),
+    ("order", "replicas", "saves"),
     [
-        ((1, 2, 3), (1, 2, 3), 2),  # Broker 1 is alone then.
-        ((2, 1, 3), (1, 2, 3), 3),
-        ((2, 1, 3), (2, 1, 3), None),  # The tool would elect broker 2, the first of the assignment.
-        ((3, 1, 2), (1, 2, 3), None),  # Broker 3 leads at once.
-        ((2, 3, 1), (1, 2, 3), None),
-        ((1, 4, 2, 3), (1, 2, 3), 4),  # Broker 4 has no replica: its start changes nothing.
-        ((2, 4, 1, 3), (1, 2, 3), 3),
+        ((1, 2, 3), (1, 2, 3), (2, 1)),  # Broker 1 is alone then.
+        ((2, 1, 3), (1, 2, 3), (3, 1)),
+        ((2, 1, 3), (2, 1, 3), (1, 2)),  # The tool would elect broker 2 at any time, the first of the assignment.
+        ((3, 1, 2), (1, 2, 3), ()),  # Broker 3 leads at once.
+        ((2, 3, 1), (1, 2, 3), (3, 2)),  # Broker 1 comes too late; broker 2 loses less than broker 3.
+        ((1, 4, 2, 3), (1, 2, 3), (4, 1)),  # Broker 4 has no replica: its start changes nothing.
+        ((2, 4, 1, 3), (1, 2, 3), (3, 1)),
     ],
 )
 def test_before_whose_start_the_tool_elects(
-    order: tuple[int, ...], replicas: tuple[int, ...], before: int | None
+    order: tuple[int, ...], replicas: tuple[int, ...], saves: tuple[int, ...]
 ) -> None:
-    """The first start before which the best broker runs, and the tool takes it."""
+    """The first start before which the cheapest broker so far runs, and the tool takes it."""
     row, starts = contested(replicas=replicas), {**STARTS, 4: BrokerStart(4, clean=True)}
-    assert [*displaced([row, row._replace(partition=1)], order, starts, release("4.3"))] == [
-        Displaced(row, 3, before), Displaced(row._replace(partition=1), 3, before),
-    ]  # fmt: skip
-    assert [*displaced([row], order, starts, release("2.3"))] == [Displaced(row, 3, None)]
+    again = row._replace(partition=1)
+    how = saves or (None,)
+    assert [*displaced([row, again], order, starts, TOOL)] == [Displaced(row, 3, *how), Displaced(again, 3, *how)]
+    assert [*displaced([row], order, starts, Means(5))] == [Displaced(row, 3, None)]
+
+
+def test_the_others_stop_where_the_tool_would_take_one_of_them() -> None:
+    """The broker that is to lead is alone then."""
+    row = contested(replicas=(2, 1, 3))
+    assert [*displaced([row], (2, 1, 3), STARTS, Means(1, may_stop=True))] == [Displaced(row, 3, 3, 1, alone=True)]
+
+
+def test_what_a_person_can_do() -> None:
+    """Releases before 2.4 have no tool; a quorum goes on, and so do all where a stop makes another one lead."""
+    row = contested()
+    unclean = row._replace(rules=row.rules._replace(unclean=True))
+    same = [row._replace(lost=Amounts()) for row in row.candidates]
+    for partitions, kafka, at_once, means in (
+        ([row], "4.3", 1, Means(1, may_stop=True)),
+        ([row], "2.3", 1, Means(4)),
+        ([row], "4.3", 2, Means(2)),
+        ([row, unclean], "4.3", 1, Means(1)),
+        ([row, unclean._replace(candidates=tuple(same))], "4.3", 1, Means(1, may_stop=True)),
+    ):
+        assert means_of(partitions, STARTS, release(kafka), at_once=at_once) == means
 
 
 def test_nobody_elects_between_starts_at_once() -> None:
     """The tool is asked before the first start that comes alone."""
     row = contested()
-    assert [*displaced([row], (2, 1, 3), STARTS, release("4.3"), at_once=2)] == [Displaced(row, 3, 3)]
-    assert [*displaced([row], (1, 2, 3), STARTS, release("4.3"), at_once=3)] == [Displaced(row, 3, None)]
+    assert [*displaced([row], (2, 1, 3), STARTS, Means(2))] == [Displaced(row, 3, 3, 1)]
+    assert [*displaced([row], (1, 2, 3), STARTS, Means(3))] == [Displaced(row, 3, None)]
 
 
 def test_where_nothing_is_saved() -> None:
@@ -53,11 +84,19 @@ def test_where_nothing_is_saved() -> None:
     equal = contested()
     equal = equal._replace(candidates=(candidate(1, POOR), *equal.candidates[1:]))
     rows = [equal, contested()._replace(best=3), contested()._replace(best=None), contested(isr=(9,))]
-    assert [*displaced(rows, (1, 2, 3), STARTS, release("4.3"))] == []
+    assert [*displaced(rows, (1, 2, 3), STARTS, TOOL)] == []
 
 
 def test_partitions_are_kept_by_the_broker_that_waits() -> None:
     rows = [contested(), contested()._replace(partition=1)]
     by_nobody = Displaced(contested()._replace(partition=2), 3, None)
-    found = by_broker([*displaced(rows, (1, 2, 3), STARTS, release("4.3")), by_nobody])
+    found = by_broker([*displaced(rows, (1, 2, 3), STARTS, TOOL), by_nobody])
     assert {number: [row.partition.partition for row in waits] for number, waits in found.items()} == {2: [0, 1]}
+
+
+def test_a_preferred_replica_with_a_poorer_log_is_kept_out() -> None:
+    """Only where more is lost once it leads again; who the plan makes lead counts."""
+    poor, same = (candidate(1, later=LaterLeader(2, Later.PREFERRED), lost_later=lost) for lost in (POOR, Amounts()))
+    rows = [election(row, candidate(2, POOR), planned=1) for row in (poor, same)]
+    assert [*kept_out(rows)] == [KeptOut(rows[0], 2)]
+    assert [*kept_out([rows[0]._replace(planned=2)])] == []

@@ -1,7 +1,7 @@
 """Which logs lack nothing, and which controllers can elect."""
 
 from kcheck.core.premises.table import judged_together
-from tests.core.premises.test_premises import GAP, KRAFT, facts, image, refuted
+from tests.core.premises.test_premises import GAP, IDENTITY, KRAFT, facts, image, log_dir, refuted
 
 
 def test_what_no_log_lacks() -> None:
@@ -14,7 +14,13 @@ def test_what_no_log_lacks() -> None:
 def test_a_quorum_without_majority() -> None:
     """Two of three controllers do not start: nor does the third, unless their own start is not known to end."""
     three = {**KRAFT, "process.roles": "broker,controller", "controller.quorum.voters": "1@a:1,2@b:1,3@c:1"}
-    nodes = {number: facts(broker_id=number, config=three, copies=(), image=None) for number in (1, 2, 3)}
+    nodes = {
+        number: facts(
+            log_dir(identity={**IDENTITY, "node.id": str(number)}), broker_id=number,
+            config={**three, "node.id": str(number)}, copies=(), image=None,
+        )
+        for number in (1, 2, 3)
+    }  # fmt: skip
 
     def ends(*aborted: int) -> dict[object, str]:
         rows = judged_together(nodes, aborted)

@@ -1,0 +1,69 @@
+"""`kcheck recover`: one decision for one incident."""
+
+from typing import Annotated
+
+import typer
+
+from kcheck import api
+from kcheck.cli.elect import Aside, Dead, IncompleteOk
+from kcheck.cli.options import BrokerArguments, Common, Metadata, with_common, within
+from kcheck.errors import UsageError
+from kcheck.model.finding import Severity, parse_severity
+from kcheck.model.java import INT_MAX
+
+RecoveryOut = Annotated[
+    str | None,
+    typer.Option("--out", metavar="DIR", help="Write the runbook, files for Kafka's own tools, and records to save."),
+]
+
+Next = Annotated[
+    bool, typer.Option("--next", help="Say what to do now; the first argument is the directory that --out wrote.")
+]
+
+
+@with_common
+def recover(
+    common: Common,
+    brokers: BrokerArguments = None,
+    dead: Dead = None,
+    metadata: Metadata = None,
+    incomplete_ok: IncompleteOk = False,
+    aside: Aside = None,
+    out: RecoveryOut = None,
+    next_step: Next = False,
+) -> None:
+    """Recommend one course for an incident: the least loss."""
+    fail_on = parse_severity(common.judging.fail_on)
+    if next_step:
+        _next(common, brokers or [], metadata or [], fail_on)
+        return
+    for number in dead or ():
+        within("--dead", number, 0, INT_MAX)
+    if not brokers:
+        raise UsageError("name the log dirs of each broker as BROKER=PATH")
+    answer = api.recover(
+        *brokers,
+        dead=dead or (),
+        incomplete_ok=incomplete_ok,
+        metadata=metadata or (),
+        aside=aside or (),
+        config=common.config,
+        out=out,
+        partitions=common.wanted(),
+        kafka=common.release(brokers),
+    )
+    common.write_answer(
+        answer.report(), failed=lambda: not answer.start_of_all.is_safe and fail_on.rank <= Severity.ERROR.rank
+    )
+
+
+def _next(common: Common, arguments: list[str], metadata: list[str], fail_on: Severity) -> None:
+    """Say how far the cluster is with the plan in the first argument."""
+    if len(arguments) < 2:  # a directory and a broker
+        raise UsageError("--next needs the directory of the plan, then the log dirs of each broker as BROKER=PATH")
+    folder, *brokers = arguments
+    answer = api.recovery_progress(
+        folder, *brokers, metadata=metadata, config=common.config, partitions=common.wanted(),
+        kafka=common.release(brokers),
+    )  # fmt: skip
+    common.write_answer(answer.report(), failed=lambda: answer.state == "stop" and fail_on.rank <= Severity.ERROR.rank)

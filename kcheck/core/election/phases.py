@@ -1,0 +1,118 @@
+"""The course of a whole cluster: in which order brokers start, which of them stop again, and what is elected between.
+
+The order that costs least over all partitions is chosen with what a person can do while the brokers start
+(`early_elections`): a partition that the controller would give to a poorer replica is elected before, with the
+best of those that have started by then, if need be while that one runs alone.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial, reduce
+from itertools import chain
+from operator import sub
+from typing import NamedTuple
+
+from kcheck.core.election.early_elections import Displaced, Means, by_broker, first_of_course
+from kcheck.core.election.election import BrokerStart
+from kcheck.core.election.plans import PartitionElection, cost
+from kcheck.core.election.start_order import EXACT_BROKERS_MAX, Contest, Costs, StartOrder, start_order
+from kcheck.core.sums import plus
+
+_NOTHING: Costs = (0,) * 6
+"""Costs by the rules of the cluster, and if the first broker led at once."""
+
+
+class Phase(NamedTuple):
+    """What a person does before the cluster is left to settle: stop brokers, start others at once, then elect."""
+
+    stops: tuple[int, ...]
+    """The brokers that are stopped."""
+    starts: tuple[int, ...]
+    """The brokers that start then."""
+    elects: tuple[PartitionElection, ...] = ()
+    """The partitions that the tool elects uncleanly, once these brokers run."""
+
+
+def order_of_starts(
+    partitions: Iterable[PartitionElection], starts: Mapping[int, BrokerStart], means: Means
+) -> StartOrder:
+    """Return the order in which the brokers here should start, each when the one before has settled.
+
+    The least loss by the rules of the cluster decides; among equals, the least loss if the first replica that is there
+    led at once, as it does if somebody turns on unclean elections meanwhile.
+    """
+    rows = list(partitions)
+    contests = [*chain.from_iterable(_contests(partition, starts, means) for partition in rows)]
+    if not any(partition.rules.unfenced for partition in rows):
+        return start_order(starts, contests)
+    # Up to 3.9 the first broker of all decides whom the controller fences, whether it has a replica or not.
+    if len(starts) > EXACT_BROKERS_MAX:
+        return start_order(starts, contests)._replace(is_proven=False)
+    orders = [_order_after(first, starts, contests) for first in sorted(starts)]
+    return min(orders, key=partial(_cost_of, contests), default=StartOrder((), is_proven=True))
+
+
+def _order_after(first: int, starts: Iterable[int], contests: Iterable[Contest]) -> StartOrder:
+    """Return the order that costs least of those that begin with a broker."""
+
+    def with_first(contest: Contest) -> Contest:
+        return Contest(
+            tuple(number for number in contest.replicas if number != first),
+            lambda order: contest.costs((first, *order)),
+        )
+
+    order = start_order((number for number in starts if number != first), map(with_first, contests))
+    return order._replace(brokers=(first, *order.brokers))
+
+
+def _cost_of(contests: Iterable[Contest], order: StartOrder) -> Costs:
+    """Return what the partitions cost together under an order."""
+    return reduce(plus, filter(None, (contest.costs(order.brokers) for contest in contests)), _NOTHING)
+
+
+def _contests(partition: PartitionElection, starts: Mapping[int, BrokerStart], means: Means) -> Iterator[Contest]:
+    """Yield who leads first by the rules of the cluster, and who would if nothing but its presence counted.
+
+    Costs are those beyond the best leader's: it is elected in the end where nobody leads before.
+    """
+    leaders, seats = partition.leaders, partition.seats
+    costs = {number: cost(candidate) for number, candidate in leaders.items()}
+    if len(set(costs.values())) <= 1:
+        return
+    least = min(costs.values())
+    costs = {number: tuple(map(sub, own, least)) for number, own in costs.items()}
+    nothing = (0,) * len(next(iter(costs.values())))
+
+    def of_course(order: Sequence[int]) -> Costs | None:
+        first = first_of_course(partition, [starts[number] for number in order], means)
+        if first is None:
+            return None
+        return (*costs[first.leader if first.instead is None else first.instead], *nothing)
+
+    def of_first(order: Sequence[int]) -> Costs | None:
+        return next(((*nothing, *costs[number]) for number in order if number in costs), None)
+
+    if seats is not None:
+        yield Contest(tuple(number for number in seats.replicas if number in starts), of_course)
+    yield Contest(tuple(leaders), of_first)
+
+
+def phases(rows: Iterable[Displaced], order: Sequence[int], *, at_once: int = 1) -> tuple[Phase, ...]:
+    """Return what to do, one after the other, so that brokers start in an order and elections come in time.
+
+    A broker that has to be alone is started after all others have stopped. These start again before the next broker.
+    """
+    early = by_broker(rows)
+    groups = [group for group in (order[:at_once], *((number,) for number in order[at_once:])) if group]
+    course: list[Phase] = []
+    running: tuple[int, ...] = ()
+    stopped: tuple[int, ...] = ()
+    for at, group in enumerate(groups):
+        due = early.get(groups[at + 1][0], []) if at + 1 < len(groups) else []
+        is_alone = any(row.alone for row in due)
+        if stopped and not is_alone:
+            course.append(Phase((), stopped))
+            running, stopped = (*stopped, *running), ()
+        stops = running if is_alone else ()
+        course.append(Phase(stops, tuple(group), tuple(row.partition for row in due)))
+        running, stopped = (*(() if is_alone else running), *group), (*stopped, *stops)
+    return (*course, *([Phase((), stopped)] if stopped else ()))

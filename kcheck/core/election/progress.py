@@ -1,0 +1,166 @@
+"""How far a cluster is with the steps of a plan, as its metadata and log dirs show: done, wait, go on or stop."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from kcheck.core.election.recovery_plan import PlannedPartition, SavedPlan
+from kcheck.core.election.steps import RecoveryAction
+from kcheck.model.cluster import NO_LEADER, BrokerRegistration, ClusterImage, PartitionRegistration
+from kcheck.model.names import TopicPartition
+
+
+class SavedStep(NamedTuple):
+    """A step of a plan, as recovery.json has it."""
+
+    kind: RecoveryAction
+    brokers: tuple[int, ...]
+    partitions: tuple[TopicPartition, ...]
+    is_again: bool
+    """Whether the brokers have run before, in the plan."""
+    title: str
+    commands: tuple[str, ...]
+    until: str
+    check: tuple[str, ...] = ()
+
+
+class StepState(StrEnum):
+    """How far a step is. The value is what an answer calls it."""
+
+    DONE = "done"
+    WAIT = "wait"
+    """It was begun, and the cluster has not settled."""
+    OPEN = "open"
+
+
+class PlanState(StrEnum):
+    """What to do now. The value is what an answer calls it."""
+
+    DONE = "done"
+    """Every step is done."""
+    WAIT = "wait"
+    """The last step that was begun is not settled."""
+    NEXT = "next"
+    """The next step can be taken."""
+    STOP = "stop"
+    """The cluster is not as the plan expects: what is there now decides anew."""
+
+
+class Differs(NamedTuple):
+    """A partition that another broker leads than the plan wants."""
+
+    partition: PlannedPartition
+    leader: int
+    """Who leads it, or led it last."""
+
+
+class ClusterSeen(NamedTuple):
+    """What the metadata and the log dirs say of a cluster."""
+
+    registered: frozenset[int]
+    """The brokers that have registered since the plan was made."""
+    running: frozenset[int]
+    """Those of them that run."""
+    leaders: Mapping[TopicPartition, PartitionRegistration]
+    """The partitions of the plan as of the metadata."""
+    unrepaired: frozenset[int] = frozenset()
+    """The brokers that a repair would still help."""
+    present: frozenset[tuple[int, TopicPartition]] = frozenset()
+    """The directories of partitions, by broker."""
+    beyond: frozenset[TopicPartition] = frozenset()
+    """The partitions in which a consumer group is beyond the log end."""
+
+
+def seen_of(plan: SavedPlan, image: ClusterImage) -> ClusterSeen:
+    """Return what the metadata say: a broker epoch that is not the plan's is of a later registration."""
+    since = {number: row for number, row in image.brokers.items() if _is_new(number, row, plan)}
+    names = {TopicPartition(row.topic, row.partition) for row in plan.partitions}
+    return ClusterSeen(
+        registered=frozenset(since),
+        running=frozenset(number for number, row in since.items() if not row.fenced),
+        leaders={
+            name: row
+            for topic, number, row in image.partitions()
+            if (name := TopicPartition(topic.name, number)) in names
+        },
+    )
+
+
+def _is_new(number: int, row: BrokerRegistration, plan: SavedPlan) -> bool:
+    return row.epoch is None or row.epoch != plan.broker_epochs.get(number)
+
+
+def differences(plan: SavedPlan, seen: ClusterSeen) -> Iterator[Differs]:
+    """Yield the partitions that were led since the plan was made, and not by whom the plan wants."""
+    for planned in plan.partitions:
+        row = seen.leaders.get(TopicPartition(planned.topic, planned.partition))
+        leader = None if row is None else _leader_since(row, planned)
+        if leader is not None and leader not in (planned.leader, planned.later):
+            yield Differs(planned, leader)
+
+
+def _leader_since(row: PartitionRegistration, planned: PlannedPartition) -> int | None:
+    """Return who was elected after the plan was made; None if nobody was, or if that is not known."""
+    leader = row.last_leader if row.leader == NO_LEADER else row.leader
+    epoch = row.leader_epoch if row.leader != NO_LEADER else row.last_leader_epoch
+    return leader if epoch is not None and epoch > planned.epoch_floor else None
+
+
+def states(steps: Sequence[SavedStep], plan: SavedPlan, seen: ClusterSeen) -> tuple[StepState, ...]:
+    """Return how far each step is.
+
+    All steps before the latest first start of brokers that have registered since are past, whether they were taken or
+    not: who leads then shows what came of it (`differences`). Of brokers that registered, and do not run, the elections
+    after their start show whether they were stopped since or are still starting.
+    """
+    planned = {TopicPartition(row.topic, row.partition): row for row in plan.partitions}
+    starts = [at for at, step in enumerate(steps) if step.kind is RecoveryAction.START and not step.is_again]
+    latest = max((at for at in starts if seen.registered.issuperset(steps[at].brokers)), default=-1)
+    known = [_state(step, planned, seen) for step in steps]
+    if latest >= 0 and not seen.running.issuperset(steps[latest].brokers):
+        later = {step.kind: state for step, state in zip(steps[latest + 1 :][:2], known[latest + 1 :], strict=False)}
+        was_stopped = RecoveryAction.STOP in later and later.get(RecoveryAction.ELECT) is not StepState.OPEN
+        known[latest] = StepState.DONE if was_stopped else StepState.WAIT
+    return tuple(StepState.DONE if at < latest else state for at, state in enumerate(known))
+
+
+def _state(step: SavedStep, planned: Mapping[TopicPartition, PlannedPartition], seen: ClusterSeen) -> StepState:
+    brokers = frozenset(step.brokers)
+    if step.kind is RecoveryAction.REPAIR:
+        return _done(is_done=not brokers & seen.unrepaired)
+    if step.kind is RecoveryAction.START:
+        if step.is_again:
+            return _done(is_done=brokers <= seen.running)
+        is_begun = bool(brokers & seen.registered)
+        return StepState.DONE if brokers <= seen.registered else StepState.WAIT if is_begun else StepState.OPEN
+    if step.kind is RecoveryAction.STOP:
+        return _done(is_done=not brokers & seen.running)
+    if step.kind in (RecoveryAction.ELECT, RecoveryAction.REASSIGN):
+        return _done(is_done=all(_is_led(name, planned, seen) for name in step.partitions))
+    if step.kind is RecoveryAction.RESTORE:
+        return _done(is_done=all(_is_full(name, planned, seen) for name in step.partitions))
+    if step.kind is RecoveryAction.SET_ASIDE:
+        return _done(is_done=not any((number, name) in seen.present for number in brokers for name in step.partitions))
+    return _done(is_done=seen.beyond.isdisjoint(step.partitions))
+
+
+def _done(*, is_done: bool) -> StepState:
+    return StepState.DONE if is_done else StepState.OPEN
+
+
+def _is_led(name: TopicPartition, planned: Mapping[TopicPartition, PlannedPartition], seen: ClusterSeen) -> bool:
+    row = seen.leaders.get(name)
+    return row is not None and name in planned and _leader_since(row, planned[name]) is not None
+
+
+def _is_full(name: TopicPartition, planned: Mapping[TopicPartition, PlannedPartition], seen: ClusterSeen) -> bool:
+    row = seen.leaders.get(name)
+    return row is not None and name in planned and {*planned[name].replicas} <= {*row.replicas} and not row.removing
+
+
+def state_of(steps: Sequence[StepState], *, differs: bool) -> PlanState:
+    """Return what to do now."""
+    if differs:
+        return PlanState.STOP
+    first = next((state for state in steps if state is not StepState.DONE), StepState.DONE)
+    return {StepState.DONE: PlanState.DONE, StepState.WAIT: PlanState.WAIT, StepState.OPEN: PlanState.NEXT}[first]

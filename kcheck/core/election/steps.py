@@ -1,0 +1,125 @@
+"""The recommendation as steps: what a person does one after the other, and what each step can no longer undo."""
+
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from kcheck.core.election.plans import PartitionElection
+from kcheck.core.election.recovery_plan import Recovery
+from kcheck.core.replication.truncation_plans import TruncatedRecords
+
+
+class RecoveryAction(StrEnum):
+    """What a step is. The value is what an answer calls it."""
+
+    REPAIR = "repair"
+    """`kcheck repair` and `kcheck apply`, before any start."""
+    SET_ASIDE = "set-aside"
+    """Directories are moved out of the log dirs of a broker that is about to start."""
+    START = "start"
+    """Brokers start at once."""
+    STOP = "stop"
+    """Brokers stop."""
+    ELECT = "elect"
+    """The tool elects uncleanly (LeaderElectionCommand); before 2.4 the configuration of topics has it done."""
+    REASSIGN = "reassign"
+    """The wanted leaders become the first of their assignments (ReassignPartitionsCommand)."""
+    RESET = "reset-groups"
+    """Consumer groups go back to the new log ends (ConsumerGroupCommand)."""
+    RESTORE = "restore"
+    """The partitions get all their replicas again."""
+
+
+class Cut(NamedTuple):
+    """A truncation that a step brings about, and that removes records nobody else has."""
+
+    topic: str
+    partition: int
+    broker_id: int
+    """The broker that truncates."""
+    lost: TruncatedRecords
+    """The offsets, and how many records."""
+
+
+class RecoveryStep(NamedTuple):
+    """One thing to do."""
+
+    kind: RecoveryAction
+    brokers: tuple[int, ...] = ()
+    """The brokers that it is done to."""
+    partitions: tuple[PartitionElection, ...] = ()
+    """The partitions that it is about: what is elected, reassigned or moved aside."""
+    before: int | None = None
+    """The broker that waits for an election; None where nobody waits."""
+    is_again: bool = False
+    """Whether the brokers have run before, in this plan."""
+    cuts: tuple[Cut, ...] = ()
+    """The records that are gone after it."""
+
+    @property
+    def file(self) -> str | None:
+        """The file of the plan that Kafka's tool reads; None without one."""
+        if self.kind is RecoveryAction.ELECT:
+            return "election.json" if self.before is None else f"election-before-{self.before}.json"
+        return {RecoveryAction.REASSIGN: "reassignment.json", RecoveryAction.RESTORE: "restore.json"}.get(self.kind)
+
+
+def steps_of(recovery: Recovery) -> tuple[RecoveryStep, ...]:
+    """Return what to do, one after the other."""
+    steps = [RecoveryStep(RecoveryAction.REPAIR, (repair.broker_id,)) for repair in recovery.repairs]
+    steps += _of_phases(recovery)
+    if recovery.reassigned:
+        steps.append(
+            RecoveryStep(RecoveryAction.REASSIGN, partitions=tuple(partition for partition, _ in recovery.reassigned))
+        )
+    if recovery.unclean:
+        steps.append(RecoveryStep(RecoveryAction.ELECT, partitions=recovery.unclean))
+    beyond = tuple(part for part in recovery.partitions if part.recommended and part.recommended.groups_beyond)
+    if beyond and recovery.release.resets_offsets:
+        steps.append(RecoveryStep(RecoveryAction.RESET, partitions=beyond))
+    if recovery.reassigned:
+        steps.append(
+            RecoveryStep(RecoveryAction.RESTORE, partitions=tuple(partition for partition, _ in recovery.reassigned))
+        )
+    return _with_cuts(recovery.partitions, steps)
+
+
+def _of_phases(recovery: Recovery) -> Iterator[RecoveryStep]:
+    waiting = [*recovery.live]
+    for phase in recovery.phases:
+        first = tuple(number for number in phase.starts if number in waiting)
+        waiting = [number for number in waiting if number not in first]
+        if phase.stops:
+            yield RecoveryStep(RecoveryAction.STOP, phase.stops)
+        for number in first:
+            if number in recovery.kept_out:
+                yield RecoveryStep(RecoveryAction.SET_ASIDE, (number,), tuple(recovery.kept_out[number]))
+        yield RecoveryStep(RecoveryAction.START, phase.starts, is_again=not first)
+        if phase.elects:
+            yield RecoveryStep(RecoveryAction.ELECT, partitions=phase.elects, before=waiting[0])
+
+
+def _with_cuts(partitions: Sequence[PartitionElection], steps: Sequence[RecoveryStep]) -> tuple[RecoveryStep, ...]:
+    """Return the steps with the records that are gone after each: once a leader is elected, and a follower runs."""
+    starts = {
+        number: at for at, step in enumerate(steps) if step.kind is RecoveryAction.START for number in step.brokers
+    }
+    elections = {
+        (part.topic, part.partition): at
+        for at, step in enumerate(steps)
+        if step.kind is RecoveryAction.ELECT
+        for part in step.partitions
+    }
+    cuts: dict[int, list[Cut]] = {}
+    for part in partitions:
+        leader = None if part.planned is None else part.leaders[part.planned]
+        elected = elections.get(
+            (part.topic, part.partition), -1 if leader is None else starts.get(leader.broker_id, -1)
+        )
+        for follower in () if leader is None or leader.plan is None else leader.plan.followers:
+            number, lost = follower.broker_id, follower.lost
+            if number in starts and lost is not None and lost.records != 0:
+                assert number is not None
+                cut = Cut(part.topic, part.partition, number, lost)
+                cuts.setdefault(max(elected, starts[number]), []).append(cut)
+    return tuple(step._replace(cuts=tuple(cuts.get(at, ()))) for at, step in enumerate(steps))

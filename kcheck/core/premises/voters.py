@@ -1,0 +1,78 @@
+"""The premise that the settings of the controllers name the voters that have elected so far."""
+
+from collections.abc import Iterator
+
+from kcheck.core.premises.facts import BrokerFacts, VoterList
+from kcheck.core.premises.judged import not_seen, proven, refuted
+from kcheck.core.premises.premise import Premise
+from kcheck.model.premises import JudgedPremise, PremiseEvidence
+
+
+def static_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Compare controller.quorum.voters with the voters in quorum-state.
+
+    A broker elects nobody: the lists of the controllers count, as far as their settings are known. The new voters are
+    taken for empty ones.
+    """
+    states = (facts.elected, *(copy.elected for copy in facts.copies))
+    known = next((frozenset(state.voters) for state in states if state is not None and state.voters), frozenset[int]())
+    own = VoterList(facts.broker_id, facts.config_path or "", facts.configured_voters)
+    lists = [*([own] if own.voters and _counts(facts) else []), *facts.voter_lists]
+    if not known or not lists:
+        return
+    state = PremiseEvidence("quorum-state", f"voters {listed(known)}")
+    evidence = (*(PremiseEvidence(row.path, f"voters {listed(row.voters)}") for row in lists), state)
+    other = next((row for row in lists if row.voters != known), None)
+    if other is None:
+        yield proven(premise, facts, *evidence)
+        return
+    sentence = f"controller.quorum.voters is {listed(other.voters)}, quorum-state has {listed(known)}"
+    if facts.release.compares_voters_with_quorum_state:
+        ended = frozenset(row.node_id for row in lists if row.voters != known) & known
+        if other is own or 2 * len(known - ended) <= len(known):
+            yield refuted(premise, facts, sentence, *evidence)
+        return
+    new = frozenset().union(*(row.voters for row in lists)) - known
+    if not any(2 * len(row.voters & known) > len(row.voters) for row in lists):
+        reason = f"{sentence}: no majority without {listed(new)}, and with empty logs these elect each other"
+        yield refuted(premise, facts, reason, *evidence)
+        return
+    unseen = known - {copy.node_id for copy in facts.copies}
+    if unseen:
+        reason = f"{sentence}: which of the controllers a majority of the new list elects is not known"
+        yield not_seen(premise, facts, reason, f"the log dirs of voters {listed(unseen)}", *evidence)
+        return
+    behind = _behind(facts, lists, known)
+    if behind is None:
+        yield proven(premise, facts, *evidence)
+    else:
+        reason = f"{sentence}: controller {behind} lacks committed metadata, and the new list can elect it"
+        yield refuted(premise, facts, reason, *evidence)
+
+
+def _counts(facts: BrokerFacts) -> bool:
+    """Whether the settings of a node say whom the controllers elect: its own list, or that of all as far as known.
+
+    A node that is a broker alone, and in its list, ends before that: P108.
+    """
+    if facts.roles and "controller" not in facts.roles and facts.broker_id in facts.configured_voters:
+        return False
+    elects = "controller" in facts.roles or not facts.voter_lists
+    return elects or facts.release.compares_voters_with_quorum_state
+
+
+def _behind(facts: BrokerFacts, lists: list[VoterList], known: frozenset[int]) -> int | None:
+    """Return a controller that lacks what most of the known voters have, and that the new lists can elect."""
+    ends = {copy.node_id: (copy.epoch, copy.end) for copy in facts.copies if copy.node_id in known}
+    committed = sorted(ends.values(), reverse=True)[len(known) // 2]
+    for number, end in sorted(ends.items(), key=lambda item: (item[1], item[0] or 0)):
+        for voters in (row.voters for row in lists if number in row.voters):
+            votes = sum(voter not in ends or ends[voter] <= end for voter in voters)
+            if end < committed and 2 * votes > len(voters):
+                return number
+    return None
+
+
+def listed(numbers: frozenset[int]) -> str:
+    """Return ids in their order, as 1,2,3."""
+    return ",".join(map(str, sorted(numbers)))

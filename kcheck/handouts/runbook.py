@@ -1,0 +1,254 @@
+"""recovery.md, and the same steps for a screen: what to type, what must be true afterwards, and what then is final."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from kcheck.core.election.recovery_plan import Recovery
+from kcheck.core.election.steps import RecoveryAction, RecoveryStep
+from kcheck.handouts import tool_commands
+from kcheck.handouts.group_resets import GroupReset
+from kcheck.handouts.repair_steps import commands as repair_commands
+from kcheck.handouts.shell_words import shell_word
+from kcheck.words import agree, bare_range, counted, listed, partition_name, some_of
+
+
+class StepText(NamedTuple):
+    """One step in words."""
+
+    title: str
+    """What to do, as a sentence without its period."""
+    needs: str
+    """What must be true before."""
+    commands: tuple[str, ...]
+    """What to type."""
+    until: str
+    """What must be true before the next step."""
+    final: str
+    """What the step can no longer undo, and how to undo the rest."""
+    check: tuple[str, ...] = ()
+    """What to type to see that."""
+
+
+class PlanContext(NamedTuple):
+    """What the words of the steps need: the recommendation, and where the user's own files are."""
+
+    recovery: Recovery
+    resets: tuple[GroupReset, ...]
+    """The runs that put consumer groups back."""
+    settings: Mapping[int, str]
+    """The server.properties of each broker, as far as it is known."""
+    log_dirs: Mapping[int, tuple[str, ...]]
+    """The log dirs of each broker, as far as they are known."""
+    backup: str
+    """The directory that takes what is moved aside."""
+
+
+def step_texts(plan: PlanContext, steps: Sequence[RecoveryStep]) -> tuple[StepText, ...]:
+    """Return the steps in words, each with commands that can be typed as they are."""
+    running: tuple[int, ...] = ()
+    texts = []
+    for step in steps:
+        if step.kind is RecoveryAction.STOP:
+            running = tuple(number for number in running if number not in step.brokers)
+        elif step.kind is RecoveryAction.START:
+            running = (*running, *step.brokers)
+        text = _WORDS[step.kind](step, plan)
+        bootstrap = tool_commands.address(plan.recovery, running or plan.recovery.live)
+        typed = tuple(_addressed(command, bootstrap) for command in text.commands)
+        check = tuple(_addressed(command, bootstrap) for command in text.check)
+        texts.append(text._replace(commands=typed, final=_final(step, text.final), check=check))
+    return tuple(texts)
+
+
+def _addressed(text: str, bootstrap: str) -> str:
+    """Return a text with the address of the cluster in place of the variables of the shell."""
+    return text.replace('"$BOOTSTRAP"', bootstrap).replace('"$ZOOKEEPER"', "localhost:2181")
+
+
+def runbook(recovery: Recovery, texts: Sequence[StepText], head: Sequence[str], last: str) -> str:
+    """Return recovery.md: what it costs, the steps, and the command to type after each of them."""
+    parts = [
+        "# Recovery",
+        *head,
+        (
+            f"For Kafka {recovery.release.name}. Type Kafka's commands in its directory. Begin a step only once the"
+            " step before is done. After each step this says whether it is:"
+        ),
+        _code([last]),
+    ]
+    for place, text in enumerate(texts, start=1):
+        parts += (
+            f"## {place}. {text.title}",
+            f"Needs: {text.needs}.",
+            _code(text.commands),
+            f"Go on once {text.until}{_seen_by(text)}",
+        )
+        parts += (*([_code(text.check)] if text.check else ()), f"Final: {text.final}.")
+    return "\n\n".join(parts) + "\n"
+
+
+def _code(lines: Sequence[str]) -> str:
+    return "\n".join(("```sh", *lines, "```"))
+
+
+def _seen_by(text: StepText) -> str:
+    return ":" if text.check else "."
+
+
+def _final(step: RecoveryStep, otherwise: str) -> str:
+    """Return what goes with a step for good."""
+    if not step.cuts:
+        return otherwise
+    removed: dict[int, list[str]] = {}
+    for cut in step.cuts:
+        words = f"{bare_range(cut.lost.start, cut.lost.end)} of {partition_name(cut.topic, cut.partition)}"
+        removed.setdefault(cut.broker_id, []).append(words)
+    rows = [f"broker {number} removes offsets {some_of(words)}" for number, words in sorted(removed.items())]
+    return f"{'; '.join(rows)}. kcheck recover --out saves them"
+
+
+def _repair(step: RecoveryStep, plan: PlanContext) -> StepText:
+    (repair,) = (row for row in plan.recovery.repairs if row.broker_id in step.brokers)
+    return StepText(
+        f"Repair broker {repair.broker_id}; otherwise {repair.why}",
+        f"broker {repair.broker_id} is stopped",
+        repair_commands(repair),
+        "kcheck recover names no repair of this broker any more",
+        f"nothing: kcheck undo broker-{repair.broker_id}.backup takes it back",
+    )
+
+
+def _set_aside(step: RecoveryStep, plan: PlanContext) -> StepText:
+    (number,) = step.brokers
+    sources = [
+        f"{log_dir}/{partition_name(part.topic, part.partition)}"
+        for part in step.partitions
+        for log_dir in plan.log_dirs.get(number, ("LOG_DIR",))[:1]
+    ]
+    folder = shell_word(f"{plan.backup}/broker-{number}")
+    return StepText(
+        f"Move {counted(len(step.partitions), 'directory', 'directories')} of broker {number} aside: as the preferred"
+        " replica it would lead again, with a poorer log",
+        f"broker {number} is stopped",
+        (f"mkdir -p {folder}", *(f"mv {shell_word(source)} {folder}/" for source in sources)),
+        "the directories are gone from its log dirs",
+        f"nothing: move them back before broker {number} starts",
+    )
+
+
+def _start(step: RecoveryStep, plan: PlanContext) -> StepText:
+    recovery = plan.recovery
+    brokers = _brokers(step.brokers)
+    together = " together: with fewer controllers none of them comes up" if step.brokers == recovery.together else ""
+    started = "KafkaRaftServer" if recovery.kraft else "KafkaServer"
+    commands = (
+        f"bin/kafka-server-start.sh -daemon {shell_word(plan.settings.get(number, 'config/server.properties'))}"
+        for number in step.brokers
+    )
+    return StepText(
+        f"Start {brokers}{' again' if step.is_again else together}",
+        _controllers(recovery),
+        tuple(commands),
+        f"server.log of {brokers} has `started (kafka.server.{started})`, and this prints the same twice, 30 seconds"
+        f" apart",
+        "no record is cut; the brokers register",
+        (tool_commands.describe(recovery, "--under-replicated-partitions"),),
+    )
+
+
+def _controllers(recovery: Recovery) -> str:
+    """Return what a broker needs before it starts: up to then the controllers think that it still runs."""
+    if recovery.together:
+        return "no node of the cluster runs that the steps before have not started"
+    if recovery.kraft:
+        return "the controllers run, for longer than broker.session.timeout.ms (9 s by default)"
+    return "ZooKeeper runs, for longer than zookeeper.session.timeout.ms (18 s by default)"
+
+
+def _stop(step: RecoveryStep, _: PlanContext) -> StepText:
+    brokers = _brokers(step.brokers)
+    return StepText(
+        f"Stop {brokers}: the next broker has to be alone when it is elected",
+        "unclean elections are off on every controller: where they are on, the next broker would take over",
+        ("bin/kafka-server-stop.sh",),
+        f"the {agree(len(step.brokers), 'process of', 'processes of')} {brokers} ended by"
+        f" {agree(len(step.brokers), 'itself', 'themselves')}",
+        f"nothing: {brokers} will lead again what {agree(len(step.brokers), 'it leads', 'they lead')} now",
+    )
+
+
+def _elect(step: RecoveryStep, plan: PlanContext) -> StepText:
+    recovery = plan.recovery
+    names, count = _names(step), counted(len(step.partitions), "partition")
+    wait = "" if step.before is None else f" before broker {step.before} starts"
+    check: tuple[str, ...] = ()
+    if recovery.release.has_leader_election_tool:
+        assert step.file is not None
+        commands: tuple[str, ...] = (tool_commands.elect(recovery, step.file),)
+        until = "it prints `Successfully completed leader election (UNCLEAN)`, or `Valid replica already elected`"
+    else:
+        commands = tuple(tool_commands.allow_unclean(recovery, "add"))
+        until = "this prints nothing; then forbid it again, in the same way, with --delete-config"
+        check = (tool_commands.describe(recovery, "--unavailable-partitions"),)
+    return StepText(
+        f"Elect {count} uncleanly{wait}: {names}",
+        "the brokers started so far run, and no other",
+        commands,
+        until,
+        "a replica that has other records than the new leader cuts them when its broker starts",
+        check,
+    )
+
+
+def _reassign(step: RecoveryStep, plan: PlanContext) -> StepText:
+    return StepText(
+        f"Put the wanted leaders of {counted(len(step.partitions), 'partition')} first: {_names(step)}",
+        "all brokers of this plan run",
+        (tool_commands.reassign(plan.recovery, "reassignment.json", "--execute"),),
+        "it prints `Successfully started`",
+        "nothing: rollback.json gives the replicas back, in the same way",
+    )
+
+
+def _reset(_: RecoveryStep, plan: PlanContext) -> StepText:
+    groups = sum(len(run.groups) for run in plan.resets)
+    return StepText(
+        f"Stop the consumers, and reset {counted(groups, 'group')} whose offsets lie beyond the new log ends",
+        "no member of these groups runs",
+        tuple(line for run in plan.resets for line in tool_commands.reset(plan.recovery, run)),
+        "it prints a line with the new offset for each group and partition",
+        "the offsets of before are overwritten",
+    )
+
+
+def _restore(step: RecoveryStep, plan: PlanContext) -> StepText:
+    return StepText(
+        f"Give {counted(len(step.partitions), 'partition')} all replicas again",
+        "every broker that restore.json names runs",
+        (
+            tool_commands.reassign(plan.recovery, "restore.json", "--execute"),
+            tool_commands.reassign(plan.recovery, "restore.json", "--verify"),
+        ),
+        "no line says `still in progress`",
+        "nothing",
+    )
+
+
+_WORDS: Mapping[RecoveryAction, Callable[[RecoveryStep, PlanContext], StepText]] = {
+    RecoveryAction.REPAIR: _repair,
+    RecoveryAction.SET_ASIDE: _set_aside,
+    RecoveryAction.START: _start,
+    RecoveryAction.STOP: _stop,
+    RecoveryAction.ELECT: _elect,
+    RecoveryAction.REASSIGN: _reassign,
+    RecoveryAction.RESET: _reset,
+    RecoveryAction.RESTORE: _restore,
+}
+
+
+def _names(step: RecoveryStep) -> str:
+    return some_of([partition_name(part.topic, part.partition) for part in step.partitions])
+
+
+def _brokers(numbers: Sequence[int]) -> str:
+    return f"{agree(len(numbers), 'broker', 'brokers')} {listed(numbers, most=len(numbers))}"

@@ -1,0 +1,59 @@
+"""The commands of Kafka's own tools that a plan needs, as its release takes them."""
+
+from collections.abc import Iterable
+
+from kcheck.core.election.recovery_plan import Recovery
+from kcheck.handouts.group_resets import GroupReset
+from kcheck.handouts.shell_words import shell_word
+from kcheck.model.cluster import UNCLEAN
+
+BOOTSTRAP, ZOOKEEPER = '--bootstrap-server "$BOOTSTRAP"', '--zookeeper "$ZOOKEEPER"'
+"""The address of the cluster: variables of the shell that a plan sets."""
+
+
+def address(recovery: Recovery, numbers: Iterable[int]) -> str:
+    """Return the first listener of these brokers; a placeholder if none is known."""
+    brokers = {} if recovery.image is None else recovery.image.brokers
+    known = (brokers[number] for number in numbers if number in brokers)
+    endpoints = [endpoint for broker in known for endpoint in broker.endpoints]
+    return shell_word(endpoints[0].rpartition("//")[2]) if endpoints else "localhost:9092"
+
+
+def plan_file(recovery: Recovery, name: str) -> str:
+    """Return a file of the plan as a word of a command."""
+    return shell_word(f"{recovery.folder.rstrip('/')}/{name}")
+
+
+def describe(recovery: Recovery, option: str) -> str:
+    """Return the command that lists partitions in trouble."""
+    server = BOOTSTRAP if recovery.release.describes_by_bootstrap_server else ZOOKEEPER
+    return f"bin/kafka-topics.sh {server} --describe {option}"
+
+
+def elect(recovery: Recovery, name: str) -> str:
+    """Return the command that elects the partitions of a file uncleanly (2.4 and later)."""
+    option = f"--election-type UNCLEAN --path-to-json-file {plan_file(recovery, name)}"
+    return f"bin/kafka-leader-election.sh {BOOTSTRAP} {option}"
+
+
+def allow_unclean(recovery: Recovery, verb: str) -> list[str]:
+    """Return the commands that allow unclean elections of the plan's topics, or forbid them again (before 2.4)."""
+    topics = " ".join(dict.fromkeys(shell_word(partition.topic) for partition in recovery.unclean))
+    alter = f'bin/kafka-configs.sh {ZOOKEEPER} --alter --entity-type topics --entity-name "$topic"'
+    return [f"for topic in {topics}; do", f"  {alter} --{verb}-config {UNCLEAN}{'=true' * (verb == 'add')}", "done"]
+
+
+def reassign(recovery: Recovery, name: str, option: str) -> str:
+    """Return the command that gives partitions the replicas of a file."""
+    server = BOOTSTRAP if recovery.release.reassigns_by_bootstrap_server else ZOOKEEPER
+    return f"bin/kafka-reassign-partitions.sh {server} --reassignment-json-file {plan_file(recovery, name)} {option}"
+
+
+def reset(recovery: Recovery, run: GroupReset) -> list[str]:
+    """Return the lines of the command that puts consumer groups back."""
+    groups = [f"  --group {shell_word(group)} \\" for group in run.groups]
+    return [
+        f"bin/kafka-consumer-groups.sh {BOOTSTRAP} --reset-offsets \\",
+        *groups,
+        f"  --from-file {plan_file(recovery, run.file)} --execute",
+    ]

@@ -1,0 +1,224 @@
+"""`kcheck recover DIR --next`: how far a cluster is with a plan, and what to do now."""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+from kcheck.core.election.plans import CopyState
+from kcheck.core.election.progress import (
+    ClusterSeen,
+    Differs,
+    PlanState,
+    SavedStep,
+    StepState,
+    differences,
+    seen_of,
+    state_of,
+    states,
+)
+from kcheck.core.election.recovery_plan import SavedPlan
+from kcheck.core.election.steps import RecoveryAction
+from kcheck.disk.paths import join
+from kcheck.disk.tree import tree_of
+from kcheck.documents.answer import Answer, Outcomes
+from kcheck.errors import UsageError
+from kcheck.handouts.election_files import PLAN
+from kcheck.handouts.saved_plan import parse_plan, parse_steps
+from kcheck.handouts.shell_words import shell_line
+from kcheck.model.finding import Finding
+from kcheck.model.names import TopicPartition
+from kcheck.model.release import Release
+from kcheck.model.report import PartitionFilter, Report, Row
+from kcheck.model.unreadable import UnreadableError
+from kcheck.plans.recover import RECOVERY, ClusterRecovery, recover
+from kcheck.replicas.elect import ElectionQuestion
+from kcheck.replicas.verification import Verification, verify
+from kcheck.words import counted, partition_name, some_of
+
+_FILE_SIZE_MAX = 64 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecoveryProgress(Answer):
+    """What `kcheck recover DIR --next` answers."""
+
+    folder: str
+    """The directory of the plan."""
+    steps: tuple[SavedStep, ...]
+    """The steps of the plan."""
+    states: tuple[StepState, ...]
+    """How far each of them is."""
+    now: ClusterRecovery
+    """The decision by what is there now."""
+    differs: tuple[Differs, ...] = ()
+    """The partitions that another broker leads than the plan wants."""
+    fails: tuple[str, ...] = ()
+    """Why a broker that the next step starts does not start."""
+    left: Verification | None = None
+    """What is not as planned although every step is done; None as long as steps are left, or if nothing is."""
+
+    @property
+    def state(self) -> PlanState:
+        """What to do now."""
+        state = state_of(self.states, differs=bool(self.differs or self.fails))
+        return PlanState.WAIT if state is PlanState.DONE and self.left is not None else state
+
+    @property
+    def at(self) -> int | None:
+        """The place of the first step that is not done; None if all are."""
+        return next((at for at, state in enumerate(self.states) if state is not StepState.DONE), None)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Done, wait, go on or stop, and why."""
+        if self.state is PlanState.STOP:
+            led = [
+                f"{partition_name(row.partition.topic, row.partition.partition)} is led by broker {row.leader}, the"
+                f" plan has broker {row.partition.leader}"
+                for row in self.differs
+            ]
+            why = some_of([*led, *self.fails])
+            return f"Stop: {why}.", "From what is there now:", *self.now.sentences
+        if self.at is None:
+            if self.left is None:
+                return (f"Done: all {counted(len(self.steps), 'step')}, and every partition is as planned.",)
+            rows = [f"{_place(row.topic, row.partition)}{row.seen}" for row in self.left.steps if row.ok is False]
+            return (f"Wait: every step is done, but {some_of(rows)}.",)
+        step, number = self.steps[self.at], f"{self.at + 1} of {len(self.steps)}"
+        if self.state is PlanState.WAIT:
+            return (f"Wait: step {number} is not settled: {step.title}. It is once {step.until}.",)
+        return (f"Go on: step {number}. {step.title}.",)
+
+    @property
+    def next_command(self) -> str:
+        """The command to type after the step."""
+        if self.state is PlanState.STOP:
+            return self.now.next_command
+        named = (word for path in self.now.election.question.metadata for word in ("--metadata", path))
+        return shell_line(["kcheck", "recover", self.folder, "--next", *self.now.election.arguments, *named])
+
+    @property
+    def release(self) -> Release:
+        """The Kafka release that is modelled."""
+        return self.now.release
+
+    @property
+    def collected(self) -> list[Finding]:
+        """The findings about the files that were read."""
+        return self.now.collected
+
+    def outcomes(self) -> tuple[Self, Outcomes | None]:
+        """Return those of the decision by what is there now."""
+        return self, self.now.outcomes()[1]
+
+    def of_release(self, release: Release) -> Self:
+        """Return the same answer with another account of its release."""
+        return replace(self, now=self.now.of_release(release))
+
+    def report(self) -> Report:
+        """Return the answer as rows."""
+        is_other = self.state is PlanState.STOP
+        rows = zip(range(1, len(self.steps) + 1), self.steps, self.states, strict=True)
+        at = self.at
+        return self.as_report(
+            "recovery-next",
+            self.release.name,
+            body={
+                "state": str(self.state),
+                "verdict": " ".join(self.sentences),
+                "step": None if at is None or is_other else at + 1,
+                "commands": () if at is None or is_other else self.steps[at].commands,
+                "until": None if at is None or is_other else self.steps[at].until,
+                "check": () if at is None or is_other else self.steps[at].check,
+                "steps": tuple(_row(*row) for row in rows),
+                "differs": tuple(
+                    {
+                        "topic": row.partition.topic,
+                        "partition": row.partition.partition,
+                        "leader": row.leader,
+                        "planned": row.partition.leader,
+                    }
+                    for row in self.differs
+                ),
+                "fails": self.fails,
+                "next": self.next_command,
+            },
+            collected=self.collected,
+            checked=self.now.election.checked,
+            evidence=self.release.evidence,
+            kinds={"steps": "step"},
+        )
+
+
+def _row(number: int, step: SavedStep, state: StepState) -> Row:
+    return {"step": number, "kind": str(step.kind), "title": step.title, "state": str(state)}
+
+
+def _place(topic: str | None, partition: int | None) -> str:
+    return "" if topic is None else f"{partition_name(topic, partition)}: "
+
+
+def next_step(
+    folder: str, arguments: list[str], question: ElectionQuestion, *, wanted: PartitionFilter, release: Release
+) -> RecoveryProgress:
+    """Return what to do now, by the plan in a directory and the log dirs as they are.
+
+    UsageError: the directory holds no plan, or the paths no metadata; a path is a file, or a log dir has no broker id.
+    """
+    plan, steps = _plan_in(folder)
+    now = recover(arguments, question, wanted=wanted, release=release)
+    image = now.election.image
+    if image is None:
+        raise UsageError("--next needs the metadata of the cluster: name a controller's log dir with --metadata")
+    seen = seen_of(plan, image)._replace(
+        unrepaired=frozenset(repair.broker_id for repair in now.election.repairs),
+        present=_present(steps, now),
+        beyond=frozenset(
+            TopicPartition(part.topic, part.partition)
+            for part in now.election.partitions
+            if part.recommended is not None and part.recommended.groups_beyond
+        ),
+    )
+    progress = RecoveryProgress(
+        folder=folder, steps=steps, states=states(steps, plan, seen), now=now, differs=tuple(differences(plan, seen))
+    )
+    progress = replace(progress, fails=tuple(_fails(progress, seen)))
+    if progress.state is not PlanState.DONE:
+        return progress
+    left = verify(folder, arguments, wanted=wanted, release=release, metadata=question.metadata)
+    return progress if left.is_as_planned else replace(progress, left=left)
+
+
+def _plan_in(folder: str) -> tuple[SavedPlan, tuple[SavedStep, ...]]:
+    tree = tree_of(folder)
+    try:
+        plan, steps = (
+            tree.read_whole(join(folder, name), follow=True, size_max=_FILE_SIZE_MAX) for name in (PLAN, RECOVERY)
+        )
+    except UnreadableError as error:
+        raise UsageError(f"{folder}: no plan of kcheck recover --out that can be read: {error}") from error
+    return parse_plan(plan, join(folder, PLAN)), parse_steps(steps, join(folder, RECOVERY))
+
+
+def _present(steps: tuple[SavedStep, ...], now: ClusterRecovery) -> frozenset[tuple[int, TopicPartition]]:
+    """Return the directories that the plan has moved aside, and that are still there."""
+    names = {name for step in steps if step.kind is RecoveryAction.SET_ASIDE for name in step.partitions}
+    return frozenset(
+        (copy.state.broker_id, name)
+        for name in names
+        for copy in now.election.copies(*name)
+        if copy.role is CopyState.CURRENT and copy.dir is not None and copy.state.broker_id is not None
+    )
+
+
+def _fails(progress: RecoveryProgress, seen: ClusterSeen) -> tuple[str, ...]:
+    """Return why a broker that the next step starts does not start."""
+    step = None if progress.at is None else progress.steps[progress.at]
+    if step is None or step.kind is not RecoveryAction.START:
+        return ()
+    election = progress.now.election
+    waiting = [number for number in step.brokers if number not in seen.running]
+    return tuple(
+        f"broker {gap.broker_id} does not start: {gap.why}"
+        for gap in election.gaps
+        if gap.broker_id in waiting and gap.broker_id in election.brokers
+    )

@@ -1,0 +1,375 @@
+"""`kcheck recover`: one decision for one incident, as steps that a person follows."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple, Self
+
+from kcheck.core.election.plans import Candidate, CopyState, PartitionElection, harm, is_at_stake
+from kcheck.core.election.recovery_plan import Recovery
+from kcheck.core.election.scenarios import START_ALL, Scenario
+from kcheck.core.election.steps import RecoveryStep, steps_of
+from kcheck.core.premises.judged import EVERY_DISK
+from kcheck.core.start.unserved import Unserved, unserved
+from kcheck.disk.paths import join
+from kcheck.documents.answer import Answer, Outcomes
+from kcheck.documents.election import partition_row, scenario_row
+from kcheck.documents.election_verdict import amount_lost
+from kcheck.documents.first_repairs import repair_row
+from kcheck.documents.premises import premise_rows
+from kcheck.documents.unserved import unserved_words
+from kcheck.handouts.election_files import files_of
+from kcheck.handouts.group_resets import resets_of
+from kcheck.handouts.runbook import PlanContext, StepText, runbook, step_texts
+from kcheck.handouts.shell_words import shell_line
+from kcheck.model.finding import Finding
+from kcheck.model.names import DirectoryState
+from kcheck.model.premises import PremiseStatus
+from kcheck.model.release import Release
+from kcheck.model.report import PartitionFilter, Report, Row
+from kcheck.plans.first_repairs import elect
+from kcheck.replicas.distinct_records import LostRange, distinct
+from kcheck.replicas.elect import ClusterElection, ElectionQuestion, write_texts
+from kcheck.replicas.replica import LogFile
+from kcheck.survey.selection import require_match
+from kcheck.verbs.overview import StartOfAll
+from kcheck.views.broker_facts import settings_path
+from kcheck.views.log_dir import LogDirs
+from kcheck.views.targets import Target, replica_targets
+from kcheck.words import agree, counted, listed, partition_name
+
+EVERY_PARTITION = PartitionFilter()
+FOLDER = "DIR"
+"""Stands for the directory that the user has not named."""
+SAVED, MANIFEST, RUNBOOK, RECOVERY = "saved", "manifest.json", "recovery.md", "recovery.json"
+
+
+class Case(NamedTuple):
+    """What to do if something that is not here never comes."""
+
+    dead: tuple[int, ...]
+    """The brokers whose disks are then given up."""
+    election: ClusterElection
+    """Who should lead without them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterRecovery(Answer):
+    """What `kcheck recover` answers."""
+
+    election: ClusterElection
+    """Who should lead, after the repairs that come first."""
+    folder: str = FOLDER
+    """The directory of the plan's files."""
+    cases: tuple[Case, ...] = ()
+    """What to do if brokers that are not here never come back."""
+    written: tuple[str, ...] = ()
+    """The files of the plan."""
+    wanted: PartitionFilter = EVERY_PARTITION
+    """The partitions that are shown: the decision is for all."""
+
+    @property
+    def release(self) -> Release:
+        """The Kafka release that is modelled."""
+        return self.election.release
+
+    @cached_property
+    def recovery(self) -> Recovery:
+        """The recommendation that the steps follow."""
+        return self.election.recovery(self.folder)
+
+    @cached_property
+    def steps(self) -> tuple[RecoveryStep, ...]:
+        """What to do, one after the other."""
+        return steps_of(self.recovery)
+
+    @cached_property
+    def texts(self) -> tuple[StepText, ...]:
+        """The steps in words, with the commands to type."""
+        targets = _by_broker(self.election)
+        settings = {number: settings_path(own) for number, own in targets.items()}
+        plan = PlanContext(
+            recovery=self.recovery,
+            resets=resets_of(self.recovery),
+            settings={number: path for number, path in settings.items() if path is not None},
+            log_dirs={number: tuple(target.log_dir for target in own) for number, own in targets.items()},
+            backup=join(self.folder, "aside"),
+        )
+        return step_texts(plan, self.steps)
+
+    def scenario(self, name: str) -> Scenario:
+        """Return a way to go on; that of starting all is without the repairs."""
+        rows = {row.name: row for row in self.election.scenarios}
+        return rows.get(f"{name}-unrepaired", rows[name])
+
+    @property
+    def start_of_all(self) -> StartOfAll:
+        """What starting all brokers here costs, and what the plan costs."""
+        start = self.election.start_of_all
+        is_safe = start.is_safe and not self.election.repairs and not any(self._removed())
+        return start._replace(scenario=self.scenario(START_ALL), is_safe=is_safe, sentences=self.sentences)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What starting everything now would lose, what the plan loses, and how far that is proven."""
+        if not self.election.partitions:
+            return (self.election.verdict,)
+        start, plan = self.scenario(START_ALL), self.scenario("plan")
+        if start.offline_partitions is None:
+            best = amount_lost(self.scenario("best").lost)
+            unknown = "Without metadata it is not known whom Kafka elects."
+            return unknown, f"Under the best leaders {best}.", *self._uncounted()
+        return (
+            f"Starting everything now: {_outcome(start)}.",
+            f"This plan: {_outcome(plan)}.",
+            *self._uncounted(),
+            *self._unled(),
+            *self._proof(),
+        )
+
+    def _uncounted(self) -> Iterator[str]:
+        """Yield whose records these figures do not count: no disk shows them, or no start serves them."""
+        for gap in self.election.gaps:
+            what = "is lost, and not counted" if gap.broker_id in self.election.question.dead else "is not counted"
+            yield f"What only broker {gap.broker_id} holds {what}."
+        for premise in self.election.uncounted:
+            whose = "" if premise.broker_id is None else f"broker {premise.broker_id}: "
+            yield f"Not counted: {whose}{premise.sentence}."
+        yield from (f"Not counted: broker {row.broker_id}: {unserved_words(row)}." for row in self._removed())
+
+    def _removed(self) -> Iterator[Unserved]:
+        """Yield the directories with records that brokers remove once they run."""
+        image = self.election.image
+        rows = unserved(self.election.predicted.values(), lambda _: image, None)
+        return (row for row in rows if row.state is DirectoryState.DELETED)
+
+    def _unled(self) -> Iterator[str]:
+        unled = sum(partition.best is None for partition in self.election.partitions)
+        if unled:
+            yield f"kcheck recommends no leader for {counted(unled, 'partition')}."
+
+    def _proof(self) -> Iterator[str]:
+        plan, best = self.scenario("plan"), self.scenario("best")
+        if plan.lost.upper_records is None or plan.lost == best.lost:
+            return
+        if self.election.order.is_proven:
+            yield "No order of starts, stops and elections loses less."
+        else:
+            yield f"No plan can do better than this: {_outcome(best)}."
+
+    @property
+    def at_stake(self) -> tuple[PartitionElection, ...]:
+        """The partitions that can lose records or their leader, those first that lose most if nobody acts."""
+        rows = (row for row in self.election.partitions if self.wanted.has(row.topic, row.partition))
+        return tuple(sorted(filter(is_at_stake, rows), key=harm))
+
+    @property
+    def next_command(self) -> str:
+        """The command to type next: it writes the files, or says whether a step is done."""
+        named = (word for path in self.election.question.metadata for word in ("--metadata", path))
+        if self.written:
+            return shell_line(["kcheck", "recover", self.folder, "--next", *self.election.arguments, *named])
+        dead = (word for number in self.election.question.dead for word in ("--dead", str(number)))
+        return f"{shell_line(['kcheck', 'recover', *self.election.arguments, *named, *dead])} --out {FOLDER}"
+
+    @property
+    def not_known(self) -> tuple[str, ...]:
+        """What was not seen, and what would show it; what the log dirs of all brokers show is counted."""
+        rows = [
+            f"what only broker {gap.broker_id} holds; name {gap.broker_id}=PATH"
+            for gap in self.election.gaps
+            if gap.why is None
+        ]
+        for premise in self.election.premises:
+            is_open = premise.status is PremiseStatus.NOT_SEEN and premise.provide is not None
+            if is_open and not (premise.provide or "").startswith(EVERY_DISK):
+                rows.append(f"{premise.sentence}; name {premise.provide}")
+        return tuple(dict.fromkeys(rows))
+
+    @property
+    def collected(self) -> list[Finding]:
+        """The findings about the files that were read."""
+        return self.election.collected
+
+    def outcomes(self) -> tuple[Self, Outcomes | None]:
+        """Return those of the election."""
+        return self, self.election.outcomes()[1]
+
+    def of_release(self, release: Release) -> Self:
+        """Return the same answer with another account of its release."""
+        return replace(self, election=self.election.of_release(release))
+
+    def with_plan(self, out: str) -> Self:
+        """Return the answer once its files are written: the runbook, files for Kafka's tools, and records to save.
+
+        UsageError if a file exists already or cannot be written, or if the directory is in a log dir.
+        """
+        planned = replace(self, folder=out)
+        election = planned.election
+        if any(step.cuts for step in planned.steps):
+            election = election.with_saved(join(out, SAVED))
+            planned = replace(planned, election=election)
+        texts = {name: text for name, text in files_of(planned.recovery).items() if name != "plan.md"}
+        names = (*texts, RUNBOOK, RECOVERY, *([MANIFEST] if election.saved else []))
+        planned = replace(planned, written=tuple(join(out, name) for name in names))
+        texts[RUNBOOK] = runbook(planned.recovery, planned.texts, planned.sentences, planned.next_command)
+        texts[RECOVERY] = json.dumps(planned.to_dict()) + "\n"
+        if election.saved:
+            texts[MANIFEST] = json.dumps(_manifest(election), indent=1) + "\n"
+        write_texts(out, texts, apart_from=election.checked)
+        return planned
+
+    def report(self) -> Report:
+        """Return the answer as rows."""
+        return self.as_report(
+            "recovery",
+            self.release.name,
+            body=self._body(),
+            collected=self.collected,
+            checked=self.election.checked,
+            evidence=self.release.evidence,
+            kinds={"steps": "step", "partitions": "partition", "premises": "premise", "cases": "case"},
+        )
+
+    def _body(self) -> Row:
+        election = self.election
+        return {
+            "verdict": " ".join(self.sentences),
+            "start_all": scenario_row(self.scenario(START_ALL)),
+            "plan": scenario_row(self.scenario("plan")),
+            "best": scenario_row(self.scenario("best")),
+            "proven": election.order.is_proven,
+            "steps": tuple(map(_step_row, range(1, len(self.steps) + 1), self.steps, self.texts)),
+            "partitions": tuple(map(partition_row, self.at_stake)),
+            "partition_count": len(election.partitions),
+            "not_known": self.not_known,
+            "cases": tuple(map(_case_row, self.cases)),
+            "repairs": tuple(map(repair_row, election.repairs)),
+            "premises": premise_rows(election.premises),
+            "written": self.written,
+            "next": self.next_command,
+        }
+
+
+def recover(
+    arguments: list[str],
+    question: ElectionQuestion,
+    *,
+    wanted: PartitionFilter,
+    release: Release,
+    log_dirs: LogDirs | None = None,
+) -> ClusterRecovery:
+    """Return what to do with a cluster of which these log dirs are at hand; `log_dirs` are those open already.
+
+    UsageError: a path is a file, a log dir has no broker id or no wanted partition, or a broker is both here and dead.
+    """
+    require_match(replica_targets(arguments), wanted)
+    election = elect(arguments, question, wanted=EVERY_PARTITION, release=release, log_dirs=log_dirs)
+    answer = ClusterRecovery(election=election, wanted=wanted)
+    absent = {number for part in answer.election.partitions for number in part.unknown_replicas}
+    if not absent or question.incomplete_ok:
+        return answer
+    dead = tuple(sorted(absent))
+    without = elect(arguments, replace(question, dead=(*question.dead, *dead)), wanted=EVERY_PARTITION, release=release)
+    return replace(answer, cases=(Case(dead, without),))
+
+
+def _by_broker(election: ClusterElection) -> dict[int, list[Target]]:
+    """Return the log dirs of each broker that the user named."""
+    targets: dict[int, list[Target]] = {}
+    for target in replica_targets([*election.arguments]):
+        start = election.predicted.get(target.path)
+        number = target.broker_id if target.broker_id is not None or start is None else start.broker_id
+        if number is not None:
+            targets.setdefault(number, []).append(target)
+    return targets
+
+
+def _outcome(scenario: Scenario) -> str:
+    """Return what a way to go on costs, as a clause."""
+    lost = amount_lost(scenario.lost)
+    if not scenario.offline_partitions:
+        return lost
+    count = scenario.offline_partitions
+    led = "" if scenario.lost.records == 0 else f"; of the others {lost}"
+    return f"{counted(count, 'partition')} {agree(count, 'gets', 'get')} no leader{led}"
+
+
+def _step_row(number: int, step: RecoveryStep, text: StepText) -> Row:
+    return {
+        "step": number,
+        "kind": str(step.kind),
+        "brokers": step.brokers,
+        "again": step.is_again,
+        "partitions": tuple(partition_name(part.topic, part.partition) for part in step.partitions),
+        "file": step.file,
+        "title": text.title,
+        "needs": text.needs,
+        "commands": text.commands,
+        "until": text.until,
+        "check": text.check,
+        "final": text.final,
+        "cuts": tuple(
+            {
+                "topic": cut.topic, "partition": cut.partition, "broker_id": cut.broker_id,
+                "from": cut.lost.start, "to": cut.lost.end, "records": cut.lost.records,
+            }
+            for cut in step.cuts
+        ),
+    }  # fmt: skip
+
+
+def _case_row(case: Case) -> Row:
+    recovery = ClusterRecovery(election=case.election)
+    return {
+        "if": case_words(case),
+        "dead": case.dead,
+        "verdict": " ".join(recovery.sentences),
+        "plan": scenario_row(recovery.scenario("plan")),
+        "steps": tuple(map(_step_row, range(1, len(recovery.steps) + 1), recovery.steps, recovery.texts)),
+    }
+
+
+def case_words(case: Case) -> str:
+    """Return which disks never come."""
+    return f"the disks of {agree(len(case.dead), 'broker', 'brokers')} {listed(case.dead)} are lost"
+
+
+def _manifest(election: ClusterElection) -> Row:
+    """Return which saved files are needed under which leader: together they hold each lost record once, at least."""
+    saved = {(row.topic, row.partition, row.broker_id): row for row in election.saved}
+    rows = []
+    for part in election.partitions:
+        copies = election.copies(part.topic, part.partition) if any(key[:2] == part[:2] for key in saved) else ()
+        logs = {copy.state.broker_id: copy.state.logs for copy in copies if copy.role is CopyState.CURRENT}
+        for number, candidate in part.leaders.items():
+            needed = tuple(_needed(candidate, logs))
+            if needed:
+                kept = [saved[part.topic, part.partition, broker_id].records for broker_id in needed]
+                files = [path for one in kept for path in (one.path, *one.more) if path is not None]
+                rows.append(
+                    {
+                        "topic": part.topic,
+                        "partition": part.partition,
+                        "leader": number,
+                        "brokers": needed,
+                        "files": files,
+                    }
+                )
+    return {"partitions": rows}
+
+
+def _needed(candidate: Candidate, logs: Mapping[int | None, tuple[LogFile, ...]]) -> Iterator[int]:
+    """Yield the brokers of which the saved records are needed, if a candidate leads: none has what another one has."""
+    followers = () if candidate.plan is None else candidate.plan.followers
+    ranges = [
+        (row.broker_id, LostRange(logs[row.broker_id], row.lost.start, row.lost.end))
+        for row in followers
+        if row.broker_id in logs and row.broker_id is not None and row.lost is not None
+    ]
+    kept: list[LostRange] = []
+    for number, lost in sorted(ranges, key=lambda pair: (pair[1].start - pair[1].end, pair[0])):
+        if distinct([lost], kept).records != 0:
+            kept.append(lost)
+            yield number

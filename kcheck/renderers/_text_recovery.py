@@ -1,0 +1,108 @@
+"""The layout of `kcheck recover`: what it costs, the steps with a command a line, the partitions that matter."""
+
+from collections.abc import Iterable, Iterator
+
+from kcheck.core.election.progress import PlanState
+from kcheck.core.election.steps import RecoveryAction
+from kcheck.documents.first_repairs import why_first
+from kcheck.model.report import Report
+from kcheck.plans.progress import RecoveryProgress
+from kcheck.plans.recover import ClusterRecovery, case_words
+from kcheck.renderers._election_rows import PARTITION_TITLES, gap_words, partition_cells, warnings
+from kcheck.screen.page import Page, cell
+from kcheck.words import counted
+
+_WORST_COUNT = 5
+
+
+def recovery(report: Report, page: Page) -> None:
+    """Write the decision."""
+    answer = report.answer
+    assert isinstance(answer, ClusterRecovery)
+    brokers, partitions = len(answer.election.brokers), len(answer.election.partitions)
+    page.line(f"recovery of {counted(brokers, 'broker')}, {counted(partitions, 'partition')}", "bold")
+    page.line()
+    for sentence in answer.sentences:
+        page.wrapped(sentence, style="bold")
+    _steps(answer, page)
+    for case in answer.cases:
+        page.line()
+        page.wrapped(f"If {case_words(case)}:", style="bold")
+        recovery = ClusterRecovery(election=case.election)
+        for sentence in recovery.sentences[1:]:
+            page.wrapped(sentence, style="bold")
+        _steps(recovery, page)
+    _at_stake(answer, page)
+    words = [*dict.fromkeys((*(f"Not known: {text}." for text in answer.not_known), *_warnings(answer)))]
+    if words:
+        page.line()
+    for text in words:
+        page.wrapped(text, hanging="  ", style="yellow")
+    if answer.written:
+        page.line()
+        page.wrapped(f"Written: {', '.join(map(cell, answer.written))}.", hanging="  ")
+    page.line()
+    page.line("Next:")
+    page.line(f"  {answer.next_command}")
+
+
+def recovery_next(report: Report, page: Page) -> None:
+    """Write how far a plan is, and what to do now."""
+    answer = report.answer
+    assert isinstance(answer, RecoveryProgress)
+    for sentence in answer.sentences:
+        page.wrapped(sentence, style="bold")
+    if answer.state is PlanState.STOP:
+        _steps(answer.now, page)
+    elif answer.at is not None:
+        step = answer.steps[answer.at]
+        if answer.state is PlanState.NEXT:
+            _commands(step.commands, page)
+            page.line()
+            page.wrapped(f"Go on once {step.until}{':' if step.check else '.'}")
+        _commands(step.check, page)
+    if answer.state is not PlanState.DONE:
+        page.line()
+        page.line("Next:")
+        page.line(f"  {answer.next_command}")
+
+
+def _commands(commands: Iterable[str], page: Page) -> None:
+    """Write commands as they are typed: a line each, never wrapped."""
+    for at, command in enumerate(commands):
+        if at == 0:
+            page.line()
+        page.line(f"  {command}")
+
+
+def _warnings(answer: ClusterRecovery) -> Iterator[str]:
+    """Yield what the decision rests on; what is said already is left out."""
+    said = {*map(why_first, answer.election.repairs), *(gap_words(gap) for gap in answer.election.gaps if not gap.why)}
+    return (words for words in warnings(answer.election) if words not in said)
+
+
+def _steps(answer: ClusterRecovery, page: Page) -> None:
+    width = len(str(len(answer.texts)))
+    is_started = False
+    if answer.texts:
+        page.line()
+    for place, text in enumerate(answer.texts, start=1):
+        page.wrapped(f"{place:>{width}}. {text.title}.", hanging=" " * (width + 2))
+        if answer.steps[place - 1].kind is RecoveryAction.START and not is_started:
+            page.wrapped(f"Needs: {text.needs}.", indent=" " * (width + 2))
+            is_started = True
+        for command in text.commands:
+            page.line(f"{' ' * (width + 4)}{command}")
+        if answer.steps[place - 1].cuts:
+            page.wrapped(f"Final: {text.final}", indent=" " * (width + 2), style="red")
+
+
+def _at_stake(answer: ClusterRecovery, page: Page) -> None:
+    rows = answer.at_stake
+    if not rows:
+        return
+    shown = rows if page.every else rows[:_WORST_COUNT]
+    page.line()
+    page.table(PARTITION_TITLES, [partition_cells(partition) for partition in shown])
+    if len(rows) > len(shown):
+        page.line(f"{counted(len(rows) - len(shown), 'more partition')} can lose records; --all lists them.")

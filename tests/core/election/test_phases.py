@@ -1,0 +1,227 @@
+"""In which order brokers start, stop and elect: against a twin that tries every course of a small cluster."""
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import pytest
+
+from kcheck.core.election.early_elections import Means, displaced, means_of
+from kcheck.core.election.election import (
+    BrokerStart,
+    ElectionRules,
+    Seats,
+    after_fencing,
+    changed_seats,
+    elect,
+    registered,
+)
+from kcheck.core.election.phases import Phase, order_of_starts, phases
+from kcheck.core.election.plans import PartitionElection, decided
+from kcheck.core.election.scenarios import planned
+from kcheck.core.election.start_order import Costs, StartOrder
+from kcheck.core.releases.releases import release
+from kcheck.core.replication.leader_costs import Amounts
+from kcheck.core.sums import plus
+from kcheck.model.cluster import NO_LEADER
+from tests.core.election.test_early_elections import contested
+from tests.core.election.test_plans import candidate
+
+KRAFT = ElectionRules(kraft=True)
+ELR = ElectionRules(kraft=True, eligible_leader_replicas=True, min_isr=2)
+BEFORE_4 = ElectionRules(kraft=True, unfenced=(1, 2, 3))
+ZOOKEEPER = ElectionRules(kraft=False)
+
+
+class _Place(NamedTuple):
+    """A partition: its places, and whose log all that follow have; None as long as nobody has led."""
+
+    seats: Seats
+    log_of: int | None = None
+
+
+class _Cluster(NamedTuple):
+    """Which brokers run, in the order of their starts, which have ever run, and what came of the partitions."""
+
+    places: tuple[_Place, ...]
+    running: tuple[int, ...] = ()
+    known: frozenset[int] = frozenset()
+
+
+class _Twin:
+    """Plays single steps on a cluster, and tries every sequence of them."""
+
+    def __init__(self, partitions: Sequence[PartitionElection], starts: dict[int, BrokerStart]) -> None:
+        self.partitions, self.starts = partitions, starts
+        self.at_first = _Cluster(tuple(_Place(row.seats) for row in partitions if row.seats is not None))
+
+    def started(self, cluster: _Cluster, number: int) -> _Cluster:
+        """Start a broker, and wait until all replicas are in sync."""
+        start = self.starts[number]._replace(clean=True) if number in cluster.known else self.starts[number]
+        running = (*cluster.running, number)
+        pairs = zip(self.partitions, cluster.places, strict=True)
+        places = (self._joined(row, place, start, running, is_first=not cluster.known) for row, place in pairs)
+        return _Cluster(tuple(places), running, cluster.known | {number})
+
+    def _joined(
+        self, row: PartitionElection, place: _Place, start: BrokerStart, running: Sequence[int], *, is_first: bool
+    ) -> _Place:
+        able = _able(row, running)
+        seats = registered(place.seats, start, row.rules, able - {start.broker_id})
+        others = tuple(number for number in row.rules.unfenced if number != start.broker_id)
+        if is_first and others:
+            seats = after_fencing(seats, others, row.rules)
+        if seats.leader == NO_LEADER:
+            elected = elect(seats, able, row.rules)
+            if elected is None:
+                return _Place(seats, place.log_of)
+            seats = seats._replace(leader=elected.broker_id)
+        log_of = seats.leader if place.log_of is None else place.log_of
+        return _Place(_in_sync(seats, able), log_of)
+
+    def stopped(self, cluster: _Cluster, number: int) -> _Cluster:
+        """Stop a broker cleanly."""
+        running = tuple(other for other in cluster.running if other != number)
+        pairs = zip(self.partitions, cluster.places, strict=True)
+        places = (self._without(row, place, number, running) for row, place in pairs)
+        return cluster._replace(places=tuple(places), running=running)
+
+    def _without(self, row: PartitionElection, place: _Place, number: int, running: Sequence[int]) -> _Place:
+        seats = place.seats
+        if number not in seats.isr:
+            return place
+        isr = tuple(other for other in seats.isr if other != number)
+        if not row.rules.kraft:
+            leader = next((other for other in isr if other in running), NO_LEADER)
+            return place._replace(seats=seats._replace(isr=isr or seats.isr, leader=leader))
+        return place._replace(seats=changed_seats(seats, isr, _able(row, running), row.rules))
+
+    def elected(self, cluster: _Cluster, at: int) -> _Cluster | None:
+        """Have the tool elect the leader of a partition; None if it has one, or nobody runs who can lead."""
+        row, place = self.partitions[at], cluster.places[at]
+        able = _able(row, cluster.running)
+        elected = elect(place.seats, able, row.rules._replace(unclean=True))
+        if place.seats.leader != NO_LEADER or place.log_of is not None or elected is None:
+            return None
+        led = place.seats._replace(isr=(elected.broker_id,), elr=(), last_known=(), leader=elected.broker_id)
+        place = _Place(_in_sync(led, able), elected.broker_id)
+        return cluster._replace(places=(*cluster.places[:at], place, *cluster.places[at + 1 :]))
+
+    def played(self, course: Sequence[Phase]) -> _Cluster:
+        """Play phases."""
+        cluster = self.at_first
+        for phase in course:
+            for number in phase.stops:
+                cluster = self.stopped(cluster, number)
+            for number in phase.starts:
+                cluster = self.started(cluster, number)
+            for row in phase.elects:
+                after = self.elected(cluster, row.partition)
+                assert after is not None
+                cluster = after
+        return cluster
+
+    def least(self) -> Costs:
+        """Return the least that any course loses after which every broker runs and every partition has a leader."""
+        seen: set[_Cluster] = {self.at_first}
+        waiting, losses = [self.at_first], []
+        while waiting:
+            cluster = waiting.pop()
+            if len(cluster.running) == len(self.starts) and all(_is_led(place) for place in cluster.places):
+                losses.append(self.lost(cluster))
+            for after in self._next(cluster):
+                if after not in seen:
+                    seen.add(after)
+                    waiting.append(after)
+        return min(losses)
+
+    def _next(self, cluster: _Cluster) -> Iterator[_Cluster]:
+        for number in self.starts:
+            yield (self.stopped if number in cluster.running else self.started)(cluster, number)
+        for at in range(len(self.partitions)):
+            after = self.elected(cluster, at)
+            if after is not None:
+                yield after
+
+    def lost(self, cluster: _Cluster) -> Costs:
+        """Return how many committed records, and how many at all, nobody has any more."""
+        lost: Costs = (0, 0)
+        for row, place in zip(self.partitions, cluster.places, strict=True):
+            amounts = None if place.log_of is None else row.leaders[place.log_of].lost
+            if amounts is not None:
+                lost = plus(lost, (amounts.committed or 0, amounts.records or 0))
+        return lost
+
+
+def _able(row: PartitionElection, running: Sequence[int]) -> set[int]:
+    return {*running} & row.leaders.keys()
+
+
+def _in_sync(seats: Seats, able: set[int]) -> Seats:
+    isr = (seats.leader, *(number for number in seats.replicas if number in able and number != seats.leader))
+    return seats._replace(isr=isr, elr=(), last_known=())
+
+
+def _is_led(place: _Place) -> bool:
+    return place.seats.leader != NO_LEADER
+
+
+def _cluster_of(draw: random.Random) -> tuple[tuple[PartitionElection, ...], dict[int, BrokerStart]]:
+    """Return three partitions of three brokers of which some registers as after a kill, and replicas that lose some."""
+    rules = draw.choice((KRAFT, ELR, BEFORE_4, ZOOKEEPER))
+    starts = {number: BrokerStart(number, clean=draw.random() < 0.5) for number in (1, 2, 3)}
+    rows = []
+    for at in range(3):
+        replicas = tuple(draw.sample((1, 2, 3), draw.choice((2, 3, 3))))
+        losses = {number: draw.choice((0, 0, 3, 5, 9)) for number in replicas}
+        losses[draw.choice(replicas)] = 0
+        places = draw.sample(replicas, len(replicas))
+        cut = draw.randint(0, len(places))
+        seats = Seats(replicas, tuple(places[:cut])) if cut else Seats(replicas, (), tuple(places[:1]))
+        if rules is ELR:
+            seats = Seats(replicas, (), tuple(places[:cut]), tuple(draw.sample(replicas, 1)))
+        elif not cut:
+            seats = Seats(replicas, tuple(places[:1]))
+        candidates = tuple(candidate(number, Amounts(lost, lost, 10 * lost)) for number, lost in losses.items())
+        row = PartitionElection("t", at, None, None, candidates, seats=seats, rules=rules)
+        rows.append(decided(row, starts, complete=True))
+    return tuple(rows), starts
+
+
+@pytest.mark.sample(30)
+@pytest.mark.parametrize("seed", range(200))
+def test_no_course_loses_less(seed: int) -> None:
+    """The plan is played to what it says, and no sequence of starts, stops and elections is better."""
+    partitions, starts = _cluster_of(random.Random(seed))
+    means = means_of(partitions, starts, release("4.3"))
+    order = order_of_starts(partitions, starts, means)
+    rows = planned(partitions, starts, order.brokers, means)
+    said = tuple(
+        sum(getattr(row.lost_planned, count) for row in rows if row.lost_planned) for count in ("committed", "records")
+    )
+    twin = _Twin(partitions, starts)
+    cluster = twin.played(phases(displaced(partitions, order.brokers, starts, means), order.brokers))
+    ends = [row.best if place.log_of is None else place.log_of for row, place in zip(rows, cluster.places, strict=True)]
+    assert [row.planned for row in rows] == ends
+    assert twin.least() == said
+
+
+def test_many_brokers_up_to_3_9_are_not_proven() -> None:
+    """The first of all changes every partition; only for few brokers each of them is tried as the first."""
+    starts = {number: BrokerStart(number, clean=True) for number in range(1, 14)}
+    row = contested()._replace(rules=BEFORE_4)
+    assert order_of_starts([row], starts, Means(1)) == StartOrder((1, *range(2, 14)), is_proven=False)
+    assert order_of_starts([row], {1: starts[1]}, Means(1)) == StartOrder((1,), is_proven=True)
+
+
+def test_a_replica_that_cannot_lead_is_no_choice() -> None:
+    """It has a place, but its log does not load."""
+    row = contested(replicas=(4, 1, 2, 3))
+    starts = {number: BrokerStart(number, clean=True) for number in (1, 3, 4)}
+    first = [*displaced([row], (4, 1, 3), starts, Means(1, may_stop=True))]
+    assert [(one.leader, one.before, one.instead, one.alone) for one in first] == [(3, 3, 1, False)]
+
+
+def test_where_no_broker_starts_there_is_nothing_to_do() -> None:
+    """All abort: no step of a plan brings one up."""
+    assert phases((), ()) == ()

@@ -1,0 +1,138 @@
+"""How far a cluster is with a plan: done, wait, go on or stop."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from kcheck.core.election.progress import (
+    ClusterSeen,
+    Differs,
+    PlanState,
+    SavedStep,
+    StepState,
+    differences,
+    seen_of,
+    state_of,
+    states,
+)
+from kcheck.core.election.recovery_plan import PlannedPartition, SavedPlan
+from kcheck.core.election.steps import RecoveryAction
+from kcheck.model.cluster import NO_LEADER, BrokerRegistration, ClusterImage, PartitionRegistration, TopicImage
+from kcheck.model.entries import Epoch, Offset
+from kcheck.model.names import TopicPartition
+
+T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
+START, STOP, ELECT = RecoveryAction.START, RecoveryAction.STOP, RecoveryAction.ELECT
+DONE, WAIT, OPEN = StepState.DONE, StepState.WAIT, StepState.OPEN
+
+
+def planned(partition: int, leader: int, later: int | None = None) -> PlannedPartition:
+    """Return a partition that a broker is to lead, above epoch 4."""
+    return PlannedPartition("t", partition, None, leader, Offset(9), Epoch(4), None, (1, 2, 3), (), later)
+
+
+PLAN = SavedPlan("4.3", (1, 2, 3), (), ("1=a",), None, {1: 10, 2: 20}, (planned(0, 1), planned(1, 2)))
+
+
+def step(kind: RecoveryAction, *brokers: int, of: tuple[TopicPartition, ...] = (), again: bool = False) -> SavedStep:
+    """Return a step without words."""
+    return SavedStep(kind, brokers, of, again, "", (), "")
+
+
+COURSE = (
+    step(RecoveryAction.REPAIR, 3),
+    step(START, 1),
+    step(ELECT, of=(T0,)),
+    step(STOP, 1),
+    step(START, 2),
+    step(ELECT, of=(T1,)),
+    step(START, 1, again=True),
+    step(START, 3),
+)
+
+
+def led(leader: int, epoch: int, **how: object) -> PartitionRegistration:
+    """Return a partition with a leader."""
+    return PartitionRegistration((1, 2, 3), (leader,), leader=leader, leader_epoch=epoch)._replace(**how)
+
+
+def seen(registered: str, running: str, leaders: Mapping[TopicPartition, int] | None = None) -> ClusterSeen:
+    """Return brokers that have registered, those that run, and partitions with new leaders."""
+    rows = {name: led(leader, 5) for name, leader in (leaders or {}).items()}
+    return ClusterSeen(frozenset(map(int, registered)), frozenset(map(int, running)), rows)
+
+
+@pytest.mark.parametrize(
+    ("now", "far"),
+    [
+        (seen("", "")._replace(unrepaired=frozenset({3})), 0),
+        (seen("", ""), 1),
+        (seen("1", "1"), 2),
+        (seen("1", "1", {T0: 1}), 3),
+        (seen("1", "", {T0: 1}), 4),
+        (seen("12", "2", {T0: 1}), 5),
+        (seen("12", "2", {T0: 1, T1: 2}), 6),
+        (seen("12", "12", {T0: 1, T1: 2}), 7),
+        (seen("123", "123", {T0: 1, T1: 2}), 8),
+    ],
+)
+def test_each_step_in_turn(now: ClusterSeen, far: int) -> None:
+    """All before are done, and the first one that is not can be taken."""
+    found = states(COURSE, PLAN, now)
+    assert found[:far] == (DONE,) * far
+    assert OPEN in found[far : far + 1] or far == len(COURSE)
+    assert state_of(found, differs=False) is (PlanState.DONE if far == len(COURSE) else PlanState.NEXT)
+    assert state_of(found, differs=True) is PlanState.STOP
+
+
+def test_a_broker_that_is_still_starting() -> None:
+    """It has registered and is fenced, and nobody can have stopped it: nothing is elected yet, or nothing stops it."""
+    assert states(COURSE, PLAN, seen("1", ""))[1] is WAIT
+    found = states(COURSE, PLAN, seen("123", "12", {T0: 1, T1: 2}))
+    assert (found[7], state_of(found, differs=False)) == (WAIT, PlanState.WAIT)
+    together = (step(START, 1, 2),)
+    assert [states(together, PLAN, seen(*who)) for who in (("", ""), ("1", "1"), ("12", "12"))] == [
+        (OPEN,), (WAIT,), (DONE,),
+    ]  # fmt: skip
+    unneeded = (step(START, 1), step(STOP, 1), step(START, 2))
+    assert states(unneeded, PLAN, seen("1", "")) == (DONE, DONE, OPEN)
+
+
+def test_what_files_show() -> None:
+    """Directories that were moved, replicas that were given back, groups that are at the log end."""
+    aside = (step(RecoveryAction.SET_ASIDE, 2, of=(T0,)),)
+    there = seen("", "")._replace(present=frozenset({(2, T0)}))
+    assert [states(aside, PLAN, now) for now in (there, seen("", ""))] == [(OPEN,), (DONE,)]
+    reset = (step(RecoveryAction.RESET, of=(T0,)),)
+    beyond = seen("", "")._replace(beyond=frozenset({T0}))
+    assert [states(reset, PLAN, now) for now in (beyond, seen("", ""))] == [(OPEN,), (DONE,)]
+    restore = (step(RecoveryAction.RESTORE, of=(T0,)),)
+    short = seen("", "")._replace(leaders={T0: led(1, 5, replicas=(1, 2))})
+    under_way = seen("", "")._replace(leaders={T0: led(1, 5, removing=(3,))})
+    assert [states(restore, PLAN, now) for now in (short, under_way, seen("", "", {T0: 1}))] == [
+        (OPEN,), (OPEN,), (DONE,),
+    ]  # fmt: skip
+    assert states(restore, PLAN._replace(partitions=()), seen("", "", {T0: 1})) == (OPEN,)
+
+
+def test_who_leads_otherwise() -> None:
+    """Elected since the plan, and neither its leader nor who gets the lead later. One that is stopped led last."""
+    other = {T0: led(3, 5), T1: led(NO_LEADER, 6, last_leader=3, last_leader_epoch=5)}
+    now = seen("", "")._replace(leaders=other)
+    assert [*differences(PLAN, now)] == [Differs(PLAN.partitions[0], 3), Differs(PLAN.partitions[1], 3)]
+    later = PLAN._replace(partitions=(planned(0, 1, later=3), planned(1, 2, later=3), planned(2, 1)))
+    assert [*differences(later, now)] == []
+    before = seen("", "")._replace(leaders={T0: led(3, 4)})
+    assert [*differences(PLAN, before)] == []
+
+
+def test_what_the_metadata_say() -> None:
+    """A broker with the epoch of the plan has not registered since; one without an epoch has."""
+    brokers = {
+        1: BrokerRegistration(1, 10, fenced=False),
+        2: BrokerRegistration(2, 21, fenced=True),
+        3: BrokerRegistration(3, None, fenced=False),
+    }
+    topics = {name: TopicImage(name, None, {0: led(1, 5), 7: led(1, 5)}) for name in ("t", "u")}
+    found = seen_of(PLAN, ClusterImage(topics=topics, brokers=brokers))
+    assert found == ClusterSeen(frozenset({2, 3}), frozenset({3}), {T0: led(1, 5)})

@@ -1,0 +1,153 @@
+"""Which controllers the settings let elect: by the lists of the controllers, as real ones of 4.0 did."""
+
+import pytest
+
+from kcheck.core.cluster.copies import MetadataCopy
+from kcheck.core.premises.facts import BrokerFacts, LostCopy, VoterList
+from kcheck.core.premises.table import judged
+from kcheck.core.releases.releases import release
+from kcheck.core.start.startup import Mode
+from kcheck.model.cluster import QuorumState
+from kcheck.model.premises import JudgedPremise, PremiseStatus
+from tests.core.premises.test_premises import IDENTITY, KRAFT, copy, facts, log_dir, refuted
+
+ONE, THREE = QuorumState(100, 1, -1, (100,)), QuorumState(1, 1, -1, (1, 2, 3))
+OF_THREE = frozenset({1, 2, 3})
+NO_MAJORITY = (
+    "controller.quorum.voters is 100,201,202, quorum-state has 100: no majority without 201,202, and with empty logs"
+    " these elect each other"
+)
+BEHIND = "controller 3 lacks committed metadata, and the new list can elect it"
+MORE = "1@a:1,2@b:1,3@c:1,201@d:1,202@e:1"
+
+
+def judgement(given: BrokerFacts) -> JudgedPremise | None:
+    """Return what is known of the voters; None where nothing is compared."""
+    return next((row for row in judged(given) if row.id == "P105"), None)
+
+
+def broker(voters: str, *lists: VoterList, kafka: str = "4.0", elected: QuorumState | None = ONE) -> BrokerFacts:
+    """Return a broker with a list, and the lists of controllers."""
+    config = {**KRAFT, "controller.quorum.voters": voters}
+    return facts(config=config, voter_lists=lists, elected=elected, release=release(kafka))
+
+
+def node(voters: str, *ends: int, lists: tuple[VoterList, ...] = ()) -> BrokerFacts:
+    """Return node 1 of three that are controllers too, with copies that end at offsets."""
+    copies = tuple(copy(number, end, voters=OF_THREE) for number, end in enumerate(ends, 1))
+    config = {**KRAFT, "process.roles": "broker,controller", "controller.quorum.voters": voters}
+    return facts(config=config, copies=copies, elected=THREE, voter_lists=lists)
+
+
+def listing(node_id: int, *voters: int) -> VoterList:
+    """Return the list of a controller."""
+    return VoterList(node_id, "controller/server.properties", frozenset(voters))
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (
+            broker("100@a:1,201@b:1,202@c:1"),
+            NO_MAJORITY,
+        ),
+        (
+            broker("100@a:1", listing(100, 100, 201, 202)),
+            NO_MAJORITY,
+        ),
+        (
+            broker("100@a:1,201@b:1", listing(100, 100), kafka="3.8"),
+            "controller.quorum.voters is 100,201, quorum-state has 100",
+        ),
+        (
+            broker("100@a:1", listing(100, 100, 201), kafka="3.8"),
+            "controller.quorum.voters is 100,201, quorum-state has 100",
+        ),
+        (
+            node(MORE, 60, 60, 50),
+            f"controller.quorum.voters is 1,2,3,201,202, quorum-state has 1,2,3: {BEHIND}",
+        ),
+        (
+            node("3@a:1", 60, 60, 50),
+            f"controller.quorum.voters is 3, quorum-state has 1,2,3: {BEHIND}",
+        ),
+    ],
+)
+def test_lists_that_elect_nobody_or_a_wrong_one(given: BrokerFacts, sentence: str) -> None:
+    row = judgement(given)
+    assert row is not None
+    assert (PremiseStatus.REFUTED, sentence) == (row.status, row.sentence)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        broker("100@a:1"),
+        broker("100@a:1,201@b:1", listing(100, 100)),
+        node(MORE, 60, 60, 60),
+        node(MORE, 60, 59, 59),
+    ],
+)
+def test_lists_that_elect_a_controller_with_all_that_is_committed(given: BrokerFacts) -> None:
+    """The list of a broker that is no controller elects nobody; voters that are new have the votes of a minority."""
+    row = judgement(given)
+    assert row is not None
+    assert PremiseStatus.PROVEN is row.status
+
+
+def test_controllers_whose_logs_are_not_given() -> None:
+    row = judgement(node(MORE, 60))
+    assert row is not None
+    assert (PremiseStatus.NOT_SEEN, "the log dirs of voters 2,3") == (row.status, row.provide)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        broker("100@a:1", elected=QuorumState(1, 1, -1, None)),
+        broker("100@a:1,201@b:1", kafka="3.8", elected=None),
+        broker(""),
+        broker("1@a:1,100@b:1"),
+        node(MORE, 60, lists=())._replace(elected=None),
+        facts(
+            release=release("3.8"), elected=THREE, config=KRAFT,
+            voter_lists=(listing(1, 1, 2, 3, 4), listing(2, 1, 2, 3)),
+        ),
+    ],
+)  # fmt: skip
+def test_where_nothing_is_compared(given: BrokerFacts) -> None:
+    """One controller of three that ends leaves a majority; a broker alone in the list ends before (P108)."""
+    assert judgement(given) is None
+
+
+@pytest.mark.parametrize(
+    ("lost", "copies", "status", "words"),
+    [
+        ((LostCopy("c/data1", 100, is_place=True),), (), PremiseStatus.REFUTED, "controller 100 (c/data1) lost"),
+        (
+            (LostCopy("c", 2, is_place=True), LostCopy("d", 3, is_place=True)), (copy(1, voters=OF_THREE),),
+            PremiseStatus.REFUTED, "controllers 2 (c), 3 (d) lost",
+        ),
+        ((LostCopy("c", None),), (), PremiseStatus.NOT_SEEN, "no __cluster_metadata-0 is in c"),
+        ((LostCopy("c", 3, is_place=True),), (copy(1, voters=OF_THREE),), None, ""),
+        ((LostCopy("c", 100, is_place=True),), (copy(),), None, ""),
+    ],
+)  # fmt: skip
+def test_log_dirs_of_controllers_without_their_metadata_log(
+    lost: tuple[LostCopy, ...], copies: tuple[MetadataCopy, ...], status: PremiseStatus | None, words: str
+) -> None:
+    """Brokers of 4.3.1 waited for ever for a controller whose disk was formatted again; one of three may lose it."""
+    given = facts(lost_copies=lost, copies=copies, elected=ONE)
+    rows = [row for row in judged(given) if row.id == "P202"]
+    assert [(status, True)] * (status is not None) == [(row.status, row.sentence.startswith(words)) for row in rows]
+    assert "P202" not in {row.id for row in judged(given._replace(mode=Mode.ZOOKEEPER))}
+
+
+def test_a_controller_without_its_metadata_log_that_others_name() -> None:
+    """A new controller has none yet, so without their copies nothing is refuted."""
+    config = {**KRAFT, "process.roles": "controller", "node.id": "100"}
+    own = log_dir(identity={**IDENTITY, "node.id": "100"}, directories=())
+    given = facts(own, config=config, broker_id=100, copies=(copy(1),))
+    sentence = "broker 100 is a controller and has lost __cluster_metadata-0: with other empty voters it can elect an"
+    assert refuted(given)["P202"].startswith(sentence)
+    assert "P202" not in refuted(given._replace(copies=()))

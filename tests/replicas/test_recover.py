@@ -1,0 +1,206 @@
+"""`kcheck recover`: one decision for a cluster, its files, and what to do after each step.
+
+Real brokers left the directories (fixtures/README.md).
+"""
+
+import json
+import re
+import shlex
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kcheck
+from kcheck.core.election.steps import RecoveryAction
+from kcheck.errors import UsageError
+from kcheck.plans.recover import ClusterRecovery
+from tests.cli.command import kcheck as command
+from tests.oracle.scenes import FIXTURES, unpacked
+
+METADATA = ("--metadata", "controller")
+BROKERS = [f"{number}=broker-{number}" for number in (1, 2, 3)]
+DIVERGED = FIXTURES / "brokers" / "4.3.1" / "diverged"
+OUTRUN = FIXTURES / "clusters" / "4.3.1" / "outrun"
+
+
+@pytest.fixture(scope="module")
+def disks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return unpacked("clusters/4.3.1/power-loss", tmp_path_factory.mktemp("power-loss"))
+
+
+@pytest.fixture
+def _power_loss(disks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(disks)
+
+
+def _recovered(*arguments: str, **how: Any) -> ClusterRecovery:
+    return kcheck.recover(*(arguments or BROKERS), metadata=["controller"], **how)
+
+
+@pytest.mark.usefixtures("_power_loss")
+def test_a_course_that_loses_nothing() -> None:
+    """Starting all leaves 14 partitions without leader; a repair, and brokers that are alone, lose nothing."""
+    answer = _recovered()
+    assert answer.sentences == (
+        "Starting everything now: 14 partitions get no leader.", "This plan: nothing is lost.",
+    )  # fmt: skip
+    assert [(str(step.kind), step.brokers, len(step.partitions)) for step in answer.steps] == [
+        ("repair", (3,), 0),
+        ("start", (1,), 0),
+        ("elect", (), 3),
+        ("stop", (1,), 0),
+        ("start", (2,), 0),
+        ("elect", (), 1),
+        ("start", (1,), 0),
+        ("start", (3,), 0),
+    ]
+    assert not answer.start_of_all.is_safe
+    assert answer.not_known == answer.cases == ()
+
+
+@pytest.mark.usefixtures("_power_loss")
+def test_a_filter_shows_less_and_decides_nothing() -> None:
+    """One partition does not turn round what holds for the cluster."""
+    part = _recovered(partitions=kcheck.PartitionFilter(partitions=("orders-1",)))
+    assert [(row.topic, row.partition) for row in part.at_stake] == [("orders", 1)]
+    assert part.sentences == _recovered().sentences
+    with pytest.raises(UsageError, match="no-such"):
+        _recovered(partitions=kcheck.PartitionFilter(topics=("no-such",)))
+
+
+@pytest.mark.usefixtures("_power_loss")
+def test_every_command_can_be_typed(tmp_path: Path) -> None:
+    """With the paths of the user, the address of a broker that runs by then, and the files that are written."""
+    out = tmp_path / "plan"
+    answer = _recovered(out=out)
+    assert {path.name for path in out.iterdir()} == {
+        "election-before-2.json", "election-before-3.json", "election-plan.json", "plan.json", "recovery.json",
+        "recovery.md", "start-order.txt",
+    }  # fmt: skip
+    lines = [line for text in answer.texts for line in text.commands]
+    addresses = re.findall(r"--bootstrap-server (\S+)", "\n".join(lines))
+    assert len({*addresses}) == 2
+    assert "bin/kafka-server-start.sh -daemon config/server.properties" in lines
+    files = re.findall(r"--path-to-json-file (\S+)", "\n".join(lines))
+    assert [json.loads(Path(file).read_text())["partitions"] for file in files] == [
+        [{"topic": row.topic, "partition": row.partition} for row in step.partitions]
+        for step in answer.steps
+        if step.kind is RecoveryAction.ELECT
+    ]
+    text = (out / "recovery.md").read_text()
+    assert all(line in text for line in lines)
+    assert json.loads((out / "recovery.json").read_text()) == json.loads(json.dumps(answer.to_dict(), default=list))
+    with pytest.raises(UsageError, match="exists"):
+        _recovered(out=out)
+
+
+def test_what_to_do_after_each_step(disks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The repair is done once no repair would help any more; a start, once the metadata have a later registration."""
+    shutil.copytree(disks, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    out = str(tmp_path / "plan")
+    _recovered(out=out)
+    first = kcheck.recovery_progress(out, *BROKERS, metadata=["controller"])
+    assert (str(first.state), first.at) == ("next", 0)
+    for line in first.steps[0].commands:
+        _, verb, *words = shlex.split(line)
+        assert command(verb, *words, *(["--yes"] if verb == "apply" else ["--fail-on", "fatal"])).code == 0
+    shown = command("recover", out, "--next", *BROKERS, *METADATA)
+    assert shown.code == 0
+    assert "Go on: step 2 of 8. Start broker 1." in shown.out
+    assert f"  kcheck recover {out} --next {' '.join(BROKERS)} --metadata controller\n" in shown.out
+
+
+@pytest.mark.usefixtures("_power_loss")
+def test_the_metadata_decide_how_far_a_plan_is(tmp_path: Path) -> None:
+    """The epochs of the plan are made older: then every broker has registered since, and leads what it led before."""
+    out = tmp_path / "plan"
+    _recovered(out=out)
+    _edited(out / "election-plan.json", broker_epochs=[])
+    answer = kcheck.recovery_progress(out, *BROKERS, metadata=["controller"])
+    assert (str(answer.state), answer.at) == ("wait", None)
+    assert answer.sentences[0].startswith("Wait: every step is done, but ")
+    rows = json.loads((out / "election-plan.json").read_text())["partitions"]
+    _edited(out / "election-plan.json", partitions=[row | {"epoch_floor": -1} for row in rows])
+    answer = kcheck.recovery_progress(out, *BROKERS, metadata=["controller"])
+    assert str(answer.state) == "stop"
+    assert answer.differs
+    assert answer.sentences[0].startswith("Stop: ")
+    assert answer.sentences[1:] == ("From what is there now:", *answer.now.sentences)
+    shown = command("recover", str(out), "--next", *BROKERS, *METADATA)
+    assert shown.code == 1
+    assert "From what is there now:" in shown.out
+    assert "kcheck recover 1=broker-1 2=broker-2 3=broker-3 --metadata controller --out DIR" in shown.out
+
+
+def _edited(path: Path, **values: Any) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "words"),
+    [
+        ("recovery.json", {"schema": "x"}, "recovery.json.schema: 'x'; this kcheck reads kcheck.recovery/1"),
+        ("recovery.json", {"steps": [{"kind": "dance"}]}, "steps[0].kind: 'dance' is no step"),
+        ("recovery.json", {"steps": 7}, "recovery.json.steps: an integer; must be an array"),
+    ],
+)
+@pytest.mark.usefixtures("_power_loss")
+def test_a_plan_that_somebody_edited(tmp_path: Path, name: str, values: dict[str, Any], words: str) -> None:
+    out = tmp_path / "plan"
+    _recovered(out=out)
+    _edited(out / name, **values)
+    with pytest.raises(UsageError, match=re.escape(words)):
+        kcheck.recovery_progress(out, *BROKERS, metadata=["controller"])
+
+
+@pytest.mark.usefixtures("_power_loss")
+def test_without_a_plan_or_metadata(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no plan of kcheck recover --out"):
+        kcheck.recovery_progress(tmp_path, *BROKERS)
+    shown = command("recover", "--next", str(tmp_path))
+    assert (shown.code, "--next needs the directory of the plan" in shown.err) == (2, True)
+    assert command("recover").code == 2
+
+
+def test_records_that_a_plan_gives_up_are_saved(tmp_path: Path) -> None:
+    """With a manifest of the files that are needed under each leader."""
+    brokers = [f"{number}={DIVERGED}/broker-{number}" for number in (1, 2)]
+    answer = kcheck.recover(*brokers, out=tmp_path / "plan")
+    assert answer.sentences[:2] == (
+        "Starting everything now: 34 records are lost, none of them committed.",
+        "This plan: 34 records are lost, none of them committed.",
+    )
+    cuts = [cut for step in answer.steps for cut in step.cuts]
+    assert sum(cut.lost.records or 0 for cut in cuts) == 34
+    assert "removes offsets" in answer.texts[-1].final
+    manifest = json.loads((tmp_path / "plan" / "manifest.json").read_text())["partitions"]
+    assert all(Path(file).is_file() for row in manifest for file in row["files"])
+    shown = command("recover", *brokers, "--no-color")
+    assert "Final: broker " in shown.out
+    assert shown.code == 1
+
+
+def test_a_broker_that_is_not_here() -> None:
+    """What its disks hold is not known: the plan for the case that they are lost stands beside it."""
+    present = [f"{number}={OUTRUN}/broker-{number}" for number in (2, 3)]
+    answer = kcheck.recover(*present)
+    (case,) = answer.cases
+    assert case.dead == (1,)
+    assert answer.not_known
+    assert any(sentence.startswith("kcheck recommends no leader for") for sentence in answer.sentences)
+    shown = command("recover", *present)
+    assert "If the disks of broker 1 are lost:" in shown.out
+    assert "Not known: what only broker 1 holds; name 1=PATH." in shown.out
+    assert answer.to_dict()["cases"][0]["steps"]
+
+
+def test_without_metadata(tmp_path: Path) -> None:
+    copy = tmp_path / "disks"
+    shutil.copytree(DIVERGED, copy)
+    for metadata in copy.glob("*/*/__cluster_metadata-0"):
+        shutil.rmtree(metadata)
+    answer = kcheck.recover(*(f"{number}={copy}/broker-{number}" for number in (1, 2)))
+    assert answer.sentences[0] == "Without metadata it is not known whom Kafka elects."
