@@ -45,7 +45,10 @@ def proved(*arguments: str) -> Release:
 
 
 def test_a_mixed_fleet_is_looked_at_as_its_brokers_are(tmp_path: Path) -> None:
-    """Findings are those of check with `auto`; releases of brokers are in the tables."""
+    """Findings are those of check with `auto`, except what the newest metadata know of an unclean election.
+
+    Releases of brokers are in the tables.
+    """
     report, rows = scanned(tmp_path, inventory_of(tmp_path / "fleet.csv", MIXED), auto=ReleaseOptions())
     (of_run,) = rows["runs"]
     releases: Any = report.body["releases"]
@@ -63,9 +66,10 @@ def test_a_mixed_fleet_is_looked_at_as_its_brokers_are(tmp_path: Path) -> None:
         own = [
             finding
             for finding in rows["findings"]
-            if (finding["cluster"], finding["broker"]) == place(path) and not finding["id"].startswith("KC4")
+            if (finding["cluster"], finding["broker"]) == place(path) and not finding["id"].startswith(("KC254", "KC4"))
         ]
-        assert sorted(told(str(path), alone.name), key=str) == places(own), path
+        alike = (row for row in told(str(path), alone.name) if row["id"] != "KC254")
+        assert sorted(alike, key=str) == places(own), path
 
 
 def test_replicas_are_compared_for_the_release_of_their_cluster(tmp_path: Path) -> None:
