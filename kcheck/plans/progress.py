@@ -150,7 +150,7 @@ class RecoveryProgress(Answer):
 
 
 def _row(number: int, step: SavedStep, state: StepState) -> Row:
-    return {"step": number, "kind": str(step.kind), "title": step.title, "state": str(state)}
+    return {"step": number, "action": str(step.kind), "title": step.title, "state": str(state)}
 
 
 def _place(topic: str | None, partition: int | None) -> str:

@@ -299,10 +299,10 @@ def _outcome(scenario: Scenario) -> str:
 def _step_row(number: int, step: RecoveryStep, text: StepText) -> Row:
     return {
         "step": number,
-        "kind": str(step.kind),
+        "action": str(step.kind),
         "brokers": step.brokers,
         "again": step.is_again,
-        "partitions": tuple(partition_name(part.topic, part.partition) for part in step.partitions),
+        "partition_names": tuple(partition_name(part.topic, part.partition) for part in step.partitions),
         "file": step.file,
         "title": text.title,
         "needs": text.needs,
