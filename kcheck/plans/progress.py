@@ -93,8 +93,7 @@ class RecoveryProgress(Answer):
         """The command to type after the step."""
         if self.state is PlanState.STOP:
             return self.now.next_command
-        named = (word for path in self.now.election.question.metadata for word in ("--metadata", path))
-        return shell_line(["kcheck", "recover", self.folder, "--next", *self.now.election.arguments, *named])
+        return shell_line(["kcheck", "recover", self.folder, "--next", *self.now.words])
 
     @property
     def release(self) -> Release:

@@ -167,11 +167,21 @@ class ClusterRecovery(Answer):
     @property
     def next_command(self) -> str:
         """The command to type next: it writes the files, or says whether a step is done."""
-        named = (word for path in self.election.question.metadata for word in ("--metadata", path))
+        question, words = self.election.question, self.words
         if self.written:
-            return shell_line(["kcheck", "recover", self.folder, "--next", *self.election.arguments, *named])
-        dead = (word for number in self.election.question.dead for word in ("--dead", str(number)))
-        return f"{shell_line(['kcheck', 'recover', *self.election.arguments, *named, *dead])} --out {FOLDER}"
+            return shell_line(["kcheck", "recover", self.folder, "--next", *words])
+        more = (("--dead", map(str, question.dead)), ("--aside", question.aside))
+        named = [word for option, values in more for value in values for word in (option, value)]
+        return f"{shell_line(['kcheck', 'recover', *words, *named])} --out {FOLDER}"
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The arguments that name the brokers, their metadata and settings, and the release if the user named it."""
+        question, said = self.election.question, self.release.evidence
+        named = (word for path in question.metadata for word in ("--metadata", path))
+        config = () if question.config is None else ("--config", question.config)
+        kafka = ("--kafka", self.release.name) if said is None or said.given else ()
+        return (*self.election.arguments, *named, *config, *kafka)
 
     @property
     def not_known(self) -> tuple[str, ...]:
