@@ -1,0 +1,96 @@
+"""Clusters of real brokers that somebody brings back by the runbook of `kcheck recover`, and what they then have."""
+
+import contextlib
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from kcheck.core.election.steps import StepKind
+from kcheck.disk.local import LOCAL
+from kcheck.dumps.entries import crc32c_of
+from kcheck.plans.recover import ClusterRecovery
+from kcheck.records.record import BODY_SIZE_MAX, Record, read_records
+from kcheck.segments.batches import Walk
+from tests.oracle.diverged import class_of
+from tests.oracle.jars import java_command
+from tests.oracle.kafka import Cluster, Process
+
+TOOLS = ("leader-election", "reassign-partitions", "topics", "configs", "consumer-groups")
+_SUMMED_FROM = 21
+Content = frozenset[tuple[str, int, int | None, bytes | None, bytes | None]]
+"""Partition, offset, epoch, key and value of records."""
+
+
+def follow(cluster: Cluster, answer: ClusterRecovery, settle: Callable[[Sequence[Process]], None]) -> list[str]:
+    """Do what the runbook says, step by step, in the folder of the cluster; return what the tools printed.
+
+    All but the processes of brokers is typed as it stands there; addresses are those of the brokers that run.
+    `settle` returns when brokers that have just started do nothing more.
+    """
+    printed = list[str]()
+    install(cluster)
+    for step, text in zip(answer.steps, answer.texts, strict=True):
+        if step.kind is StepKind.START:
+            for number in step.brokers:
+                cluster[number].spawn()
+            settle([cluster[number] for number in step.brokers])
+        elif step.kind is StepKind.STOP:
+            for number in step.brokers:
+                cluster[number].stop()
+        else:
+            printed.append(typed(cluster, "\n".join(text.commands)))
+            settle([])
+    return printed
+
+
+def install(cluster: Cluster) -> None:
+    """Give the folder of a cluster what the commands name: Kafka's tools below bin/, and kcheck."""
+    (cluster.dir / "bin").mkdir(exist_ok=True)
+    commands = {"kcheck": [sys.executable, "-m", "kcheck"]}
+    for tool in TOOLS:
+        main, *options = class_of(f"kafka-{tool}", cluster.version).split()
+        commands[f"kafka-{tool}.sh"] = java_command(cluster.version, main, *options)
+    for name, command in commands.items():
+        words = " ".join(f"'{word}'" for word in command)
+        yes = '[ "$1" = apply ] && set -- "$@" --yes\n' if name == "kcheck" else ""
+        (cluster.dir / "bin" / name).write_text(f'#!/bin/sh\n{yes}exec {words} "$@"\n')
+        (cluster.dir / "bin" / name).chmod(0o755)
+
+
+def typed(cluster: Cluster, commands: str) -> str:
+    """Type commands in a shell; return what they print."""
+    alive = [f"127.0.0.1:{broker.port}" for broker in cluster.brokers.values() if broker.alive]
+    text = re.sub(r"(--bootstrap-server) \S+", rf"\1 {','.join(alive)}", commands)
+    text = re.sub(r"(--zookeeper) \S+", rf"\1 127.0.0.1:{cluster.beside.port}", text)
+    done = subprocess.run(
+        ["bash", "-e", "-c", f'PATH="$PWD/bin:$PATH"\n{text}'],
+        cwd=cluster.dir,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return f"$ {text}\n{done.stdout}{done.stderr[-2000:]}[{done.returncode}]"
+
+
+def held(cluster: Cluster) -> Mapping[int, Content]:
+    """Return the records of each broker in whole batches, of all of its partitions."""
+    return {number: of_log_dirs(broker.log_dirs) for number, broker in cluster.brokers.items()}
+
+
+def of_log_dirs(log_dirs: Sequence[Path]) -> Content:
+    """Return the records in whole batches below some log dirs."""
+    found = set[tuple[str, int, int | None, bytes | None, bytes | None]]()
+    for log in (log for log_dir in log_dirs for log in log_dir.glob("*-*/*.log")):
+        with LOCAL.open(str(log)) as source:
+            for batch in Walk(source, log.stat().st_size):
+                end = batch.position + batch.size
+                with contextlib.suppress(ValueError):
+                    if crc32c_of(source, batch.position + _SUMMED_FROM, end) != batch.crc:
+                        continue
+                    for record in read_records(source.pread(batch.size, batch.position), BODY_SIZE_MAX):
+                        assert isinstance(record, Record)
+                        key, value = (None if data is None else bytes(data) for data in (record.key, record.value))
+                        found.add((log.parent.name, int(record.offset), batch.epoch, key, value))
+    return frozenset(found)
