@@ -4,10 +4,14 @@ import contextlib
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-from kcheck.core.election.steps import StepKind
+import kcheck
+from kcheck.core.election.progress import PlanState
+from kcheck.core.election.steps import RecoveryAction
 from kcheck.disk.local import LOCAL
 from kcheck.dumps.entries import crc32c_of
 from kcheck.plans.recover import ClusterRecovery
@@ -18,31 +22,59 @@ from tests.oracle.jars import java_command
 from tests.oracle.kafka import Cluster, Process
 
 TOOLS = ("leader-election", "reassign-partitions", "topics", "configs", "consumer-groups")
+PATIENCE = 10
+"""How often it is asked again whether a step is done."""
 _SUMMED_FROM = 21
 Content = frozenset[tuple[str, int, int | None, bytes | None, bytes | None]]
 """Partition, offset, epoch, key and value of records."""
 
 
-def follow(cluster: Cluster, answer: ClusterRecovery, settle: Callable[[Sequence[Process]], None]) -> list[str]:
-    """Do what the runbook says, step by step, in the folder of the cluster; return what the tools printed.
+class Followed(NamedTuple):
+    """What a runbook led to."""
+
+    printed: list[str]
+    """Commands, what they printed, and how they ended."""
+    progress: list[str]
+    """What `--next` said after each step that was not that it is done."""
+
+
+def follow(cluster: Cluster, answer: ClusterRecovery, settle: Callable[[Sequence[Process]], None]) -> Followed:
+    """Do what the runbook says, step by step, in the folder of the cluster, and ask after each whether it is done.
 
     All but the processes of brokers is typed as it stands there; addresses are those of the brokers that run.
     `settle` returns when brokers that have just started do nothing more.
     """
-    printed = list[str]()
+    printed, progress = list[str](), list[str]()
     install(cluster)
-    for step, text in zip(answer.steps, answer.texts, strict=True):
-        if step.kind is StepKind.START:
+    for at, (step, text) in enumerate(zip(answer.steps, answer.texts, strict=True)):
+        if step.kind is RecoveryAction.START:
             for number in step.brokers:
                 cluster[number].spawn()
             settle([cluster[number] for number in step.brokers])
-        elif step.kind is StepKind.STOP:
+        elif step.kind is RecoveryAction.STOP:
             for number in step.brokers:
                 cluster[number].stop()
         else:
             printed.append(typed(cluster, "\n".join(text.commands)))
             settle([])
-    return printed
+        progress += _progress(answer, at)
+    return Followed(printed, progress)
+
+
+def _progress(answer: ClusterRecovery, at: int) -> Iterator[str]:
+    """Yield what `--next` says after a step, if that is not that it is done; a moment later, if it says to wait."""
+    election = answer.election
+    if not election.question.metadata:
+        return
+    for _ in range(PATIENCE):
+        now = kcheck.recovery_progress(
+            answer.folder, *election.arguments, metadata=election.question.metadata, kafka=answer.release
+        )
+        if now.state is not PlanState.WAIT:
+            break
+        time.sleep(1)
+    if now.state is PlanState.STOP or now.at != (at + 1 if at + 1 < len(answer.steps) else None):
+        yield f"after step {at + 1}: {now.state}, at {now.at}: {' '.join(now.sentences)}"
 
 
 def install(cluster: Cluster) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import kcheck
-from kcheck.core.election.steps import StepKind
+from kcheck.core.election.steps import RecoveryAction
 from kcheck.disk.local import LOCAL
 from kcheck.model.cluster import NO_LEADER, PartitionRegistration
 from kcheck.model.names import CLUSTER_METADATA
@@ -51,7 +51,7 @@ def test_the_runbook_brings_all_back(
     assert SCENES[scene] == tuple(repair.broker_id for repair in answer.election.repairs)
     assert {answer.scenario(name)[1:] for name in ("plan", "best")} == {(answer.scenario("best").lost, 0)}
     assert answer.scenario("plan").lost.records == 0
-    assert (StepKind.STOP in {step.kind for step in answer.steps}) is (scene == "power-loss")
+    assert (RecoveryAction.STOP in {step.kind for step in answer.steps}) is (scene == "power-loss")
     before = held(cluster)
     try:
         diverged.begin(cluster)

@@ -40,7 +40,7 @@ from tests.oracle.incidents.recoveries import (
 from tests.oracle.incidents.shapes import Shape, shape
 from tests.oracle.incidents.truth import Processes, Truth
 from tests.oracle.kafka import Cluster
-from tests.oracle.recovered import Content
+from tests.oracle.recovered import Content, Followed
 
 FENCED = 6.0
 """Seconds after which a controller has fenced the brokers that ran when all lost power."""
@@ -51,7 +51,7 @@ TORN = ("cut-tail", "cut-tail", "zero-tail", "zero-in-last", "zeros-behind", "em
 POWER_LOST = 0.6
 BALANCES = 0.5
 """In how many clusters preferred replicas lead in the end."""
-WORSE, NOT_BEST, OTHER, FAILED = "WORSE THAN ALL", "not the best", "other leader", "tool failed"
+WORSE, NOT_BEST, OTHER, FAILED, NEXT = "WORSE THAN ALL", "not the best", "other leader", "tool failed", "--next"
 
 
 class Recovering(NamedTuple):
@@ -67,12 +67,12 @@ class Recovering(NamedTuple):
     said: Said
     plan: Outcome
     start_all: Outcome | None
-    """None where the plan lost nothing, which cannot be worse."""
+    """None where the plan reached the bound, which is not worse."""
     bound: int
     """What no course can keep, by the disks alone."""
     alone: Outcome | None
     """Each broker started alone, for the partitions of which it has most; None where the plan reached the bound."""
-    printed: list[str]
+    followed: Followed
 
     @property
     def verdicts(self) -> tuple[str, ...]:
@@ -88,8 +88,10 @@ def _verdicts(of: Recovering) -> Iterator[str]:
         yield NOT_BEST
     if any(others(of.said, of.plan)):
         yield OTHER
-    if not all(text.endswith("[0]") for text in of.printed):
+    if not all(text.endswith("[0]") for text in of.followed.printed):
         yield FAILED
+    if of.followed.progress:
+        yield NEXT
 
 
 def outcome(of: Cluster, seen: Truth, before: Mapping[int, Content], known: workload.Known) -> Outcome:
@@ -172,7 +174,7 @@ def recovering(
             return cluster, outcome(cluster, seen, before, known)
 
     answers: list[ClusterRecovery] = []
-    printed: list[str] = []
+    done: list[Followed] = []
     held: dict[str, Mapping[int, Content]] = {}
 
     def settle(cluster: Cluster) -> None:
@@ -184,16 +186,16 @@ def recovering(
         answers.append(ask(cluster.dir, of, "DIR"))
 
     def by_plan(cluster: Cluster, _: Processes) -> None:
-        printed.extend(recovered.follow(cluster, answers[0], lambda _: settle(cluster)))
+        done.append(recovered.follow(cluster, answers[0], lambda _: settle(cluster)))
 
     _, plan = played("plan", by_plan, ready)
     told = said(answers[0])
     least, best = bound(held["before"])
     start_all = alone = None
-    if plan.cost > (0, 0):
+    if plan.cost > (0, least):
         names = tuple(name for name in of.nodes if name != "controller")
         _, start_all = played("all", lambda _, processes: truth.in_groups((names,), processes))
-        if plan.cost > (0, least) and not of.combined and of.brokers > 1:
+        if not of.combined:
             repairs = [step for step in answers[0].steps if step.kind == "repair"]
 
             def repair(cluster: Cluster) -> None:
@@ -215,7 +217,7 @@ def recovering(
         start_all,
         least,
         alone,
-        printed,
+        done[0],
     )
     if found.verdicts == (EQUAL,):
         for name in ("plan", "all", "alone"):
@@ -249,7 +251,8 @@ def line(of: Recovering) -> str:
         leaders = f"{plan.first.get(name)}, then {plan.leaders.get(name)}"
         rows.append(f"    {of_partition(told, plan, name)} {name}: {what} under {leaders}")
     rows += [f"    {step}" for step in told.steps]
-    rows += [f"    {text}" for text in of.printed if not text.endswith("[0]")]
+    rows += [f"    {text}" for text in of.followed.printed if not text.endswith("[0]")]
+    rows += [f"    {text}" for text in of.followed.progress]
     return "\n".join(rows)
 
 
@@ -263,7 +266,7 @@ def _told(lost: Amounts | None) -> str:
 
 def table(found: list[Recovering]) -> str:
     """Return how many plans were worth what, by kind."""
-    names = (EQUAL, BOUNDED, LESS, MORE, UNKNOWN, WORSE, NOT_BEST, OTHER, FAILED)
+    names = (EQUAL, BOUNDED, LESS, MORE, UNKNOWN, WORSE, NOT_BEST, OTHER, FAILED, NEXT)
     counts: dict[str, Counter[str]] = {}
     for of in found:
         for kind in dict.fromkeys((*of.kinds, "ALL")):
