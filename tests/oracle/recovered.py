@@ -1,6 +1,5 @@
 """Clusters of real brokers that somebody brings back by the runbook of `kcheck recover`, and what they then have."""
 
-import contextlib
 import re
 import subprocess
 import sys
@@ -24,6 +23,8 @@ from tests.oracle.kafka import Cluster, Process
 TOOLS = ("leader-election", "reassign-partitions", "topics", "configs", "consumer-groups")
 PATIENCE = 10
 """How often it is asked again whether a step is done."""
+CORRUPT_MAX = 1000
+"""So many offsets of a corrupt batch count: what it says of them may be wrong."""
 _SUMMED_FROM = 21
 Content = frozenset[tuple[str, int, int | None, bytes | None, bytes | None]]
 """Partition, offset, epoch, key and value of records."""
@@ -92,12 +93,12 @@ def install(cluster: Cluster) -> None:
 
 
 def typed(cluster: Cluster, commands: str) -> str:
-    """Type commands in a shell; return what they print."""
+    """Type commands in a shell; return what they print, and how the last one ended: repair ends with 1 for findings."""
     alive = [f"127.0.0.1:{broker.port}" for broker in cluster.brokers.values() if broker.alive]
     text = re.sub(r"(--bootstrap-server) \S+", rf"\1 {','.join(alive)}", commands)
     text = re.sub(r"(--zookeeper) \S+", rf"\1 127.0.0.1:{cluster.beside.port}", text)
     done = subprocess.run(
-        ["bash", "-e", "-c", f'PATH="$PWD/bin:$PATH"\n{text}'],
+        ["bash", "-c", f'PATH="$PWD/bin:$PATH"\n{text}'],
         cwd=cluster.dir,
         capture_output=True,
         text=True,
@@ -106,23 +107,37 @@ def typed(cluster: Cluster, commands: str) -> str:
     return f"$ {text}\n{done.stdout}{done.stderr[-2000:]}[{done.returncode}]"
 
 
-def held(cluster: Cluster) -> Mapping[int, Content]:
-    """Return the records of each broker in whole batches, of all of its partitions."""
+class Held(NamedTuple):
+    """The records of some log dirs in whole batches, and where the corrupt ones are."""
+
+    records: Content
+    corrupt: frozenset[tuple[str, int]]
+    """Partition and offset."""
+
+
+def held(cluster: Cluster) -> Mapping[int, Held]:
+    """Return what each broker has, of all of its partitions."""
     return {number: of_log_dirs(broker.log_dirs) for number, broker in cluster.brokers.items()}
 
 
-def of_log_dirs(log_dirs: Sequence[Path]) -> Content:
-    """Return the records in whole batches below some log dirs."""
+def of_log_dirs(log_dirs: Sequence[Path]) -> Held:
+    """Return the records below some log dirs."""
     found = set[tuple[str, int, int | None, bytes | None, bytes | None]]()
+    corrupt = set[tuple[str, int]]()
     for log in (log for log_dir in log_dirs for log in log_dir.glob("*-*/*.log")):
+        name = log.parent.name
         with LOCAL.open(str(log)) as source:
             for batch in Walk(source, log.stat().st_size):
                 end = batch.position + batch.size
-                with contextlib.suppress(ValueError):
-                    if crc32c_of(source, batch.position + _SUMMED_FROM, end) != batch.crc:
-                        continue
-                    for record in read_records(source.pread(batch.size, batch.position), BODY_SIZE_MAX):
-                        assert isinstance(record, Record)
-                        key, value = (None if data is None else bytes(data) for data in (record.key, record.value))
-                        found.add((log.parent.name, int(record.offset), batch.epoch, key, value))
-    return frozenset(found)
+                try:
+                    is_whole = crc32c_of(source, batch.position + _SUMMED_FROM, end) == batch.crc
+                except ValueError:
+                    is_whole = False
+                if not is_whole:
+                    corrupt.update((name, at) for at in range(batch.base_offset, batch.last_offset + 1)[:CORRUPT_MAX])
+                    continue
+                for record in read_records(source.pread(batch.size, batch.position), BODY_SIZE_MAX):
+                    assert isinstance(record, Record)
+                    key, value = (None if data is None else bytes(data) for data in (record.key, record.value))
+                    found.add((name, int(record.offset), batch.epoch, key, value))
+    return Held(frozenset(found), frozenset(corrupt))

@@ -77,8 +77,8 @@ def test_the_runbook_brings_all_back(
         cluster.kill()
     assert {f"{row.topic}-{row.partition}": row.planned for row in answer.election.partitions} == leaders
     after = held(cluster)
-    kept = {record for name, leader in leaders.items() for record in after[leader] if record[0] == name}
-    of_cluster = {record for records in before.values() for record in records if record[0] in leaders}
+    kept = {record for name, leader in leaders.items() for record in after[leader].records if record[0] == name}
+    of_cluster = {record for broker in before.values() for record in broker.records if record[0] in leaders}
     assert of_cluster <= kept
 
 

@@ -22,6 +22,8 @@ class Outcome(NamedTuple):
     """Records by partition that has a leader: some broker had them before."""
     gone_before: dict[str, int]
     """Records acknowledged in these that nobody had any more."""
+    corrupt: dict[str, int]
+    """Records in batches that became corrupt while they lay in the leader's log: no clean start reads them."""
     first: dict[str, int]
     """Who leads each partition; -1: nobody."""
     leaders: dict[str, int]

@@ -40,7 +40,7 @@ from tests.oracle.incidents.recoveries import (
 from tests.oracle.incidents.shapes import Shape, shape
 from tests.oracle.incidents.truth import Processes, Truth
 from tests.oracle.kafka import Cluster
-from tests.oracle.recovered import Content, Followed
+from tests.oracle.recovered import Followed, Held
 
 FENCED = 6.0
 """Seconds after which a controller has fenced the brokers that ran when all lost power."""
@@ -51,7 +51,14 @@ TORN = ("cut-tail", "cut-tail", "zero-tail", "zero-in-last", "zeros-behind", "em
 POWER_LOST = 0.6
 BALANCES = 0.5
 """In how many clusters preferred replicas lead in the end."""
-WORSE, NOT_BEST, OTHER, FAILED, NEXT = "WORSE THAN ALL", "not the best", "other leader", "tool failed", "--next"
+WORSE, NOT_BEST, OTHER, FAILED, NEXT, ROT = (
+    "WORSE THAN ALL",
+    "not the best",
+    "other leader",
+    "tool failed",
+    "--next",
+    "corrupt",
+)
 
 
 class Recovering(NamedTuple):
@@ -92,31 +99,35 @@ def _verdicts(of: Recovering) -> Iterator[str]:
         yield FAILED
     if of.followed.progress:
         yield NEXT
+    if of.plan.corrupt:
+        yield ROT
 
 
-def outcome(of: Cluster, seen: Truth, before: Mapping[int, Content], known: workload.Known) -> Outcome:
+def outcome(of: Cluster, seen: Truth, before: Mapping[int, Held], known: workload.Known) -> Outcome:
     """Return what a course led to, of processes that have ended."""
     after = recovered.held(of)
     starts = {name: ends[0] for name, ends in seen.ends.items()}
     led = {name: leader for name, leader in seen.leaders.items() if leader > 0}
-    kept = {row for name, leader in led.items() for row in after[leader] if row[0] == name}
-    had = {row for rows in before.values() for row in rows if row[0] in led}
+    kept = {row for name, leader in led.items() for row in after[leader].records if row[0] == name}
+    had = {row for broker in before.values() for row in broker.records if row[0] in led}
     had = {row for row in had if row[1] >= starts.get(row[0], 0) or row[1] in known.records.get(row[0], ())}
     gone = had - kept
+    rotten = {row for row in gone if row[:2] in after[led[row[0]]].corrupt}
     places = {row[:2] for row in gone}
     before_that = [name for name, offsets in seen.lost.items() for at in offsets if (name, at) not in places]
-    return Outcome(_counted(name for name, *_ in gone), _counted(before_that), seen.first, seen.leaders)
+    lost, corrupt = (_counted(name for name, *_ in rows) for rows in (gone - rotten, rotten))
+    return Outcome(lost, _counted(before_that), corrupt, seen.first, seen.leaders)
 
 
 def _counted(names: Iterable[str]) -> dict[str, int]:
     return dict(sorted(Counter(names).items()))
 
 
-def bound(before: Mapping[int, Content]) -> tuple[int, dict[str, int]]:
+def bound(before: Mapping[int, Held]) -> tuple[int, dict[str, int]]:
     """Return how many records even the best leaders lack, and who they are: a broker has all of its own at most."""
     of_names: dict[str, dict[int, set[object]]] = {}
-    for number, rows in before.items():
-        for row in rows:
+    for number, broker in before.items():
+        for row in broker.records:
             of_names.setdefault(row[0], {}).setdefault(number, set()).add(row)
     total, best = 0, {}
     for name, holders in of_names.items():
@@ -175,7 +186,7 @@ def recovering(
 
     answers: list[ClusterRecovery] = []
     done: list[Followed] = []
-    held: dict[str, Mapping[int, Content]] = {}
+    held: dict[str, Mapping[int, Held]] = {}
 
     def settle(cluster: Cluster) -> None:
         truth.settled({str(number): broker for number, broker in cluster.brokers.items() if broker.alive})
@@ -266,7 +277,7 @@ def _told(lost: Amounts | None) -> str:
 
 def table(found: list[Recovering]) -> str:
     """Return how many plans were worth what, by kind."""
-    names = (EQUAL, BOUNDED, LESS, MORE, UNKNOWN, WORSE, NOT_BEST, OTHER, FAILED, NEXT)
+    names = (EQUAL, BOUNDED, LESS, MORE, UNKNOWN, WORSE, NOT_BEST, OTHER, FAILED, NEXT, ROT)
     counts: dict[str, Counter[str]] = {}
     for of in found:
         for kind in dict.fromkeys((*of.kinds, "ALL")):
