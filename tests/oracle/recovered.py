@@ -65,8 +65,6 @@ def follow(cluster: Cluster, answer: ClusterRecovery, settle: Callable[[Sequence
 def _progress(answer: ClusterRecovery, at: int) -> Iterator[str]:
     """Yield what `--next` says after a step, if that is not that it is done; a moment later, if it says to wait."""
     election = answer.election
-    if not election.question.metadata:
-        return
     for _ in range(PATIENCE):
         now = kcheck.recovery_progress(
             answer.folder, *election.arguments, metadata=election.question.metadata, kafka=answer.release

@@ -50,7 +50,7 @@ TORN = ("cut-tail", "cut-tail", "zero-tail", "zero-in-last", "zeros-behind", "em
 """What power that is lost does to a disk; of it each broker gets some."""
 POWER_LOST = 0.6
 BALANCES = 0.5
-"""In how many clusters preferred replicas lead in the end."""
+"""In how many clusters preferred replicas lead in the end; with ZooKeeper it depends on how many of them would."""
 WORSE, NOT_BEST, OTHER, FAILED, NEXT, ROT = (
     "WORSE THAN ALL",
     "not the best",
@@ -166,7 +166,7 @@ def recovering(
     what = lab.damaged(Random(seed), of, base, folder, kinds)
     if what is None:
         return None
-    balances = Random(f"{seed} balances").random() < BALANCES
+    balances = of.mode == "kraft" and Random(f"{seed} balances").random() < BALANCES
     if balances:
         _balance(folder)
     spans = truth.spans(base / "now")
