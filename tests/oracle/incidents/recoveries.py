@@ -22,6 +22,8 @@ class Outcome(NamedTuple):
     """Records by partition that has a leader: some broker had them before."""
     gone_before: dict[str, int]
     """Records acknowledged in these that nobody had any more."""
+    uncounted: dict[str, int]
+    """Those of the lost that only brokers had of which the answer says that they are not counted."""
     corrupt: dict[str, int]
     """Records in batches that became corrupt while they lay in the leader's log: no clean start reads them."""
     first: dict[str, int]
@@ -50,6 +52,8 @@ class Said(NamedTuple):
     """By partition."""
     leaders: dict[str, int | None]
     steps: tuple[str, ...]
+    uncounted: tuple[int, ...]
+    """The brokers whose own records the answer says not to count."""
 
 
 def ask(folder: Path, like: Shape, out: str | None = None) -> ClusterRecovery:
@@ -74,6 +78,7 @@ def said(answer: ClusterRecovery) -> Said:
         lost={name: row.lost_planned for name, row in rows.items()},
         leaders={name: row.planned for name, row in rows.items()},
         steps=tuple(text.title for text in answer.texts),
+        uncounted=tuple(gap.broker_id for gap in answer.election.gaps),
     )
 
 
@@ -95,7 +100,7 @@ def of_partition(said: Said, course: Outcome, name: str) -> str:
     leader, planned = course.leaders.get(name, NO_LEADER), said.leaders.get(name) or NO_LEADER
     if NO_LEADER in (leader, planned):
         return EQUAL if leader == planned else LESS if leader == NO_LEADER else MORE
-    amounts, lost = said.lost[name], course.lost.get(name, 0)
+    amounts, lost = said.lost[name], course.lost.get(name, 0) - course.uncounted.get(name, 0)
     if amounts is None or amounts.upper_records is None:
         return UNKNOWN
     if lost > amounts.upper_records:

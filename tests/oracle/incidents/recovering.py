@@ -11,7 +11,7 @@ import shutil
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -103,7 +103,9 @@ def _verdicts(of: Recovering) -> Iterator[str]:
         yield ROT
 
 
-def outcome(of: Cluster, seen: Truth, before: Mapping[int, Held], known: workload.Known) -> Outcome:
+def outcome(
+    of: Cluster, seen: Truth, before: Mapping[int, Held], known: workload.Known, uncounted: Collection[int] = ()
+) -> Outcome:
     """Return what a course led to, of processes that have ended."""
     after = recovered.held(of)
     starts = {name: ends[0] for name, ends in seen.ends.items()}
@@ -115,8 +117,10 @@ def outcome(of: Cluster, seen: Truth, before: Mapping[int, Held], known: workloa
     rotten = {row for row in gone if row[:2] in after[led[row[0]]].corrupt}
     places = {row[:2] for row in gone}
     before_that = [name for name, offsets in seen.lost.items() for at in offsets if (name, at) not in places]
-    lost, corrupt = (_counted(name for name, *_ in rows) for rows in (gone - rotten, rotten))
-    return Outcome(lost, _counted(before_that), corrupt, seen.first, seen.leaders)
+    others = {row for number, broker in before.items() if number not in uncounted for row in broker.records}
+    rows = (gone - rotten, gone - rotten - others, rotten)
+    lost, only, corrupt = (_counted(name for name, *_ in each) for each in rows)
+    return Outcome(lost, _counted(before_that), only, corrupt, seen.first, seen.leaders)
 
 
 def _counted(names: Iterable[str]) -> dict[str, int]:
@@ -182,7 +186,8 @@ def recovering(
             ready(cluster)
             rest = 0.0 if name == "all" else FENCED
             seen = truth.happened(cluster, of, known, partial(play, cluster), "preferred" * balances, spans, rest=rest)
-            return cluster, outcome(cluster, seen, before, known)
+            uncounted = said(answers[0]).uncounted if answers else ()
+            return cluster, outcome(cluster, seen, before, known, uncounted)
 
     answers: list[ClusterRecovery] = []
     done: list[Followed] = []
