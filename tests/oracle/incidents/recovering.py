@@ -17,7 +17,9 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+from kcheck.core.election.steps import RecoveryAction
 from kcheck.core.replication.leader_costs import Amounts
+from kcheck.model.cluster import NO_LEADER
 from kcheck.plans.recover import ClusterRecovery
 from tests.oracle import recovered
 from tests.oracle.incidents import lab, truth, workload
@@ -120,7 +122,8 @@ def outcome(
     others = {row for number, broker in before.items() if number not in uncounted for row in broker.records}
     rows = (gone - rotten, gone - rotten - others, rotten)
     lost, only, corrupt = (_counted(name for name, *_ in each) for each in rows)
-    return Outcome(lost, _counted(before_that), only, corrupt, seen.first, seen.leaders)
+    nobody = dict.fromkeys(known.records, NO_LEADER)
+    return Outcome(lost, _counted(before_that), only, corrupt, nobody | seen.first, nobody | seen.leaders)
 
 
 def _counted(names: Iterable[str]) -> dict[str, int]:
@@ -163,6 +166,66 @@ def each_alone(of: Cluster, best: Mapping[str, int], _: Processes) -> None:
     truth.settled({str(number): broker for number, broker in of.brokers.items()})
 
 
+class _Disks(NamedTuple):
+    """The disks of an incident, of which each course gets a copy."""
+
+    shape: Shape
+    known: workload.Known
+    base: Path
+    folder: Path
+    balances: bool
+
+    def place(self, name: str) -> Path:
+        """Return the folder of a course."""
+        return self.folder.with_name(f"{self.folder.name}-{name}")
+
+    def cluster(self, name: str) -> Cluster:
+        """Return the cluster that is to play a course, not started."""
+        shutil.rmtree(self.place(name), ignore_errors=True)
+        return truth.prepared(self.folder, self.base, self.shape, self.place(name))
+
+    def played(
+        self, of: Cluster, play: Callable[[Processes], None], told: Said | None = None, rest: float = FENCED
+    ) -> Outcome:
+        """Play a course, and return what it led to."""
+        before, then = recovered.held(of), "preferred" * self.balances
+        spans = truth.spans(self.base / "now")
+        with contextlib.chdir(of.dir):
+            seen = truth.happened(of, self.shape, self.known, play, then, spans, rest=rest)
+        return outcome(of, seen, before, self.known, () if told is None else told.uncounted)
+
+    def by_plan(self) -> tuple[ClusterRecovery, Outcome, Followed]:
+        """Ask for a plan, and follow it."""
+        of = self.cluster("plan")
+        answer = ask(of.dir, self.shape, "DIR")
+        done: list[Followed] = []
+
+        def settle(_: object) -> None:
+            truth.settled({str(number): broker for number, broker in of.brokers.items() if broker.alive})
+            time.sleep(1)
+
+        def play(_: Processes) -> None:
+            done.append(recovered.follow(of, answer, settle))
+
+        return answer, self.played(of, play, said(answer)), done[0]
+
+    def at_once(self) -> Outcome:
+        """Start all."""
+        names = tuple(name for name in self.shape.nodes if name != "controller")
+        return self.played(self.cluster("all"), partial(truth.in_groups, (names,)), rest=0.0)
+
+    def alone(self, best: Mapping[str, int]) -> Outcome:
+        """Repair what the plan repairs; then start each broker alone."""
+        of = self.cluster("alone")
+        answer = ask(of.dir, self.shape, "DIR")
+        recovered.install(of)
+        with contextlib.chdir(of.dir):
+            for step, text in zip(answer.steps, answer.texts, strict=True):
+                if step.kind is RecoveryAction.REPAIR:
+                    recovered.typed(of, "\n".join(text.commands))
+        return self.played(of, partial(each_alone, of, best))
+
+
 def recovering(
     seed: str, of: Shape, known: workload.Known, base: Path, folder: Path, kinds: tuple[Kind, ...]
 ) -> Recovering | None:
@@ -170,74 +233,24 @@ def recovering(
     what = lab.damaged(Random(seed), of, base, folder, kinds)
     if what is None:
         return None
-    balances = of.mode == "kraft" and Random(f"{seed} balances").random() < BALANCES
-    if balances:
+    disks = _Disks(of, known, base, folder, of.mode == "kraft" and Random(f"{seed} balances").random() < BALANCES)
+    if disks.balances:
         _balance(folder)
-    spans = truth.spans(base / "now")
-
-    def played(
-        name: str, play: Callable[[Cluster, Processes], None], ready: Callable[[Cluster], None] = lambda _: None
-    ) -> tuple[Cluster, Outcome]:
-        work = folder.with_name(f"{folder.name}-{name}")
-        shutil.rmtree(work, ignore_errors=True)
-        cluster = truth.prepared(folder, base, of, work)
-        before = recovered.held(cluster)
-        with contextlib.chdir(cluster.dir):
-            ready(cluster)
-            rest = 0.0 if name == "all" else FENCED
-            seen = truth.happened(cluster, of, known, partial(play, cluster), "preferred" * balances, spans, rest=rest)
-            uncounted = said(answers[0]).uncounted if answers else ()
-            return cluster, outcome(cluster, seen, before, known, uncounted)
-
-    answers: list[ClusterRecovery] = []
-    done: list[Followed] = []
-    held: dict[str, Mapping[int, Held]] = {}
-
-    def settle(cluster: Cluster) -> None:
-        truth.settled({str(number): broker for number, broker in cluster.brokers.items() if broker.alive})
-        time.sleep(1)
-
-    def ready(cluster: Cluster) -> None:
-        held["before"] = recovered.held(cluster)
-        answers.append(ask(cluster.dir, of, "DIR"))
-
-    def by_plan(cluster: Cluster, _: Processes) -> None:
-        done.append(recovered.follow(cluster, answers[0], lambda _: settle(cluster)))
-
-    _, plan = played("plan", by_plan, ready)
-    told = said(answers[0])
-    least, best = bound(held["before"])
+    if len(kinds) > of.brokers:  # power was lost: nobody ended cleanly
+        for marker in folder.glob("broker-*/data*/.kafka_cleanshutdown"):
+            marker.unlink()
+    answer, plan, followed = disks.by_plan()
+    least, best = bound(recovered.held(disks.cluster("before")))
     start_all = alone = None
     if plan.cost > (0, least):
-        names = tuple(name for name in of.nodes if name != "controller")
-        _, start_all = played("all", lambda _, processes: truth.in_groups((names,), processes))
-        if not of.combined:
-            repairs = [step for step in answers[0].steps if step.kind == "repair"]
-
-            def repair(cluster: Cluster) -> None:
-                answer = ask(cluster.dir, of, "DIR")
-                recovered.install(cluster)
-                for _, text in zip(repairs, answer.texts, strict=False):
-                    recovered.typed(cluster, "\n".join(text.commands))
-
-            _, alone = played("alone", lambda cluster, processes: each_alone(cluster, best, processes), repair)
+        start_all = disks.at_once()
+        alone = None if of.combined else disks.alone(best)
     found = Recovering(
-        seed,
-        of,
-        known.story,
-        tuple(kind.name for kind in kinds),
-        what,
-        balances,
-        told,
-        plan,
-        start_all,
-        least,
-        alone,
-        done[0],
-    )
-    if found.verdicts == (EQUAL,):
-        for name in ("plan", "all", "alone"):
-            shutil.rmtree(folder.with_name(f"{folder.name}-{name}"), ignore_errors=True)
+        seed, of, known.story, tuple(kind.name for kind in kinds), what, disks.balances, said(answer), plan,
+        start_all, least, alone, followed,
+    )  # fmt: skip
+    for name in ("before", *(("plan", "all", "alone") if found.verdicts == (EQUAL,) else ())):
+        shutil.rmtree(disks.place(name), ignore_errors=True)
     return found
 
 
