@@ -21,7 +21,7 @@ class Outcome(NamedTuple):
     lost: dict[str, int]
     """Records by partition that has a leader: some broker had them before."""
     gone_before: dict[str, int]
-    """Records acknowledged in these that nobody had any more."""
+    """Records in these that nobody had any more after the damage."""
     uncounted: dict[str, int]
     """Those of the lost that only brokers had of which the answer says that they are not counted."""
     corrupt: dict[str, int]

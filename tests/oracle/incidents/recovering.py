@@ -42,7 +42,7 @@ from tests.oracle.incidents.recoveries import (
 from tests.oracle.incidents.shapes import Shape, shape
 from tests.oracle.incidents.truth import Processes, Truth
 from tests.oracle.kafka import Cluster
-from tests.oracle.recovered import Followed, Held
+from tests.oracle.recovered import Content, Followed, Held
 
 FENCED = 6.0
 """Seconds after which a controller has fenced the brokers that ran when all lost power."""
@@ -106,9 +106,14 @@ def _verdicts(of: Recovering) -> Iterator[str]:
 
 
 def outcome(
-    of: Cluster, seen: Truth, before: Mapping[int, Held], known: workload.Known, uncounted: Collection[int] = ()
+    of: Cluster,
+    seen: Truth,
+    before: Mapping[int, Held],
+    known: workload.Known,
+    whole: Content,
+    uncounted: Collection[int] = (),
 ) -> Outcome:
-    """Return what a course led to, of processes that have ended."""
+    """Return what a course led to, of processes that have ended; `whole`: the records before the damage."""
     after = recovered.held(of)
     starts = {name: ends[0] for name, ends in seen.ends.items()}
     led = {name: leader for name, leader in seen.leaders.items() if leader > 0}
@@ -118,7 +123,9 @@ def outcome(
     gone = had - kept
     rotten = {row for row in gone if row[:2] in after[led[row[0]]].corrupt}
     places = {row[:2] for row in gone}
-    before_that = [name for name, offsets in seen.lost.items() for at in offsets if (name, at) not in places]
+    once = {(name, at) for name, offsets in seen.lost.items() for at in offsets}
+    once |= {row[:2] for row in whole if row[0] in led} - {row[:2] for row in kept}
+    before_that = [name for name, _ in once - places]
     others = {row for number, broker in before.items() if number not in uncounted for row in broker.records}
     rows = (gone - rotten, gone - rotten - others, rotten)
     lost, only, corrupt = (_counted(name for name, *_ in each) for each in rows)
@@ -192,7 +199,8 @@ class _Disks(NamedTuple):
         spans = truth.spans(self.base / "now")
         with contextlib.chdir(of.dir):
             seen = truth.happened(of, self.shape, self.known, play, then, spans, rest=rest)
-        return outcome(of, seen, before, self.known, () if told is None else told.uncounted)
+        whole = recovered.of_log_dirs([*(self.base / "now").glob("broker-*/data*")]).records
+        return outcome(of, seen, before, self.known, whole, () if told is None else told.uncounted)
 
     def by_plan(self) -> tuple[ClusterRecovery, Outcome, Followed]:
         """Ask for a plan, and follow it."""
