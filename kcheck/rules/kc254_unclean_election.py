@@ -15,7 +15,7 @@ What to do: find out which records are missing, and send them again if their sou
 not come back yet may hold them: before you start its broker, run `kcheck elect`, which says which records it would lose
 and saves them (`--save-lost`). A copy or a `-stray` directory of a former leader can have them too.
 
-See: operations/unclean-election.md
+See: operations/unclean-happened.md
 """
 
 from collections.abc import Iterable
