@@ -95,6 +95,7 @@ class ClusterRecovery(Answer):
             settings={number: path for number, path in settings.items() if path is not None},
             log_dirs={number: tuple(target.log_dir for target in own) for number, own in targets.items()},
             backup=join(self.folder, "aside"),
+            saved=join(self.folder, SAVED) if self.election.saved else None,
         )
         return step_texts(plan, self.steps)
 
