@@ -12,7 +12,7 @@ from kcheck.model.report import PartitionFilter
 if TYPE_CHECKING:
     from kcheck.plans.progress import RecoveryProgress
     from kcheck.plans.recover import ClusterRecovery
-    from kcheck.replicas.elect import ClusterElection
+    from kcheck.replicas.elect import ClusterElection, ElectionQuestion
     from kcheck.replicas.end_offset import EndOffsets
     from kcheck.replicas.truncation import Truncation
     from kcheck.replicas.verification import Verification
@@ -67,6 +67,26 @@ def truncation(
     return compared(kafka, texts, answer)
 
 
+def _question(
+    metadata: Iterable[Path],
+    config: Path | None,
+    *,
+    dead: Iterable[int] = (),
+    incomplete_ok: bool = False,
+    aside: Iterable[Path] = (),
+) -> "ElectionQuestion":
+    """Return what is asked of the elections of a cluster."""
+    from kcheck.replicas.elect import ElectionQuestion
+
+    return ElectionQuestion(
+        dead=tuple(dead),
+        incomplete_ok=incomplete_ok,
+        metadata=tuple(texts_of(metadata)),
+        aside=tuple(texts_of(aside)),
+        config=None if config is None else os.fspath(config),
+    )
+
+
 def elect(
     *brokers: Path,
     dead: Iterable[int] = (),
@@ -89,16 +109,9 @@ def elect(
     copies of the batches that the election of some candidate would cut, `out` one for the plan.
     """
     from kcheck.plans.first_repairs import elect as verb
-    from kcheck.replicas.elect import ElectionQuestion
 
     texts = texts_of(brokers)
-    question = ElectionQuestion(
-        dead=tuple(dead),
-        incomplete_ok=incomplete_ok,
-        metadata=tuple(texts_of(metadata)),
-        aside=tuple(texts_of(aside)),
-        config=None if config is None else os.fspath(config),
-    )
+    question = _question(metadata, config, dead=dead, incomplete_ok=incomplete_ok, aside=aside)
     elected = compared(kafka, texts, lambda chosen: verb(texts, question, wanted=partitions, release=chosen))
     elected = elected if save_lost is None else elected.with_saved(os.fspath(save_lost))
     return elected if out is None else elected.with_plan(os.fspath(out))
@@ -121,16 +134,9 @@ def recover(
     records that the plan gives up.
     """
     from kcheck.plans.recover import recover as verb
-    from kcheck.replicas.elect import ElectionQuestion
 
     texts = texts_of(brokers)
-    question = ElectionQuestion(
-        dead=tuple(dead),
-        incomplete_ok=incomplete_ok,
-        metadata=tuple(texts_of(metadata)),
-        aside=tuple(texts_of(aside)),
-        config=None if config is None else os.fspath(config),
-    )
+    question = _question(metadata, config, dead=dead, incomplete_ok=incomplete_ok, aside=aside)
     answer = compared(kafka, texts, lambda chosen: verb(texts, question, wanted=partitions, release=chosen))
     return answer if out is None else answer.with_plan(os.fspath(out))
 
@@ -148,12 +154,8 @@ def recovery_progress(
     `plan` is the directory that `recover` wrote for `out`.
     """
     from kcheck.plans.progress import next_step
-    from kcheck.replicas.elect import ElectionQuestion
 
-    texts, folder = texts_of(brokers), os.fspath(plan)
-    question = ElectionQuestion(
-        metadata=tuple(texts_of(metadata)), config=None if config is None else os.fspath(config)
-    )
+    texts, folder, question = texts_of(brokers), os.fspath(plan), _question(metadata, config)
     return compared(kafka, texts, lambda chosen: next_step(folder, texts, question, wanted=partitions, release=chosen))
 
 

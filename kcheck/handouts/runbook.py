@@ -41,6 +41,8 @@ class PlanContext(NamedTuple):
     """The log dirs of each broker, as far as they are known."""
     backup: str
     """The directory that takes what is moved aside."""
+    saved: str | None = None
+    """The directory with the records that brokers remove; None if they are not saved yet."""
 
 
 def step_texts(plan: PlanContext, steps: Sequence[RecoveryStep]) -> tuple[StepText, ...]:
@@ -56,7 +58,7 @@ def step_texts(plan: PlanContext, steps: Sequence[RecoveryStep]) -> tuple[StepTe
         bootstrap = tool_commands.address(plan.recovery, running or plan.recovery.live)
         typed = tuple(_addressed(command, bootstrap) for command in text.commands)
         check = tuple(_addressed(command, bootstrap) for command in text.check)
-        texts.append(text._replace(commands=typed, final=_final(step, text.final), check=check))
+        texts.append(text._replace(commands=typed, final=_final(step, text.final, plan.saved), check=check))
     return tuple(texts)
 
 
@@ -95,7 +97,7 @@ def _seen_by(text: StepText) -> str:
     return ":" if text.check else "."
 
 
-def _final(step: RecoveryStep, otherwise: str) -> str:
+def _final(step: RecoveryStep, otherwise: str, saved: str | None) -> str:
     """Return what goes with a step for good."""
     if not step.cuts:
         return otherwise
@@ -104,7 +106,8 @@ def _final(step: RecoveryStep, otherwise: str) -> str:
         words = f"{bare_range(cut.lost.start, cut.lost.end)} of {partition_name(cut.topic, cut.partition)}"
         removed.setdefault(cut.broker_id, []).append(words)
     rows = [f"broker {number} removes offsets {some_of(words)}" for number, words in sorted(removed.items())]
-    return f"{'; '.join(rows)}. kcheck recover --out saves them"
+    kept = "kcheck recover --out saves them" if saved is None else f"{saved} has them"
+    return f"{'; '.join(rows)}. {kept}"
 
 
 def _repair(step: RecoveryStep, plan: PlanContext) -> StepText:

@@ -87,13 +87,13 @@ def parse_steps(data: bytes, path: str) -> tuple[SavedStep, ...]:
 
 
 def _step(row: "_Object") -> SavedStep:
-    kind = row.value("kind", str)
+    kind = row.value("action", str)
     if kind not in [*RecoveryAction]:
-        raise UsageError(f"{row.place}.kind: {kind[:_SHOWN_MAX]!r} is no step")
+        raise UsageError(f"{row.place}.action: {kind[:_SHOWN_MAX]!r} is no step")
     return SavedStep(
         kind=RecoveryAction(kind),
         brokers=row.numbers("brokers"),
-        partitions=tuple(map(_name, row.each("partitions", str))),
+        partitions=tuple(map(_name, row.each("partition_names", str))),
         is_again=row.flag("again") is True,
         title=row.value("title", str),
         commands=row.each("commands", str),

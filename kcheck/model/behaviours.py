@@ -89,6 +89,7 @@ class Behaviours(DirectoryBehaviours, ReplicationBehaviours, SettingBehaviours, 
     )
     kraft_obeys_unclean_election = Behaviour("KRaft obeys unclean election.", since="3.9", reference="KAFKA-12670")
     fences_in_hash_order = Behaviour("A hash map orders the brokers that a controller fences at once.", since="4.0")
+    hashes_broker_epochs_as_record = Behaviour("That map hashes ids and epochs as those of a record.", since="4.2")
 
     # Metadata log.
     knows_quorum_state_version_1 = Behaviour(

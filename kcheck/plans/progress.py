@@ -20,6 +20,7 @@ from kcheck.core.election.steps import RecoveryAction
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer, Outcomes
+from kcheck.documents.verification import PlanStep, StepKind
 from kcheck.errors import UsageError
 from kcheck.handouts.election_files import PLAN
 from kcheck.handouts.saved_plan import parse_plan, parse_steps
@@ -31,7 +32,7 @@ from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.model.unreadable import UnreadableError
 from kcheck.plans.recover import RECOVERY, ClusterRecovery, recover
 from kcheck.replicas.elect import ElectionQuestion
-from kcheck.replicas.verification import Verification, verify
+from kcheck.replicas.verification import verify
 from kcheck.words import counted, partition_name, some_of
 
 _FILE_SIZE_MAX = 64 << 20
@@ -53,14 +54,16 @@ class RecoveryProgress(Answer):
     """The partitions that another broker leads than the plan wants."""
     fails: tuple[str, ...] = ()
     """Why a broker that the next step starts does not start."""
-    left: Verification | None = None
-    """What is not as planned although every step is done; None as long as steps are left, or if nothing is."""
+    left: tuple[PlanStep, ...] = ()
+    """What is not as planned although every step is done; empty as long as steps are left."""
+    strays: tuple[str, ...] = ()
+    """The directories that brokers do not serve, once every step is done."""
 
     @property
     def state(self) -> PlanState:
         """What to do now."""
         state = state_of(self.states, differs=bool(self.differs or self.fails))
-        return PlanState.WAIT if state is PlanState.DONE and self.left is not None else state
+        return PlanState.WAIT if state is PlanState.DONE and self.left else state
 
     @property
     def at(self) -> int | None:
@@ -79,10 +82,13 @@ class RecoveryProgress(Answer):
             why = some_of([*led, *self.fails])
             return f"Stop: {why}.", "From what is there now:", *self.now.sentences
         if self.at is None:
-            if self.left is None:
-                return (f"Done: all {counted(len(self.steps), 'step')}, and every partition is as planned.",)
-            rows = [f"{_place(row.topic, row.partition)}{row.seen}" for row in self.left.steps if row.ok is False]
-            return (f"Wait: every step is done, but {some_of(rows)}.",)
+            if self.left:
+                rows = [f"{_place(row.topic, row.partition)}{row.seen}" for row in self.left]
+                return (f"Wait: every step is done, but {some_of(rows)}.",)
+            done = f"Done: all {counted(len(self.steps), 'step')}, and every partition is as planned."
+            if not self.strays:
+                return (done,)
+            return done, f"No broker serves {some_of([*self.strays])}: remove what nobody needs."
         step, number = self.steps[self.at], f"{self.at + 1} of {len(self.steps)}"
         if self.state is PlanState.WAIT:
             return (f"Wait: step {number} is not settled: {step.title}. It is once {step.until}.",)
@@ -93,8 +99,7 @@ class RecoveryProgress(Answer):
         """The command to type after the step."""
         if self.state is PlanState.STOP:
             return self.now.next_command
-        named = (word for path in self.now.election.question.metadata for word in ("--metadata", path))
-        return shell_line(["kcheck", "recover", self.folder, "--next", *self.now.election.arguments, *named])
+        return shell_line(["kcheck", "recover", self.folder, "--next", *self.now.words])
 
     @property
     def release(self) -> Release:
@@ -150,7 +155,7 @@ class RecoveryProgress(Answer):
 
 
 def _row(number: int, step: SavedStep, state: StepState) -> Row:
-    return {"step": number, "kind": str(step.kind), "title": step.title, "state": str(state)}
+    return {"step": number, "action": str(step.kind), "title": step.title, "state": str(state)}
 
 
 def _place(topic: str | None, partition: int | None) -> str:
@@ -184,8 +189,13 @@ def next_step(
     progress = replace(progress, fails=tuple(_fails(progress, seen)))
     if progress.state is not PlanState.DONE:
         return progress
-    left = verify(folder, arguments, wanted=wanted, release=release, metadata=question.metadata)
-    return progress if left.is_as_planned else replace(progress, left=left)
+    found = verify(folder, arguments, wanted=wanted, release=release, metadata=question.metadata)
+    differing = tuple(row for row in found.steps if row.ok is False)
+    return replace(
+        progress,
+        left=tuple(row for row in differing if row.kind is not StepKind.STRAY),
+        strays=tuple(row.seen for row in differing if row.kind is StepKind.STRAY),
+    )
 
 
 def _plan_in(folder: str) -> tuple[SavedPlan, tuple[SavedStep, ...]]:

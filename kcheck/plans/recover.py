@@ -95,6 +95,7 @@ class ClusterRecovery(Answer):
             settings={number: path for number, path in settings.items() if path is not None},
             log_dirs={number: tuple(target.log_dir for target in own) for number, own in targets.items()},
             backup=join(self.folder, "aside"),
+            saved=join(self.folder, SAVED) if self.election.saved else None,
         )
         return step_texts(plan, self.steps)
 
@@ -167,11 +168,21 @@ class ClusterRecovery(Answer):
     @property
     def next_command(self) -> str:
         """The command to type next: it writes the files, or says whether a step is done."""
-        named = (word for path in self.election.question.metadata for word in ("--metadata", path))
+        question, words = self.election.question, self.words
         if self.written:
-            return shell_line(["kcheck", "recover", self.folder, "--next", *self.election.arguments, *named])
-        dead = (word for number in self.election.question.dead for word in ("--dead", str(number)))
-        return f"{shell_line(['kcheck', 'recover', *self.election.arguments, *named, *dead])} --out {FOLDER}"
+            return shell_line(["kcheck", "recover", self.folder, "--next", *words])
+        more = (("--dead", map(str, question.dead)), ("--aside", question.aside))
+        named = [word for option, values in more for value in values for word in (option, value)]
+        return f"{shell_line(['kcheck', 'recover', *words, *named])} --out {FOLDER}"
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The arguments that name the brokers, their metadata and settings, and the release if the user named it."""
+        question, said = self.election.question, self.release.evidence
+        named = (word for path in question.metadata for word in ("--metadata", path))
+        config = () if question.config is None else ("--config", question.config)
+        kafka = ("--kafka", self.release.name) if said is None or said.given else ()
+        return (*self.election.arguments, *named, *config, *kafka)
 
     @property
     def not_known(self) -> tuple[str, ...]:
@@ -299,10 +310,10 @@ def _outcome(scenario: Scenario) -> str:
 def _step_row(number: int, step: RecoveryStep, text: StepText) -> Row:
     return {
         "step": number,
-        "kind": str(step.kind),
+        "action": str(step.kind),
         "brokers": step.brokers,
         "again": step.is_again,
-        "partitions": tuple(partition_name(part.topic, part.partition) for part in step.partitions),
+        "partition_names": tuple(partition_name(part.topic, part.partition) for part in step.partitions),
         "file": step.file,
         "title": text.title,
         "needs": text.needs,

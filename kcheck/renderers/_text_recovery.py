@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from kcheck.core.election.progress import PlanState
 from kcheck.core.election.steps import RecoveryAction
 from kcheck.documents.first_repairs import why_first
+from kcheck.documents.premises import losing_premises
 from kcheck.model.report import Report
 from kcheck.plans.progress import RecoveryProgress
 from kcheck.plans.recover import ClusterRecovery, case_words
@@ -77,8 +78,13 @@ def _commands(commands: Iterable[str], page: Page) -> None:
 
 def _warnings(answer: ClusterRecovery) -> Iterator[str]:
     """Yield what the decision rests on; what is said already is left out."""
-    said = {*map(why_first, answer.election.repairs), *(gap_words(gap) for gap in answer.election.gaps if not gap.why)}
-    return (words for words in warnings(answer.election) if words not in said)
+    election = answer.election
+    said = {
+        *map(why_first, election.repairs),
+        *(gap_words(gap) for gap in election.gaps if not gap.why),
+        *losing_premises(election.uncounted),
+    }
+    return (words for words in warnings(election) if words not in said)
 
 
 def _steps(answer: ClusterRecovery, page: Page) -> None:

@@ -8,7 +8,8 @@ from typing import NamedTuple, Self
 from kcheck.core.cluster.quorum import quorum, started_together
 from kcheck.core.election.balance import balanced
 from kcheck.core.election.early_elections import means_of
-from kcheck.core.election.election import BrokerStart, fencing_order
+from kcheck.core.election.election import BrokerStart
+from kcheck.core.election.fencing import fencing_order
 from kcheck.core.election.first_repairs import FirstRepair
 from kcheck.core.election.phases import order_of_starts
 from kcheck.core.election.plans import (

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from kcheck.core.cluster.metadata_replay import METADATA_VERSION
-from kcheck.core.election.election import BrokerStart, election_seat, eligible, fencing_order, seats_of, standing
+from kcheck.core.election.election import BrokerStart, election_seat, eligible, seats_of, standing
+from kcheck.core.election.fencing import fencing_order
 from kcheck.core.replication.truncation_plans import TruncationPlan
 from kcheck.core.start.strays import registers_cleanly
 from kcheck.model.cluster import ClusterImage, ElectionKind, PartitionRegistration, TopicImage

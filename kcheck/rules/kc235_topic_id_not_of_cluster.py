@@ -22,7 +22,7 @@ start. If the topic was deleted by mistake, or ZooKeeper was lost, the records c
 same partitions, then plan `kcheck repair --adopt` for each broker that has a copy, before any of them starts. It gives
 the directory the id that the topic has now.
 
-See: operations/stray-replica.md
+See: operations/deleted-topic.md
 """
 
 from collections.abc import Iterable

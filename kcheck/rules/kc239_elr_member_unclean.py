@@ -15,7 +15,7 @@ What to do: start the other members of ISR and ELR first, and this broker when t
 finding is an error there is no other member: keep a copy of the directory, and compare the replicas (`kcheck
 truncation`) before the controller elects one.
 
-See: operations/unclean-election.md
+See: operations/old-copy.md
 """
 
 from collections.abc import Iterable

@@ -15,7 +15,7 @@ What to do: nothing, if nobody needs the records. Otherwise, before you start th
 out of the log dir. If the cluster still assigns the partition of a `-stray` directory to this broker, and no other
 broker has it, rename the directory back to TOPIC-PARTITION while the broker is stopped.
 
-See: operations/stray-replica.md
+See: operations/deleted-topic.md
 """
 
 from collections.abc import Iterable

@@ -12,10 +12,10 @@ of its broker deletes what only it has. It is a warning for any other replica th
 that has. An election of the broker that led last is no finding: it lacks nothing.
 
 What to do: find out which records are missing, and send them again if their source still has them. A replica that has
-not come back yet may hold them: before you start its broker, run `kcheck elect`, which says which records it would lose
-and saves them (`--save-lost`). A copy or a `-stray` directory of a former leader can have them too.
+not come back yet may hold them: before you start its broker, run `kcheck recover`, which says which records it would
+lose, and saves them (`--out`). A copy or a `-stray` directory of a former leader can have them too.
 
-See: operations/unclean-election.md
+See: operations/unclean-happened.md
 """
 
 from collections.abc import Iterable
@@ -46,7 +46,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         effect=f"What broker {leader} lacked is lost, if it lacked anything." if starts else does,
         advice="Send the missing records again."
         if starts
-        else "Before you start this broker, run kcheck elect: it says which records are lost, and saves them.",
+        else "Before you start this broker, run kcheck recover: it says which records are lost, and saves them.",
         severity=Severity.INFO if starts else Severity.ERROR if view.where.broker_id in before else Severity.WARNING,
         data={"leader": leader, "epoch": epoch, "metadata_offset": offset, "cut_at": starts[0] if starts else None},
     )

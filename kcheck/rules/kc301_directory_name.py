@@ -15,7 +15,7 @@ broker removes it. One that is not empty takes the log dir offline.
 What to do: move the directory out of the log dir. If the log dir is the root of a file system, use a directory below
 it. Never put backups into a log dir.
 
-See: operations/before-a-start.md
+See: operations/moved-by-hand.md
 """
 
 from collections.abc import Iterable

@@ -11,7 +11,7 @@ directories".
 What to do: find the right directory (the higher log end and the later leader epochs in `kcheck inspect`), and move the
 other out of the log dir. Keep it until you are sure. Do not merge files of the two.
 
-See: operations/before-a-start.md
+See: operations/moved-by-hand.md
 """
 
 from collections.abc import Iterable

@@ -14,6 +14,8 @@ replicas of topics that it has not read; then it stops.
 What to do: start the nodes with a release that supports the metadata.version. To go back, first lower the
 metadata.version with the newer release while the cluster runs (`kafka-features.sh downgrade`), as far as Kafka permits
 it.
+
+See: operations/upgrade.md
 """
 
 from collections.abc import Iterable

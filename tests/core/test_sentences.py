@@ -23,6 +23,7 @@ SPEAKING = {
             "retention",
             "rights",
             "settings",
+            "voters",
         )
     },
     "start/startup.py": "which file Kafka's exception is about",

@@ -4,17 +4,19 @@ Each function makes what its page of docs/operations is about; broker N is in th
 """
 
 import shutil
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+from tests.oracle.scenes import FIXTURES, unpacked, with_controller
+
+RECOVERED = FIXTURES / "recovered"
+"""The disks of a page after real brokers had taken every step of its plan."""
 
 
 def power_loss(folder: Path) -> None:
-    """Kill three brokers; what two of them had written last never reached the disk."""
-    _copy("brokers/4.3.1/killed", folder)
-    zero_tail(folder / "broker-1/data2/plain-0" / FIRST, 166)
-    cut_tail(folder / "broker-2/data1/codecs-0" / FIRST, 100)
+    """Kill three brokers under load; parts of the last writes are zeros, or never reached the disk."""
+    _unpack("power-loss", folder)
 
 
 def dead_disk(folder: Path) -> None:
@@ -23,17 +25,19 @@ def dead_disk(folder: Path) -> None:
     shutil.rmtree(folder / "broker-1/data2")
     (folder / "broker-1/data2").mkdir()
     _properties(folder / "broker-1", "broker-1/data1,broker-1/data2")
+    _with_controller(folder)
 
 
 def disk_full(folder: Path) -> None:
-    """Stop a broker in the middle of an append: a torn batch, an unfinished checkpoint, segments not deleted yet."""
-    _copy("brokers/4.3.1/killed/broker-2", folder / "broker-2")
+    """Stop broker 2 in the middle of an append: a torn batch, an unfinished checkpoint, segments not deleted yet."""
+    _copy("brokers/4.3.1/killed", folder)
     data = folder / "broker-2/data1"
     cut_tail(data / "plain-0" / FIRST, 60)
     (data / "replication-offset-checkpoint.tmp").touch()
     for file in (data / "segments-0").glob("000000000000000000[024]0.*"):
         file.rename(f"{file}.deleted")
     _properties(folder / "broker-2", "broker-2/data1")
+    _with_controller(folder)
 
 
 def lost_quorum(folder: Path) -> None:
@@ -55,6 +59,45 @@ def stray_replica(folder: Path) -> None:
 def unclean_election(folder: Path) -> None:
     """Leave a partition without a leader; the broker that is down has the longest log."""
     _copy("clusters/4.3.1/outrun", folder)
+    _with_controller(folder)
+
+
+def unclean_happened(folder: Path) -> None:
+    """Let broker 3, elected uncleanly, get records while brokers 1 and 2 are down; they have more."""
+    _unpack("unclean-happened", folder)
+
+
+def old_copy(folder: Path) -> None:
+    """Put a copy of the disks of broker 2 back that is older than its last stop."""
+    _unpack("old-copy", folder)
+
+
+def deleted_topic(folder: Path) -> None:
+    """Delete topic `old`, and kill all brokers before they remove its directories."""
+    _unpack("deleted-topic", folder)
+    (folder / "aside").mkdir()
+
+
+def moved_by_hand(folder: Path) -> None:
+    """Move, copy and rename directories on three brokers that are stopped."""
+    _unpack("directories-moved", folder)
+
+
+def upgrade(folder: Path) -> None:
+    """Start broker 1 of 4.3 with the server.properties of a broker with ZooKeeper."""
+    unpacked("incidents/4.3.1-kraft-no-roles-n2", folder)
+    (folder / "incident.json").unlink()
+    other = (folder / "broker-2/server.properties").read_text()
+    kraft = other.replace("node.id=2", "node.id=1").replace("broker-2/", "broker-1/")
+    (folder / "kraft.properties").write_text(kraft)
+
+
+def after_the_plan(page: str, folder: Path) -> None:
+    """Put the disks in place that real brokers had after the last step of the plan of a page."""
+    with tarfile.open(RECOVERED / f"{Path(page).stem}.tar.xz") as tar:
+        for place in {Path(*Path(name).parts[:2]) for name in tar.getnames()}:
+            shutil.rmtree(folder / place, ignore_errors=True)
+        tar.extractall(folder, filter="data")
 
 
 FIRST = "00000000000000000000.log"
@@ -64,6 +107,11 @@ NO_OP_SIZE = 72
 
 def _copy(scene: str, folder: Path) -> None:
     shutil.copytree(FIXTURES / scene, folder, dirs_exist_ok=True)
+
+
+def _unpack(scene: str, folder: Path) -> None:
+    unpacked(f"clusters/4.3.1/{scene}", folder)
+    _with_controller(folder)
 
 
 def zero_tail(log: Path, size: int) -> None:
@@ -77,6 +125,13 @@ def cut_tail(log: Path, size: int) -> None:
     log.write_bytes(log.read_bytes()[:-size])
 
 
+def _with_controller(folder: Path) -> None:
+    """Give a cluster its controller, with Kafka's defaults for everything that decides elections."""
+    with_controller(folder)
+    lines = "process.roles=controller\nnode.id=100\nlog.dirs=controller/data1\n"
+    (folder / "controller/server.properties").write_text(lines)
+
+
 def _properties(broker: Path, log_dirs: str) -> None:
     """Write the server.properties of a broker; paths count from the folder in which the commands run."""
     number = broker.name.rpartition("-")[2]
@@ -86,10 +141,15 @@ def _properties(broker: Path, log_dirs: str) -> None:
 
 INCIDENTS: dict[str, Callable[[Path], None]] = {
     "docs/operations/dead-disk.md": dead_disk,
+    "docs/operations/deleted-topic.md": deleted_topic,
     "docs/operations/disk-full.md": disk_full,
     "docs/operations/lost-quorum.md": lost_quorum,
+    "docs/operations/moved-by-hand.md": moved_by_hand,
+    "docs/operations/old-copy.md": old_copy,
     "docs/operations/power-loss.md": power_loss,
     "docs/operations/stray-replica.md": stray_replica,
     "docs/operations/unclean-election.md": unclean_election,
+    "docs/operations/unclean-happened.md": unclean_happened,
+    "docs/operations/upgrade.md": upgrade,
 }
 """What has happened on the page."""

@@ -20,9 +20,16 @@ def recorded(scene: str, folder: Path) -> Path:
     The controller beside the brokers gets the newest metadata that a broker has: nothing else of it was recorded.
     """
     shutil.copytree(FIXTURES / scene, folder)
+    return with_controller(folder)
+
+
+def with_controller(folder: Path) -> Path:
+    """Give a recorded cluster the controller that it lacks, and return its folder."""
+    controller = folder / "controller" / "data1"
+    if controller.exists():
+        return folder
     metadata = [path.parent / "__cluster_metadata-0" for path in folder.glob("*/data1/meta.properties")]
     newest = max(metadata, key=lambda path: sum(log.stat().st_size for log in path.glob("*.log")))
-    controller = folder / "controller" / "data1"
     shutil.copytree(newest, controller / newest.name)
     properties = (newest.parent / "meta.properties").read_text()
     for name, value in (("directory.id", topic_id("controller")), ("node.id", CONTROLLER_ID)):

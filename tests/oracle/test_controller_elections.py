@@ -6,8 +6,9 @@ from random import Random
 import pytest
 
 from kcheck.core.election.election import BrokerStart, ElectionRules, Seats, changed_seats, elect, registered
+from kcheck.core.election.fencing import fencing_order
 from kcheck.core.releases.releases import release
-from kcheck.model.cluster import NO_LEADER
+from kcheck.model.cluster import NO_LEADER, BrokerRegistration
 from tests.oracle.ask import SEED, Ask, assert_equal, generated, sampled
 
 pytestmark = pytest.mark.oracle
@@ -84,6 +85,23 @@ def test_seats_change_as_with_kraft(version: str, ask: Ask) -> None:
         pairs += random.choice((_fencings, _registrations))(random, seats, rules)
     cases, ours = zip(*pairs, strict=True)
     assert_equal(cases, ours, ask(version, "Elections.java", cases))
+
+
+@pytest.mark.parametrize("version", ["3.9.2", "4.1.2", "4.3.1"])
+def test_brokers_are_fenced_in_the_order_of_kafkas_maps(version: str, ask: Ask) -> None:
+    """Few and many brokers, with ids close together and far apart, and epochs as offsets of the metadata log."""
+    random = Random(SEED)
+    cases, ours = [], []
+    for _ in range(generated(3_000)):
+        many = random.choice((3, 3, 5, 12, 13, 40))
+        ids = random.sample(range(random.choice((many + 1, 1100))), random.randint(1, many))
+        epochs = random.choice((100, 1 << 20, 1 << 40))
+        at_once = random.random() < 0.3 and many < 40  # their hash codes share a bin
+        values = {number: 7 + number if at_once else random.randrange(epochs) for number in ids}
+        brokers = {number: BrokerRegistration(number, epoch, fenced=False) for number, epoch in values.items()}
+        cases.append(" ".join(f"{number}:{row.epoch}" for number, row in brokers.items()))
+        ours.append(" ".join(map(str, fencing_order(brokers, release(version)))))
+    assert_equal(cases, ours, ask(version, "FencingOrder.java", cases))
 
 
 @pytest.mark.parametrize("version", sampled(("2.4.1", "2.8.2", "3.9.2")))

@@ -14,12 +14,13 @@ import pytest
 
 from tests.oracle.ask import IS_WHOLE, SEED, SWEEP
 from tests.oracle.conftest import no_kafka
-from tests.oracle.incidents import lab, shapes
+from tests.oracle.incidents import lab, recoveries, shapes
 from tests.oracle.incidents.asked import ask
 from tests.oracle.incidents.client import RELEASE
 from tests.oracle.incidents.compare import COUNTED, FALSE_GREEN, OTHER, RIGHT, UNKNOWN, verdicts
 from tests.oracle.incidents.damages.table import KINDS
-from tests.oracle.incidents.kept import PLACE, paths, unpacked
+from tests.oracle.incidents.kept import PLACE, RECOVERIES, paths, recovery, unpacked
+from tests.oracle.incidents.recoveries import EQUAL, judged, others, said
 from tests.oracle.jars import NoKafkaError, classpath
 
 OF_OWNERS = 25
@@ -66,6 +67,15 @@ def test_every_answer_about_some_kept_incidents_was_right(name: str, tmp_path: P
     judged = verdicts(list(ask(kept.folder, kept.shape)), kept.truth, kept.course)
     of_brokers = (row for row in judged if row.subject != "controller")
     assert [] == [row for row in of_brokers if row.verdict not in (RIGHT, OTHER)]
+
+
+@pytest.mark.parametrize("packed", paths(RECOVERIES), ids=lambda path: path.name.removesuffix(".tar.xz"))
+def test_what_the_plan_of_a_recovery_lost_was_said(packed: Path, tmp_path: Path) -> None:
+    """To the record, in every partition; and each of them has the leader of the plan."""
+    shape, course = recovery(packed, tmp_path / "incident")
+    told = said(recoveries.ask(tmp_path / "incident", shape))
+    assert judged(told, course) == EQUAL
+    assert [*others(told, course)] == []
 
 
 def test_kept_incidents_are_of_all_colours_and_most_kinds() -> None:

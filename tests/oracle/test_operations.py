@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from kcheck.core.election.progress import PlanState
 from kcheck.disk.local import LOCAL
-from kcheck.model.cluster import NO_LEADER
 from kcheck.views.metadata_copy import read_copy
 from tests.docs.examples import ROOT, examples, run
-from tests.docs.incidents import FIRST, cut_tail, zero_tail
+from tests.docs.incidents import RECOVERED
 from tests.oracle import histories
 from tests.oracle.jars import run_java
 from tests.oracle.kafka import Cluster, wait_for
+from tests.oracle.recoveries import followed, recovered
 from tests.oracle.scenes import FIXTURES, begun, recorded
 
 pytestmark = pytest.mark.oracle
@@ -94,6 +95,7 @@ def test_an_unclean_election_and_the_way_back(tmp_path: Path, start: Callable[..
     """
     kept = recorded(f"clusters/{VERSION}/outrun", tmp_path / "kept")
     with begun(start(VERSION, 3, dir=tmp_path / "cluster", broker_config=SETTINGS, begins_with=kept), 3, 2) as cluster:
+        official("disk-full", cluster, 2)
         wanted = batches(cluster, "orders", [2])[2]
         *_, last = official("unclean-election", cluster, 2)
         assert re.search(r"Leader: 2\s", last) is not None
@@ -120,26 +122,11 @@ def test_an_unclean_election_and_the_way_back(tmp_path: Path, start: Callable[..
 
 
 @pytest.mark.whole
-def test_a_log_is_copied_over_a_damaged_one(tmp_path: Path, start: Callable[..., Cluster]) -> None:
-    """After a power loss that took another part of the records from each broker, all of them are there again."""
-    with start(VERSION, 2, dir=tmp_path / "cluster", broker_config=SETTINGS) as cluster:
-        histories.replicas(cluster, "create plain 1:2", "create codecs 1:2")
-        for first in (0, 100):
-            histories.load(cluster, *(f"send {topic} 0 {first} 9 none" for topic in ("plain", "codecs")))
-        histories.quiet()
-        wanted = {topic: batches(cluster, topic, [1])[1] for topic in ("plain", "codecs")}
-        cluster.kill()
-        zero_tail(cluster[1].log_dirs[0] / "plain-0" / FIRST, 150)
-        cut_tail(cluster[2].log_dirs[0] / "codecs-0" / FIRST, 50)
-        for command in commands("power-loss"):
-            if command.startswith(("cp", "mv")):
-                run(command.replace("data2", "data1"), "", cluster.dir)
-        cluster.start()
-        for topic, log in wanted.items():
-            wait_in_sync(cluster, topic, 1, 2, broker=1)
-            assert batches(cluster, topic, (1, 2)) == {1: log, 2: log}
-        assert official("power-loss", cluster, 1) == [""]
-        official("disk-full", cluster, 1, "plain")
+@pytest.mark.parametrize("page", [path.name.partition(".")[0] for path in sorted(RECOVERED.iterdir())])
+def test_the_plan_of_a_page_is_followed_to_done(page: str, tmp_path: Path, start: Callable[..., Cluster]) -> None:
+    """Real brokers come up in this order, elect whom the plan wants, and get in sync."""
+    with recovered(page, tmp_path, start) as (_, said):
+        assert [answer.state for answer in said] == [*[PlanState.NEXT] * len(said[0].steps), PlanState.DONE]
 
 
 @pytest.mark.whole
@@ -194,24 +181,21 @@ def _replace_disk(cluster: Cluster, *, others_first: bool) -> None:
     wanted = batches(cluster, topic, [2])[2]
     shutil.rmtree(lost)
     lost.mkdir()
-    cluster.beside.start()
     if others_first:
+        assert followed(cluster, 1)[-1].state is PlanState.DONE
+        official("dead-disk", cluster, 2, topic)
         for command in commands("dead-disk"):
             if command.startswith(("kcheck repair", "kcheck apply")):
                 run(command, "", cluster.dir)
     else:
+        cluster.beside.start()
         formatted("dead-disk", cluster, cluster[1].dir / "server.properties")
-        assert f"  loss {topic}-0 " in run("kcheck preflight broker-1/server.properties", "", cluster.dir)
+        assert f"  loss P302 {topic}-0 " in run("kcheck preflight broker-1/server.properties", "", cluster.dir)
         told = json.loads(run("kcheck elect 1=broker-1 2=broker-2 --format json", "", cluster.dir))
-        assert {row["name"]: row["lost"]["records"] for row in told["scenarios"]}["start-all"] == 9
-        cluster[1].start()
-    cluster[2].start()
-    histories.quiet()
-    if others_first:
-        assert described(cluster, topic, 2)[0] == NO_LEADER
-        official("dead-disk", cluster, 2, topic)
-        cluster[1].start()
-        histories.replicas(cluster, f"reassign {topic} 0 1:2", broker=2)
+        assert {row["name"]: row["lost"].get("at_most") for row in told["scenarios"]}["start-all"] == 9
+    cluster[1].start()
+    if not others_first:
+        cluster[2].start()
     wait_in_sync(cluster, topic, 1, 2, broker=2)
     left = wanted if others_first else [b""]
     wait_for("the records", lambda: batches(cluster, topic, (1, 2)) == {1: left, 2: left})

@@ -143,7 +143,7 @@ def _edited(path: Path, **values: Any) -> None:
     ("name", "values", "words"),
     [
         ("recovery.json", {"schema": "x"}, "recovery.json.schema: 'x'; this kcheck reads kcheck.recovery/1"),
-        ("recovery.json", {"steps": [{"kind": "dance"}]}, "steps[0].kind: 'dance' is no step"),
+        ("recovery.json", {"steps": [{"action": "dance"}]}, "steps[0].action: 'dance' is no step"),
         ("recovery.json", {"steps": 7}, "recovery.json.steps: an integer; must be an array"),
     ],
 )

@@ -239,7 +239,7 @@ def test_an_unclean_election() -> None:
     assert cut.data == {"leader": 3, "epoch": 7, "metadata_offset": 90, "cut_at": 40}
     (behind,) = unclean(epochs=epochs(b"0\n1\n5 0\n"))
     assert "is not known to this replica of t-0 yet" in behind.message
-    assert "kcheck elect" in behind.advice
+    assert "kcheck recover" in behind.advice
     assert not [finding for finding in found_by_all(replica(), Scope.PARTITION) if finding.id == "KC254"]
 
 

@@ -80,14 +80,18 @@ def started_together(standing: Quorum, order: Sequence[int]) -> tuple[int, ...]:
     """Return the nodes that start at once, so that the controllers among them elect a leader, in their order.
 
     None where other nodes elect, or where one is enough. A node alone waits for the others, and is not started before.
-    Those with the newest copies of the metadata: with older ones alone, records of it are lost.
+    One of them has the newest copy of the metadata: the others vote for it (OffsetAndEpoch). With older ones alone,
+    records of the metadata are lost.
     """
     voters = [number for number in order if number in standing.voters]
     majority = len(standing.voters) // 2 + 1
     if majority == 1 or len(voters) < majority:
         return ()
     ages = {row.copy.node_id: _age(row.copy) for row in sorted(standing.copies, key=lambda row: _age(row.copy))}
-    chosen = sorted(voters, key=lambda number: ages.get(number, _NO_COPY), reverse=True)[:majority]
+    newest = max(voters, key=lambda number: ages.get(number, _NO_COPY))
+    chosen = voters[:majority]
+    if all(ages.get(number, _NO_COPY) < ages.get(newest, _NO_COPY) for number in chosen):
+        chosen = [*chosen[:-1], newest]
     return tuple(number for number in order if number in chosen)
 
 

@@ -4,6 +4,7 @@ In: the replicas of each partition as their brokers start with them, and the met
 with their losses, start orders, and the recovery plan; `documents.election_verdict` says them.
 
 - `election`: Which replica does the controller elect?
+- `fencing`: In which order does a new controller fence the brokers that the metadata show as running?
 - `course`: Who leads in the end, when nothing changes any more?
 - `balance`: Which preferred elections come, where ZooKeeper keeps the controller's state?
 - `plans`: What does each candidate cost?

@@ -8,7 +8,7 @@ leads again when it comes back, as no other replica is in sync.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from kcheck.core.election.election import BrokerStart, first_leader, leader_of_all
+from kcheck.core.election.election import BrokerStart, first_leader, leader_of_all, leaders_of_all
 from kcheck.core.election.plans import PartitionElection, cost, is_at_stake
 from kcheck.core.election.start_order import Costs
 from kcheck.model.release import Release
@@ -24,6 +24,8 @@ class Means(NamedTuple):
     """The tool can be asked once so many brokers have started."""
     may_stop: bool = False
     """Whether brokers that run can be stopped, so that another one is alone when the tool elects."""
+    at_once: int = 1
+    """How many brokers start together before all others: which of them registers first is a race."""
 
 
 class Displaced(NamedTuple):
@@ -50,8 +52,9 @@ def means_of(
     as a leader is stopped.
     """
     if not release.has_leader_election_tool:
-        return Means(len(starts) + 1)
-    return Means(at_once, at_once == 1 and not any(row.rules.unclean and is_at_stake(row) for row in partitions))
+        return Means(len(starts) + 1, at_once=at_once)
+    may_stop = at_once == 1 and not any(row.rules.unclean and is_at_stake(row) for row in partitions)
+    return Means(at_once, may_stop, at_once)
 
 
 def displaced(
@@ -105,16 +108,16 @@ def first_of_course(partition: PartitionElection, brokers: Sequence[BrokerStart]
     assert seats is not None
     unclean, members = partition.rules._replace(unclean=True), seats.members
     options: list[tuple[Costs, bool, int, int]] = []
-    for count in range(1, len(brokers) + 1):
+    for count in range(min(means.at_once, len(brokers)) or 1, len(brokers) + 1):
         started, last = brokers[:count], brokers[count - 1].broker_id
-        if count > 1 and last not in members:
+        if count > means.at_once and last not in members:
             continue
-        elected = first_leader(seats, started, leaders, partition.rules)
+        elected = _elected(partition, started, means)
         if elected is not None:
-            lost, alone, at, instead = min(options, default=(losses[elected.broker_id], False, count, last))
-            saves = lost < losses[elected.broker_id]
+            lost, alone, at, instead = min(options, default=(losses[elected], False, count, last))
+            saves = lost < losses[elected]
             how = (brokers[at].broker_id, instead, alone) if saves else ()
-            return First(elected.broker_id, *how)
+            return First(elected, *how)
         if count >= means.tool_from:
             chosen = leader_of_all(seats, started, leaders, unclean)
             if chosen is not None:
@@ -122,6 +125,20 @@ def first_of_course(partition: PartitionElection, brokers: Sequence[BrokerStart]
             if means.may_stop and last in leaders:
                 options.append((losses[last], count > 1, count, last))
     return None
+
+
+def _elected(partition: PartitionElection, started: Sequence[BrokerStart], means: Means) -> int | None:
+    """Return whom the controller elects, of those that can be first the one that loses most."""
+    seats, leaders, rules = partition.seats, partition.leaders, partition.rules
+    assert seats is not None
+    if means.at_once == 1 or len(started) > means.at_once:
+        elected = first_leader(seats, started, leaders, rules)
+        return None if elected is None else elected.broker_id
+    losses = losses_of(partition)
+    race = leaders_of_all(seats, {start.broker_id: start for start in started}, leaders, rules)
+    return max(
+        (number for number in race if number is not None), key=lambda number: (losses[number], -number), default=None
+    )
 
 
 class KeptOut(NamedTuple):

@@ -13,20 +13,17 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from kcheck.core.cluster.health import min_isr
-from kcheck.core.hash_order import in_order
 from kcheck.model.cluster import (
     AUTO_REBALANCE,
     NO_LEADER,
     STATIC,
     UNCLEAN,
-    BrokerRegistration,
     ClusterImage,
     ElectionKind,
     PartitionRegistration,
     TopicImage,
 )
-from kcheck.model.java import INT_MAX
-from kcheck.model.release import HashTable, Release
+from kcheck.model.release import Release
 
 ELR_FEATURE = "eligible.leader.replicas.version"
 
@@ -196,21 +193,6 @@ def standing(
     )
     seats = seats_of(partition)
     return Standing(seats if rules.unfenced else after_fencing(seats, fenced, rules), rules)
-
-
-def fencing_order(brokers: Mapping[int, BrokerRegistration], release: Release) -> tuple[int, ...]:
-    """Return the brokers that the metadata show as running, in the order in which a new controller fences them.
-
-    Their sessions end at the same time. Up to 3.9 their ids decide (BrokerHeartbeatManager), from 4.0 the order of a
-    ConcurrentHashMap of their ids and epochs (BrokerHeartbeatTracker).
-    """
-    running = {number: row.epoch or 0 for number, row in sorted(brokers.items()) if not row.fenced}
-    if not release.fences_in_hash_order:
-        return tuple(running)
-    by_hash: dict[int, list[int]] = {}
-    for number, epoch in running.items():
-        by_hash.setdefault((31 * number + (epoch ^ epoch >> 32)) & INT_MAX, []).append(number)
-    return tuple(number for code in in_order(by_hash, HashTable.JAVA) for number in by_hash[code])
 
 
 def after_fencing(seats: Seats, order: Sequence[int], rules: ElectionRules) -> Seats:

@@ -6,7 +6,8 @@ where the broker led last: the controller elects the last known leader by itself
 
 from typing import NamedTuple
 
-from kcheck.core.election.election import BrokerStart, eligible, fencing_order, registered, standing
+from kcheck.core.election.election import BrokerStart, eligible, registered, standing
+from kcheck.core.election.fencing import fencing_order
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.names import TopicPartition
 from kcheck.model.release import Release

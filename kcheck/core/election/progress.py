@@ -94,16 +94,20 @@ def differences(plan: SavedPlan, seen: ClusterSeen) -> Iterator[Differs]:
     """Yield the partitions that were led since the plan was made, and not by whom the plan wants."""
     for planned in plan.partitions:
         row = seen.leaders.get(TopicPartition(planned.topic, planned.partition))
-        leader = None if row is None else _leader_since(row, planned)
+        leader = None if row is None else _leader_since(row, planned, seen)
         if leader is not None and leader not in (planned.leader, planned.later):
             yield Differs(planned, leader)
 
 
-def _leader_since(row: PartitionRegistration, planned: PlannedPartition) -> int | None:
-    """Return who was elected after the plan was made; None if nobody was, or if that is not known."""
+def _leader_since(row: PartitionRegistration, planned: PlannedPartition, seen: ClusterSeen) -> int | None:
+    """Return who was elected after the plan was made; None if nobody was, or if that is not known.
+
+    A broker that has not registered since led nothing. A controller that starts again gives up brokers that do not run
+    one after the other, and elects those that are left (ReplicationControlManager.handleBrokerFenced, 4.3).
+    """
     leader = row.last_leader if row.leader == NO_LEADER else row.leader
     epoch = row.leader_epoch if row.leader != NO_LEADER else row.last_leader_epoch
-    return leader if epoch is not None and epoch > planned.epoch_floor else None
+    return leader if epoch is not None and epoch > planned.epoch_floor and leader in seen.registered else None
 
 
 def states(steps: Sequence[SavedStep], plan: SavedPlan, seen: ClusterSeen) -> tuple[StepState, ...]:
@@ -150,7 +154,7 @@ def _done(*, is_done: bool) -> StepState:
 
 def _is_led(name: TopicPartition, planned: Mapping[TopicPartition, PlannedPartition], seen: ClusterSeen) -> bool:
     row = seen.leaders.get(name)
-    return row is not None and name in planned and _leader_since(row, planned[name]) is not None
+    return row is not None and name in planned and _leader_since(row, planned[name], seen) is not None
 
 
 def _is_full(name: TopicPartition, planned: Mapping[TopicPartition, PlannedPartition], seen: ClusterSeen) -> bool:

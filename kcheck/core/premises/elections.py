@@ -93,7 +93,7 @@ TABLE = (
         " whose file is.",
         "It is true, or no server.properties of a controller was seen, and a replica is not in sync: not seen.",
         "If the broker is back first, it leads; the others delete what it lacks.",
-        "Start the replicas in sync first: kcheck elect has the order.",
+        "Start the replicas in sync first: kcheck recover has the order.",
         "ConfigurationControlManager.uncleanLeaderElectionEnabledForTopic 3.9 to 4.3.1; PartitionStateMachine 0.8.2 to"
         " 3.9",
         elects_in_sync, ends_start=False,

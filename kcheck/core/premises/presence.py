@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from kcheck.core.election.election import BrokerStart, Standing, eligible, fencing_order, registered, standing
+from kcheck.core.election.election import BrokerStart, Standing, eligible, registered, standing
+from kcheck.core.election.fencing import fencing_order
 from kcheck.core.premises.facts import BrokerFacts, MissingRecords
 from kcheck.core.premises.judged import EVERY_DISK, not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseKind

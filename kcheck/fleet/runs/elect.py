@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 
 from kcheck.core.election.broker_losses import BrokerLoss, Lacking, broker_losses, lacking
 from kcheck.core.election.early_elections import means_of
-from kcheck.core.election.election import fencing_order
+from kcheck.core.election.fencing import fencing_order
 from kcheck.core.election.phases import order_of_starts
 from kcheck.core.election.plans import (
     BrokerGap,

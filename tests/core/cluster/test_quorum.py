@@ -70,7 +70,8 @@ def test_who_can_win_an_election(copies: tuple[MetadataCopy, ...], expected: lis
 @pytest.mark.parametrize(
     ("copies", "order", "together"),
     [
-        ((copy(1, 30), copy(2, 30), copy(3, 20)), (3, 1, 2), (1, 2)),
+        ((copy(1, 30), copy(2, 30), copy(3, 20)), (3, 1, 2), (3, 1)),
+        ((copy(1, 20), copy(2, 20), copy(3, 30)), (1, 2, 3), (1, 3)),
         ((copy(1, 30), copy(2, 20), copy(3, 20)), (2, 3, 1), (2, 1)),
         ((copy(1, 30),), (1, 4, 2), (1, 2)),
         ((copy(1, 30),), (1, 4), ()),  # Another controller has to run first.

@@ -12,12 +12,13 @@ from kcheck.core.election.early_elections import (
     kept_out,
     means_of,
 )
-from kcheck.core.election.election import BrokerStart, Seats
+from kcheck.core.election.election import BrokerStart, ElectionRules, Seats
 from kcheck.core.election.plans import PartitionElection
 from kcheck.core.releases.releases import release
 from kcheck.core.replication.leader_costs import Amounts
 from tests.core.election.test_plans import STARTS, candidate, election
 
+KRAFT = ElectionRules(kraft=True)
 POOR = Amounts(5, 3, 50)
 TOOL = Means(1)
 
@@ -57,6 +58,15 @@ def test_the_others_stop_where_the_tool_would_take_one_of_them() -> None:
     assert [*displaced([row], (2, 1, 3), STARTS, Means(1, may_stop=True))] == [Displaced(row, 3, 3, 1, alone=True)]
 
 
+def test_whoever_registers_first_leads_where_brokers_start_together() -> None:
+    """From 4.0 the last member of an ISR stays in it; the one that loses most counts."""
+    row = election(candidate(1), candidate(2, Amounts(1, 0, 10)), candidate(3, POOR), isr=(1, 3))
+    row = row._replace(seats=Seats((1, 2, 3), (1, 3)), rules=KRAFT, kafka_now=1, best=1)
+    together = Means(2, at_once=2)
+    assert [*displaced([row], (1, 3, 2), STARTS, together)] == [Displaced(row, 3, None)]
+    assert [*displaced([row], (1, 2, 3), STARTS, together)] == [Displaced(row, 3, 3, 1)]
+
+
 def test_what_a_person_can_do() -> None:
     """Releases before 2.4 have no tool; a quorum goes on, and so do all where a stop makes another one lead."""
     row = contested()
@@ -65,7 +75,7 @@ def test_what_a_person_can_do() -> None:
     for partitions, kafka, at_once, means in (
         ([row], "4.3", 1, Means(1, may_stop=True)),
         ([row], "2.3", 1, Means(4)),
-        ([row], "4.3", 2, Means(2)),
+        ([row], "4.3", 2, Means(2, at_once=2)),
         ([row, unclean], "4.3", 1, Means(1)),
         ([row, unclean._replace(candidates=tuple(same))], "4.3", 1, Means(1, may_stop=True)),
     ):

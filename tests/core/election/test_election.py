@@ -13,7 +13,6 @@ from kcheck.core.election.election import (
     controllers_otherwise,
     elect,
     election_seat,
-    fencing_order,
     first_leader,
     keeps_eligible_leader_replicas,
     leader_of_all,
@@ -197,23 +196,6 @@ def test_the_elr_is_a_feature() -> None:
 def broker(number: int, epoch: int | None, *, fenced: bool = False) -> BrokerRegistration:
     """Return a registered broker."""
     return BrokerRegistration(number, epoch, fenced)
-
-
-@pytest.mark.parametrize(
-    ("epochs", "order"),
-    [((12, 14, 13), (3, 1, 2)), ((12, 14, 11), (3, 1, 2)), ((44, 12, None), (2, 1, 3))],
-)
-def test_the_order_of_fencing(epochs: tuple[int | None, ...], order: tuple[int, ...]) -> None:
-    """From 4.0 the order of a ConcurrentHashMap, as controllers of 4.3.1 fenced; before, that of the ids."""
-    brokers = {number: broker(number, epoch) for number, epoch in enumerate(epochs, 1)}
-    brokers[9] = broker(9, 1, fenced=True)
-    assert fencing_order(brokers, release("4.3")) == order
-    assert fencing_order(brokers, release("3.9")) == (1, 2, 3)
-
-
-def test_brokers_with_the_same_hash() -> None:
-    """They are fenced in the order of their ids."""
-    assert fencing_order({1: broker(1, 32), 2: broker(2, 1)}, release("4.3")) == (1, 2)
 
 
 def test_what_decides_a_partition() -> None:

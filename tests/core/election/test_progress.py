@@ -116,13 +116,17 @@ def test_what_files_show() -> None:
 
 
 def test_who_leads_otherwise() -> None:
-    """Elected since the plan, and neither its leader nor who gets the lead later. One that is stopped led last."""
+    """Elected since the plan, and neither its leader nor who gets the lead later. One that is stopped led last.
+
+    A broker that has not registered since was elected while the controller gave up those that do not run.
+    """
     other = {T0: led(3, 5), T1: led(NO_LEADER, 6, last_leader=3, last_leader_epoch=5)}
-    now = seen("", "")._replace(leaders=other)
+    now = seen("3", "3")._replace(leaders=other)
+    assert [*differences(PLAN, seen("1", "1")._replace(leaders=other))] == []
     assert [*differences(PLAN, now)] == [Differs(PLAN.partitions[0], 3), Differs(PLAN.partitions[1], 3)]
     later = PLAN._replace(partitions=(planned(0, 1, later=3), planned(1, 2, later=3), planned(2, 1)))
     assert [*differences(later, now)] == []
-    before = seen("", "")._replace(leaders={T0: led(3, 4)})
+    before = seen("3", "3")._replace(leaders={T0: led(3, 4)})
     assert [*differences(PLAN, before)] == []
 
 

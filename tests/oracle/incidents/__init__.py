@@ -2,5 +2,6 @@
 
 `shapes` (which cluster), `client` (what produces, elects and reads), `workload` (every acknowledged record is known),
 `damages` (one row a kind), `asked` (what kcheck says), `truth` (what happened), `compare` (where the two differ),
-`lab` (one incident from its seed), `kept` (those in `fixtures/incidents`), `__main__` (many of them, and a table).
+`lab` (one incident from its seed), `kept` (those in `fixtures/incidents`), `__main__` (many of them, and a table);
+`recovering` (the plan of `kcheck recover`, played, and many of those), `recoveries` (what it said beside what it lost).
 """

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -100,7 +101,8 @@ def incident(
     shutil.rmtree(work, ignore_errors=True)
     cluster = truth.prepared(folder, base, of, work)
     then = {"unclean": "unclean", "preferred": "preferred", "one-by-one": "preferred"}.get(course, "")
-    seen = truth.happened(cluster, of, known, order(course, of, answers), then, truth.spans(base / "now"))
+    play = partial(truth.in_groups, order(course, of, answers))
+    seen = truth.happened(cluster, of, known, play, then, truth.spans(base / "now"))
     lost = {name: sorted({*at, *seen.lost.get(name, ())}) for name, at in known.replaced.items()}
     seen = seen._replace(lost={**seen.lost, **lost})
     return Incident(

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -124,10 +125,32 @@ def spans(folder: Path) -> dict[str, list[int]]:
     return found
 
 
+Processes = dict[str, Process]
+"""By name."""
+
+
+def in_groups(order: tuple[tuple[str, ...], ...], processes: Processes) -> None:
+    """Start processes in groups."""
+    for group in order:
+        for name in group:
+            processes[name].spawn()
+        settled({name: processes[name] for name in group})
+
+
 def happened(
-    of: Cluster, shape: Shape, known: Known, order: tuple[tuple[str, ...], ...], then: str, before: dict[str, list[int]]
+    of: Cluster,
+    shape: Shape,
+    known: Known,
+    play: Callable[[Processes], None],
+    then: str,
+    before: dict[str, list[int]],
+    *,
+    rest: float = 0.0,
 ) -> Truth:
-    """Start the processes in groups; then let the preferred, or unclean, replicas be elected; read everything."""
+    """Play a course on brokers; then let the preferred, or unclean, replicas be elected; read everything.
+
+    `rest`: seconds for which the controller beside the brokers runs before.
+    """
     begin = time.monotonic()
     processes = {name: of.beside if name == "controller" else of[int(name.split("-")[1])] for name in shape.nodes}
     if user := max(
@@ -141,10 +164,11 @@ def happened(
             time.sleep(ZOOKEEPER_SESSION + 1)  # the sessions of killed brokers end; else NodeExists
         elif shape.beside == "controller":
             of.beside.spawn()
-        for group in order:
-            for name in group:
-                processes[name].spawn()
-            _settled({name: processes[name] for name in group})
+            if rest:
+                with contextlib.suppress(RuntimeError):  # it does not start
+                    of.beside.wait_started()
+                time.sleep(rest)
+        play(processes)
         brokers = {name: process for name, process in processes.items() if name != "controller"}
         up = {name: process for name, process in brokers.items() if process.alive and _says_started(process)}
         loaded = _loaded(brokers, of.dir)
@@ -173,7 +197,7 @@ def _says_started(process: Process) -> bool:
     return BROKER_STARTED.search(process.log_since_start()) is not None
 
 
-def _settled(processes: dict[str, Process]) -> None:
+def settled(processes: Processes) -> None:
     """Return when all have started or died and log nothing more, or go on and on; or when they hang."""
     begin = changed = decided = time.monotonic()
     sizes: dict[str, int] = {}
@@ -205,7 +229,7 @@ def _read(of: Cluster, up: dict[str, Process], known: Known, then: str, processe
         first = {f"{row[1]}-{row[2]}": int(row[3]) for row in client.ask("leaders")}
         if then:
             client.ask(f"elect {then}")
-            _settled(processes)
+            settled(processes)
         for row in client.ask("leaders"):
             leaders[f"{row[1]}-{row[2]}"] = int(row[3])
         for name, records in known.records.items():

@@ -1,0 +1,374 @@
+"""`kcheck recover` on real brokers: its plan, start all, and each broker started alone, on copies of the same disks.
+
+A record counts that some broker here had in a whole batch before; it is lost if the leader in the end lacks it. What
+nobody had any more after the damage no course can keep.
+"""
+
+import argparse
+import contextlib
+import json
+import shutil
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from kcheck.core.election.steps import RecoveryAction
+from kcheck.core.replication.leader_costs import Amounts
+from kcheck.model.cluster import NO_LEADER
+from kcheck.plans.recover import ClusterRecovery
+from tests.oracle import recovered
+from tests.oracle.incidents import lab, truth, workload
+from tests.oracle.incidents.damages.table import BY_NAME, KINDS, Kind
+from tests.oracle.incidents.kept import keep_recovery
+from tests.oracle.incidents.recoveries import (
+    BOUNDED,
+    EQUAL,
+    LESS,
+    MORE,
+    UNKNOWN,
+    Outcome,
+    Said,
+    ask,
+    judged,
+    of_partition,
+    others,
+    said,
+)
+from tests.oracle.incidents.shapes import Shape, shape
+from tests.oracle.incidents.truth import Processes, Truth
+from tests.oracle.kafka import Cluster
+from tests.oracle.recovered import Content, Followed, Held
+
+FENCED = 6.0
+"""Seconds after which a controller has fenced the brokers that ran when all lost power."""
+OF_DISKS = frozenset({*range(1, 15), 16, 19, 20, 22, 27, 28, 30, 31, 34})
+"""The numbers of the kinds that change what brokers hold."""
+TORN = ("cut-tail", "cut-tail", "zero-tail", "zero-in-last", "zeros-behind", "empty-epochs", "empty-high-watermarks")
+"""What power that is lost does to a disk; of it each broker gets some."""
+POWER_LOST = 0.6
+BALANCES = 0.5
+"""In how many clusters preferred replicas lead in the end; with ZooKeeper it depends on how many of them would."""
+WORSE, NOT_BEST, OTHER, FAILED, NEXT, ROT = (
+    "WORSE THAN ALL",
+    "not the best",
+    "other leader",
+    "tool failed",
+    "--next",
+    "corrupt",
+)
+
+
+class Recovering(NamedTuple):
+    """An incident, what `recover` said of it, and what became of it by each course."""
+
+    seed: str
+    shape: Shape
+    story: str
+    kinds: tuple[str, ...]
+    what: tuple[str, ...]
+    balances: bool
+    """Whether the controller gives preferred replicas the lead back."""
+    said: Said
+    plan: Outcome
+    start_all: Outcome | None
+    """None where the plan reached the bound, which is not worse."""
+    bound: int
+    """What no course can keep, by the disks alone."""
+    alone: Outcome | None
+    """Each broker started alone, for the partitions of which it has most; None where the plan reached the bound."""
+    followed: Followed
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """What the plan was worth."""
+        return tuple(_verdicts(self))
+
+
+def _verdicts(of: Recovering) -> Iterator[str]:
+    yield judged(of.said, of.plan)
+    if of.start_all is not None and of.plan.cost > of.start_all.cost:
+        yield WORSE
+    if of.alone is not None and of.plan.cost > of.alone.cost:
+        yield NOT_BEST
+    if any(others(of.said, of.plan)):
+        yield OTHER
+    if not all(text.endswith("[0]") for text in of.followed.printed):
+        yield FAILED
+    if of.followed.progress:
+        yield NEXT
+    if of.plan.corrupt:
+        yield ROT
+
+
+def outcome(
+    of: Cluster,
+    seen: Truth,
+    before: Mapping[int, Held],
+    known: workload.Known,
+    whole: Content,
+    uncounted: Collection[int] = (),
+) -> Outcome:
+    """Return what a course led to, of processes that have ended; `whole`: the records before the damage."""
+    after = recovered.held(of)
+    starts = {name: ends[0] for name, ends in seen.ends.items()}
+    led = {name: leader for name, leader in seen.leaders.items() if leader > 0}
+    kept = {row for name, leader in led.items() for row in after[leader].records if row[0] == name}
+    had = {row for broker in before.values() for row in broker.records if row[0] in led}
+    had = {row for row in had if row[1] >= starts.get(row[0], 0) or row[1] in known.records.get(row[0], ())}
+    gone = had - kept
+    rotten = {row for row in gone if row[:2] in after[led[row[0]]].corrupt}
+    places = {row[:2] for row in gone}
+    once = {(name, at) for name, offsets in seen.lost.items() for at in offsets}
+    once |= {row[:2] for row in whole if row[0] in led} - {row[:2] for row in kept}
+    before_that = [name for name, _ in once - places]
+    others = {row for number, broker in before.items() if number not in uncounted for row in broker.records}
+    rows = (gone - rotten, gone - rotten - others, rotten)
+    lost, only, corrupt = (_counted(name for name, *_ in each) for each in rows)
+    nobody = dict.fromkeys(known.records, NO_LEADER)
+    return Outcome(lost, _counted(before_that), only, corrupt, nobody | seen.first, nobody | seen.leaders)
+
+
+def _counted(names: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(names).items()))
+
+
+def bound(before: Mapping[int, Held]) -> tuple[int, dict[str, int]]:
+    """Return how many records even the best leaders lack, and who they are: a broker has all of its own at most."""
+    of_names: dict[str, dict[int, set[object]]] = {}
+    for number, broker in before.items():
+        for row in broker.records:
+            of_names.setdefault(row[0], {}).setdefault(number, set()).add(row)
+    total, best = 0, {}
+    for name, holders in of_names.items():
+        every = set().union(*holders.values())
+        number = min(holders, key=lambda each: (len(every - holders[each]), each))
+        total, best[name] = total + len(every - holders[number]), number
+    return total, best
+
+
+def each_alone(of: Cluster, best: Mapping[str, int], _: Processes) -> None:
+    """Start each broker alone, and elect what it has most of; then start all."""
+    recovered.install(of)
+    for number, broker in of.brokers.items():
+        names = [name for name, leader in best.items() if leader == number]
+        parts = [name.rpartition("-") for name in names if not name.startswith("__cluster_metadata")]
+        if not parts:
+            continue
+        broker.spawn()
+        truth.settled({str(number): broker})
+        rows = [{"topic": topic, "partition": int(partition)} for topic, _, partition in parts]
+        (of.dir / "alone.json").write_text(json.dumps({"partitions": rows}))
+        option = "--election-type UNCLEAN --path-to-json-file alone.json"
+        recovered.typed(of, f"bin/kafka-leader-election.sh --bootstrap-server X {option} || true")
+        truth.settled({str(number): broker})
+        if broker.alive:
+            broker.stop()
+    for broker in of.brokers.values():
+        broker.spawn()
+    truth.settled({str(number): broker for number, broker in of.brokers.items()})
+
+
+class _Disks(NamedTuple):
+    """The disks of an incident, of which each course gets a copy."""
+
+    shape: Shape
+    known: workload.Known
+    base: Path
+    folder: Path
+    balances: bool
+
+    def place(self, name: str) -> Path:
+        """Return the folder of a course."""
+        return self.folder.with_name(f"{self.folder.name}-{name}")
+
+    def cluster(self, name: str) -> Cluster:
+        """Return the cluster that is to play a course, not started."""
+        shutil.rmtree(self.place(name), ignore_errors=True)
+        return truth.prepared(self.folder, self.base, self.shape, self.place(name))
+
+    def played(
+        self, of: Cluster, play: Callable[[Processes], None], told: Said | None = None, rest: float = FENCED
+    ) -> Outcome:
+        """Play a course, and return what it led to."""
+        before, then = recovered.held(of), "preferred" * self.balances
+        spans = truth.spans(self.base / "now")
+        with contextlib.chdir(of.dir):
+            seen = truth.happened(of, self.shape, self.known, play, then, spans, rest=rest)
+        whole = recovered.of_log_dirs([*(self.base / "now").glob("broker-*/data*")]).records
+        return outcome(of, seen, before, self.known, whole, () if told is None else told.uncounted)
+
+    def by_plan(self) -> tuple[ClusterRecovery, Outcome, Followed]:
+        """Ask for a plan, and follow it."""
+        of = self.cluster("plan")
+        answer = ask(of.dir, self.shape, "DIR")
+        done: list[Followed] = []
+
+        def settle(_: object) -> None:
+            truth.settled({str(number): broker for number, broker in of.brokers.items() if broker.alive})
+            time.sleep(1)
+
+        def play(_: Processes) -> None:
+            done.append(recovered.follow(of, answer, settle))
+
+        return answer, self.played(of, play, said(answer)), done[0]
+
+    def at_once(self) -> Outcome:
+        """Start all."""
+        names = tuple(name for name in self.shape.nodes if name != "controller")
+        return self.played(self.cluster("all"), partial(truth.in_groups, (names,)), rest=0.0)
+
+    def alone(self, best: Mapping[str, int]) -> Outcome:
+        """Repair what the plan repairs; then start each broker alone."""
+        of = self.cluster("alone")
+        answer = ask(of.dir, self.shape, "DIR")
+        recovered.install(of)
+        with contextlib.chdir(of.dir):
+            for step, text in zip(answer.steps, answer.texts, strict=True):
+                if step.kind is RecoveryAction.REPAIR:
+                    recovered.typed(of, "\n".join(text.commands))
+        return self.played(of, partial(each_alone, of, best))
+
+
+def recovering(
+    seed: str, of: Shape, known: workload.Known, base: Path, folder: Path, kinds: tuple[Kind, ...]
+) -> Recovering | None:
+    """Make, ask and play one incident; None where the damage finds nothing."""
+    what = lab.damaged(Random(seed), of, base, folder, kinds)
+    if what is None:
+        return None
+    disks = _Disks(of, known, base, folder, of.mode == "kraft" and Random(f"{seed} balances").random() < BALANCES)
+    if disks.balances:
+        _balance(folder)
+    if len(kinds) > of.brokers:  # power was lost: nobody ended cleanly
+        for marker in folder.glob("broker-*/data*/.kafka_cleanshutdown"):
+            marker.unlink()
+    answer, plan, followed = disks.by_plan()
+    least, best = bound(recovered.held(disks.cluster("before")))
+    start_all = alone = None
+    if plan.cost > (0, least):
+        start_all = disks.at_once()
+        alone = None if of.combined else disks.alone(best)
+    found = Recovering(
+        seed, of, known.story, tuple(kind.name for kind in kinds), what, disks.balances, said(answer), plan,
+        start_all, least, alone, followed,
+    )  # fmt: skip
+    for name in ("before", *(("plan", "all", "alone") if found.verdicts == (EQUAL,) else ())):
+        shutil.rmtree(disks.place(name), ignore_errors=True)
+    return found
+
+
+def _balance(folder: Path) -> None:
+    """Let the controller give preferred replicas the lead back."""
+    for path in folder.glob("*/server.properties"):
+        name = "auto.leader.rebalance.enable"
+        path.write_text(path.read_text().replace(f"{name}=false", f"{name}=true"))
+
+
+def line(of: Recovering) -> str:
+    """Return an incident in a few lines."""
+    plan, told = of.plan, of.said
+    how = f"{of.shape}; {of.story}; {'+'.join(of.kinds)[:99]}{'; balances' * of.balances}"
+    costs = {"plan": plan, "start all": of.start_all, "alone": of.alone}
+    numbers = ", ".join(f"{name} {course and course.cost}" for name, course in costs.items())
+    rows = [
+        f"{of.seed} [{how}] {'; '.join(of.what)[:600]}",
+        f"    {', '.join(of.verdicts)}: said {_said(told)}, {numbers}, bound {of.bound}, {len(told.steps)} steps",
+    ]
+    if of.verdicts == (EQUAL,):
+        return "\n".join(rows)
+    strange = {name for name in told.leaders if of_partition(told, plan, name) != EQUAL}
+    for name in sorted(strange.union(others(told, plan))):
+        lost = f"lost {plan.lost.get(name, 0)} (+ {plan.gone_before.get(name, 0)})"
+        what = f"said {_told(told.lost.get(name))} under {told.leaders.get(name)}, {lost}"
+        leaders = f"{plan.first.get(name)}, then {plan.leaders.get(name)}"
+        rows.append(f"    {of_partition(told, plan, name)} {name}: {what} under {leaders}")
+    rows += [f"    {step}" for step in told.steps]
+    rows += [f"    {text}" for text in of.followed.printed if not text.endswith("[0]")]
+    rows += [f"    {text}" for text in of.followed.progress]
+    return "\n".join(rows)
+
+
+def _said(told: Said) -> str:
+    return f"{told.records} (at most {told.at_most}, {told.offline} offline)"
+
+
+def _told(lost: Amounts | None) -> str:
+    return "?" if lost is None else str(lost.records) if lost.records is not None else f"<= {lost.upper_records}"
+
+
+def table(found: list[Recovering]) -> str:
+    """Return how many plans were worth what, by kind."""
+    names = (EQUAL, BOUNDED, LESS, MORE, UNKNOWN, WORSE, NOT_BEST, OTHER, FAILED, NEXT, ROT)
+    counts: dict[str, Counter[str]] = {}
+    for of in found:
+        for kind in dict.fromkeys((*of.kinds, "ALL")):
+            counts.setdefault(kind, Counter()).update((*of.verdicts, "incidents"))
+    rows: list[tuple[str, ...]] = [("kind", "incidents", *names)]
+    rows += [(kind, *(str(row[name]) for name in ("incidents", *names))) for kind, row in sorted(counts.items())]
+    return "\n".join(f"{row[0]:28} " + " ".join(f"{cell:>14}" for cell in row[1:]) for row in rows)
+
+
+def choose(random: Random, of: Shape) -> tuple[Kind, ...]:
+    """Choose what happens to a cluster whose plan is worth asking for: a damage or two, or power is lost everywhere."""
+    if random.random() < POWER_LOST:
+        return tuple(BY_NAME[name] for name in random.choices(TORN, k=4 * of.brokers))
+    of_disks = [kind for kind in KINDS if kind.fits(of) and kind.number in OF_DISKS]
+    count = random.choice((1, 2, 2, 3)) if of.brokers > 2 else random.choice((1, 2))
+    return tuple(random.sample(of_disks, count))
+
+
+def several(
+    seed: str, release: str, mode: str, place: Path, count: int, kinds: Sequence[tuple[Kind, ...]] = ()
+) -> Iterator[Recovering]:
+    """Make incidents of clusters of several brokers; `kinds` are taken in turn, if there are any."""
+    number = made = 0
+    while made < count and number < 6 * count + 20:
+        name, at = f"{seed}-{release}-{mode}-{number // lab.OF_A_BASE}", number % lab.OF_A_BASE
+        if shape(Random(f"{name} {release} {mode}"), release, mode).brokers == 1:
+            number += lab.OF_A_BASE
+            continue
+        number += 1
+        folder = place / f"base-{name}"
+        of, known = lab.base(name, release, mode, folder)
+        name = f"{name}-{at}"
+        chosen = kinds[number % len(kinds)] if kinds else choose(Random(f"{name} recover"), of)
+        one = recovering(name, of, known, folder, place / name, chosen)
+        if one is not None:
+            made += 1
+            yield one
+
+
+def main() -> None:
+    """Run: as `python -m tests.oracle.incidents`, of `recover` alone."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", default="0")
+    parser.add_argument("--count", type=int, default=6)
+    parser.add_argument("--release", default="4.3.1")
+    parser.add_argument("--mode", default=None)
+    parser.add_argument("--kinds", default="")
+    parser.add_argument("--dir", default=None)
+    parser.add_argument("--keep", default=None)
+    asked = parser.parse_args()
+    place = Path(asked.dir or tempfile.mkdtemp())
+    place.mkdir(parents=True, exist_ok=True)
+    place.chmod(0o755)
+    kinds = [tuple(BY_NAME[name] for name in of.split("+")) for of in asked.kinds.split(",") if of]
+    found: list[Recovering] = []
+    mode = asked.mode or ("zk" if asked.release < "3.9" else "kraft")
+    for one in several(asked.seed, asked.release, mode, place, asked.count, kinds):
+        found.append(one)
+        (place / f"{one.seed}.json").write_text(json.dumps(one, indent=1, default=str))
+        if asked.keep:
+            name = f"{one.shape.release}-{one.shape.mode}-{one.seed.split('-')[0]}-{len(found)}"
+            keep_recovery(place / one.seed, one.shape, one.plan, Path(asked.keep), name)
+        print(line(one), flush=True)
+    print(table(found), flush=True)
+
+
+if __name__ == "__main__":
+    main()
