@@ -157,10 +157,7 @@ class ClusterRecovery(Answer):
         plan, best = self.scenario("plan"), self.scenario("best")
         if plan.lost.upper_records is None or plan.lost == best.lost:
             return
-        if self.election.order.is_proven:
-            yield "No order of starts, stops and elections loses less."
-        else:
-            yield f"No plan can do better than this: {_outcome(best)}."
+        yield f"No plan can do better than this: {_outcome(best)}."
 
     @property
     def at_stake(self) -> tuple[PartitionElection, ...]:
