@@ -132,7 +132,10 @@ class ClusterRecovery(Answer):
     def _uncounted(self) -> Iterator[str]:
         """Yield whose records these figures do not count: no disk shows them, or no start serves them."""
         for gap in self.election.gaps:
-            what = "is lost, and not counted" if gap.broker_id in self.election.question.dead else "is not counted"
+            is_dead = gap.broker_id in self.election.question.dead
+            if gap.why is not None and not is_dead:
+                yield f"First let broker {gap.broker_id} start, and ask again: {gap.why}."
+            what = "is lost, and not counted" if is_dead else "is not counted"
             yield f"What only broker {gap.broker_id} holds {what}."
         for premise in self.election.uncounted:
             whose = "" if premise.broker_id is None else f"broker {premise.broker_id}: "
@@ -154,10 +157,7 @@ class ClusterRecovery(Answer):
         plan, best = self.scenario("plan"), self.scenario("best")
         if plan.lost.upper_records is None or plan.lost == best.lost:
             return
-        if self.election.order.is_proven:
-            yield "No order of starts, stops and elections loses less."
-        else:
-            yield f"No plan can do better than this: {_outcome(best)}."
+        yield f"No plan can do better than this: {_outcome(best)}."
 
     @property
     def at_stake(self) -> tuple[PartitionElection, ...]:

@@ -81,7 +81,7 @@ def _warnings(answer: ClusterRecovery) -> Iterator[str]:
     election = answer.election
     said = {
         *map(why_first, election.repairs),
-        *(gap_words(gap) for gap in election.gaps if not gap.why),
+        *map(gap_words, election.gaps),
         *losing_premises(election.uncounted),
     }
     return (words for words in warnings(election) if words not in said)

@@ -16,7 +16,7 @@ from tests.docs.incidents import RECOVERED
 from tests.oracle import histories
 from tests.oracle.jars import run_java
 from tests.oracle.kafka import Cluster, wait_for
-from tests.oracle.recoveries import followed, recovered
+from tests.oracle.page_plans import followed, played
 from tests.oracle.scenes import FIXTURES, begun, recorded
 
 pytestmark = pytest.mark.oracle
@@ -125,8 +125,8 @@ def test_an_unclean_election_and_the_way_back(tmp_path: Path, start: Callable[..
 @pytest.mark.parametrize("page", [path.name.partition(".")[0] for path in sorted(RECOVERED.iterdir())])
 def test_the_plan_of_a_page_is_followed_to_done(page: str, tmp_path: Path, start: Callable[..., Cluster]) -> None:
     """Real brokers come up in this order, elect whom the plan wants, and get in sync."""
-    with recovered(page, tmp_path, start) as (_, said):
-        assert [answer.state for answer in said] == [*[PlanState.NEXT] * len(said[0].steps), PlanState.DONE]
+    _, said = played(page, tmp_path, start)
+    assert [answer.state for answer in said] == [*[PlanState.NEXT] * len(said[0].steps), PlanState.DONE]
 
 
 @pytest.mark.whole

@@ -104,8 +104,11 @@ def _leader_since(row: PartitionRegistration, planned: PlannedPartition, seen: C
 
     A broker that has not registered since led nothing. A controller that starts again gives up brokers that do not run
     one after the other, and elects those that are left (ReplicationControlManager.handleBrokerFenced, 4.3).
+    Once it has registered too, it keeps a place only if it led since.
     """
     leader = row.last_leader if row.leader == NO_LEADER else row.leader
+    if row.leader == NO_LEADER and leader not in (*row.isr, *row.elr, *row.last_known_elr):
+        return None
     epoch = row.leader_epoch if row.leader != NO_LEADER else row.last_leader_epoch
     return leader if epoch is not None and epoch > planned.epoch_floor and leader in seen.registered else None
 

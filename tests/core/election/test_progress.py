@@ -120,10 +120,12 @@ def test_who_leads_otherwise() -> None:
 
     A broker that has not registered since was elected while the controller gave up those that do not run.
     """
-    other = {T0: led(3, 5), T1: led(NO_LEADER, 6, last_leader=3, last_leader_epoch=5)}
+    other = {T0: led(3, 5), T1: led(NO_LEADER, 6, isr=(3,), last_leader=3, last_leader_epoch=5)}
     now = seen("3", "3")._replace(leaders=other)
     assert [*differences(PLAN, seen("1", "1")._replace(leaders=other))] == []
     assert [*differences(PLAN, now)] == [Differs(PLAN.partitions[0], 3), Differs(PLAN.partitions[1], 3)]
+    fenced = led(NO_LEADER, 6, isr=(2,), last_leader=1, last_leader_epoch=5)
+    assert states((step(ELECT, of=(T0,)),), PLAN, seen("1", "1")._replace(leaders={T0: fenced})) == (OPEN,)
     later = PLAN._replace(partitions=(planned(0, 1, later=3), planned(1, 2, later=3), planned(2, 1)))
     assert [*differences(later, now)] == []
     before = seen("3", "3")._replace(leaders={T0: led(3, 4)})

@@ -1,31 +1,26 @@
 """Plans of `kcheck recover`, followed on real brokers until `--next` says done.
 
-`python -m tests.oracle.recoveries PAGE...` follows the plan of pages of docs/operations, such as power-loss, and writes
+`python -m tests.oracle.page_plans PAGE...` follows the plan of pages of docs/operations, such as power-loss, and writes
 fixtures/recovered/PAGE.tar.xz: the disks after the last step.
 """
 
 import contextlib
 import functools
 import os
-import re
-import shlex
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import kcheck
 from kcheck.core.election.progress import PlanState, SavedStep
 from kcheck.core.election.steps import RecoveryAction
 from kcheck.plans.progress import RecoveryProgress
-from tests.cli.command import kcheck as command
 from tests.docs.incidents import INCIDENTS, RECOVERED
-from tests.oracle.diverged import class_of
-from tests.oracle.jars import java_command
 from tests.oracle.kafka import Cluster
-from tests.oracle.scenes import pack, with_controller
+from tests.oracle.recovered import install, typed
+from tests.oracle.scenes import pack
 
 VERSION = "4.3.1"
 CONFIG = {
@@ -47,6 +42,7 @@ PATIENCE = 120.0
 def followed(cluster: Cluster, *dead: int) -> list[RecoveryProgress]:
     """Follow the plan for the disks of a cluster that is stopped; return what `--next` said before each step."""
     paths = [f"{number}=broker-{number}" for number in cluster.brokers if number not in dead]
+    install(cluster)
     with contextlib.chdir(cluster.dir):
         kcheck.recover(*paths, dead=dead, metadata=METADATA, out=PLAN)
         asked = functools.partial(kcheck.recovery_progress, PLAN, *paths, metadata=METADATA)
@@ -73,7 +69,7 @@ def _settled(asked: Callable[[], RecoveryProgress]) -> RecoveryProgress:
 
 
 def _take(cluster: Cluster, step: SavedStep) -> None:
-    """Type the commands of a step; a broker is started and stopped by its process."""
+    """Type the commands of a step; brokers are processes of the cluster."""
     if step.kind is RecoveryAction.START:
         if not cluster.beside.alive:
             cluster.beside.start()
@@ -84,46 +80,30 @@ def _take(cluster: Cluster, step: SavedStep) -> None:
         for number in step.brokers:
             cluster[number].stop()
     else:
-        for line in step.commands:
-            _type(cluster, line)
+        printed = typed(cluster, "\n".join(step.commands))
+        assert printed.endswith("[0]"), printed
 
 
-def _type(cluster: Cluster, line: str) -> None:
-    words = shlex.split(line)
-    if words[0] == "kcheck":
-        more = ["--yes"] if words[1] == "apply" else ["--fail-on", "fatal"]
-        assert command(*words[1:], *more).code == 0, line
-        return
-    running = next(node for node in cluster.brokers.values() if node.alive)
-    main, *options = class_of(Path(words[0]).stem, cluster.version).split()
-    here = [re.sub(r"^127\.0\.0\.1:\d+$", f"127.0.0.1:{running.port}", word) for word in words[1:]]
-    subprocess.run(java_command(cluster.version, main, *options, *here), check=True, capture_output=True)
-
-
-@contextlib.contextmanager
-def recovered(
-    page: str, folder: Path, start: Callable[..., Cluster] = Cluster
-) -> Iterator[tuple[Cluster, list[RecoveryProgress]]]:
-    """Follow the plan for the incident of a page; its brokers have ended by then."""
+def played(page: str, folder: Path, start: Callable[..., Cluster] = Cluster) -> tuple[Cluster, list[RecoveryProgress]]:
+    """Follow the plan for the incident of a page; return its brokers, which have ended, and what `followed` does."""
     kept = folder / "kept"
     INCIDENTS[f"docs/operations/{page}.md"](kept)
-    with_controller(kept)
     log_dirs = {int(path.name.rpartition("-")[2]): len([*path.glob("data?")]) for path in kept.glob("broker-?")}
     cluster = start(
         VERSION, len(log_dirs), dir=folder / "played", log_dirs=log_dirs, broker_config=CONFIG, begins_with=kept
     )
     try:
-        said = followed(cluster, *DEAD.get(page, ()))
+        return cluster, followed(cluster, *DEAD.get(page, ()))
     finally:
         cluster.kill()
-    yield cluster, said
 
 
 def main(*pages: str) -> None:
     """Write the disks after the plans of pages were followed."""
     RECOVERED.mkdir(exist_ok=True)
     for page in pages:
-        with tempfile.TemporaryDirectory() as folder, recovered(page, Path(folder)) as (cluster, said):
+        with tempfile.TemporaryDirectory() as folder:
+            cluster, said = played(page, Path(folder))
             print(page, *(answer.sentences[0] for answer in said), sep=f"{os.linesep}  ", flush=True)
             assert said[-1].state is PlanState.DONE
             pack(cluster, RECOVERED / f"{page}.tar.xz")
