@@ -153,8 +153,9 @@ def _starts(recovery: Recovery) -> list[str]:
         why = " together: with fewer controllers none of them comes up" if is_quorum else ""
         steps.append(f"Start {_brokers(phase.starts)}{'' if first else ' again'}{why}.")
         waiting = [number for number in waiting if number not in first]
-        if waiting and phase.elects:
-            steps.append(f'Elect, as "Before broker {waiting[0]} starts" says below.')
+        if phase.elects:
+            number = (waiting or recovery.live)[0]
+            steps.append(f'Elect, as "Before broker {number} starts" says below.')
     order = "\n".join(f"{place}. {step}" for place, step in enumerate(steps, start=1))
     return [
         "## Start the brokers, in this order",

@@ -183,9 +183,15 @@ def next_step(
             if part.recommended is not None and part.recommended.groups_beyond
         ),
     )
-    progress = RecoveryProgress(
-        folder=folder, steps=steps, states=states(steps, plan, seen), now=now, differs=tuple(differences(plan, seen))
-    )
+    far = states(steps, plan, seen)
+    awaited = {
+        name
+        for step, state in zip(steps, far, strict=True)
+        if step.kind is RecoveryAction.ELECT and state is not StepState.DONE
+        for name in step.partitions
+    }
+    differs = tuple(differences(plan, seen, awaited))
+    progress = RecoveryProgress(folder=folder, steps=steps, states=far, now=now, differs=differs)
     progress = replace(progress, fails=tuple(_fails(progress, seen)))
     if progress.state is not PlanState.DONE:
         return progress

@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 
 from kcheck.core.cluster.quorum import quorum, started_together
 from kcheck.core.election.balance import balanced
-from kcheck.core.election.early_elections import means_of
+from kcheck.core.election.early_elections import means_for, means_of
 from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.fencing import fencing_order
 from kcheck.core.election.first_repairs import FirstRepair
@@ -284,6 +284,7 @@ def elect(
     order = order_of_starts(elections, cluster.starts, means)
     if controllers is not None:
         order = order.after(started_together(controllers, order.brokers))
+    means = means_for(elections, order.brokers, cluster.starts, means)
     elections = planned(elections, cluster.starts, order.brokers, means)
     rows = scenarios(elections, cluster.starts, order.brokers)
     gaps = tuple(gaps_of(elections, cluster))

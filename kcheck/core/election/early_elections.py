@@ -26,6 +26,9 @@ class Means(NamedTuple):
     """Whether brokers that run can be stopped, so that another one is alone when the tool elects."""
     at_once: int = 1
     """How many brokers start together before all others: which of them registers first is a race."""
+    one_by_one: bool = False
+    """Whether each broker runs alone, the others being stopped, until every partition has had its best leader elected:
+    a leader that runs alone cuts nobody, and once it is stopped the tool elects another one."""
 
 
 class Displaced(NamedTuple):
@@ -93,8 +96,22 @@ def first_leaders(
             continue
         key = (partition.seats, partition.rules, *losses_of(partition).items())
         if key not in decided:
-            decided[key] = first_of_course(partition, brokers, means)
+            decided[key] = (_best_alone if means.one_by_one else first_of_course)(partition, brokers, means)
         yield partition, decided[key]
+
+
+def means_for(
+    partitions: Iterable[PartitionElection], order: Sequence[int], starts: Mapping[int, BrokerStart], means: Means
+) -> Means:
+    """Return what a person does in an order: brokers run one by one where another replica than the best leads else."""
+    if not means.may_stop:
+        return means
+    for partition, first in first_leaders(partitions, order, starts, means):
+        if first is not None and partition.best is not None:
+            losses = losses_of(partition)
+            if losses[partition.best] < losses[first.leader if first.instead is None else first.instead]:
+                return means._replace(one_by_one=True)
+    return means
 
 
 def losses_of(partition: PartitionElection) -> dict[int, Costs]:
@@ -125,6 +142,20 @@ def first_of_course(partition: PartitionElection, brokers: Sequence[BrokerStart]
             if means.may_stop and last in leaders:
                 options.append((losses[last], count > 1, count, last))
     return None
+
+
+def _best_alone(partition: PartitionElection, brokers: Sequence[BrokerStart], _: Means) -> First | None:
+    """Return the first leader as brokers run one by one, and before which next start the best one is elected alone."""
+    seats, losses = partition.seats, losses_of(partition)
+    assert seats is not None
+    elected = first_leader(seats, brokers, partition.leaders, partition.rules)
+    if elected is None:
+        return None
+    numbers = [start.broker_id for start in brokers]
+    best = min((number for number in numbers if number in losses), key=losses.__getitem__)
+    if losses[best] == losses[elected.broker_id]:
+        return First(elected.broker_id)
+    return First(elected.broker_id, numbers[(numbers.index(best) + 1) % len(numbers)], best, alone=True)
 
 
 def _elected(partition: PartitionElection, started: Sequence[BrokerStart], means: Means) -> int | None:

@@ -7,16 +7,18 @@ best of those that have started by then, if need be while that one runs alone.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
-from itertools import chain
+from itertools import chain, permutations
 from operator import sub
 from typing import NamedTuple
 
 from kcheck.core.election.early_elections import Displaced, Means, by_broker, first_of_course
 from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.plans import PartitionElection, cost
-from kcheck.core.election.start_order import EXACT_BROKERS_MAX, Contest, Costs, StartOrder, start_order
+from kcheck.core.election.start_order import Contest, Costs, StartOrder, start_order
 from kcheck.core.sums import plus
 
+TRIED_BROKERS_MAX = 4
+"""Of so many brokers every order is tried."""
 _NOTHING: Costs = (0,) * 6
 """Costs by the rules of the cluster, and if the first broker led at once."""
 
@@ -42,26 +44,13 @@ def order_of_starts(
     """
     rows = list(partitions)
     contests = [*chain.from_iterable(_contests(partition, starts, means) for partition in rows)]
-    if not any(partition.rules.unfenced for partition in rows):
-        return start_order(starts, contests)
-    # Up to 3.9 the first broker of all decides whom the controller fences, whether it has a replica or not.
-    if len(starts) > EXACT_BROKERS_MAX:
-        return start_order(starts, contests)._replace(is_proven=False)
-    orders = [_order_after(first, starts, contests) for first in sorted(starts)]
-    return min(orders, key=partial(_cost_of, contests), default=StartOrder((), is_proven=True))
-
-
-def _order_after(first: int, starts: Iterable[int], contests: Iterable[Contest]) -> StartOrder:
-    """Return the order that costs least of those that begin with a broker."""
-
-    def with_first(contest: Contest) -> Contest:
-        return Contest(
-            tuple(number for number in contest.replicas if number != first),
-            lambda order: contest.costs((first, *order)),
-        )
-
-    order = start_order((number for number in starts if number != first), map(with_first, contests))
-    return order._replace(brokers=(first, *order.brokers))
+    if len(starts) <= TRIED_BROKERS_MAX:
+        tried = (StartOrder(order, is_proven=True) for order in permutations(sorted(starts)))
+        return min(tried, key=partial(_cost_of, contests))
+    order = start_order(starts, contests)
+    # Whom the tool takes depends on the order of those before; up to 3.9 the first of all decides whom to fence.
+    is_exact = means.tool_from > len(starts) and not any(partition.rules.unfenced for partition in rows)
+    return order._replace(is_proven=order.is_proven and is_exact)
 
 
 def _cost_of(contests: Iterable[Contest], order: StartOrder) -> Costs:
@@ -96,19 +85,21 @@ def _contests(partition: PartitionElection, starts: Mapping[int, BrokerStart], m
     yield Contest(tuple(leaders), of_first)
 
 
-def phases(rows: Iterable[Displaced], order: Sequence[int], *, at_once: int = 1) -> tuple[Phase, ...]:
+def phases(rows: Iterable[Displaced], order: Sequence[int], means: Means) -> tuple[Phase, ...]:
     """Return what to do, one after the other, so that brokers start in an order and elections come in time.
 
-    A broker that has to be alone is started after all others have stopped. These start again before the next broker.
+    A broker that has to be alone is started after all others have stopped. These start again before the next broker,
+    or, where brokers run one by one, after the last election.
     """
-    early = by_broker(rows)
+    early, at_once = by_broker(rows), means.at_once
     groups = [group for group in (order[:at_once], *((number,) for number in order[at_once:])) if group]
     course: list[Phase] = []
     running: tuple[int, ...] = ()
     stopped: tuple[int, ...] = ()
-    for at, group in enumerate(groups):
-        due = early.get(groups[at + 1][0], []) if at + 1 < len(groups) else []
-        is_alone = any(row.alone for row in due)
+    dues = [early.get(group[0], []) for group in (*groups[1:], *groups[:1])]
+    last = max((at for at, due in enumerate(dues) if due), default=-1)
+    for at, (group, due) in enumerate(zip(groups, dues, strict=True)):
+        is_alone = any(row.alone for row in due) or (means.one_by_one and at <= last)
         if stopped and not is_alone:
             course.append(Phase((), stopped))
             running, stopped = (*stopped, *running), ()

@@ -1,6 +1,6 @@
 """How far a cluster is with the steps of a plan, as its metadata and log dirs show: done, wait, go on or stop."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -90,12 +90,18 @@ def _is_new(number: int, row: BrokerRegistration, plan: SavedPlan) -> bool:
     return row.epoch is None or row.epoch != plan.broker_epochs.get(number)
 
 
-def differences(plan: SavedPlan, seen: ClusterSeen) -> Iterator[Differs]:
-    """Yield the partitions that were led since the plan was made, and not by whom the plan wants."""
+def differences(plan: SavedPlan, seen: ClusterSeen, awaited: Collection[TopicPartition] = ()) -> Iterator[Differs]:
+    """Yield the partitions that were led since the plan was made, and not by whom the plan wants.
+
+    An election that is still to come (`awaited`) takes the lead from a broker that is stopped by then.
+    """
     for planned in plan.partitions:
-        row = seen.leaders.get(TopicPartition(planned.topic, planned.partition))
+        name = TopicPartition(planned.topic, planned.partition)
+        row = seen.leaders.get(name)
         leader = None if row is None else _leader_since(row, planned, seen)
-        if leader is not None and leader not in (planned.leader, planned.later):
+        if leader is None or leader in (planned.leader, planned.later):
+            continue
+        if name not in awaited or seen.running.issuperset((leader, planned.leader)):
             yield Differs(planned, leader)
 
 
@@ -157,7 +163,12 @@ def _done(*, is_done: bool) -> StepState:
 
 def _is_led(name: TopicPartition, planned: Mapping[TopicPartition, PlannedPartition], seen: ClusterSeen) -> bool:
     row = seen.leaders.get(name)
-    return row is not None and name in planned and _leader_since(row, planned[name], seen) is not None
+    if row is None or name not in planned:
+        return False
+    return _leader_since(row, planned[name], seen) in (
+        planned[name].leader,
+        planned[name].later or planned[name].leader,
+    )
 
 
 def _is_full(name: TopicPartition, planned: Mapping[TopicPartition, PlannedPartition], seen: ClusterSeen) -> bool:

@@ -96,7 +96,7 @@ def _of_phases(recovery: Recovery) -> Iterator[RecoveryStep]:
                 yield RecoveryStep(RecoveryAction.SET_ASIDE, (number,), tuple(recovery.kept_out[number]))
         yield RecoveryStep(RecoveryAction.START, phase.starts, is_again=not first)
         if phase.elects:
-            yield RecoveryStep(RecoveryAction.ELECT, partitions=phase.elects, before=waiting[0])
+            yield RecoveryStep(RecoveryAction.ELECT, partitions=phase.elects, before=(waiting or recovery.live)[0])
 
 
 def _with_cuts(partitions: Sequence[PartitionElection], steps: Sequence[RecoveryStep]) -> tuple[RecoveryStep, ...]:

@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple, Self
 
 from kcheck.core.election.broker_losses import BrokerLoss, Lacking, broker_losses, lacking
-from kcheck.core.election.early_elections import means_of
+from kcheck.core.election.early_elections import means_for, means_of
 from kcheck.core.election.fencing import fencing_order
 from kcheck.core.election.phases import order_of_starts
 from kcheck.core.election.plans import (
@@ -330,6 +330,7 @@ def concluded(
     shown = tuple(_raced(row, races[row.topic, row.partition]) for row in chosen.shown)
     means = means_of(elections, here.starts, here.release)
     order = order_of_starts(elections, here.starts, means)
+    means = means_for(elections, order.brokers, here.starts, means)
     elections, shown = (planned(rows, here.starts, order.brokers, means) for rows in (elections, shown))
     gaps = tuple(gaps_of(elections, here))
     return RunElection(

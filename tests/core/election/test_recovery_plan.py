@@ -54,7 +54,7 @@ def test_what_must_be_reassigned_before() -> None:
 def test_where_the_order_makes_another_broker_lead() -> None:
     """It is told: the order of starts serves all partitions together."""
     dear = election(candidate(1, Amounts(5, 5, 5)), candidate(2))
-    assert recovery(dear).displaced == (Displaced(dear, 1, None),)
+    assert recovery(dear).displaced == (Displaced(dear, 1, 3, 2, alone=True),)  # once broker 1 has stopped
     without = election(candidate(1), isr=None)
     assert recovery(election(candidate(1)), WAITS, without, dear._replace(best=None)).displaced == ()
     nobody = dear._replace(seats=Seats((1, 2), (9,)), kafka_now=1)
