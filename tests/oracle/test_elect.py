@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import kcheck
-from kcheck.core.election.early_elections import displaced
+from kcheck.core.election.early_elections import displaced, means_for, means_of
 from kcheck.core.election.election import first_leader, leader_of_all
 from kcheck.core.election.plans import Candidate, PartitionElection
 from kcheck.core.replication.truncation_plans import FollowerPlan
@@ -168,7 +168,10 @@ def elected(answer: ClusterElection, row: PartitionElection, course: Course, cou
 
 def early(answer: ClusterElection, row: PartitionElection, course: Course) -> int | None:
     """Return the broker before whose start the plan elects the best leader of a partition; None if it does not."""
-    rows = displaced((row,), course.brokers, answer.starts, answer.release)
+    means = means_of(answer.partitions, answer.starts, answer.release)
+    rows = displaced(
+        (row,), course.brokers, answer.starts, means_for(answer.partitions, course.brokers, answer.starts, means)
+    )
     return next((found.before for found in rows), None)
 
 

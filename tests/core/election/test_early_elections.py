@@ -9,7 +9,9 @@ from kcheck.core.election.early_elections import (
     Means,
     by_broker,
     displaced,
+    first_leaders,
     kept_out,
+    means_for,
     means_of,
 )
 from kcheck.core.election.election import BrokerStart, ElectionRules, Seats
@@ -110,3 +112,16 @@ def test_a_preferred_replica_with_a_poorer_log_is_kept_out() -> None:
     rows = [election(row, candidate(2, POOR), planned=1) for row in (poor, same)]
     assert [*kept_out(rows)] == [KeptOut(rows[0], 2)]
     assert [*kept_out([rows[0]._replace(planned=2)])] == []
+
+
+def test_each_broker_leads_alone_what_it_has_best() -> None:
+    """Where another than the best one leads all the same, and may stop: the tool elects after that."""
+    row, may_stop = contested(replicas=(2, 1, 3)), Means(1, may_stop=True)
+    order = (3, 2, 1)
+    alone = means_for([row], order, STARTS, may_stop)
+    assert alone == may_stop._replace(one_by_one=True)
+    assert [*displaced([row], order, STARTS, alone)] == [Displaced(row, 3, 3, 1, alone=True)]
+    assert means_for([row], (1, 2, 3), STARTS, may_stop) == may_stop
+    assert means_for([row], order, STARTS, TOOL) == TOOL
+    nobody = row._replace(seats=Seats((2, 1, 3), (9,)), kafka_now=9)
+    assert [first for _, first in first_leaders([nobody], order, STARTS, alone)] == [None]

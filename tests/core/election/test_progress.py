@@ -142,3 +142,13 @@ def test_what_the_metadata_say() -> None:
     topics = {name: TopicImage(name, None, {0: led(1, 5), 7: led(1, 5)}) for name in ("t", "u")}
     found = seen_of(PLAN, ClusterImage(topics=topics, brokers=brokers))
     assert found == ClusterSeen(frozenset({2, 3}), frozenset({3}), {T0: led(1, 5)})
+
+
+def test_a_lead_that_an_election_is_still_to_take() -> None:
+    """A broker that ran alone led first; only where it runs beside the planned one, it keeps the lead."""
+    now = seen("12", "2", {T0: 2})
+    assert [*differences(PLAN, now)] == [Differs(PLAN.partitions[0], 2)]
+    assert [*differences(PLAN, now, {T0})] == []
+    assert [*differences(PLAN, seen("12", "12", {T0: 2}), {T0})] == [Differs(PLAN.partitions[0], 2)]
+    assert states((step(ELECT, of=(T0,)),), PLAN, now) == (OPEN,)
+    assert states((step(ELECT, of=(TopicPartition("u", 0),)),), PLAN, now) == (OPEN,)
