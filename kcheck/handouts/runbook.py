@@ -150,13 +150,18 @@ def _start(step: RecoveryStep, plan: PlanContext) -> StepText:
     )
     return StepText(
         f"Start {brokers}{' again' if step.is_again else together}",
-        _controllers(recovery),
+        f"{_controllers(recovery)}{_producers(recovery)}",
         tuple(commands),
         f"server.log of {brokers} has `started (kafka.server.{started})`, and this prints the same twice, 30 seconds"
         f" apart",
         "no record is cut; the brokers register",
         (tool_commands.describe(recovery, "--under-replicated-partitions"),),
     )
+
+
+def _producers(recovery: Recovery) -> str:
+    """Return who has to stay away where brokers stop again: what a leader gets that runs alone, another one may cut."""
+    return "; no producer writes before the last step" if any(phase.stops for phase in recovery.phases) else ""
 
 
 def _controllers(recovery: Recovery) -> str:

@@ -58,6 +58,7 @@ def test_a_course_that_loses_nothing() -> None:
     ]
     assert not answer.start_of_all.is_safe
     assert answer.not_known == answer.cases == ()
+    assert answer.texts[1].needs.endswith("; no producer writes before the last step")
 
 
 @pytest.mark.usefixtures("_power_loss")

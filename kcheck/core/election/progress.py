@@ -75,14 +75,13 @@ def seen_of(plan: SavedPlan, image: ClusterImage) -> ClusterSeen:
     """Return what the metadata say: a broker epoch that is not the plan's is of a later registration."""
     since = {number: row for number, row in image.brokers.items() if _is_new(number, row, plan)}
     names = {TopicPartition(row.topic, row.partition) for row in plan.partitions}
+    leaders = {
+        name: row for topic, number, row in image.partitions() if (name := TopicPartition(topic.name, number)) in names
+    }
     return ClusterSeen(
         registered=frozenset(since),
         running=frozenset(number for number, row in since.items() if not row.fenced),
-        leaders={
-            name: row
-            for topic, number, row in image.partitions()
-            if (name := TopicPartition(topic.name, number)) in names
-        },
+        leaders=leaders,
     )
 
 
