@@ -330,7 +330,7 @@ def test_a_run_can_be_in_a_store(s3: dict[str, Any], tmp_path: Path) -> None:
         assert code == ended.code, ended.err
         return ended.out
 
-    common = (layout, "--depth", "headers", "--format", "json")
+    common = (layout, "--depth", "headers", "--format", "json", "--fail-on", "fatal")
     there = json.loads(done("scan", *common, "--out", url, "--run", "a", "--remember"))
     here = json.loads(done("scan", *common, "--out", tmp_path / "out", "--run", "a"))
     assert (here["rows"], f"{url}/run=a") == (there["rows"], there["path"])
@@ -339,16 +339,17 @@ def test_a_run_can_be_in_a_store(s3: dict[str, Any], tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "run=a" / FOLDER)
     assert {**tables(tmp_path / "out" / "run=a"), "runs": 1} == {**tables(tmp_path / "run=a"), "runs": 1}
     since = json.loads(done("scan", *common, "--out", url, "--run", "b", "--since", url))
-    assert (here["rows"], here["rows"]["partitions"]) == (since["rows"], since["carried_over"])
+    carried = here["rows"]["partitions"] - 6  # Those with an unclean election are looked at anew.
+    assert (here["rows"], carried) == (since["rows"], since["carried_over"])
     page = tmp_path / "page.html"
-    told = json.loads(done("report", url, "-o", page, "--format", "json"))
+    told = json.loads(done("report", url, "-o", page, "--format", "json", "--fail-on", "fatal"))
     assert (f"{url}/run=b", here["summary"]) == (told["path"], told["summary"])
     assert "0 new" in done("diff", f"{url}/run=a", tmp_path / "out")
     assert "already exists" in kcheck("fleet", "scan", layout, "--out", url, "--run", "b", *options).err
     system.rm_file(f"{url}/run=b/_manifest.json")
     assert "holds no run" in kcheck("fleet", "report", f"{url}/run=b", *options, "-o", page).err
     resumed = json.loads(done("scan", *common, "--out", url, "--resume", "b"))
-    assert (here["rows"], here["rows"]["partitions"]) == (resumed["rows"], resumed["carried_over"])
+    assert (here["rows"], carried) == (resumed["rows"], resumed["carried_over"])
     assert ["run=a", "run=b"] == sorted(path.rpartition("/")[2] for path in system.ls(url))
 
 
