@@ -243,15 +243,15 @@ LOSES = Amounts(5, 2, 50)
 def test_settings_that_were_not_seen() -> None:
     """A replica out of sync leads first if they turn on unclean elections: then its loss is a bound."""
     behind = election(candidate(1), candidate(2, LOSES), rules=UNSEEN)
-    assert (behind.race, behind.race_unseen, behind.is_in_doubt) == ({1}, {2}, False)
+    assert (behind.race, behind.race_unseen, behind.is_in_doubt) == (frozenset({1}), frozenset({2}), False)
     (doubted,) = in_doubt([behind])
-    assert (doubted.race, doubted.is_in_doubt) == ({1, 2}, True)
+    assert (doubted.race, doubted.is_in_doubt) == (frozenset({1, 2}), True)
     assert lost_by_all(doubted).at_most == 5
     (alike,) = in_doubt([election(candidate(1), candidate(2), rules=UNSEEN)])
-    assert (alike.race, alike.is_in_doubt) == ({1}, False)
+    assert (alike.race, alike.is_in_doubt) == (frozenset({1}), False)
     for other in (ISR_LOSES, election(candidate(1), isr=None), election(candidate(2), isr=(1,))):
         rows = in_doubt([behind, other])
-        assert (rows[0].race, rows[0].race_unseen) == ({1}, frozenset())
+        assert (rows[0].race, rows[0].race_unseen) == (frozenset({1}), frozenset())
     in_sync = election(candidate(1), candidate(2, LOSES), isr=(1, 2), rules=UNSEEN)
     assert not in_sync.race_unseen
 
