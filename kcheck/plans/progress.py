@@ -121,19 +121,18 @@ class RecoveryProgress(Answer):
 
     def report(self) -> Report:
         """Return the answer as rows."""
-        is_other = self.state is PlanState.STOP
         rows = zip(range(1, len(self.steps) + 1), self.steps, self.states, strict=True)
-        at = self.at
+        step = None if self.at is None or self.state is PlanState.STOP else self.steps[self.at]
         return self.as_report(
             "recovery-next",
             self.release.name,
             body={
                 "state": str(self.state),
                 "verdict": " ".join(self.sentences),
-                "step": None if at is None or is_other else at + 1,
-                "commands": () if at is None or is_other else self.steps[at].commands,
-                "until": None if at is None or is_other else self.steps[at].until,
-                "check": () if at is None or is_other else self.steps[at].check,
+                "step": None if step is None or self.at is None else self.at + 1,
+                "commands": () if step is None else step.commands,
+                "until": None if step is None else step.until,
+                "check": () if step is None else step.check,
                 "steps": tuple(_row(*row) for row in rows),
                 "differs": tuple(
                     {

@@ -80,6 +80,11 @@ class First(NamedTuple):
     instead: int | None = None
     alone: bool = False
 
+    @property
+    def led_by(self) -> int:
+        """Who leads once the person has done that."""
+        return self.leader if self.instead is None else self.instead
+
 
 def first_leaders(
     partitions: Iterable[PartitionElection], order: Sequence[int], starts: Mapping[int, BrokerStart], means: Means
@@ -109,7 +114,7 @@ def means_for(
     for partition, first in first_leaders(partitions, order, starts, means):
         if first is not None and partition.best is not None:
             losses = losses_of(partition)
-            if losses[partition.best] < losses[first.leader if first.instead is None else first.instead]:
+            if losses[partition.best] < losses[first.led_by]:
                 return means._replace(one_by_one=True)
     return means
 

@@ -73,9 +73,7 @@ def _contests(partition: PartitionElection, starts: Mapping[int, BrokerStart], m
 
     def of_course(order: Sequence[int]) -> Costs | None:
         first = first_of_course(partition, [starts[number] for number in order], means)
-        if first is None:
-            return None
-        return (*costs[first.leader if first.instead is None else first.instead], *nothing)
+        return None if first is None else (*costs[first.led_by], *nothing)
 
     def of_first(order: Sequence[int]) -> Costs | None:
         return next(((*nothing, *costs[number]) for number in order if number in costs), None)

@@ -194,7 +194,7 @@ def _perhaps(row: PartitionElection, other: PartitionElection) -> PartitionElect
 def _planned(row: PartitionElection, first: First | None) -> PartitionElection:
     leader = row.best
     if first is not None:
-        leader = first.leader if row.best is None or first.instead is None else first.instead
+        leader = first.leader if row.best is None else first.led_by
     if leader is None:
         return row
     row, candidate = row._replace(planned=leader), row.leaders[leader]
