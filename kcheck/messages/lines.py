@@ -41,11 +41,11 @@ _CALM_HEAD = re.compile(
 )
 """A line in Kafka's own layout whose message begins with two words, after one prefix in brackets at most."""
 _CALM_FRAME = LogFrame("", "INFO")
-_MARKUP = re.compile(
-    r"^\ufeff?(?:(?:[`>|]+|\{(?:code|noformat|quote|panel)[^}]*\}|<(?:pre|code|p)>) *)+"
-    r"|(?: *(?:[`|]+|\{(?:code|noformat|quote|panel)\}|</(?:pre|code|p)>|<br ?/?>))+ *$"
-)
+_MARKUP_BEFORE = re.compile(r"\ufeff?(?:(?:[`>|]|\{(?:code|noformat|quote|panel)[^}]{0,200}\}|<(?:pre|code|p)>) *+)++")
+_MARKUP_AFTER = re.compile(r"(?: *(?:[`|]|\{(?:code|noformat|quote|panel)\}|</(?:pre|code|p)>|<br ?/?>))++ *+$")
 """What tickets and pages put around a line."""
+_MARKUP_SIZE_MAX = 100
+"""Characters at the end of a line in which markup is looked for."""
 _TRIED_MAX = 100
 """Lines of a text without frames in which a known message is looked for."""
 _BREAKS_MAX = 8
@@ -96,7 +96,7 @@ def _framed(catalogue: Catalogue, numbered: Iterable[tuple[int, str]]) -> Iterat
 def pasted(catalogue: Catalogue, text: str) -> Iterator[LogEvent]:
     """Yield the messages in a text that was pasted, unknown ones too; without a frame it is one message."""
     plain = unescape(text).replace("\xa0", " ")
-    numbered = [(number, _MARKUP.sub("", line)) for number, line in enumerate(plain.splitlines(), 1) if line.strip()]
+    numbered = [(number, _without_markup(line)) for number, line in enumerate(plain.splitlines(), 1) if line.strip()]
     inner = [(number, unwrapped(line)) for number, line in numbered]
     if any(frame(line) for _, line in inner):
         numbered = inner
@@ -119,6 +119,13 @@ def pasted(catalogue: Catalogue, text: str) -> Iterator[LogEvent]:
         if not any(number <= event.line < end for event in known)
     ]
     yield from sorted((*known, *unknown), key=lambda event: event.line)
+
+
+def _without_markup(line: str) -> str:
+    before = _MARKUP_BEFORE.match(line)
+    line = line if before is None else line[before.end() :]
+    after = _MARKUP_AFTER.search(line, max(0, len(line) - _MARKUP_SIZE_MAX))
+    return line if after is None else line[: after.start()]
 
 
 def _is_known(catalogue: Catalogue, line: str) -> bool:
