@@ -30,6 +30,7 @@ from kcheck.model.views import LogDirView
 
 _OF_A_LOG_DIR = {*OFFSET_CHECKPOINTS, META_PROPERTIES}
 _REPLICA = re.compile(r"([0-9]+)=(.+)", re.DOTALL)
+_NO_PATH = re.compile("[\ud800-\udfff]")
 _PROPERTIES_SIZE_MAX = 1 << 20
 SERVER_PROPERTIES = "server.properties"
 
@@ -240,10 +241,16 @@ def _server_properties(tree: Tree, path: str, broker_id: int | None) -> Iterator
 
 
 def log_dirs_in(tree: Tree, path: str, config: Mapping[str, str]) -> list[str]:
-    """Return the log dirs that a server.properties names, each once; UsageError if one leads out of its bundle."""
+    """Return the log dirs that a server.properties names, each once.
+
+    UsageError if one leads out of its bundle, or has half a surrogate pair: no file system has that name.
+    """
     named = config.get("log.dirs") or config.get("log.dir") or ""
     directories = [*named.split(","), config.get("metadata.log.dir", "")]
     places = dict.fromkeys(part.strip() for part in directories if part.strip())
+    for place in places:
+        if _NO_PATH.search(place) is not None:
+            raise UsageError(f"{path}: log.dirs: {place!a} is not a path; an example is /var/lib/kafka/data")
     return [_in_bundle(path, directory) if tree.is_bundle else directory for directory in places]
 
 
