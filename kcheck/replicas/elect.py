@@ -52,9 +52,6 @@ from kcheck.views.targets import Target, TargetKind, directory_wanted, paths_of,
 from kcheck.words import partition_name
 
 _AS_THEY_LIE: Mapping[str, Tree] = {}
-_KINDS = {
-    "scenarios": "scenario", "partitions": "partition", "gaps": "gap", "premises": "premise", "repairs": "repair",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -331,9 +328,9 @@ def _cluster_here(
     directories: PartitionDirectories, image: ClusterImage | None, question: ElectionQuestion, release: Release
 ) -> ClusterHere:
     """Return what is known of the cluster; UsageError if a broker is both here and dead."""
-    both = sorted(directories.brokers.keys() & set(question.dead))
-    if both:
-        raise UsageError(f"--dead {both[0]}: broker {both[0]} is among the paths")
+    present = sorted(directories.brokers.keys() & set(question.dead))
+    if present:
+        raise UsageError(f"--dead {present[0]}: broker {present[0]} is among the paths")
     return ClusterHere(
         image=image,
         brokers=directories.brokers,

@@ -154,9 +154,9 @@ def prepared(
         if table not in run.parts:
             raise UsageError(f"{run.path} has no table {table}: an older kcheck wrote it; scan again")
     known = run_cluster(run, cluster)
-    both = sorted(known.brokers.keys() & set(question.dead))
-    if both:
-        raise UsageError(f"--dead {both[0]}: the run has broker {both[0]}")
+    present = sorted(known.brokers.keys() & set(question.dead))
+    if present:
+        raise UsageError(f"--dead {present[0]}: the run has broker {present[0]}")
     if is_planned:
         require_metadata(run, known)
     return run, known, here_of(known, question)
