@@ -148,6 +148,11 @@ class ClusterElection(BrokerAnswer):
         """The refuted premises whose losses no election counts."""
         return _uncounted(self.premises, self.partitions)
 
+    def broker_of(self, target: Target) -> int | None:
+        """Return the broker that starts on a log dir; None for what no broker starts on, as a directory moved aside."""
+        start = self.predicted.get(target.path)
+        return None if start is None else start.broker_id if target.broker_id is None else target.broker_id
+
     def recovery(self, folder: str) -> Recovery:
         """Return what is recommended, with the directory that its files are for."""
         return Recovery(
@@ -277,7 +282,7 @@ def elect(
     elections = in_doubt(elections if image is None else balanced(elections, image))
     controllers = quorum(directories.copies) if directories.copies else None
     together = () if controllers is None else started_together(controllers, sorted(cluster.starts))
-    means = means_of(elections, cluster.starts, release, at_once=max(1, len(together)))
+    means = means_of(elections, release, at_once=max(1, len(together)))
     order = order_of_starts(elections, cluster.starts, means)
     if controllers is not None:
         order = order.after(started_together(controllers, order.brokers))

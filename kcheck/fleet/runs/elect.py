@@ -328,7 +328,7 @@ def concluded(
     elections = in_doubt(sorted(chosen.lean, key=itemgetter(0, 1)))
     races = {(row.topic, row.partition): row for row in elections}
     shown = tuple(_raced(row, races[row.topic, row.partition]) for row in chosen.shown)
-    means = means_of(elections, here.starts, here.release)
+    means = means_of(elections, here.release)
     order = order_of_starts(elections, here.starts, means)
     means = means_for(elections, order.brokers, here.starts, means)
     elections, shown = (planned(rows, here.starts, order.brokers, means) for rows in (elections, shown))
