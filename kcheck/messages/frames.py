@@ -12,7 +12,6 @@ from typing import NamedTuple
 from kcheck.messages.rows import LogRow, row_of_json, row_of_pairs, wrapped_line
 from kcheck.messages.times import ANY_TIME, CLOCK
 
-LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 _NAMES = "TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|SEVERE"
 _LEVEL = rf"(\[? *+(?:{_NAMES})\b(?: *+\])?|\[ *+(?i:{_NAMES}) *+\])(?::(?= ))?"
 _USUAL = re.compile(

@@ -114,7 +114,7 @@ def pasted(catalogue: Catalogue, text: str) -> Iterator[LogEvent]:
     begins = [(number, framed) for number, _, framed in framed_lines if framed is not None]
     ends = [*(number for number, _ in begins[1:]), len(text) + 1]
     unknown = [
-        _of_match(catalogue, number, framed, _found(catalogue, framed))
+        _of_match(catalogue, number, framed, _matched(catalogue, framed))
         for (number, framed), end in zip(begins, ends, strict=False)
         if not any(number <= event.line < end for event in known)
     ]
@@ -239,28 +239,30 @@ def _is_remote(above: LogEvent | None, thrown: LogEvent) -> bool:
 
 
 def _event(catalogue: Catalogue, number: int, framed: LogFrame) -> LogEvent | None:
-    found = _found(catalogue, framed)
-    if not isinstance(found, Match) and framed.level not in _ALARMING:
+    matched = _matched(catalogue, framed)
+    if not isinstance(matched, Match) and framed.level not in _ALARMING:
         return None
-    return _of_match(catalogue, number, framed, found)
+    return _of_match(catalogue, number, framed, matched)
 
 
-def _found(catalogue: Catalogue, framed: LogFrame) -> Match | tuple[Wording, ...]:
+def _matched(catalogue: Catalogue, framed: LogFrame) -> Match | tuple[Wording, ...]:
     return match_or_candidates(catalogue, framed.message, level=framed.level, logger=framed.logger)
 
 
-def _of_match(catalogue: Catalogue, number: int, framed: LogFrame, found: Match | tuple[Wording, ...]) -> LogEvent:
+def _of_match(catalogue: Catalogue, number: int, framed: LogFrame, matched: Match | tuple[Wording, ...]) -> LogEvent:
     plain = with_logger(framed)
     time = None if framed.time is None else milliseconds(framed.time)
     shown = plain.message[:_SHOWN_SIZE_MAX]
-    if not isinstance(found, Match):
+    if not isinstance(matched, Match):
         prefix = next((prefix for prefix, _ in bodies(plain.message)), "")
         rule = catalogue.of_logger(plain.logger)
-        some = found if rule is None else ()
+        some = matched if rule is None else ()
         return LogEvent(number, time, framed.level, plain.logger, shown, rule, None, {}, place({}, prefix), some)
-    values = typed(found.wording.names, found.values)
-    where = place(values, found.prefix)
-    return LogEvent(number, time, framed.level, plain.logger, shown, found.wording.rule, found.wording, values, where)
+    values = typed(matched.wording.names, matched.values)
+    where = place(values, matched.prefix)
+    return LogEvent(
+        number, time, framed.level, plain.logger, shown, matched.wording.rule, matched.wording, values, where
+    )
 
 
 def _continued(
@@ -281,10 +283,10 @@ def _continued(
         time = None if framed.time is None else milliseconds(framed.time)
         where = LogPlace(broker=int(config[1]))
         return LogEvent(number, time, framed.level, None, line.strip(), rule, None, values, where)
-    found = _thrown(catalogue, line, by_name=not is_explained)
-    if found is None:
+    matched = _thrown(catalogue, line, by_name=not is_explained)
+    if matched is None:
         return None
-    return _of_match(catalogue, number, framed._replace(message=line.strip(), thrown=()), found)._replace(
+    return _of_match(catalogue, number, framed._replace(message=line.strip(), thrown=()), matched)._replace(
         logger=framed.logger
     )
 
@@ -312,8 +314,8 @@ def _inside(catalogue: Catalogue, event: LogEvent, framed: LogFrame) -> LogEvent
     if not ends:
         return None
     end = min(ends)
-    found = match(catalogue, text[end:], is_thrown=True)
-    if found is None or found.wording is event.wording or not found.wording.is_thrown:
+    matched = match(catalogue, text[end:], is_thrown=True)
+    if matched is None or matched.wording is event.wording or not matched.wording.is_thrown:
         return None
     begin = text.rfind(" ", 0, end - 1) + 1
-    return _of_match(catalogue, event.line, framed._replace(message=text[begin:]), found)
+    return _of_match(catalogue, event.line, framed._replace(message=text[begin:]), matched)

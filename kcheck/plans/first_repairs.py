@@ -131,17 +131,12 @@ def _brokers(now: ClusterElection) -> Iterator[_Broker]:
         arguments: dict[str, None] = {}
         targets: dict[str, Target] = {}
         for argument, named in of_argument.items():
-            own = [target for target in named if _number(target, now.predicted) == number]
+            own = [target for target in named if now.broker_of(target) == number]
             targets |= {target.path: target for target in own}
             whole = len(own) == len(named)
             arguments |= dict.fromkeys([argument] if whole else [f"{number}={target.path}" for target in own])
         starts = tuple(now.predicted[path] for path in targets)
         yield _Broker(number, tuple(arguments), tuple(targets.values()), starts)
-
-
-def _number(target: Target, starts: Mapping[str, LogDirPrediction]) -> int | None:
-    start = starts.get(target.path)
-    return None if start is None else start.broker_id if target.broker_id is None else target.broker_id
 
 
 def _failed(starts: Iterable[LogDirPrediction]) -> set[str]:

@@ -87,7 +87,11 @@ class ClusterRecovery(Answer):
     @cached_property
     def texts(self) -> tuple[StepText, ...]:
         """The steps in words, with the commands to type."""
-        targets = _by_broker(self.election)
+        targets: dict[int, list[Target]] = {}
+        for target in replica_targets([*self.election.arguments]):
+            number = self.election.broker_of(target)
+            if number is not None:
+                targets.setdefault(number, []).append(target)
         settings = {number: settings_path(own) for number, own in targets.items()}
         plan = PlanContext(
             recovery=self.recovery,
@@ -284,17 +288,6 @@ def recover(
     dead = tuple(sorted(absent))
     without = elect(arguments, replace(question, dead=(*question.dead, *dead)), wanted=EVERY_PARTITION, release=release)
     return replace(answer, cases=(Case(dead, without),))
-
-
-def _by_broker(election: ClusterElection) -> dict[int, list[Target]]:
-    """Return the log dirs of each broker that the user named."""
-    targets: dict[int, list[Target]] = {}
-    for target in replica_targets([*election.arguments]):
-        start = election.predicted.get(target.path)
-        number = target.broker_id if target.broker_id is not None or start is None else start.broker_id
-        if number is not None:
-            targets.setdefault(number, []).append(target)
-    return targets
 
 
 def _outcome(scenario: Scenario) -> str:

@@ -52,9 +52,6 @@ from kcheck.views.targets import Target, TargetKind, directory_wanted, paths_of,
 from kcheck.words import partition_name
 
 _AS_THEY_LIE: Mapping[str, Tree] = {}
-_KINDS = {
-    "scenarios": "scenario", "partitions": "partition", "gaps": "gap", "premises": "premise", "repairs": "repair",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +147,11 @@ class ClusterElection(BrokerAnswer):
     def uncounted(self) -> tuple[JudgedPremise, ...]:
         """The refuted premises whose losses no election counts."""
         return _uncounted(self.premises, self.partitions)
+
+    def broker_of(self, target: Target) -> int | None:
+        """Return the broker that starts on a log dir; None for what no broker starts on, as a directory moved aside."""
+        start = self.predicted.get(target.path)
+        return None if start is None else start.broker_id if target.broker_id is None else target.broker_id
 
     def recovery(self, folder: str) -> Recovery:
         """Return what is recommended, with the directory that its files are for."""
@@ -280,7 +282,7 @@ def elect(
     elections = in_doubt(elections if image is None else balanced(elections, image))
     controllers = quorum(directories.copies) if directories.copies else None
     together = () if controllers is None else started_together(controllers, sorted(cluster.starts))
-    means = means_of(elections, cluster.starts, release, at_once=max(1, len(together)))
+    means = means_of(elections, release, at_once=max(1, len(together)))
     order = order_of_starts(elections, cluster.starts, means)
     if controllers is not None:
         order = order.after(started_together(controllers, order.brokers))
@@ -331,9 +333,9 @@ def _cluster_here(
     directories: PartitionDirectories, image: ClusterImage | None, question: ElectionQuestion, release: Release
 ) -> ClusterHere:
     """Return what is known of the cluster; UsageError if a broker is both here and dead."""
-    both = sorted(directories.brokers.keys() & set(question.dead))
-    if both:
-        raise UsageError(f"--dead {both[0]}: broker {both[0]} is among the paths")
+    present = sorted(directories.brokers.keys() & set(question.dead))
+    if present:
+        raise UsageError(f"--dead {present[0]}: broker {present[0]} is among the paths")
     return ClusterHere(
         image=image,
         brokers=directories.brokers,

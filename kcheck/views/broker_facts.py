@@ -99,15 +99,15 @@ def _voter_lists(settings: Mapping[int, tuple[str, Mapping[str, str]]]) -> Itera
 
 def _of_controllers(copies: Iterable[MetadataCopy], own: int | None) -> dict[int, tuple[str, Mapping[str, str]]]:
     """Return the settings next to the copies of other controllers, with their paths, by node."""
-    found: dict[int, tuple[str, Mapping[str, str]]] = {}
+    settings: dict[int, tuple[str, Mapping[str, str]]] = {}
     for copy in copies:
         if copy.node_id is not None and copy.node_id != own and copy.node_id in copy.voters:
             place = split(copy.path)[0]
             target = Target(TargetKind.LOG_DIR, place, copy.node_id, tree=tree_of(place))
             path = _beside({target.tree.real(place): target})
             if path is not None:
-                found[copy.node_id] = path, read_properties(path)
-    return found
+                settings[copy.node_id] = path, read_properties(path)
+    return settings
 
 
 def _placed(copy: LostCopy) -> LostCopy:

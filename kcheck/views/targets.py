@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
+from kcheck.disk.kept import once
 from kcheck.disk.listing import Listing
 from kcheck.disk.local import LOCAL
 from kcheck.disk.paths import join, split
@@ -99,7 +100,7 @@ def replica_targets(arguments: list[str]) -> tuple[Target, ...]:
     """Return the targets of `BROKER=PATH` or plain path arguments, each once."""
     by_path: dict[tuple[int | None, str], Target] = {}
     for broker_id, path in map(replica_argument, arguments):
-        for target in _of(path, broker_id):
+        for target in once(_targets, path, broker_id):
             by_path.setdefault((broker_id, target.tree.real(target.path)), target)
     return tuple(by_path.values())
 
@@ -113,6 +114,10 @@ def replica_argument(argument: str) -> tuple[int | None, str]:
     if broker_id is None:
         raise UsageError(f"{argument}: a broker id is at most {INT_MAX}")
     return broker_id, match[2]
+
+
+def _targets(path: str, broker_id: int | None) -> tuple[Target, ...]:
+    return tuple(_of(path, broker_id))
 
 
 def _of(path: str, broker_id: int | None) -> Iterator[Target]:

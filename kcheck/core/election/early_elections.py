@@ -20,8 +20,8 @@ _LOSSES = 2
 class Means(NamedTuple):
     """What a person can do while the brokers start."""
 
-    tool_from: int
-    """The tool can be asked once so many brokers have started."""
+    has_tool: bool = True
+    """Whether the release has the tool that elects: it can be asked once those have started that come together."""
     may_stop: bool = False
     """Whether brokers that run can be stopped, so that another one is alone when the tool elects."""
     at_once: int = 1
@@ -46,18 +46,16 @@ class Displaced(NamedTuple):
     """Whether all others have to be stopped then, because the tool would take one of them."""
 
 
-def means_of(
-    partitions: Iterable[PartitionElection], starts: Mapping[int, BrokerStart], release: Release, *, at_once: int = 1
-) -> Means:
-    """Return what a person can do while these brokers start, of which the first `at_once` come together.
+def means_of(partitions: Iterable[PartitionElection], release: Release, *, at_once: int = 1) -> Means:
+    """Return what a person can do while brokers start, of which the first `at_once` come together.
 
     Controllers that are brokers too have to go on. Where the controller elects uncleanly by itself, it would, as soon
     as a leader is stopped.
     """
     if not release.has_leader_election_tool:
-        return Means(len(starts) + 1, at_once=at_once)
+        return Means(has_tool=False, at_once=at_once)
     may_stop = at_once == 1 and not any(row.rules.unclean and is_at_stake(row) for row in partitions)
-    return Means(at_once, may_stop, at_once)
+    return Means(may_stop=may_stop, at_once=at_once)
 
 
 def displaced(
@@ -140,7 +138,7 @@ def first_of_course(partition: PartitionElection, brokers: Sequence[BrokerStart]
             saves = lost < losses[elected]
             how = (brokers[at].broker_id, instead, alone) if saves else ()
             return First(elected, *how)
-        if count >= means.tool_from:
+        if means.has_tool:
             chosen = leader_of_all(seats, started, leaders, unclean)
             if chosen is not None:
                 options.append((losses[chosen.broker_id], False, count, chosen.broker_id))

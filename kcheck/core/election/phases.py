@@ -49,7 +49,7 @@ def order_of_starts(
         return min(tried, key=partial(_cost_of, contests))
     order = start_order(starts, contests)
     # Whom the tool takes depends on the order of those before; up to 3.9 the first of all decides whom to fence.
-    is_exact = means.tool_from > len(starts) and not any(partition.rules.unfenced for partition in rows)
+    is_exact = not means.has_tool and not any(partition.rules.unfenced for partition in rows)
     return order._replace(is_proven=order.is_proven and is_exact)
 
 

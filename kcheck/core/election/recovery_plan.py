@@ -96,7 +96,7 @@ class Recovery(NamedTuple):
 
     @property
     def _means(self) -> Means:
-        means = means_of(self.partitions, self.starts, self.release, at_once=max(1, len(self.together)))
+        means = means_of(self.partitions, self.release, at_once=max(1, len(self.together)))
         return means_for(self.partitions, self.order, self.starts, means)
 
     @property

@@ -154,9 +154,9 @@ def prepared(
         if table not in run.parts:
             raise UsageError(f"{run.path} has no table {table}: an older kcheck wrote it; scan again")
     known = run_cluster(run, cluster)
-    both = sorted(known.brokers.keys() & set(question.dead))
-    if both:
-        raise UsageError(f"--dead {both[0]}: the run has broker {both[0]}")
+    present = sorted(known.brokers.keys() & set(question.dead))
+    if present:
+        raise UsageError(f"--dead {present[0]}: the run has broker {present[0]}")
     if is_planned:
         require_metadata(run, known)
     return run, known, here_of(known, question)
@@ -328,7 +328,7 @@ def concluded(
     elections = in_doubt(sorted(chosen.lean, key=itemgetter(0, 1)))
     races = {(row.topic, row.partition): row for row in elections}
     shown = tuple(_raced(row, races[row.topic, row.partition]) for row in chosen.shown)
-    means = means_of(elections, here.starts, here.release)
+    means = means_of(elections, here.release)
     order = order_of_starts(elections, here.starts, means)
     means = means_for(elections, order.brokers, here.starts, means)
     elections, shown = (planned(rows, here.starts, order.brokers, means) for rows in (elections, shown))

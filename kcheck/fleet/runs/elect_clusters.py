@@ -69,13 +69,14 @@ def clusters_of_run(path: str, question: ElectionQuestion, out: str | None) -> t
     names = cluster_names(run)
     if len(names) < 2:
         return run, ()
-    told = ", ".join(map(str, names))
+    choices = ", ".join(map(str, names))
     if question.dead or out is not None:
         option = "--out" if out is not None else "--dead"
-        raise UsageError(f"{option}: {run.path} has {len(names)} clusters: name one with --cluster: {told}")
+        raise UsageError(f"{option}: {run.path} has {len(names)} clusters: name one with --cluster: {choices}")
     if None in names:
         raise UsageError(
-            f"{run.path} has brokers of no cluster: scan with {{cluster}} in ROOT, or name one with --cluster: {told}"
+            f"{run.path} has brokers of no cluster: scan with {{cluster}} in ROOT, or name one with"
+            f" --cluster: {choices}"
         )
     return run, tuple(name for name in names if name is not None)
 

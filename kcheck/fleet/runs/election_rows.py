@@ -66,13 +66,13 @@ def merged(
     heads = [next(stream, None) for stream in streams]
     while keys := [head[0] for head in heads if head is not None]:
         key = min(keys)
-        found: list[Sequence[Mapping[str, Any]]] = []
+        of_tables: list[Sequence[Mapping[str, Any]]] = []
         for number, head in enumerate(heads):
             is_next = head is not None and head[0] == key
-            found.append(head[1] if is_next and head is not None else ())
+            of_tables.append(head[1] if is_next and head is not None else ())
             if is_next:
                 heads[number] = next(streams[number], None)
-        copies, registration, counted = found
+        copies, registration, counted = of_tables
         topic, partition = key
         if wanted.has(topic, partition) and (copies or registration):
             yield PartitionRows(topic, partition, copies, registration[0] if registration else None, counted)

@@ -104,10 +104,9 @@ def _findings(
     view: ReplicasView, brokers: Mapping[int | None, str | None], release: Release
 ) -> tuple[tuple[object, ...], ...]:
     """Return what the rules about replicas find, as rows; `brokers` are the names of them by their ids."""
-    found_by_rules = check_replicas(view, release) if view.replica_count_of_topic > 1 else ()
+    problems = check_replicas(view, release) if view.replica_count_of_topic > 1 else ()
     return tuple(
-        (brokers[finding.where.broker_id], *findings.row(finding))
-        for finding in sorted(found_by_rules, key=Finding.sort_key)
+        (brokers[finding.where.broker_id], *findings.row(finding)) for finding in sorted(problems, key=Finding.sort_key)
     )
 
 

@@ -30,12 +30,12 @@ from kcheck.tables import DIRECTORY, LOG_DIR, predictions
 
 _SHORT = 64 << 20
 """The log of KRaft is read at every start, and seldom longer than this."""
-_TOLD = predictions.TABLE.columns[len(DIRECTORY) :]
+_OF_START = predictions.TABLE.columns[len(DIRECTORY) :]
 _NAMED = len(DIRECTORY) - len(LOG_DIR)
 """The values of a JSON row that name the directory; the columns of the table follow."""
-_JSON = tuple(column.name for column in _TOLD if column.type == "json")
+_JSON = tuple(column.name for column in _OF_START if column.type == "json")
 START = (
-    *(column._replace(name=f"start_{column.name}") for column in _TOLD),
+    *(column._replace(name=f"start_{column.name}") for column in _OF_START),
     Column("start_queued", "bool", "Whether its log dir is offline as soon as the broker runs."),
     Column("start_touched", "string", "Why the broker goes on to read the log, or to rename its directory."),
     Column("start_loaded", "bool", "Whether it loads the log of a replica."),

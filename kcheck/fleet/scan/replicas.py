@@ -9,7 +9,6 @@ from kcheck.core.replication.lineage import EpochRange, Lineage, lineage_of_cach
 from kcheck.core.start.startup import Outcome
 from kcheck.disk.paths import folder_of
 from kcheck.documents.strays import NOT_SERVED
-from kcheck.model.cluster import PartitionRegistration, ReplicaInCluster
 from kcheck.model.entries import Offset
 from kcheck.model.names import SWAP
 from kcheck.model.report import Column
@@ -119,16 +118,6 @@ def _in_cluster(view: PartitionView) -> tuple[str | None, bool | None, bool | No
     registration = replica.registration
     in_isr = None if registration is None else view.where.broker_id in registration.isr
     return replica.topic_id, replica.is_certain, in_isr
-
-
-def _replica_in_cluster(
-    broker_id: int, topic_id: str | None, is_certain: bool | None, in_isr: bool | None
-) -> ReplicaInCluster | None:
-    """Return what the rules about replicas need of what the metadata say."""
-    if is_certain is None:
-        return None
-    registration = None if in_isr is None else PartitionRegistration((), (broker_id,) if in_isr else ())
-    return ReplicaInCluster("", topic_id, registration, is_certain=is_certain)
 
 
 def is_swap(log: LogFile) -> bool:
