@@ -337,7 +337,9 @@ def several(
         of, known = lab.base(name, release, mode, folder)
         name = f"{name}-{at}"
         chosen = kinds[number % len(kinds)] if kinds else choose(Random(f"{name} recover"), of)
-        one = recovering(name, of, known, folder, place / name, chosen)
+        one = None
+        with contextlib.suppress(truth.PortTakenError):
+            one = recovering(name, of, known, folder, place / name, chosen)
         if one is not None:
             made += 1
             yield one

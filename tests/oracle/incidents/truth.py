@@ -30,7 +30,12 @@ LOADED_OLD = re.compile(
     r"Log partition=(\S+), dir=(\S+)\] Completed load of log .*? log start offset (\d+) and log end offset (\d+)"
 )
 """Up to 2.7."""
+PORT_TAKEN = re.compile(r"BindException: Address already in use")
 TELLING = re.compile(r"FATAL|ERROR|Exiting|Halting|stray|truncat|Truncat|WARN .*(?:orrupt|offline|recover)")
+
+
+class PortTakenError(Exception):
+    """Another process of this machine has the port of a broker: its end says nothing of the disks."""
 
 
 class Truth(NamedTuple):
@@ -149,7 +154,7 @@ def happened(
 ) -> Truth:
     """Play a course on brokers; then let the preferred, or unclean, replicas be elected; read everything.
 
-    `rest`: seconds for which the controller beside the brokers runs before.
+    `rest`: seconds for which the controller beside the brokers runs before. PortTakenError: nothing was learnt.
     """
     begin = time.monotonic()
     processes = {name: of.beside if name == "controller" else of[int(name.split("-")[1])] for name in shape.nodes}
@@ -169,6 +174,8 @@ def happened(
                     of.beside.wait_started()
                 time.sleep(rest)
         play(processes)
+        if any(process.log.exists() and PORT_TAKEN.search(process.log_since_start()) for process in processes.values()):
+            raise PortTakenError
         brokers = {name: process for name, process in processes.items() if name != "controller"}
         up = {name: process for name, process in brokers.items() if process.alive and _says_started(process)}
         loaded = _loaded(brokers, of.dir)
