@@ -161,6 +161,8 @@ def happened(
     if user := max(
         (path.stat().st_uid for log_dir in of.dir.glob("*/data*") for path in log_dir.rglob("*")), default=0
     ):
+        for path in (of.dir, *of.dir.parents):
+            path.chmod(path.stat().st_mode | 0o001)  # a temporary folder is its owner's: the user could not enter it
         for process in processes.values():
             process.run_as(user)
     try:
