@@ -23,6 +23,8 @@ NOISE = 15.0
 HANG = 40.0
 """Seconds after which a broker that has neither started nor died is taken to hang."""
 LONGEST = 75.0
+SLOWEST = 3.0
+"""How many times as long all of these are on a machine that is busy otherwise, at most."""
 
 OFFLINE = re.compile(r"Stopping serving (?:replicas|logs) in dir ([^\s]+)|Disk error while .* in dir ([^\s]+)")
 LOADED = re.compile(r"Completed load of Log\(dir=(\S+?), .*?logStartOffset=(\d+), logEndOffset=(\d+)")
@@ -211,6 +213,7 @@ def settled(processes: Processes) -> None:
     begin = changed = decided = time.monotonic()
     sizes: dict[str, int] = {}
     while True:
+        slow = min(max(os.getloadavg()[0] / (2 * (os.cpu_count() or 1)), 1.0), SLOWEST)
         now = {name: process.log.stat().st_size for name, process in processes.items() if process.log.exists()}
         at = time.monotonic()
         if now != sizes:
@@ -219,8 +222,8 @@ def settled(processes: Processes) -> None:
             process.alive and not _says_started(process) for name, process in processes.items() if name != "controller"
         ):
             decided = at
-        quiet = at - changed > QUIET
-        if at - begin > LONGEST or (quiet and (decided < at or at - begin > HANG)) or at - decided > NOISE:
+        quiet, since = at - changed > slow * QUIET, (at - begin) / slow
+        if since > LONGEST or (quiet and (decided < at or since > HANG)) or at - decided > slow * NOISE:
             return
         time.sleep(0.5)
 
