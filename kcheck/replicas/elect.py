@@ -23,6 +23,7 @@ from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, in_doubt, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.premises.age import DISK_NOT_OLDER
+from kcheck.core.premises.presence import HOLES
 from kcheck.core.premises.table import UNCOUNTED, WRONG_METADATA, why_not_started
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.disk.new_files import NewFiles
@@ -320,13 +321,24 @@ def elect(
 def _uncounted(premises: Iterable[JudgedPremise], elections: Iterable[PartitionElection]) -> tuple[JudgedPremise, ...]:
     """Return the premises without which a broker loses, or may lack, what no election counts.
 
-    A disk that is older than the cluster costs what was written since: where another replica is here, it has that.
+    A disk that is older than the cluster costs what was written since: where another replica is here, it has that. A
+    preferred replica that lacks segments costs them once somebody elects it, which the controller does not by itself.
     """
-    premises = tuple(premises)
+    premises, elections = tuple(premises), tuple(elections)
     old = {row.broker_id for row in premises if loses(row) and row.id == DISK_NOT_OLDER}
     logs = ({row.broker_id for row in part.candidates if row.state is CopyState.CURRENT} for part in elections)
     ids = WRONG_METADATA | UNCOUNTED | ({DISK_NOT_OLDER} if any(own and own <= old for own in logs) else frozenset())
-    return tuple(row for row in premises if (loses(row) and row.id in ids) or may_lack(row))
+    preferred = {
+        (partition_name(part.topic, part.partition), next(iter(_replicas(part)), None))
+        for part in elections
+        if not part.rules.balances and part.lost_planned is not None and part.lost_planned.records == 0
+    }
+    return tuple(
+        row
+        for row in premises
+        if may_lack(row)
+        or (loses(row) and (row.id in ids or (row.id in HOLES and (row.partition, row.broker_id) in preferred)))
+    )
 
 
 def _cluster_here(
