@@ -31,7 +31,7 @@ class StartOfAll(NamedTuple):
     """What it costs."""
     is_safe: bool
     """Whether this leaves no partition without a leader and loses no committed record, whoever registers first, and the
-    plan loses none at all; without metadata that is not judged."""
+    plan loses none at all; without metadata, whether the best leaders lose none."""
 
     sentences: tuple[str, ...] = ()
     """What it costs, and what the plan of `kcheck recover` costs."""
