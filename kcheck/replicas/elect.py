@@ -128,21 +128,22 @@ class ClusterElection(BrokerAnswer):
     def start_of_all(self) -> StartOfAll:
         """What starting all brokers here costs."""
         scenario = next(scenario for scenario in self.scenarios if scenario.name == START_ALL)
-        keeps_all = (scenario.lost.committed, scenario.offline_partitions) == (0, 0)
+        keeps_all = self.image is None or (scenario.lost.committed, scenario.offline_partitions) == (0, 0)
         return StartOfAll(
             brokers=len(self.brokers),
             scenario=scenario,
-            is_safe=self.image is None or (self.is_safe and keeps_all),
+            is_safe=self.is_safe and keeps_all,
         )
 
     @property
     def is_safe(self) -> bool:
         """Whether every partition has a recommended leader, and no record is lost by the recommended steps.
 
-        A cluster that is to be repaired first is not safe yet, nor are brokers without partitions that do not start.
+        A cluster that is to be repaired first is not safe yet, nor is one of whose brokers one does not start.
         """
+        stopped = (gap for gap in self.gaps if gap.why is not None and gap.broker_id not in self.question.dead)
         is_empty = not self.partitions and why_not_started(self.premises) is not None
-        return not (self.repairs or is_empty or self.uncounted) and is_safe(self.partitions)
+        return not (self.repairs or is_empty or self.uncounted or any(stopped)) and is_safe(self.partitions)
 
     @property
     def uncounted(self) -> tuple[JudgedPremise, ...]:

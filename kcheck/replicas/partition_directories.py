@@ -190,6 +190,7 @@ def broker_here(
         log_dirs=ids,
         is_complete=is_complete and len(online) == len(starts) and known <= ids,
         has_new_log_dir=bool(known) and any(_is_new(start.view, known) for start in online),
+        offline={start.path: next(iter(start.reasons), str(start.outcome)) for start in starts if start not in online},
     )
 
 

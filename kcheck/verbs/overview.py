@@ -31,7 +31,7 @@ class StartOfAll(NamedTuple):
     """What it costs."""
     is_safe: bool
     """Whether this leaves no partition without a leader and loses no committed record, whoever registers first, and the
-    plan loses none at all; without metadata that is not judged."""
+    plan loses none at all; without metadata, whether the best leaders lose none."""
 
     sentences: tuple[str, ...] = ()
     """What it costs, and what the plan of `kcheck recover` costs."""
@@ -125,18 +125,18 @@ def overview(arguments: list[str], options: StartOptions, log_dirs: LogDirs, wat
     prediction = prediction_of(targets, options, log_dirs)
     starts = NextStarts(replica_targets(arguments), lambda: options, log_dirs, named=bool(options.metadata))
     starts.know(prediction.log_dirs, prediction.premises)
-    return Overview(
-        paths=tuple(arguments),
-        metadata=options.metadata,
-        check=check(
-            arguments,
-            depth=Depth.HEADERS,
-            as_kind=None,
-            wanted=options.wanted,
-            release=options.release,
-            log_dirs=log_dirs,
-            starts=starts,
-            watch=watch,
-        ),
-        prediction=prediction,
+    found = check(
+        arguments,
+        depth=Depth.HEADERS,
+        as_kind=None,
+        wanted=options.wanted,
+        release=options.release,
+        log_dirs=log_dirs,
+        starts=starts,
+        watch=watch,
     )
+    # What hides a start from kcheck and not its files, such as a directory in the place of one.
+    known = {(finding.where.log_dir, finding.where.dir) for finding in found.collected}
+    unseen = (finding for finding in prediction.collected if (finding.where.log_dir, finding.where.dir) not in known)
+    found.collected.extend(unseen)
+    return Overview(paths=tuple(arguments), metadata=options.metadata, check=found, prediction=prediction)

@@ -69,6 +69,7 @@ KINDS = (
     Kind(24, pieces.replica_copy, "many"), Kind(24, pieces.swap_partitions), Kind(24, pieces.rename_partition),
     Kind(25, places.segment_of_root), Kind(25, places.directory_of_root), Kind(25, places.checkpoint_of_root),
     Kind(25, places.log_dir_of_root),
+    Kind(14, checkpoints.file_for_metadata_log, "kraft"),
     Kind(26, checkpoints.spoil_metadata_log, "kraft"), Kind(26, checkpoints.remove_quorum_state, "kraft"),
     Kind(27, places.move_partition, "jbod"), Kind(27, pieces.merge_log_dirs, "jbod"),
     Kind(28, places.double_partition, "jbod"), Kind(28, places.foreign_partition, "many"),
