@@ -33,6 +33,24 @@ class ElectionKind(StrEnum):
     """It is neither: acknowledged records may be lost, and the controller elects it only if it is allowed to."""
 
 
+class Seat(StrEnum):
+    """Which place in a partition makes a replica its leader. The value is what an answer calls it."""
+
+    ISR = "isr"
+    """It is in sync."""
+    ELR = "elr"
+    """There is no ISR, and it is in the ELR after every broker has registered."""
+    LAST_KNOWN = "last-known-leader"
+    """There is neither ISR nor ELR, and it led last (4.0 and later)."""
+    NONE = "unclean"
+    """It is the first replica that is there, and unclean elections are on."""
+
+    @property
+    def kind(self) -> ElectionKind:
+        """How the controller elects it."""
+        return ElectionKind.CLEAN if self in (Seat.ISR, Seat.ELR) else ElectionKind.UNCLEAN
+
+
 class PartitionRegistration(NamedTuple):
     """The state of a partition. A field is None where the source does not tell."""
 

@@ -78,7 +78,7 @@ def elect(
     UsageError: a path is a file, a log dir has no broker id, or a broker is both here and dead.
     """
     now = elect_as_it_lies(arguments, question, wanted=wanted, release=release, log_dirs=log_dirs)
-    planned = tuple(_planned(now, wanted))
+    planned = tuple(_planned(now))
     while planned:
         trees = {path: tree for row in planned for path, tree in row.trees.items()}
         aside = replace(question, aside=(*question.aside, *chain.from_iterable(row.aside for row in planned)))
@@ -112,13 +112,13 @@ def _by_name(rows: Iterable[Scenario]) -> dict[str, Scenario]:
     return {row.name: row for row in rows}
 
 
-def _planned(now: ClusterElection, wanted: PartitionFilter) -> Iterator[_Planned]:
+def _planned(now: ClusterElection) -> Iterator[_Planned]:
     """Yield the repairs that a broker needs first, and that lose nothing."""
     for broker in _brokers(now):
         dirs, failed = (*_troubled(broker), *_only_aside(broker.number, now)), _failed(broker.starts)
         # Where the partitions that fail do not explain it, the whole broker is looked at.
         for only in (*([dirs] if dirs else []), *([()] if failed else [])):
-            planned = _repair_of(broker, PartitionFilter(partitions=only) if only else wanted, now)
+            planned = _repair_of(broker, PartitionFilter(partitions=only), now)
             if planned is not None:
                 yield planned
                 break
@@ -165,7 +165,7 @@ def _troubled(broker: _Broker) -> tuple[str, ...]:
 
 def _only_aside(number: int, now: ClusterElection) -> Iterator[str]:
     """Yield the partitions of which a broker has records in a directory that it does not serve, and nobody else."""
-    for part in now.partitions:
+    for part in now.of_cluster:
         if any(copy.broker_id == number and copy.only_here and copy.only_here.records for copy in part.candidates):
             yield partition_name(part.topic, part.partition)
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Self
 
-from kcheck.core.election.plans import Candidate, CopyState, PartitionElection, harm, is_at_stake
+from kcheck.core.election.plans import Candidate, CopyState, PartitionElection, is_at_stake
 from kcheck.core.election.recovery_plan import Recovery
-from kcheck.core.election.scenarios import START_ALL, Scenario
+from kcheck.core.election.scenarios import START_ALL, Scenario, harm
 from kcheck.core.election.steps import RecoveryStep, steps_of
 from kcheck.core.premises.judged import EVERY_DISK
 from kcheck.core.start.unserved import Unserved, unserved

@@ -7,11 +7,11 @@ from typing import NamedTuple, Self
 
 from kcheck.core.cluster.quorum import quorum, started_together
 from kcheck.core.election.balance import balanced
-from kcheck.core.election.early_elections import means_for, means_of
+from kcheck.core.election.early_elections import means_of
 from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.fencing import fencing_order
 from kcheck.core.election.first_repairs import FirstRepair
-from kcheck.core.election.phases import order_of_starts
+from kcheck.core.election.phases import course_of, order_of_starts
 from kcheck.core.election.plans import (
     BrokerGap,
     CopyState,
@@ -106,7 +106,9 @@ class ClusterElection(BrokerAnswer):
     scenarios: tuple[Scenario, ...]
     """What a person compares."""
     partitions: tuple[PartitionElection, ...]
-    """Every partition, by topic and number."""
+    """The wanted partitions, by topic and number."""
+    of_cluster: tuple[PartitionElection, ...]
+    """Every partition: they decide the order of starts, and who leads by the plan."""
     copies: Callable[[str, int], tuple[ReplicaCopy, ...]]
     """Returns the directories of a partition, as the next starts leave them."""
     arguments: tuple[str, ...]
@@ -158,7 +160,7 @@ class ClusterElection(BrokerAnswer):
     def recovery(self, folder: str) -> Recovery:
         """Return what is recommended, with the directory that its files are for."""
         return Recovery(
-            partitions=self.partitions,
+            partitions=self.of_cluster,
             order=(*self.order.brokers, *(number for number in self.brokers if number not in self.starts)),
             starts=self.starts,
             dead=frozenset(self.question.dead),
@@ -261,8 +263,8 @@ def elect(
 ) -> ClusterElection:
     """Return who should lead the partitions of the brokers in the paths, without any repair before.
 
-    `trees` are what log dirs are read from, by path, where that is not the disk: log dirs that are not repaired yet.
-    `log_dirs` are those that are open already.
+    All partitions decide the plan; the answer is about the wanted ones. `trees` are what log dirs are read from, by
+    path, where that is not the disk: log dirs that are not repaired yet. `log_dirs` are those that are open already.
     UsageError: a path is a file, a log dir has no broker id, or a broker is both here and dead.
     """
     targets = _targets(arguments, trees)
@@ -271,14 +273,14 @@ def elect(
     image = image_at_hand(targets, question.metadata, log_dirs, question.config)
     collected: list[Finding] = []
     options = StartOptions(
-        None, settings_of(arguments, question.config, (), release), release, wanted, metadata=question.metadata,
+        None, settings_of(arguments, question.config, (), release), release, metadata=question.metadata,
         controller_config=question.config,
     )  # fmt: skip
     directories = PartitionDirectories(targets, options, image, collected, log_dirs, aside=question.aside)
     cluster = _cluster_here(directories, image, question, release)
     every = (
         election_of(topic, number, directories.of(topic, number), cluster)
-        for topic, number in _wanted_partitions(directories, image, wanted)
+        for topic, number in _every_partition(directories, image)
     )
     elections = tuple(election for election in every if election.is_of_cluster)
     elections = in_doubt(elections if image is None else balanced(elections, image))
@@ -288,12 +290,12 @@ def elect(
     order = order_of_starts(elections, cluster.starts, means)
     if controllers is not None:
         order = order.after(started_together(controllers, order.brokers))
-    means = means_for(elections, order.brokers, cluster.starts, means)
-    elections = planned(elections, cluster.starts, order.brokers, means)
-    rows = scenarios(elections, cluster.starts, order.brokers)
-    gaps = tuple(gaps_of(elections, cluster))
+    course = course_of(elections, order.brokers, cluster.starts, means)
+    elections = planned(elections, cluster.starts, order.brokers, course.means)
+    shown = tuple(election for election in elections if wanted.has(election.topic, election.partition))
+    gaps = tuple(gaps_of(shown, cluster))
     words = verdict(
-        elections, cluster.starts, order, means, is_part=any(wanted), failing=failing_of(gaps, cluster),
+        shown, cluster.starts, order, course, failing=failing_of(gaps, cluster),
         why_empty=why_not_started(directories.premises),
         uncounted=[row.id for row in _uncounted(directories.premises, elections) if row.id not in WRONG_METADATA],
     )  # fmt: skip
@@ -308,8 +310,9 @@ def elect(
         verdict=words,
         gaps=gaps,
         order=order,
-        scenarios=rows,
-        partitions=elections,
+        scenarios=scenarios(shown, cluster.starts, order.brokers),
+        partitions=shown,
+        of_cluster=elections,
         copies=directories.of,
         collected=collected,
         checked=paths_of(targets),
@@ -386,12 +389,10 @@ def write_texts(folder: str, texts: Mapping[str, str], *, apart_from: Iterable[s
     return tuple(written)
 
 
-def _wanted_partitions(
-    directories: PartitionDirectories, image: ClusterImage | None, wanted: PartitionFilter
-) -> list[tuple[str, int]]:
+def _every_partition(directories: PartitionDirectories, image: ClusterImage | None) -> list[tuple[str, int]]:
     """Return every partition that has a directory here or is in the metadata; the metadata log is none."""
     named = {(topic.name, number) for topic, number, _ in image.partitions()} if image is not None else set()
-    return sorted(key for key in {*directories.partitions, *named} if wanted.has(*key))
+    return sorted({*directories.partitions, *named})
 
 
 def gaps_of(elections: Iterable[PartitionElection], cluster: ClusterHere) -> Iterator[BrokerGap]:

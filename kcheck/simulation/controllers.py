@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from kcheck.core.election.election import BrokerStart, Elected, Seat, Seats, changed_seats, elect, eligible, registered
-from kcheck.model.cluster import NO_LEADER, ElectionKind
+from kcheck.core.election.election import BrokerStart, Elected, Seats, changed_seats, elect, eligible, registered
+from kcheck.model.cluster import NO_LEADER, ElectionKind, Seat
 from kcheck.simulation.decisions import Decision
 from kcheck.simulation.state import (
     CONTROLLER,

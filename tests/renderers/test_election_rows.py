@@ -32,6 +32,7 @@ ELECTION = ClusterElection(
     order=StartOrder((), is_proven=True),
     scenarios=(),
     partitions=(),
+    of_cluster=(),
     copies=lambda *_: (),
     collected=[],
     checked=(),

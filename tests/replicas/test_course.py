@@ -10,8 +10,8 @@ import pytest
 import kcheck
 from kcheck.core.election.course import Later, LaterLeader
 from kcheck.core.election.early_elections import kept_out
-from kcheck.core.election.election import Seat
 from kcheck.core.replication.leader_costs import Amounts
+from kcheck.model.cluster import Seat
 from kcheck.model.report import PartitionFilter
 from kcheck.replicas.elect import ClusterElection, ElectionQuestion
 from kcheck.replicas.elect import elect as elect_as_it_lies

@@ -73,6 +73,18 @@ def test_a_filter_shows_less_and_decides_nothing() -> None:
 
 
 @pytest.mark.usefixtures("_power_loss")
+def test_elect_of_one_partition_has_the_plan_of_the_cluster() -> None:
+    """Alone, orders-1 would have broker 2 start before broker 1, and would need no repair."""
+    whole = kcheck.elect(*BROKERS, metadata=["controller"])
+    part = kcheck.elect(*BROKERS, metadata=["controller"], partitions=kcheck.PartitionFilter(partitions=("orders-1",)))
+    assert part.partitions == tuple(row for row in whole.partitions if (row.topic, row.partition) == ("orders", 1))
+    assert (part.order, part.repairs) == (whole.order, whole.repairs)
+    assert part.recovery("x").phases == whole.recovery("x").phases
+    assert "Then stop 1 and start 2, then start 1 again, then start 3." in part.verdict
+    assert "1 partition, while broker 2 runs alone, saves 20 records" in part.verdict
+
+
+@pytest.mark.usefixtures("_power_loss")
 def test_every_command_can_be_typed(tmp_path: Path) -> None:
     """With the paths of the user, the address of a broker that runs by then, and the files that are written."""
     out = tmp_path / "plan"

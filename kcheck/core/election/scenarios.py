@@ -108,6 +108,29 @@ def lost_by_all(partition: PartitionElection) -> Amounts:
     return _scenario(START_ALL, _worst(_under(partition, leader) for leader in partition.race)).lost
 
 
+def harm(partition: PartitionElection) -> tuple[object, ...]:
+    """Return what orders partitions, the worst first.
+
+    Without recommended leader, then by the most that is lost if all start and nobody acts, then by what the best leader
+    loses.
+    """
+    best, now = partition.recommended, partition.now
+    lost = Amounts() if best is None or best.lost is None else best.lost
+    in_the_end = lost_by_all(partition) if partition.race else Amounts()
+    worst = max((candidate.lost.upper_records or 0 for candidate in partition.candidates if candidate.lost), default=0)
+    return (
+        best is not None,
+        partition.seats is None or now is not None,
+        -(in_the_end.upper_committed or 0),
+        -(in_the_end.upper_records or 0),
+        -(lost.upper_committed or 0),
+        -(lost.upper_records or 0),
+        -worst,
+        partition.topic,
+        partition.partition,
+    )
+
+
 def in_doubt(partitions: Iterable[PartitionElection]) -> tuple[PartitionElection, ...]:
     """Return the partitions with those of `race_unseen` in their race that lose something, if nothing else is lost."""
     rows = tuple(partitions)

@@ -4,7 +4,7 @@ from typing import Any
 
 from kcheck.core.election.course import Later, LaterLeader
 from kcheck.core.election.early_elections import Means
-from kcheck.core.election.election import BrokerStart, ElectionRules, Seat, Seats
+from kcheck.core.election.election import BrokerStart, ElectionRules, Seats
 from kcheck.core.election.phases import order_of_starts
 from kcheck.core.election.plans import (
     Candidate,
@@ -12,18 +12,17 @@ from kcheck.core.election.plans import (
     PartitionElection,
     best_candidate,
     decided,
-    harm,
     is_at_stake,
     is_safe,
     lean,
     lost_ranges,
     seat_of,
 )
-from kcheck.core.election.scenarios import Scenario, in_doubt, lost_by_all, planned, scenarios
+from kcheck.core.election.scenarios import Scenario, harm, in_doubt, lost_by_all, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.replication.leader_costs import Amounts, total
 from kcheck.core.replication.truncation_plans import FollowerPlan, Refetched, TruncatedRecords, TruncationPlan
-from kcheck.model.cluster import PartitionRegistration
+from kcheck.model.cluster import PartitionRegistration, Seat
 from kcheck.model.entries import Epoch, Offset
 
 NOTHING, UNKNOWN = Amounts(0, 0, 0), Amounts(None, None, None)
