@@ -149,7 +149,7 @@ def _early(early: Mapping[int, Sequence[Displaced]]) -> Iterator[str]:
         alone = next((f", while broker {row.instead} runs alone and" for row in rows if row.alone), "")
         yield (
             f"An unclean election of {counted(len(rows), 'partition')}{alone} before broker {number} starts saves"
-            f" {saved}: plan.md of --out has the command."
+            f" {saved}: plan.md of --output-dir has the command."
         )
 
 

@@ -71,7 +71,7 @@ def clusters_of_run(path: str, question: ElectionQuestion, out: str | None) -> t
         return run, ()
     told = ", ".join(map(str, names))
     if question.dead or out is not None:
-        option = "--out" if out is not None else "--dead"
+        option = "--output-dir" if out is not None else "--dead"
         raise UsageError(f"{option}: {run.path} has {len(names)} clusters: name one with --cluster: {told}")
     if None in names:
         raise UsageError(
