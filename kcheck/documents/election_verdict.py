@@ -153,8 +153,8 @@ def _early(early: Mapping[int, Sequence[Displaced]]) -> Iterator[str]:
         alone = next((f", while broker {row.instead} runs alone," for row in rows if row.alone), None)
         when = f" before broker {number} starts" if alone is None else alone
         yield (
-            f"An unclean election of {counted(len(rows), 'partition')}{when} saves {saved}: plan.md of --out has the"
-            " command."
+            f"An unclean election of {counted(len(rows), 'partition')}{when} saves {saved}: plan.md of --output-dir has"
+            " the command."
         )
 
 

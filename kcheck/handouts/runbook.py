@@ -106,7 +106,7 @@ def _final(step: RecoveryStep, otherwise: str, saved: str | None) -> str:
         words = f"{bare_range(cut.lost.start, cut.lost.end)} of {partition_name(cut.topic, cut.partition)}"
         removed.setdefault(cut.broker_id, []).append(words)
     rows = [f"broker {number} removes offsets {some_of(words)}" for number, words in sorted(removed.items())]
-    kept = "kcheck recover --out saves them" if saved is None else f"{saved} has them"
+    kept = "kcheck recover --output-dir saves them" if saved is None else f"{saved} has them"
     return f"{'; '.join(rows)}. {kept}"
 
 

@@ -177,7 +177,7 @@ class ClusterRecovery(Answer):
             return shell_line(["kcheck", "recover", self.folder, "--next", *words])
         more = (("--dead", map(str, question.dead)), ("--aside", question.aside))
         named = [word for option, values in more for value in values for word in (option, value)]
-        return f"{shell_line(['kcheck', 'recover', *words, *named])} --out {FOLDER}"
+        return f"{shell_line(['kcheck', 'recover', *words, *named])} --output-dir {FOLDER}"
 
     @property
     def words(self) -> tuple[str, ...]:

@@ -89,8 +89,8 @@ def _group_words(partitions: Sequence[PartitionElection]) -> Iterator[str]:
     if ahead:
         text = "Consumer groups have committed offsets beyond the log end of the best leader of"
         yield (
-            f"{text} {some_of([*map(name_of, ahead)])}: they skip or repeat records. plan.md of --out has the command"
-            " that resets them."
+            f"{text} {some_of([*map(name_of, ahead)])}: they skip or repeat records. plan.md of --output-dir has the"
+            " command that resets them."
         )
 
 

@@ -224,7 +224,7 @@ def _of_zookeeper(
         raise UsageError(f"{strangers[0]} is not of ZooKeeper as the other paths are: name those of one cluster")
     if len(others) > 1 or (others and "export" in kinds.values()):
         raise UsageError("name one export, or the dataDir and the dataLogDir of one ZooKeeper server")
-    options = {"--at": question.at, "--history": question.history}
+    options = {"--at": question.at, "--changes": question.history}
     option = next((name for name, value in options.items() if value is not None), None)
     if option is not None and kinds[path] == "export":
         raise UsageError(f"{option}: {path} has no history; name the data directory of a ZooKeeper server")
@@ -258,7 +258,7 @@ def _of_zookeeper(
 
 
 def _unknown_partition(wanted: tuple[str, int], path: str) -> str:
-    return f"--history {partition_name(*wanted)}: {path} knows no such partition"
+    return f"--changes {partition_name(*wanted)}: {path} knows no such partition"
 
 
 def _of_kraft(
@@ -331,7 +331,7 @@ def partition_named(text: str) -> tuple[str, int]:
     """Return the topic and the number in `TOPIC-N`; UsageError for another text."""
     directory = parse_directory(text)
     if directory is None:
-        raise UsageError(f"--history {text}: write TOPIC-N, such as orders-3")
+        raise UsageError(f"--changes {text}: write TOPIC-N, such as orders-3")
     return directory.topic, directory.partition
 
 

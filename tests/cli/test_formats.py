@@ -5,6 +5,7 @@ import errno
 import io
 import json
 import os
+import re
 import stat
 import sys
 from pathlib import Path
@@ -240,7 +241,9 @@ def test_a_checkpoint_that_cannot_be_read_is_not_missing(tmp_path: Path) -> None
 
 def formats_in_help(*command: str) -> set[str]:
     """Return the names behind `--format` in the help of a command."""
-    return {*" ".join(kcheck(*command, "--help").out.split()).rpartition("--format ")[2].partition(" ")[0].split("|")}
+    shown = re.search(r"  --format (\S+)", kcheck(*command, "--help").out)
+    assert shown is not None
+    return {*shown[1].split("|")}
 
 
 VERBS = {
@@ -248,12 +251,12 @@ VERBS = {
     "explain": "explain", "predict": "predict", "preflight": "preflight", "end-offset": "end-offset",
     "truncation": "truncation", "recover": "recovery", "elect": "elect", "verify": "verify",
     "repair": "plan", "apply": "plan", "undo": "plan",
-    "simulate": "simulate", "overview": "check", "fleet diff": "fleet-diff", "fleet history": "fleet-history",
-    "fleet prune": "fleet-prune", "fleet publish": "fleet-publish",
+    "simulate run": "simulate", "simulate write": "simulate", "overview": "check", "fleet diff": "fleet-diff",
+    "fleet trend": "fleet-history", "fleet prune": "fleet-prune", "fleet publish": "fleet-publish",
 }  # fmt: skip
 """The verb of the report of each command."""
-SUMMARIES = {"fleet scan", "fleet report"}
-"""Commands whose report leaves as files; `--format` is about the summary on stdout."""
+SUMMARIES = {"fleet scan", "fleet report", "simulate list", "simulate search"}
+"""Commands whose answer is no table; `--format` is about the text and the document."""
 OTHERS = {"export"}
 """Commands that write no report: `tests/cli/test_export.py`."""
 

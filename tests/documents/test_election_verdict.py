@@ -122,7 +122,8 @@ def test_what_the_verdict_says() -> None:
     rows = [contested(), contested()._replace(partition=1)]
     order = StartOrder((1, 2, 3), is_proven=True)
     text = (
-        "An unclean election of 2 partitions before broker 2 starts saves 10 records: plan.md of --out has the command."
+        "An unclean election of 2 partitions before broker 2 starts saves 10 records: plan.md of --output-dir has the"
+        " command."
     )
     assert text in verdict(rows, STARTS, order, _course(order))
     unknown = contested()

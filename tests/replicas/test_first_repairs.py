@@ -246,7 +246,7 @@ def test_what_only_an_unloaded_replica_may_have_is_not_said_to_be_gone(
     shutil.copytree(moved, tmp_path, dirs_exist_ok=True)
     (tmp_path / "broker-2" / "data1" / "no partition").symlink_to(tmp_path / "controller")
     monkeypatch.chdir(tmp_path)
-    text = " ".join(command("elect", *BROKERS, *METADATA, "--out", "plan").out.split())
+    text = " ".join(command("elect", *BROKERS, *METADATA, "--output-dir", "plan").out.split())
     words = "Broker 3 has 50 records of solo-1 that no replica here that loads has"
     assert words in text
     assert words in (tmp_path / "plan" / "plan.md").read_text("utf-8")

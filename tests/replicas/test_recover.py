@@ -146,7 +146,7 @@ def test_the_metadata_decide_how_far_a_plan_is(tmp_path: Path) -> None:
     shown = command("recover", str(out), "--next", *BROKERS, *METADATA)
     assert shown.code == 1
     assert "From what is there now:" in shown.out
-    assert "kcheck recover 1=broker-1 2=broker-2 3=broker-3 --metadata controller --out DIR" in shown.out
+    assert "kcheck recover 1=broker-1 2=broker-2 3=broker-3 --metadata controller --output-dir DIR" in shown.out
 
 
 def _edited(path: Path, **values: Any) -> None:
@@ -172,7 +172,7 @@ def test_a_plan_that_somebody_edited(tmp_path: Path, name: str, values: dict[str
 
 @pytest.mark.usefixtures("_power_loss")
 def test_without_a_plan_or_metadata(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no plan of kcheck recover --out"):
+    with pytest.raises(UsageError, match="no plan of kcheck recover --output-dir"):
         kcheck.recovery_progress(tmp_path, *BROKERS)
     shown = command("recover", "--next", str(tmp_path))
     assert (shown.code, "--next needs the directory of the plan" in shown.err) == (2, True)
@@ -192,7 +192,7 @@ def test_records_that_a_plan_gives_up_are_saved(tmp_path: Path) -> None:
     assert "removes offsets" in answer.texts[-1].final
     manifest = json.loads((tmp_path / "plan" / "manifest.json").read_text())["partitions"]
     assert all(Path(file).is_file() for row in manifest for file in row["files"])
-    shown = command("recover", *brokers, "--no-color")
+    shown = command("recover", *brokers, "--color", "never")
     assert "Final: broker " in shown.out
     assert shown.code == 1
 

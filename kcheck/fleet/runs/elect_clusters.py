@@ -71,7 +71,7 @@ def clusters_of_run(path: str, question: ElectionQuestion, out: str | None) -> t
         return run, ()
     choices = ", ".join(map(str, names))
     if question.dead or out is not None:
-        option = "--out" if out is not None else "--dead"
+        option = "--output-dir" if out is not None else "--dead"
         raise UsageError(f"{option}: {run.path} has {len(names)} clusters: name one with --cluster: {choices}")
     if None in names:
         raise UsageError(

@@ -181,7 +181,9 @@ def outside(out: str, inventoried: Inventory) -> None:
     target = tree_of(out).real(out)
     for log_dir, path in zip(inventoried.log_dirs, inventoried.real, strict=True):
         if target == path or target.startswith(path.rstrip("/") + "/"):
-            raise UsageError(f"--out {out} is inside {log_dir.path}, which was checked; choose a directory outside")
+            raise UsageError(
+                f"--output-dir {out} is inside {log_dir.path}, which was checked; choose a directory outside"
+            )
 
 
 class _ReadStep(NamedTuple):

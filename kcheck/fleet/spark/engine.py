@@ -361,7 +361,8 @@ class _SparkEngine:
     def _staged(self, name: str, frame: "DataFrame") -> "DataFrame":
         """Store rows, so that later stages can read them repeatedly.
 
-        Spark itself cannot write where `--out` is a URL: its executors hold them, and compute again what one has lost.
+        Spark itself cannot write where `--output-dir` is a URL: its executors hold them, and compute
+        again what one has lost.
         """
         if is_url(self._run.out):
             from pyspark import StorageLevel

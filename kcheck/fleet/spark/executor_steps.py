@@ -338,7 +338,7 @@ def workers_of(options: ExecutorOptions) -> Iterator[Workers | Threads]:
     """
     if options.shared is not None and not tree_of(options.shared).is_directory(options.shared):
         raise KcheckError(
-            f"{gethostname()} does not see {options.shared}: all hosts need --out below one path, or a URL"
+            f"{gethostname()} does not see {options.shared}: all hosts need --output-dir below one path, or a URL"
         )
     all_rules()
     for name in _DEEP if options.how.depth.reads_segments else ():
