@@ -45,7 +45,9 @@ def locked_by(log_dir: str) -> int | None:
 def held(log_dirs: Iterable[str]) -> Iterator[None]:
     """Lock log dirs as a broker does, all or none.
 
-    LogDirInUseError if one is in use or cannot be locked, PlanError if a link leads to it. A missing `.lock` is created, and removed afterwards; the times of the log dir stay. If kcheck was killed meanwhile,
+    LogDirInUseError if one is in use or cannot be locked, PlanError if a link leads to it.
+
+    A missing `.lock` is created, and removed afterwards; the times of the log dir stay. If kcheck was killed meanwhile,
     the next call removes what is left. This process must not open a `.lock` in the `with` block: closing any descriptor
     of the file releases a POSIX lock.
     """
