@@ -1,8 +1,8 @@
-"""Repair plans: which edits are safe, in which order, and which records each of them discards.
+"""Repair plans: which edits are safe, in which order, and which records each discards. The recovery of a cluster.
 
 In: log dirs, the findings about them, and the repairs of `repairs`. Out: a plan, a list of file operations with digests
 and proofs, or the reason why a finding has no repair. Nothing is written: edited log dirs exist only in memory, and
-`disk/apply.py` applies a plan.
+`disk/apply.py` applies a plan. A recovery joins such plans with the starts and elections of `replicas.elect`.
 
 - `diagnosis`: What is wrong with a log dir, as the input of repairs?
 - `repair`: Which steps does the plan have, and which are refused because they lose records?

@@ -126,7 +126,7 @@ class SearchPart:
         """Return what follows its states whose place is below `end`."""
         successors = Successors(array("q"), array("H"), array("q"), array("Q"))
         add_parent, add_step = successors.parents.append, successors.steps.append  # type: ignore[attr-defined]  # arrays here
-        add_number, add_budget = successors.numbers.append, successors.budgets.append  # type: ignore[attr-defined]
+        add_number, add_budget = successors.numbers.append, successors.budgets.append  # type: ignore[attr-defined]  # too
         self._made = []
         while self._frontier and self._frontier[0][0] < end:
             place, state, budget = self._frontier.popleft()

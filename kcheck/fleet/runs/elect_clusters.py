@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from kcheck.core.election.scenarios import Scenario
+from kcheck.core.election.scenarios import START_ALL, Scenario
 from kcheck.documents.answer import Answer
 from kcheck.documents.election import broker_loss_row, election_body
 from kcheck.documents.premises import premise_rows
@@ -89,7 +89,7 @@ def together(run: FleetRun, names: Iterable[str], decide: Callable[[str], RunEle
 
 def _harm(election: RunElection) -> tuple[object, ...]:
     """Return what is smallest for the worst."""
-    start_all = next(scenario for scenario in election.scenarios if scenario.name == "start-all")
+    start_all = next(scenario for scenario in election.scenarios if scenario.name == START_ALL)
     fatal = sum(loss.is_survived is not True for loss in election.broker_losses)
     return election.is_safe, *_costs(start_all), -fatal, election.cluster.name
 

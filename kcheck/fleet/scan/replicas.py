@@ -143,6 +143,17 @@ def lineage_of_runs(runs: Sequence[EpochRun], first: Offset, end: Offset | None)
     return tuple(ranges)
 
 
+def are_joined(runs: Sequence[EpochRun], bases: Sequence[int]) -> bool:
+    """Whether each segment of a log begins where the batches before it end; then no batch has to be read again."""
+    end, at = None, 0
+    for base in bases:
+        while at < len(runs) and runs[at].first_offset < base:
+            end, at = runs[at].last_offset + 1, at + 1
+        if end is not None and end < base:
+            return False
+    return True
+
+
 def _told_differs(view: PartitionView, state: ReplicaState) -> bool:
     """Whether the epochs of its file contradict those of the cache about its records."""
     file_epochs, start, end = view.leader_epochs, view.log_start_offset, view.log_end_offset

@@ -80,7 +80,7 @@ def _elected(
     task = partial(decide_all, here=here, wanted=wanted, is_planned=out is not None)
     decided = frame.mapInArrow(task, ddl(_CHOSEN)).toArrow()
     # Pickled by the executors of this session, as Spark itself does with rows of Python.
-    parts = (pickle.loads(data) for data in decided.column("chosen").to_pylist())  # noqa: S301
+    parts = (pickle.loads(data) for data in decided.column("chosen").to_pylist())  # noqa: S301 - as above
     chosen = reduce(Elections.with_other, parts, Elections(wanted, is_planned=out is not None))
     return concluded(run, cluster, here, chosen, out)
 
