@@ -90,6 +90,15 @@ class PartitionRegistration(NamedTuple):
         """The replicas with every committed record: those in the ISR and the ELR, and the last known leader."""
         return frozenset((*self.isr, *self.elr, *self.last_known_elr))
 
+    def led_alone(self, broker_id: int) -> int | None:
+        """Return the epoch in which the broker of the only replica led last; None of any other, or if it is not known.
+
+        With more replicas the epoch also rises as they leave the ISR, of which a leader that stops learns nothing.
+        """
+        if self.replicas != (broker_id,):
+            return None
+        return self.last_leader_epoch if self.leader == NO_LEADER else self.leader_epoch
+
     def with_last_leader(self) -> Self:
         """Return the partition with its latest leader: its leader, or the only broker that can have been it."""
         if self.leader != NO_LEADER:

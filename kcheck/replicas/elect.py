@@ -23,7 +23,7 @@ from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, in_doubt, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.premises.age import DISK_NOT_OLDER
-from kcheck.core.premises.presence import HOLES
+from kcheck.core.premises.presence import ENDS_THERE, HOLES
 from kcheck.core.premises.table import UNCOUNTED, WRONG_METADATA, why_not_started
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.disk.new_files import NewFiles
@@ -328,8 +328,8 @@ def _uncounted(premises: Iterable[JudgedPremise], elections: Iterable[PartitionE
     A disk that is older than the cluster costs what was written since: where another replica is here, it has that. A
     preferred replica that lacks segments costs them once somebody elects it, which the controller does not by itself.
     """
-    premises, elections = tuple(premises), tuple(elections)
-    old = {row.broker_id for row in premises if loses(row) and row.id == DISK_NOT_OLDER}
+    premises, elections = tuple(row for row in premises if loses(row) or may_lack(row)), tuple(elections)
+    old = {row.broker_id for row in premises if row.id == DISK_NOT_OLDER}
     logs = ({row.broker_id for row in part.candidates if row.state is CopyState.CURRENT} for part in elections)
     ids = WRONG_METADATA | UNCOUNTED | ({DISK_NOT_OLDER} if any(own and own <= old for own in logs) else frozenset())
     preferred = {
@@ -340,8 +340,9 @@ def _uncounted(premises: Iterable[JudgedPremise], elections: Iterable[PartitionE
     return tuple(
         row
         for row in premises
-        if may_lack(row)
-        or (loses(row) and (row.id in ids or (row.id in HOLES and (row.partition, row.broker_id) in preferred)))
+        if row.id in ids
+        or (row.id == ENDS_THERE and not loses(row))
+        or (row.id in HOLES and (row.partition, row.broker_id) in preferred)
     )
 
 

@@ -124,7 +124,9 @@ def _logs(
         for row in start.partitions:
             files = target.tree.directory(join(target.path, row.dir))
             offsets = checkpoints.of(row.directory.topic, row.directory.partition)
-            log = log_facts(files, start.path, row, offsets, image, clean=start.clean, looks=looks)
+            log = log_facts(
+                files, start.path, row, offsets, image, clean=start.clean, looks=looks, broker_id=start.broker_id
+            )
             if log is not None:
                 yield log
 

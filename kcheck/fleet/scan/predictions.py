@@ -122,8 +122,8 @@ def start_row(prediction: PartitionPrediction | None, log: LogFacts | None) -> t
     row = partition_row(prediction)
     row |= {name: _ENCODE(row[name]) for name in _JSON if row[name] is not None}
     faults = None
-    if log is not None and (log.lost_head or log.missing or log.misdated or log.is_closed):
-        faults = _ENCODE((log.lost_head, log.missing, log.misdated, log.is_closed))
+    if log is not None and (log.lost_head or log.missing or log.misdated or log.is_closed or log.unseen_epoch):
+        faults = _ENCODE((log.lost_head, log.missing, log.misdated, log.is_closed, log.unseen_epoch))
     own = (prediction.fails_later, prediction.later_use, log is not None, None if log is None else log.epoch, faults)
     return (*islice(row.values(), _NAMED, None), *own)
 
@@ -160,12 +160,13 @@ def light_log(log_dir: str, directory: PartitionDirectory, topic_id: str | None,
     log = LogFacts(partition, log_dir, topic_id=topic_id, epoch=epoch, end=end)
     if faults is None:
         return log
-    head, missing, misdated, is_closed = json.loads(faults)
+    head, missing, misdated, is_closed, unseen_epoch = json.loads(faults)
     return log._replace(
         lost_head=None if head is None else tuple(head),
         missing=tuple(MissingRecords(*records) for records in missing),
         misdated=tuple(MisdatedRecords(*records) for records in misdated),
         is_closed=is_closed,
+        unseen_epoch=unseen_epoch,
     )
 
 

@@ -246,7 +246,8 @@ def _scan_directory(disk: Directory, item: Item, segment_scan: "SegmentScan | No
     has_state = view.where.broker_id is not None and not view.is_metadata_log
     state = _state(view, log_dir, start, how) if has_state else None
     log = None if start is None else log_facts(
-        disk, item.log_dir, start, offsets, context.image, clean=item.clean_shutdown, looks=looks
+        disk, item.log_dir, start, offsets, context.image, clean=item.clean_shutdown, looks=looks,
+        broker_id=view.where.broker_id,
     )  # fmt: skip
     return Scanned(item, view, len(unread) == 0, sorted(findings, key=Finding.sort_key), state, start, log)
 
