@@ -15,7 +15,7 @@ from kcheck.core.start.unserved import Unserved, unserved
 from kcheck.disk.paths import join
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.election import partition_row, scenario_row
-from kcheck.documents.election_verdict import amount_lost
+from kcheck.documents.election_verdict import amount_lost, empty_words
 from kcheck.documents.first_repairs import repair_row
 from kcheck.documents.premises import premise_rows
 from kcheck.documents.unserved import unserved_words
@@ -93,7 +93,7 @@ class ClusterRecovery(Answer):
             recovery=self.recovery,
             resets=resets_of(self.recovery),
             settings={number: path for number, path in settings.items() if path is not None},
-            log_dirs={number: tuple(target.log_dir for target in own) for number, own in targets.items()},
+            places=_places(self.election, targets),
             backup=join(self.folder, "aside"),
             saved=join(self.folder, SAVED) if self.election.saved else None,
         )
@@ -118,12 +118,14 @@ class ClusterRecovery(Answer):
             return (self.election.verdict,)
         start, plan = self.scenario(START_ALL), self.scenario("plan")
         if start.offline_partitions is None:
-            best = amount_lost(self.scenario("best").lost)
+            is_led = any(partition.best is not None for partition in self.election.partitions)
+            led = [f"Under the best leaders {amount_lost(self.scenario('best').lost)}."] if is_led else []
             unknown = "Without metadata it is not known whom Kafka elects."
-            return unknown, f"Under the best leaders {best}.", *self._uncounted()
+            return unknown, *led, *self._uncounted(), *self._unled()
         return (
             f"Starting everything now: {_outcome(start)}.",
             f"This plan: {_outcome(plan)}.",
+            *empty_words(self.election.partitions),
             *self._uncounted(),
             *self._unled(),
             *self._proof(),
@@ -134,7 +136,7 @@ class ClusterRecovery(Answer):
         for gap in self.election.gaps:
             is_dead = gap.broker_id in self.election.question.dead
             if gap.why is not None and not is_dead:
-                yield f"First let broker {gap.broker_id} start, and ask again: {gap.why}."
+                yield f"Broker {gap.broker_id} should not start: {gap.why}. Solve that first, and ask again."
             what = "is lost, and not counted" if is_dead else "is not counted"
             yield f"What only broker {gap.broker_id} holds {what}."
         for premise in self.election.uncounted:
@@ -295,6 +297,17 @@ def _by_broker(election: ClusterElection) -> dict[int, list[Target]]:
         if number is not None:
             targets.setdefault(number, []).append(target)
     return targets
+
+
+def _places(election: ClusterElection, targets: Mapping[int, list[Target]]) -> dict[tuple[int, str], str]:
+    """Return where the directories of replicas are, by broker and name."""
+    return {
+        (number, row.dir): join(target.log_dir, row.dir)
+        for number, own in targets.items()
+        for target in own
+        if target.path in election.predicted
+        for row in election.predicted[target.path].partitions
+    }
 
 
 def _outcome(scenario: Scenario) -> str:

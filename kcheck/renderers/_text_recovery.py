@@ -34,7 +34,7 @@ def recovery(report: Report, page: Page) -> None:
             page.wrapped(sentence, style="bold")
         _steps(recovery, page)
     _at_stake(answer, page)
-    words = [*dict.fromkeys((*(f"Not known: {text}." for text in answer.not_known), *_warnings(answer)))]
+    words = [*dict.fromkeys((*map(_not_known, answer.not_known), *_warnings(answer)))]
     if words:
         page.line()
     for text in words:
@@ -66,6 +66,11 @@ def recovery_next(report: Report, page: Page) -> None:
         page.line()
         page.line("Next:")
         page.line(f"  {answer.next_command}")
+
+
+def _not_known(text: str) -> str:
+    """Return what was not seen, as a sentence that says once that it is not known."""
+    return f"{text[:1].upper()}{text[1:]}." if "not known" in text else f"Not known: {text}."
 
 
 def _commands(commands: Iterable[str], page: Page) -> None:
@@ -100,7 +105,7 @@ def _steps(answer: ClusterRecovery, page: Page) -> None:
         for command in text.commands:
             page.line(f"{' ' * (width + 4)}{command}")
         if answer.steps[place - 1].cuts:
-            page.wrapped(f"Final: {text.final}", indent=" " * (width + 2), style="red")
+            page.wrapped(f"Final: {text.final}.", indent=" " * (width + 2), style="red")
 
 
 def _at_stake(answer: ClusterRecovery, page: Page) -> None:

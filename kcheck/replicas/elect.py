@@ -143,10 +143,11 @@ class ClusterElection(BrokerAnswer):
     def is_safe(self) -> bool:
         """Whether every partition has a recommended leader, and no record is lost by the recommended steps.
 
-        A cluster that is to be repaired first is not safe yet, nor are brokers without partitions that do not start.
+        A cluster that is to be repaired first is not safe yet, nor is one with a broker here that does not start.
         """
         is_empty = not self.partitions and why_not_started(self.premises) is not None
-        return not (self.repairs or is_empty or self.uncounted) and is_safe(self.partitions)
+        is_failing = any(gap.broker_id in self.brokers for gap in self.gaps)
+        return not (self.repairs or is_empty or is_failing or self.uncounted) and is_safe(self.partitions)
 
     @property
     def uncounted(self) -> tuple[JudgedPremise, ...]:

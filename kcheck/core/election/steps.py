@@ -100,7 +100,10 @@ def _of_phases(recovery: Recovery) -> Iterator[RecoveryStep]:
 
 
 def _with_cuts(partitions: Sequence[PartitionElection], steps: Sequence[RecoveryStep]) -> tuple[RecoveryStep, ...]:
-    """Return the steps with the records that are gone after each: once a leader is elected, and a follower runs."""
+    """Return the steps with the records that are gone after each: once a leader is elected, and a follower runs.
+
+    What is moved aside keeps them.
+    """
     starts = {
         number: at for at, step in enumerate(steps) if step.kind is RecoveryAction.START for number in step.brokers
     }
@@ -108,6 +111,13 @@ def _with_cuts(partitions: Sequence[PartitionElection], steps: Sequence[Recovery
         (part.topic, part.partition): at
         for at, step in enumerate(steps)
         if step.kind is RecoveryAction.ELECT
+        for part in step.partitions
+    }
+    aside = {
+        (number, part.topic, part.partition)
+        for step in steps
+        if step.kind is RecoveryAction.SET_ASIDE
+        for number in step.brokers
         for part in step.partitions
     }
     cuts: dict[int, list[Cut]] = {}
@@ -118,7 +128,8 @@ def _with_cuts(partitions: Sequence[PartitionElection], steps: Sequence[Recovery
         )
         for follower in () if leader is None or leader.plan is None else leader.plan.followers:
             number, lost = follower.broker_id, follower.lost
-            if number in starts and lost is not None and lost.records != 0:
+            is_kept = (number, part.topic, part.partition) in aside
+            if number in starts and not is_kept and lost is not None and lost.records != 0:
                 assert number is not None
                 cut = Cut(part.topic, part.partition, number, lost)
                 cuts.setdefault(max(elected, starts[number]), []).append(cut)
