@@ -37,6 +37,8 @@ class PlanContext(NamedTuple):
     """The runs that put consumer groups back."""
     settings: Mapping[int, str]
     """The server.properties of each broker, as far as it is known."""
+    log_dirs: Mapping[int, tuple[str, ...]]
+    """The log dirs of each broker that are not given up, as far as they are known."""
     places: Mapping[tuple[int, str], str]
     """The directories of partitions that the steps move, by broker and name."""
     backup: str
@@ -118,6 +120,21 @@ def _repair(step: RecoveryStep, plan: PlanContext) -> StepText:
         repair_commands(repair),
         "kcheck recover names no repair of this broker any more",
         f"nothing: kcheck undo broker-{repair.broker_id}.backup takes it back",
+    )
+
+
+def _log_dirs(step: RecoveryStep, plan: PlanContext) -> StepText:
+    (number,) = step.brokers
+    lost = [row.path for row in plan.recovery.without if row.broker_id == number]
+    properties = shell_word(plan.settings.get(number, "config/server.properties"))
+    line = shell_word(f"s|^log\\.dirs *[=:].*|log.dirs={','.join(plan.log_dirs.get(number, ()))}|")
+    return StepText(
+        f"Take {listed(lost)} out of log.dirs of broker {number}",
+        f"broker {number} is stopped",
+        (f"sed -i.before {line} {properties}",),
+        "log.dirs in its server.properties has only log dirs that exist",
+        f"nothing: {properties}.before is the file of before",
+        (f"grep log.dirs {properties}",),
     )
 
 
@@ -241,6 +258,7 @@ def _restore(step: RecoveryStep, plan: PlanContext) -> StepText:
 
 _WORDS: Mapping[RecoveryAction, Callable[[RecoveryStep, PlanContext], StepText]] = {
     RecoveryAction.REPAIR: _repair,
+    RecoveryAction.LOG_DIRS: _log_dirs,
     RecoveryAction.SET_ASIDE: _set_aside,
     RecoveryAction.START: _start,
     RecoveryAction.STOP: _stop,

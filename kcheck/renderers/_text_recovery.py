@@ -8,7 +8,7 @@ from kcheck.documents.first_repairs import why_first
 from kcheck.documents.premises import losing_premises
 from kcheck.model.report import Report
 from kcheck.plans.progress import RecoveryProgress
-from kcheck.plans.recover import ClusterRecovery, case_words
+from kcheck.plans.recover import ClusterRecovery
 from kcheck.renderers._election_rows import PARTITION_TITLES, gap_words, partition_cells, warnings
 from kcheck.screen.page import Page, cell
 from kcheck.words import counted
@@ -28,9 +28,9 @@ def recovery(report: Report, page: Page) -> None:
     _steps(answer, page)
     for case in answer.cases:
         page.line()
-        page.wrapped(f"If {case_words(case)}:", style="bold")
+        page.wrapped(f"If {case.condition} (see {case.decided_by}):", style="bold")
         recovery = ClusterRecovery(election=case.election)
-        for sentence in recovery.sentences[1:]:
+        for sentence in recovery.sentences:
             page.wrapped(sentence, style="bold")
         _steps(recovery, page)
     _at_stake(answer, page)

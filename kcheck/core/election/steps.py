@@ -14,6 +14,8 @@ class RecoveryAction(StrEnum):
 
     REPAIR = "repair"
     """`kcheck repair` and `kcheck apply`, before any start."""
+    LOG_DIRS = "log-dirs"
+    """log.dirs names a log dir no more that is given up."""
     SET_ASIDE = "set-aside"
     """Directories are moved out of the log dirs of a broker that is about to start."""
     START = "start"
@@ -67,6 +69,7 @@ class RecoveryStep(NamedTuple):
 def steps_of(recovery: Recovery) -> tuple[RecoveryStep, ...]:
     """Return what to do, one after the other."""
     steps = [RecoveryStep(RecoveryAction.REPAIR, (repair.broker_id,)) for repair in recovery.repairs]
+    steps += [RecoveryStep(RecoveryAction.LOG_DIRS, (number,)) for number in sorted({*dict(recovery.without)})]
     steps += _of_phases(recovery)
     if recovery.reassigned:
         steps.append(
