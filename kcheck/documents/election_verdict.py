@@ -42,7 +42,7 @@ def verdict(
         (
             *_uncounted(dict.fromkeys(uncounted)),
             *_failing(failing),
-            *_empty(partitions),
+            *empty_words(partitions),
             *_incomplete(partitions),
             *_starts(partitions, starts, order, course.phases),
             *_kept_out(partitions),
@@ -71,7 +71,7 @@ def _failing(gaps: Sequence[BrokerGap]) -> Iterator[str]:
         )
 
 
-def _empty(partitions: Sequence[PartitionElection]) -> Iterator[str]:
+def empty_words(partitions: Sequence[PartitionElection]) -> Iterator[str]:
     """Yield the partitions of which no broker here serves a log."""
     empty = [row for row in partitions if row.starts_empty]
     unserved = [row for row in empty if any(copy.state not in SERVED for copy in row.candidates)]
@@ -132,11 +132,10 @@ def _kept_out(partitions: Sequence[PartitionElection]) -> Iterator[str]:
     for partition, number in kept_out(partitions):
         by_number.setdefault(number, []).append(partition)
     for number, rows in sorted(by_number.items()):
-        directories, lead = agree(len(rows), "directory", "directories"), agree(len(rows), "replica", "replicas")
-        lost = amount_lost(total(row.recommended and row.recommended.lost_later for row in rows))
+        directories = agree(len(rows), "directory", "directories")
         yield (
-            f"Before broker {number} starts, move its {directories} of {_names(rows)} out of the log dir: otherwise it"
-            f" gets the lead back, as the preferred {lead}, and {lost}."
+            f"Before broker {number} starts, move its {directories} of {_names(rows)} out of the log dir:"
+            f" {agree(len(rows), 'it lacks', 'they lack')} records that no fetch brings back."
         )
 
 

@@ -21,7 +21,7 @@ from kcheck.disk.tree import Tree
 from kcheck.documents.first_repairs import repair_words
 from kcheck.dumps.entries import crc32c_of
 from kcheck.errors import PlanError, UsageError
-from kcheck.model.names import LIVE, parse_directory
+from kcheck.model.names import LIVE, DirectoryState, parse_directory
 from kcheck.model.plan import FileOp, Patch, Plan, Rename, SetAside, Write, place_of
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
@@ -171,11 +171,20 @@ def _only_aside(number: int, now: ClusterElection) -> Iterator[str]:
 
 
 def _is_troubled(target: Target, row: PartitionPrediction) -> bool:
-    if row.outcome in _FAILED or row.fails_later or row.unread:
+    if row.outcome in _FAILED or row.fails_later or row.unread or _is_nameless(row):
         return True
     cuts = () if row.log is None else row.log.cuts
     loses = row.lost is not None or row.unproven is not None
     return loses and (not cuts or any(_may_be_patched(target, row.dir, cut) for cut in cuts))
+
+
+def _is_nameless(row: PartitionPrediction) -> bool:
+    """Whether the broker does not serve a replica because partition.metadata does not name its topic id."""
+    return row.outcome is Outcome.STRAY and row.directory.state is DirectoryState.CURRENT and row.topic_id is None
+
+
+def _nameless(starts: Iterable[LogDirPrediction]) -> list[str]:
+    return [row.dir for start in starts for row in start.partitions if _is_nameless(row)]
 
 
 def _may_be_patched(target: Target, name: str, cut: LogCut) -> bool:
@@ -235,6 +244,7 @@ def _plan_of(broker: _Broker, wanted: PartitionFilter, now: ClusterElection) -> 
         return None
     saves = any(row.saved or (row.start_loses is not None and row.plan_loses is None) for row in found.losses)
     is_better = saves or _failed(found.starts) < _failed(broker.starts)
+    is_better = is_better or len(_nameless(found.starts)) < len(_nameless(broker.starts))
     brings_back = any(isinstance(operation, Rename) for operation in found.plan.operations)
     return found if found.plan.operations and (is_better or brings_back) else None
 
@@ -278,6 +288,8 @@ def _why(broker: _Broker, now: ClusterElection) -> str:
     if failed:
         return f"its log dir {failed[0].path} goes offline: {next(iter(failed[0].reasons), failed[0].outcome)}"
     rows = [row for start in broker.starts for row in start.partitions if row.lost is not None]
+    if not rows and _nameless(broker.starts):
+        return f"it does not serve {some_of(_nameless(broker.starts))}: no topic id names its topic"
     if not rows:
         return f"no broker serves {some_of([*_only_aside(broker.number, now)])}, and this one has a copy"
     at_least = sum(row.lost.at_least for row in rows if row.lost is not None)

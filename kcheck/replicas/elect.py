@@ -1,25 +1,27 @@
 """`kcheck elect`: who should lead each partition, in which order brokers should start, and what each way costs."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import NamedTuple, Self
 
-from kcheck.core.cluster.quorum import quorum, started_together
+from kcheck.core.cluster.quorum import Quorum, quorum, started_together
 from kcheck.core.election.balance import balanced
 from kcheck.core.election.early_elections import means_of
 from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.fencing import fencing_order
 from kcheck.core.election.first_repairs import FirstRepair
-from kcheck.core.election.phases import course_of, order_of_starts
+from kcheck.core.election.phases import Course, course_of, order_of_starts
 from kcheck.core.election.plans import (
     BrokerGap,
     CopyState,
     PartitionElection,
+    decided,
     is_safe,
     lost_ranges,
 )
-from kcheck.core.election.recovery_plan import Recovery
+from kcheck.core.election.recovery_plan import LostLogDir, Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, in_doubt, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.premises.age import DISK_NOT_OLDER
@@ -69,6 +71,19 @@ class ElectionQuestion:
     """`BROKER=PATH`: directories that somebody moved aside, or that hold such ones."""
     config: str | None = None
     """The server.properties of a controller; None for the first among the paths."""
+    without: tuple[LostLogDir, ...] = ()
+    """The log dirs that are given up: as if log.dirs did not name them."""
+
+
+class ElectionChoice(NamedTuple):
+    """What the partitions of a cluster decide together."""
+
+    partitions: tuple[PartitionElection, ...]
+    """They with whom the plan makes lead."""
+    order: StartOrder
+    """The order in which the brokers here should start."""
+    course: Course
+    """What a person does then."""
 
 
 class SavedReplica(NamedTuple):
@@ -111,6 +126,8 @@ class ClusterElection(BrokerAnswer):
     """Every partition: they decide the order of starts, and who leads by the plan."""
     copies: Callable[[str, int], tuple[ReplicaCopy, ...]]
     """Returns the directories of a partition, as the next starts leave them."""
+    choose: Callable[[tuple[PartitionElection, ...]], ElectionChoice]
+    """Returns what partitions decide together."""
     arguments: tuple[str, ...]
     """The arguments that name the brokers."""
     premises: tuple[JudgedPremise, ...] = ()
@@ -141,7 +158,7 @@ class ClusterElection(BrokerAnswer):
     def is_safe(self) -> bool:
         """Whether every partition has a recommended leader, and no record is lost by the recommended steps.
 
-        A cluster that is to be repaired first is not safe yet, nor is one of whose brokers one does not start.
+        A cluster that is to be repaired first is not safe yet, nor is one with a broker here that does not start.
         """
         stopped = (gap for gap in self.gaps if gap.why is not None and gap.broker_id not in self.question.dead)
         is_empty = not self.partitions and why_not_started(self.premises) is not None
@@ -172,7 +189,26 @@ class ClusterElection(BrokerAnswer):
             together=self.order.together,
             saved=self.saved_in,
             repairs=self.repairs,
+            without=self.question.without,
         )
+
+    def if_unclean(self) -> Self:
+        """Return the answer if settings that were not seen turn on unclean elections."""
+        is_complete = self.question.incomplete_ok
+        rows = tuple(
+            decided(row._replace(rules=row.rules._replace(unclean=True)), self.starts, complete=is_complete)
+            if row.rules.unclean_unseen
+            else row
+            for row in self.of_cluster
+        )
+        rows = tuple(
+            row._replace(rules=row.rules._replace(unclean_unseen=False), race_unseen=frozenset()) for row in rows
+        )
+        chosen = self.choose(rows)
+        return replace(
+            self, order=chosen.order, partitions=chosen.partitions, of_cluster=chosen.partitions,
+            scenarios=scenarios(chosen.partitions, self.starts, chosen.order.brokers),
+        )  # fmt: skip
 
     def with_plan(self, out: str) -> Self:
         """Return the answer once its plan is written to a directory: files for Kafka's tools, and for people.
@@ -267,14 +303,14 @@ def elect(
     path, where that is not the disk: log dirs that are not repaired yet. `log_dirs` are those that are open already.
     UsageError: a path is a file, a log dir has no broker id, or a broker is both here and dead.
     """
-    targets = _targets(arguments, trees)
+    targets = _targets(arguments, trees, {lost.path for lost in question.without})
     require_match(targets, wanted)
     log_dirs = log_dirs or LogDirs(release)
     image = image_at_hand(targets, question.metadata, log_dirs, question.config)
     collected: list[Finding] = []
     options = StartOptions(
         None, settings_of(arguments, question.config, (), release), release, metadata=question.metadata,
-        controller_config=question.config,
+        controller_config=question.config, without=frozenset(lost.path for lost in question.without),
     )  # fmt: skip
     directories = PartitionDirectories(targets, options, image, collected, log_dirs, aside=question.aside)
     cluster = _cluster_here(directories, image, question, release)
@@ -285,13 +321,8 @@ def elect(
     elections = tuple(election for election in every if election.is_of_cluster)
     elections = in_doubt(elections if image is None else balanced(elections, image))
     controllers = quorum(directories.copies) if directories.copies else None
-    together = () if controllers is None else started_together(controllers, sorted(cluster.starts))
-    means = means_of(elections, release, at_once=max(1, len(together)))
-    order = order_of_starts(elections, cluster.starts, means)
-    if controllers is not None:
-        order = order.after(started_together(controllers, order.brokers))
-    course = course_of(elections, order.brokers, cluster.starts, means)
-    elections = planned(elections, cluster.starts, order.brokers, course.means)
+    choose = partial(_chosen, cluster.starts, release, controllers)
+    elections, order, course = choose(elections)
     shown = tuple(election for election in elections if wanted.has(election.topic, election.partition))
     gaps = tuple(gaps_of(shown, cluster))
     words = verdict(
@@ -316,10 +347,27 @@ def elect(
         copies=directories.of,
         collected=collected,
         checked=paths_of(targets),
+        choose=choose,
         arguments=tuple(arguments),
         premises=directories.premises,
         predicted=directories.starts,
     )
+
+
+def _chosen(
+    starts: Mapping[int, BrokerStart],
+    release: Release,
+    controllers: Quorum | None,
+    elections: tuple[PartitionElection, ...],
+) -> ElectionChoice:
+    """Return the order of starts that loses least, and whom the plan then makes lead."""
+    together = () if controllers is None else started_together(controllers, sorted(starts))
+    means = means_of(elections, release, at_once=max(1, len(together)))
+    order = order_of_starts(elections, starts, means)
+    if controllers is not None:
+        order = order.after(started_together(controllers, order.brokers))
+    course = course_of(elections, order.brokers, starts, means)
+    return ElectionChoice(planned(elections, starts, order.brokers, course.means), order, course)
 
 
 def _uncounted(premises: Iterable[JudgedPremise], elections: Iterable[PartitionElection]) -> tuple[JudgedPremise, ...]:
@@ -366,9 +414,9 @@ def _cluster_here(
     )
 
 
-def _targets(arguments: list[str], trees: Mapping[str, Tree]) -> tuple[Target, ...]:
+def _targets(arguments: list[str], trees: Mapping[str, Tree], without: Collection[str]) -> tuple[Target, ...]:
     """Return the targets, read from their trees; UsageError for a file."""
-    targets = replica_targets(arguments)
+    targets = [target for target in replica_targets(arguments) if target.path not in without]
     for target in targets:
         if target.kind is TargetKind.FILE:
             raise directory_wanted(target, "an election")

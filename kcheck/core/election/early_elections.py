@@ -176,7 +176,7 @@ def _elected(partition: PartitionElection, started: Sequence[BrokerStart], means
 
 
 class KeptOut(NamedTuple):
-    """A replica that would get the lead back, as preferred, with a log that costs more than the best one."""
+    """A replica that lacks records of the planned leader in the end: once it leads, they are lost."""
 
     partition: PartitionElection
     """The partition."""
@@ -188,10 +188,12 @@ def kept_out(partitions: Iterable[PartitionElection]) -> Iterator[KeptOut]:
     """Yield the replicas to move aside before their broker starts: it then fetches all from the leader of the plan."""
     for partition in partitions:
         leader = partition.recommended if partition.planned is None else partition.leaders[partition.planned]
+        numbers = set() if leader is None else {*leader.lacking}
         if leader is not None and leader.later is not None and leader.lost_later is not None:
             later = leader._replace(lost=leader.lost_later)
             if cost(leader)[:_LOSSES] < cost(later)[:_LOSSES]:
-                yield KeptOut(partition, leader.later.broker_id)
+                numbers.add(leader.later.broker_id)
+        yield from (KeptOut(partition, number) for number in sorted(numbers))
 
 
 def by_broker(rows: Iterable[Displaced]) -> dict[int, list[Displaced]]:

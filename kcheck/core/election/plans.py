@@ -91,6 +91,8 @@ class Candidate(NamedTuple):
     """Who leads when nothing changes any more, if this one leads first; None for itself."""
     lost_later: Amounts | None = None
     """What nobody here has then; None for what is `lost` now."""
+    lacking: tuple[int, ...] = ()
+    """The followers that lack records of this log in the end: what somebody removed, or what differs unnoticed."""
 
     @property
     def clean(self) -> bool | None:

@@ -16,6 +16,13 @@ from kcheck.model.entries import UNDEFINED_EPOCH, Epoch, Offset
 from kcheck.model.release import Release
 
 
+class LostLogDir(NamedTuple):
+    """A log dir that is given up, of a broker that has others."""
+
+    broker_id: int
+    path: str
+
+
 class Recovery(NamedTuple):
     """The recommendation, and what it rests on."""
 
@@ -45,6 +52,8 @@ class Recovery(NamedTuple):
     """Whether tables of a fleet decided, without the logs."""
     repairs: tuple[FirstRepair, ...] = ()
     """The repairs that come before any start: all else is for the log dirs after them."""
+    without: tuple[LostLogDir, ...] = ()
+    """The log dirs that are given up."""
 
     @property
     def live(self) -> tuple[int, ...]:

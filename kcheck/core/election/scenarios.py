@@ -8,7 +8,7 @@ from typing import NamedTuple
 from kcheck.core.election.early_elections import First, Means, first_leaders, kept_out
 from kcheck.core.election.election import BrokerStart, first_leader
 from kcheck.core.election.plans import PartitionElection
-from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts
+from kcheck.core.replication.leader_costs import NOT_KNOWN, UNKNOWN, Amounts
 from kcheck.core.sums import plus
 
 START_ALL = "start-all"
@@ -121,14 +121,19 @@ def harm(partition: PartitionElection) -> tuple[object, ...]:
     return (
         best is not None,
         partition.seats is None or now is not None,
-        -(in_the_end.upper_committed or 0),
-        -(in_the_end.upper_records or 0),
-        -(lost.upper_committed or 0),
-        -(lost.upper_records or 0),
+        *(
+            -_most(count)
+            for amounts in (in_the_end, lost)
+            for count in (amounts.upper_committed, amounts.upper_records)
+        ),
         -worst,
         partition.topic,
         partition.partition,
     )
+
+
+def _most(count: int | None) -> int:
+    return UNKNOWN if count is None else count
 
 
 def in_doubt(partitions: Iterable[PartitionElection]) -> tuple[PartitionElection, ...]:

@@ -112,6 +112,8 @@ def test_a_preferred_replica_with_a_poorer_log_is_kept_out() -> None:
     rows = [election(row, candidate(2, POOR), planned=1) for row in (poor, same)]
     assert [*kept_out(rows)] == [KeptOut(rows[0], 2)]
     assert [*kept_out([rows[0]._replace(planned=2)])] == []
+    gaps = election(candidate(1, lacking=(3,)), candidate(2), candidate(3), planned=1)
+    assert [*kept_out([gaps, gaps._replace(planned=2)])] == [KeptOut(gaps, 3)]
 
 
 def test_each_broker_leads_alone_what_it_has_best() -> None:
