@@ -94,6 +94,7 @@ def log_facts(
         end=log.log_end_offset,
         epoch=_newest_epoch(files, row, log, image) if is_served and log.leader_epochs else None,
         is_closed=closed,
+        start=log.log_start_offset,
     )
 
 

@@ -85,7 +85,7 @@ TABLE = (
         "The broker epoch in .kafka_cleanshutdown is that of the last registration.",
         "A lower broker epoch in .kafka_cleanshutdown.",
         "The broker starts and may lead without the records that were written since.",
-        "Bring the newest disk, or start the broker after the others: kcheck elect.",
+        "Bring the newest disk, or start the broker after the others: kcheck recover.",
         "CleanShutdownFileHandler 3.7 to 4.3.1; ReplicationControlManager.handleBrokerShutdown 4.0 to 4.3.1",
         is_current, ends_start=False,
     ),
