@@ -28,7 +28,7 @@ from kcheck.handouts.shell_words import shell_line
 from kcheck.model.cluster import UNCLEAN
 from kcheck.model.finding import Finding
 from kcheck.model.names import DirectoryState
-from kcheck.model.premises import PremiseStatus
+from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.plans.first_repairs import elect
@@ -205,10 +205,19 @@ class ClusterRecovery(Answer):
             for gap in self.election.gaps
             if gap.why is None
         ]
-        for premise in self.election.premises:
-            is_open = premise.status is PremiseStatus.NOT_SEEN and premise.provide is not None
-            if is_open and not (premise.provide or "").startswith(EVERY_DISK):
-                rows.append(f"{premise.sentence}; name {premise.provide}")
+        is_shown = (PremiseStatus.NOT_SEEN, False)
+        unseen = [
+            premise
+            for premise in self.election.premises
+            if (premise.status, (premise.provide or EVERY_DISK).startswith(EVERY_DISK)) == is_shown
+        ]
+        alike: dict[tuple[str, str | None], list[JudgedPremise]] = {}
+        for premise in unseen:
+            alike.setdefault((premise.id, premise.provide), []).append(premise)
+        for first, *others in alike.values():
+            numbers = [str(row.broker_id) for row in others if row.broker_id is not None]
+            also = f". The same for {agree(len(numbers), 'broker', 'brokers')} {listed(numbers)}" if numbers else ""
+            rows.append(f"{first.sentence}; name {first.provide}{also}")
         return tuple(dict.fromkeys(rows))
 
     @property
