@@ -7,6 +7,7 @@ import json
 import re
 import shlex
 import shutil
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from kcheck.errors import UsageError
 from kcheck.plans.recover import ClusterRecovery
 from tests.cli.command import kcheck as command
 from tests.oracle.scenes import FIXTURES, unpacked
+from tests.replicas.incident_plans import PACKED
 
 METADATA = ("--metadata", "controller")
 BROKERS = [f"{number}=broker-{number}" for number in (1, 2, 3)]
@@ -159,6 +161,22 @@ def test_the_metadata_decide_how_far_a_plan_is(tmp_path: Path) -> None:
     assert shown.code == 1
     assert "From what is there now:" in shown.out
     assert "kcheck recover 1=broker-1 2=broker-2 3=broker-3 --metadata controller --out DIR" in shown.out
+
+
+def test_zookeeper_forgets_a_broker_that_the_plan_has_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its log knows a later leader epoch: it has run since."""
+    with tarfile.open(PACKED["fresh-volume-zookeeper"]) as tar:
+        tar.extractall(tmp_path, filter="data")
+    monkeypatch.chdir(tmp_path)
+    brokers, how = BROKERS[:2], {"metadata": ["zookeeper"]}
+    kcheck.recover(*brokers, out="plan", **how)
+    assert kcheck.recovery_progress("plan", *brokers, **how).at == 0
+    first, _, *others = json.loads(Path("plan/recovery.json").read_text())["steps"]
+    _edited(Path("plan/recovery.json"), steps=[first, first | {"action": "stop"}, *others])
+    rows = json.loads(Path("plan/election-plan.json").read_text())["partitions"]
+    _edited(Path("plan/election-plan.json"), partitions=[row | {"epoch_floor": -1} for row in rows])
+    answer = kcheck.recovery_progress("plan", *brokers, **how)
+    assert [str(state) for state in answer.states[:3]] == ["done", "done", "open"]
 
 
 def _edited(path: Path, **values: Any) -> None:
