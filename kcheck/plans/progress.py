@@ -21,6 +21,7 @@ from kcheck.core.election.steps import RecoveryAction
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer, Outcomes
+from kcheck.documents.election import interrupted_row
 from kcheck.documents.verification import PlanStep, StepKind
 from kcheck.errors import UsageError
 from kcheck.handouts.election_files import PLAN
@@ -128,6 +129,7 @@ class RecoveryProgress(Answer):
             "recovery-next",
             self.release.name,
             body={
+                **interrupted_row(self.now.election.interrupted),
                 "state": str(self.state),
                 "verdict": " ".join(self.sentences),
                 "step": None if step is None or self.at is None else self.at + 1,
