@@ -16,7 +16,7 @@ from kcheck.core.start.unserved import Unserved, unserved
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer, Outcomes
-from kcheck.documents.election import partition_row, scenario_row
+from kcheck.documents.election import interrupted_row, is_least, partition_row, scenario_row
 from kcheck.documents.election_verdict import amount_lost, empty_words
 from kcheck.documents.first_repairs import repair_row
 from kcheck.documents.premises import premise_rows
@@ -238,6 +238,8 @@ class ClusterRecovery(Answer):
 
         UsageError if a file exists already or cannot be written, or if the directory is in a log dir.
         """
+        if self.election.interrupted is not None:
+            return self  # Half an answer is no plan.
         planned = replace(self, folder=out)
         election = planned.election
         if any(step.cuts for step in planned.steps):
@@ -268,11 +270,12 @@ class ClusterRecovery(Answer):
     def _body(self) -> Row:
         election = self.election
         return {
+            **interrupted_row(election.interrupted),
             "verdict": " ".join(self.sentences),
             "start_all": scenario_row(self.scenario(START_ALL)),
             "plan": scenario_row(self.scenario("plan")),
             "best": scenario_row(self.scenario("best")),
-            "proven": election.order.is_proven,
+            "proven": election.order.is_proven or is_least(election.scenarios),
             "steps": tuple(map(_step_row, range(1, len(self.steps) + 1), self.steps, self.texts)),
             "partitions": tuple(map(partition_row, self.at_stake)),
             "partition_count": len(election.partitions),
@@ -300,8 +303,13 @@ def recover(
     require_match(replica_targets(arguments), wanted)
     election = elect(arguments, question, wanted=EVERY_PARTITION, release=release, log_dirs=log_dirs)
     answer = ClusterRecovery(election=election, wanted=wanted)
-    cases = (*_if_lost(answer, arguments, release), *_if_unclean(answer))
-    return replace(answer, cases=cases)
+    if answer.election.interrupted is not None:
+        return answer
+    try:
+        return replace(answer, cases=(*_if_lost(answer, arguments, release), *_if_unclean(answer)))
+    except KeyboardInterrupt:
+        election = replace(answer.election, interrupted="the plans for other cases not made")
+        return replace(answer, election=election)
 
 
 def _if_lost(answer: ClusterRecovery, arguments: list[str], release: Release) -> Iterator[Case]:
