@@ -28,7 +28,17 @@ from kcheck.screen.printable import printable
 
 _GROUPS = {
     "Look": ("inspect", "check", "cluster", "dump", "capture", "export", "rules", "explain"),
-    "Plan": ("predict", "preflight", "end-offset", "truncation", "recover", "elect", "verify", "repair"),
+    "Plan": (
+        "predict",
+        "preflight",
+        "end-offset",
+        "truncation",
+        "recover",
+        "recover-quorum",
+        "elect",
+        "verify",
+        "repair",
+    ),
     "Act": ("apply", "undo"),
     "Fleet": ("fleet",),
     "Learn": ("simulate", "demo"),
@@ -104,7 +114,9 @@ class _Grouped(TyperGroup):
         return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Check a path that is given without a command."""
+        """Check a path that is given without a command; `recover quorum` is a command of two words."""
+        if args[:2] == ["recover", "quorum"] and "--next" not in args:
+            return "recover quorum", self.commands["recover-quorum"], args[2:]
         if args and args[0] not in _NAMES:
             from kcheck.cli.overview import names_path
 
