@@ -26,7 +26,8 @@ def verdict(loss: QuorumLoss) -> Iterator[str]:
         yield "These disks are those of a majority: the copy has everything that was committed."
     else:
         end = loss.committed_to
-        yield f"Up to offset {end - 1} it is certainly committed." if end else "None of it is certainly committed."
+        unknown = "Whether its records were committed is not known."
+        yield f"Its records up to offset {end - 1} were committed for certain." if end else unknown
         yield "What only the lost controllers had is lost."
 
 

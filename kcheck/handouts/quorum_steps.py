@@ -1,12 +1,12 @@
 """The steps back to a quorum, in words and commands: those of the screen, and of recovery.md."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from kcheck.core.rescue.quorum_loss import QuorumLoss
 from kcheck.core.rescue.ways import CopyLog, Rescue, Way
 from kcheck.handouts.shell_words import shell_line
-from kcheck.words import agree, listed
+from kcheck.words import agree, counted, listed
 
 _PLACE = "HOST:9093"
 """Stands for the address of a controller that is not known."""
@@ -122,9 +122,16 @@ def _ids(context: QuorumContext) -> set[int]:
 
 
 def _start_brokers(context: QuorumContext) -> QuorumStep:
-    del context
-    note = "They register again, and fetch the metadata from the new leader."
-    return QuorumStep("Start the brokers", notes=(note,))
+    loss = context.loss
+    notes = ["They register again, and fetch the metadata from the new leader."]
+    gone = sorted(loss.dead & loss.copy.image.brokers.keys())
+    if gone:
+        one = len(gone) == 1
+        notes.append(
+            f"{'Broker' if one else 'Brokers'} {listed(gone)} may be in an ISR: with a new disk"
+            f" {'it comes' if one else 'they come'} last, once other replicas lead (kcheck elect)."
+        )
+    return QuorumStep("Start the brokers", notes=tuple(notes))
 
 
 def _check(context: QuorumContext) -> QuorumStep:
@@ -173,6 +180,18 @@ def _retire(context: QuorumContext) -> Iterator[QuorumStep]:
         notes.append(f"{some}: only after its __cluster_metadata-0 is removed.")
     if notes:
         yield QuorumStep("Never start these with their old disks", notes=tuple(notes))
+
+
+def given_up_words(voters: frozenset[int], dead: Iterable[int], arguments: Sequence[str]) -> str | None:
+    """Return what to do where so many controllers are given up that no leader can be elected; None otherwise."""
+    given_up = sorted({*dead})
+    gone = voters & {*given_up}
+    if not gone or 2 * len(voters - gone) > len(voters):
+        return None
+    words = [word for number in given_up for word in ("--dead", str(number))]
+    command = shell_line(["kcheck", "recover", "quorum", *arguments, *words])
+    which = f"{len(gone)} of {counted(len(voters), 'controller')} {agree(len(gone), 'is', 'are')} given up"
+    return f"{which}: no leader can be elected. Do not start any of them: {command}."
 
 
 def runbook(verdict: Sequence[str], steps: Sequence[QuorumStep]) -> str:

@@ -17,7 +17,7 @@ from tests.oracle.conftest import no_kafka
 from tests.oracle.jars import NoKafkaError
 from tests.oracle.lost_quorum import BROKERS, CONTROLLERS, QUORUM, Nodes, copied, followed, made, same, wait_leads
 
-pytestmark = [pytest.mark.oracle, pytest.mark.whole]
+pytestmark = pytest.mark.oracle
 
 STATIC = ("3.3.2", "3.6.2", "3.8.1", "3.9.2", "4.0.2", "4.3.1")
 DYNAMIC = ("3.9.2", "4.0.2", "4.3.1")
@@ -69,6 +69,7 @@ def test_a_survivor_of_static_voters_leads_alone(version: str, base: Base, tmp_p
         started(nodes, planned(nodes, 101, *BROKERS, way=Way.STATIC, out=tmp_path / "out", dead=OTHERS), cluster)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("version", sampled(STATIC))
 def test_a_new_controller_gets_the_copy_of_a_broker(version: str, base: Base, tmp_path: Path) -> None:
     """All controllers of static voters are lost."""
@@ -98,6 +99,7 @@ def test_an_empty_node_stands_in_for_a_lost_voter(version: str, base: Base, tmp_
         nodes.tool(QUORUM, *removal.replace("HOST:9092", nodes.bootstrap).split()[1:])
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("version", sampled(DYNAMIC))
 def test_a_record_names_a_survivor_as_the_only_voter(version: str, base: Base, tmp_path: Path) -> None:
     """Then a new controller joins."""

@@ -272,3 +272,26 @@ def test_a_copy_that_is_too_large_for_a_plan_is_copied_by_hand(nodes: Path, monk
     new_disk(nodes, 201)
     with pytest.raises(UsageError, match=r"more than a plan carries: copy .* with cp -a"):
         asked(nodes, 201, 3, dead=[1, 2, 3], voter="201@h:1")
+
+
+def test_elect_and_recover_lead_here_where_a_majority_is_given_up(nodes: Path) -> None:
+    """One of three is no majority."""
+    sentence = "2 of 3 controllers are given up: no leader can be elected. Do not start any of them: "
+    command_line = f"kcheck recover quorum 3={nodes}/broker-3 --dead 1 --dead 2."
+    elected = kcheck.elect(f"3={nodes}/broker-3", dead=DEAD)
+    assert elected.verdict.startswith(sentence + command_line)
+    assert sentence + command_line in kcheck.recover(f"3={nodes}/broker-3", dead=DEAD).sentences
+    assert kcheck.elect(f"2={nodes}/broker-2", f"3={nodes}/broker-3", dead=[1]).without_quorum is None
+
+
+def test_the_premise_about_lost_metadata_leads_here(nodes: Path) -> None:
+    """P202 names the command."""
+    for number in (1, 2, 3):
+        if number < 3:
+            shutil.rmtree(log(nodes, number).parent)
+        (nodes / f"broker-{number}" / "server.properties").write_text(
+            f"process.roles=broker,controller\nnode.id={number}\nlog.dirs={nodes}/broker-{number}/data1\n"
+        )
+    arguments = [f"{number}={nodes}/broker-{number}" for number in (1, 2, 3)]
+    findings = kcheck.cluster(*arguments, kafka="4.3").findings
+    assert any("kcheck recover quorum" in finding.advice for finding in findings)
