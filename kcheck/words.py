@@ -147,3 +147,27 @@ def _differences(other: OtherEnd) -> str:
         return f", {other.kafka} not compared"
     shown = some_of(other.differs_in, _DIFFERENCE_COUNT)
     return f", {other.kafka} differs in: {shown}" if shown else f", and {other.kafka} does not differ"
+
+
+_NEAR_EDITS = 2
+
+
+def near(word: str, names: Iterable[str]) -> list[str]:
+    """Return the names that someone may have meant: those that begin with the word, else those two edits away."""
+    known = list(dict.fromkeys(names))
+    begun = [name for name in known if word and name.startswith(word)]
+    if begun:
+        return begun
+    edits = {name: _edits(word, name) for name in known if abs(len(name) - len(word)) <= _NEAR_EDITS}
+    close = [name for name, count in edits.items() if count <= min(_NEAR_EDITS, len(word) // 2)]
+    return sorted(close, key=edits.__getitem__)
+
+
+def _edits(a: str, b: str) -> int:
+    """Return how many characters must be added, left out or replaced to make `b` of `a`."""
+    row = list(range(len(b) + 1))
+    for at, one in enumerate(a, start=1):
+        above, row = row, [at]
+        for place, other in enumerate(b):
+            row.append(min(above[place] + (one != other), above[place + 1] + 1, row[place] + 1))
+    return row[-1]

@@ -12,6 +12,7 @@ from kcheck.words import (
     epoch_words,
     listed,
     lost_words,
+    near,
     offset_range,
     offset_span,
     partition_name,
@@ -158,3 +159,21 @@ def test_reasons_that_are_left_out_are_counted() -> None:
 def test_a_day_of_any_time(timestamp: int, words: str) -> None:
     """Python's dates end in 9999; the calendar repeats itself every 400 years."""
     assert date_words(timestamp) == words
+
+
+@pytest.mark.parametrize(
+    ("word", "names"),
+    [
+        ("kip-101", ["kip-101-1", "kip-101-2"]),
+        ("predikt", ["predict"]),
+        ("predct", ["predict"]),
+        ("predictor", ["predict"]),
+        ("chekc", ["check"]),
+        ("foo", []),
+        ("", []),
+        ("x", []),
+    ],
+)
+def test_only_similar_names_are_suggested(word: str, names: list[str]) -> None:
+    """Those that begin with the word, else those at most two edits away."""
+    assert names == near(word, ["check", "predict", "kip-101-1", "kip-101-2", "check"])

@@ -15,11 +15,13 @@ from kcheck.registry import plug_names
 
 _CHOICE = re.compile(r"[a-z0-9]+(\|[a-z0-9]+)+")
 _RULES = tuple(name.partition("_")[0].upper() for name in plug_names("kcheck.rules"))
+_RELEASES = tuple(dict.fromkeys(".".join(row.first.split(".")[:2]) for row in TABLE))
 _WORDS = {
     "IDS": _RULES,
     "[RULE|LINE|LOG|DIR]...": _RULES,
     "LEVEL": tuple(map(str, Severity)),
-    "VERSION": (AUTO, *dict.fromkeys(".".join(row.first.split(".")[:2]) for row in TABLE)),
+    "RELEASE": (AUTO, *_RELEASES),
+    "RELEASE|all": ("all", *_RELEASES),
 }
 """The words that stand behind a placeholder of the help."""
 

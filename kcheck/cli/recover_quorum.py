@@ -24,7 +24,7 @@ WayOption = Annotated[
 ]
 Force = Annotated[bool, typer.Option("--force", help="Pass over the refusals that say so.")]
 QuorumOut = Annotated[
-    str | None, typer.Option("--out", metavar="DIR", help="Write a plan for each node, and the runbook.")
+    str | None, typer.Option("--output-dir", metavar="DIR", help="Write a plan for each node, and the runbook.")
 ]
 
 

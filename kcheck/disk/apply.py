@@ -283,7 +283,7 @@ class _PlanRun:
             parent = os.fstat(place.parent)
             attributes = Attributes(NEW_FILE_MODE, (parent.st_uid, parent.st_gid))
         old: Iterator[bytes] = iter(()) if isinstance(operation, Write) else chunks_at(place)
-        now = attributes._replace(times=None)  # Its bytes are new: backups and `fleet scan --since` go by its time.
+        now = attributes._replace(times=None)  # Its bytes are new: backups and `fleet scan --since-run` go by its time.
         if write_new(self._temporary(number), edited(operation, old), now) != operation.after:
             raise PlanError(f"{operation.path}: the result of the operation does not match after")
 

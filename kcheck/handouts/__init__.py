@@ -2,7 +2,7 @@
 
 In: values of `core.election` and `simulation`. Out: text; `disk.new_files` writes it.
 
-- `election_files`: Which files does `elect --out` write?
+- `election_files`: Which files does `elect --output-dir` write?
 - `election_guide`: Which commands should the operator type, in order? This is plan.md.
 - `runbook`: Which commands does each step of `recover` have? This is recovery.md, too.
 - `tool_commands`: How are Kafka's own tools called?
@@ -10,7 +10,7 @@ In: values of `core.election` and `simulation`. Out: text; `disk.new_files` writ
 - `aside_copies`: Which moved directories have records that no replica has?
 - `group_resets`: Which offsets of consumer groups have to be reset?
 - `quorum_steps`: Which steps bring controllers back that lost their majority?
-- `saved_plan`: What does the plan of an earlier `elect --out` expect?
+- `saved_plan`: What does the plan of an earlier `elect --output-dir` expect?
 - `shell_words`: How does a text become a word of a shell command?
 - `reproduction`: Which script replays a history of `simulate` on a real cluster?
 """

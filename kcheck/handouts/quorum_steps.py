@@ -42,7 +42,7 @@ class QuorumContext(NamedTuple):
     plans: tuple[NodeFile, ...]
     """The plan files, by node."""
     folder: str
-    """The directory that `--out` names."""
+    """The directory that `--output-dir` names."""
     arguments: tuple[str, ...]
     """NODE=PATH of every node."""
 

@@ -17,7 +17,7 @@ from kcheck.model.report import Row
 SCHEMA = "kcheck.plan/1"
 ELECTION_SCHEMA = "kcheck.election-plan/1"
 RECOVERY_SCHEMA = "kcheck.recovery/1"
-"""Of the plan of elect --out, which people carry out."""
+"""Of the plan of elect --output-dir, which people carry out."""
 CONTENT_SIZE_MAX = 64 << 20
 """The most bytes that a plan carries for one operation."""
 _OF_A_LOG = (".log", ".checkpoint")

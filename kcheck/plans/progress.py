@@ -210,7 +210,7 @@ def _plan_in(folder: str) -> tuple[SavedPlan, tuple[SavedStep, ...]]:
             tree.read_whole(join(folder, name), follow=True, size_max=_FILE_SIZE_MAX) for name in (PLAN, RECOVERY)
         )
     except UnreadableError as error:
-        raise UsageError(f"{folder}: no plan of kcheck recover --out that can be read: {error}") from error
+        raise UsageError(f"{folder}: no plan of kcheck recover --output-dir that can be read: {error}") from error
     return parse_plan(plan, join(folder, PLAN)), parse_steps(steps, join(folder, RECOVERY))
 
 

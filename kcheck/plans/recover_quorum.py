@@ -107,7 +107,8 @@ class QuorumRecovery(Answer):
         if self.rescue is None:
             return None
         if self.written:
-            return next((step.commands[0] for step in self.steps if step.commands and not step.is_text), None)
+            applied = (command for step in self.steps for command in step.commands)
+            return next((command for command in applied if command.startswith("kcheck apply ")), None)
         asked = self.question
         words = [word for number in asked.dead for word in ("--dead", str(number))]
         if asked.voter is not None:
@@ -115,7 +116,7 @@ class QuorumRecovery(Answer):
             words += ["--voter", f"{asked.voter.node_id}{place}"]
         words += [] if asked.way is None else ["--way", str(asked.way)]
         words += ["--force"] if asked.force else []
-        return f"{shell_line(['kcheck', 'recover', 'quorum', *self.arguments, *words])} --out {FOLDER}"
+        return f"{shell_line(['kcheck', 'recover', 'quorum', *self.arguments, *words])} --output-dir {FOLDER}"
 
     def with_plan(self, out: str) -> "QuorumRecovery":
         """Return the answer once its files are written; UsageError if one cannot be, or if there is no plan."""

@@ -10,7 +10,6 @@ from kcheck.renderers._election_rows import (
     LOSS_TITLES,
     PARTITION_TITLES,
     SCENARIO_TITLES,
-    SEAT_LEGEND,
     Election,
     brokers_of,
     candidate_cells,
@@ -28,6 +27,7 @@ from kcheck.renderers._election_rows import (
     scenario_cells,
     warnings,
 )
+from kcheck.renderers._seats import SEAT_LEGEND
 from kcheck.renderers._text_truncation import follower
 from kcheck.replicas.elect import ClusterElection
 from kcheck.screen.page import Page, cell
@@ -80,7 +80,7 @@ def _election(report: Report, answer: Election, page: Page) -> None:
         _whole(partitions[0], page)
         if not answer.written:
             page.line()
-            page.wrapped("--out DIR writes a plan: the commands to type, and files for Kafka's tools.")
+            page.wrapped("--output-dir DIR writes a plan: the commands to type, and files for Kafka's tools.")
         return
     at_stake = sorted(filter(is_at_stake, partitions), key=harm)
     if not at_stake:
@@ -93,7 +93,7 @@ def _election(report: Report, answer: Election, page: Page) -> None:
     rest = len(at_stake) - len(shown) + left_out
     more = f"{counted(rest, 'more partition')} can lose records; --all lists them. " if rest else ""
     page.line()
-    plan = "" if answer.written else " --out DIR writes a plan: the commands to type."
+    plan = "" if answer.written else " --output-dir DIR writes a plan: the commands to type."
     page.wrapped(f"{more}kcheck elect ... --partition {name_of(shown[0])} shows one in full.{plan}")
 
 

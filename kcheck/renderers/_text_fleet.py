@@ -113,7 +113,7 @@ def fleet_history(report: Report, page: Page) -> None:
     """Write a line per finding, then their number; findings are streamed."""
     body: Any = report.body
     runs = body["runs"]
-    page.line(f"fleet history, {counted(len(runs), 'run')}", "bold")
+    page.line(f"fleet trend, {counted(len(runs), 'run')}", "bold")
     for word, run in (("first", runs[0]), ("last", runs[-1])):
         page.wrapped(f"{word}: run {run['run']} in {run['path']}, ended {moment(run['ended'])}", hanging="    ")
     place: object = None

@@ -1,4 +1,4 @@
-"""Human-readable text: as wide as the terminal, 80 columns and no colour on a pipe."""
+"""Human-readable text: as wide as the terminal; on a pipe without color and without line breaks."""
 
 import importlib
 from collections.abc import Callable, Sequence

@@ -281,7 +281,7 @@ def text_at(path: str) -> str:
         if path in known:
             return known[path].text
         if error.cause is UnreadableCause.MISSING:
-            raise UsageError(f"{path}: no such file, and no such history: kcheck simulate --list") from error
+            raise UsageError(f"{path}: no such file, and no such history: kcheck simulate list") from error
         raise UnreadableError(f"{path}: {error}", error.cause) from error
     try:
         return data.decode()
@@ -296,7 +296,7 @@ def write_directories(run: Replay, out: str, step: int | None = None) -> None:
     """
     last = len(run.steps) - 1
     if step is not None and not 0 <= step <= last:
-        raise UsageError(f"--step {step}: the history has {last} events; use 0 to {last}")
+        raise UsageError(f"--after {step}: the history has {last} events; use 0 to {last}")
     write_tree(out, files_after(run, last if step is None else step))
 
 

@@ -101,8 +101,8 @@ def test_the_settings_and_the_log_of_the_broker_say_more(tmp_path: Path) -> None
     log.write_text("[x] INFO Kafka version: 2.8.2 (org.apache.kafka.common.utils.AppInfoParser)\n")
     config.write_text("broker.id=1\ninter.broker.protocol.version=3.1\n")
     for command in ([], ["check"], ["inspect"], ["predict"], ["repair"], ["end-offset"]):
-        assert "Kafka 2.8 (from the broker's log)" == kcheck(*command, OLD, "--log", log).out.splitlines()[0]
+        assert "Kafka 2.8 (from the broker's log)" == kcheck(*command, OLD, "--server-log", log).out.splitlines()[0]
         first = kcheck(*command, OLD, "--config", config, columns=160).out.splitlines()[0]
         assert first.startswith("Kafka 3.1 to 3.6 possible (inter.broker.protocol.version in server.properties, empty")
-    assert 2 == kcheck("check", OLD, "--log", config).code
-    assert 2 == kcheck("fleet", "scan", OLD, "--out", tmp_path / "out", "--log", log).code
+    assert 2 == kcheck("check", OLD, "--server-log", config).code
+    assert 2 == kcheck("fleet", "scan", OLD, "--output-dir", tmp_path / "out", "--server-log", log).code

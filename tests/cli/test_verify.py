@@ -20,7 +20,7 @@ HERE = [f"{number}={BROKERS / '4.3.1' / 'diverged' / f'broker-{number}'}" for nu
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a directory with a plan, and `saved` with the records that it gives up."""
     path = tmp_path_factory.mktemp("plan")
-    assert kcheck("elect", *HERE, "--save-lost", path / "saved", "--out", path).code == 1
+    assert kcheck("elect", *HERE, "--save-lost", path / "saved", "--output-dir", path).code == 1
     return path
 
 
@@ -165,7 +165,7 @@ def test_saved_files_with_other_names(folder: Path, tmp_path: Path) -> None:
 
 def test_wrong_arguments(folder: Path, tmp_path: Path) -> None:
     """Each is named."""
-    assert "no plan of kcheck elect --out" in kcheck("verify", tmp_path, *HERE).err
+    assert "no plan of kcheck elect --output-dir" in kcheck("verify", tmp_path, *HERE).err
     log = next(Path(HERE[1][2:]).rglob("*.log"))
     assert kcheck("verify", folder, f"1={log}").code == 2
     assert kcheck("verify", folder).code == 2

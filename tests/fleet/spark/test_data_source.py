@@ -78,7 +78,7 @@ def direct(path: Path | str, table: str = "findings", **options: str) -> list[di
 
 
 def test_a_run_is_read(read: Any, fleet: Path, expected: dict[str, list[dict[str, Any]]]) -> None:
-    """Any table of it; the newest run of an --out directory."""
+    """Any table of it; the newest run of an --output-dir directory."""
     assert expected["findings"] == read(fleet / "out" / "run=r", "findings")
     for table in ("runs", "truncation_plans"):
         assert expected[table] == direct(fleet / "out", table)
