@@ -72,7 +72,9 @@ class _Root(CommandGroup):
         return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Check a path that is given without a command."""
+        """Check a path that is given without a command; `recover quorum` is a command of two words."""
+        if args[:2] == ["recover", "quorum"] and "--next" not in args:
+            return "recover-quorum", self.commands["recover-quorum"], args[2:]
         if args and args[0] not in SENTENCES:
             from kcheck.cli.overview import names_path
 

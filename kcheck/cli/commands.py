@@ -11,6 +11,7 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "Decide": {
         "recover": "Recommend one course for an incident: the least loss.",
+        "recover-quorum": "Bring back controllers that lost their majority.",
         "elect": "Recommend a start order and leaders, with their cost.",
         "verify": "Compare brokers with the plan of elect.",
         "truncation": "Show where followers truncate under each leader.",
@@ -76,6 +77,6 @@ def first_screen() -> str:
     for title, commands in GROUPS.items():
         heading = title
         for name, words in commands.items():
-            rows.append(f"{heading:9}{name:13}{words}\n")
+            rows.append(f"{heading:9}{name:15}{words}\n")
             heading = ""
     return dedent(_HEAD) + "".join(rows) + dedent(_END)

@@ -13,6 +13,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "explain": ("kcheck explain KC201", "kcheck explain /data/server.log /data/kafka-1"),
     "recover": (f"kcheck recover {_THREE}", f"kcheck recover {_THREE} --output-dir recovery"),
+    "recover-quorum": (
+        f"kcheck recover quorum {_THREE} --dead 100",
+        f"kcheck recover quorum {_THREE} --dead 100 --output-dir quorum",
+    ),
     "elect": (f"kcheck elect {_THREE}", f"kcheck elect {_THREE} --output-dir plan"),
     "verify": (f"kcheck verify plan {_THREE}", f"kcheck verify plan {_THREE} --format json"),
     "truncation": (f"kcheck truncation {_THREE}", f"kcheck truncation {_THREE} --leader best --topic plain"),

@@ -162,6 +162,8 @@ class ClusterRecovery(Answer):
         return (row for row in rows if row.state is DirectoryState.DELETED)
 
     def _unled(self) -> Iterator[str]:
+        if self.election.without_quorum is not None:
+            yield self.election.without_quorum
         unled = sum(partition.best is None for partition in self.election.partitions)
         if unled:
             yield f"kcheck recommends no leader for {counted(unled, 'partition')}."

@@ -37,6 +37,7 @@ from kcheck.documents.first_repairs import repair_row
 from kcheck.documents.premises import loses, may_lack, premise_rows
 from kcheck.errors import UsageError
 from kcheck.handouts.election_files import files_of
+from kcheck.handouts.quorum_steps import given_up_words
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.finding import Finding
 from kcheck.model.premises import JudgedPremise
@@ -144,6 +145,8 @@ class ClusterElection(BrokerAnswer):
     """The directory that holds it."""
     written: tuple[str, ...] = ()
     """The files of the plan."""
+    without_quorum: str | None = None
+    """What to do where a majority of the controllers is given up; None otherwise."""
 
     @property
     def start_of_all(self) -> StartOfAll:
@@ -340,6 +343,8 @@ def elect(
         why_empty=why_not_started(directories.premises),
         uncounted=[row.id for row in _uncounted(directories.premises, elections) if row.id not in WRONG_METADATA],
     )  # fmt: skip
+    voters = frozenset[int]() if controllers is None else controllers.voters
+    without_quorum = given_up_words(voters, question.dead, arguments)
     return ClusterElection(
         release=release,
         kraft=directories.kraft,
@@ -348,7 +353,8 @@ def elect(
         question=question,
         starts=cluster.starts,
         fenced=cluster.fenced,
-        verdict=words,
+        verdict=words if without_quorum is None else f"{without_quorum} {words}",
+        without_quorum=without_quorum,
         gaps=gaps,
         order=order,
         scenarios=scenarios(shown, cluster.starts, order.brokers),
