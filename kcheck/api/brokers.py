@@ -189,13 +189,13 @@ def overview(
 
         try:
             question = ElectionQuestion(metadata=named)
-            found = recover(texts, question, wanted=partitions, release=chosen, log_dirs=opened)
+            recovery = recover(texts, question, wanted=partitions, release=chosen, log_dirs=opened)
         except UsageError:  # A log dir does not say whose it is: each is still looked at alone.
             return said
-        if len(found.election.brokers) < 2:
+        if len(recovery.election.brokers) < 2:
             return said
-        checked = replace(said.check, collected=agreed(said.check.collected, found))
-        return replace(said, check=checked, start_of_all=found.start_of_all)
+        checked = replace(said.check, collected=agreed(said.check.collected, recovery))
+        return replace(said, check=checked, start_of_all=recovery.start_of_all)
 
     return compared(kafka, texts, answer)
 

@@ -126,9 +126,9 @@ def _write_files(exported: "Export", logs: "list[Written]", format: str, output:
 
     if format == PARQUET:
         without_pandas()
-    each = _is_directory(output)
-    folder, name = (output, "") if each else os.path.split(output)
-    parts = [([log], f"{log.export.log.name}.{format}") for log in logs] if each else [(logs, name)]
+    one_a_log = _is_directory(output)
+    folder, name = (output, "") if one_a_log else os.path.split(output)
+    parts = [([log], f"{log.export.log.name}.{format}") for log in logs] if one_a_log else [(logs, name)]
     for file in (*(file for _, file in parts), *([_reset_name(name)] if exported.group is not None else [])):
         if os.path.lexists(os.path.join(folder, file)):  # Nobody waits hours for that.
             raise UsageError(f"{os.path.join(folder, file)} already exists")

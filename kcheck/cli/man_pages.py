@@ -54,9 +54,9 @@ def _section(title: str, options: Iterable[Option]) -> list[str]:
 
 
 def _references(names: Iterable[str]) -> Iterator[str]:
-    found = list(names)
-    for number, name in enumerate(found, start=1):
-        yield f".BR {_text(name)} (1){',' if number < len(found) else ''}"
+    in_order = list(names)
+    for number, name in enumerate(in_order, start=1):
+        yield f".BR {_text(name)} (1){',' if number < len(in_order) else ''}"
 
 
 def _paragraphs(words: str) -> Iterator[str]:

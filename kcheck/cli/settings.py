@@ -109,8 +109,8 @@ def _of_file(path: str, command: str, options: frozenset[str]) -> Iterator[tuple
 
 def _place(path: str, text: str, name: str) -> str:
     """Return the file and the line of a key."""
-    found = re.search(rf"^\s*[\"']?{re.escape(name)}[\"']?\s*=", text, re.MULTILINE)
-    return path if found is None else f"{path}:{text.count(chr(10), 0, found.end()) + 1}"
+    match = re.search(rf"^\s*[\"']?{re.escape(name)}[\"']?\s*=", text, re.MULTILINE)
+    return path if match is None else f"{path}:{text.count(chr(10), 0, match.end()) + 1}"
 
 
 def _checked(value: object, place: str) -> object:

@@ -219,15 +219,15 @@ def _may_be_patched(target: Target, name: str, cut: LogCut) -> bool:
 
 def _repair_of(broker: _Broker, wanted: PartitionFilter, now: ClusterElection) -> _Planned | None:
     """Return the repair of a broker; None if nothing can be repaired without loss, or if it would change nothing."""
-    found = _plan_of(broker, wanted, now)
-    if found is None:
+    planned = _plan_of(broker, wanted, now)
+    if planned is None:
         return None
-    few = _touched(found.plan)
+    few = _touched(planned.plan)
     if few and len(few) < len(wanted.partitions):
         narrow = wanted._replace(partitions=few)
         again = _plan_of(broker, narrow, now)
-        if again is not None and again.plan.operations == found.plan.operations:
-            found, wanted = again, narrow
+        if again is not None and again.plan.operations == planned.plan.operations:
+            planned, wanted = again, narrow
     said = now.release.evidence
     arguments = (
         *broker.arguments,
@@ -236,10 +236,10 @@ def _repair_of(broker: _Broker, wanted: PartitionFilter, now: ClusterElection) -
         *chain.from_iterable(("--metadata", path) for path in now.question.metadata),
         *(("--kafka", now.release.name) if said is None or said.given else ()),
     )
-    operations = found.plan.operations
+    operations = planned.plan.operations
     size = sum(map(_written, operations))
     repair = FirstRepair(broker.number, arguments, len(operations), size, _why(broker, now))
-    return _as_planned(broker, found.plan, repair)
+    return _as_planned(broker, planned.plan, repair)
 
 
 def _plan_of(broker: _Broker, wanted: PartitionFilter, now: ClusterElection) -> "RepairPlan | None":
@@ -251,14 +251,14 @@ def _plan_of(broker: _Broker, wanted: PartitionFilter, now: ClusterElection) -> 
     settings = settings_of(arguments, None, (), now.release)
     options = StartOptions(None, settings, now.release, wanted, metadata=now.question.metadata)
     try:
-        found = repair(arguments, [], options, accept_loss=False)
+        planned = repair(arguments, [], options, accept_loss=False)
     except (UsageError, PlanError):
         return None
-    saves = any(row.saved or (row.start_loses is not None and row.plan_loses is None) for row in found.losses)
-    is_better = saves or _failed(found.starts) < _failed(broker.starts)
-    is_better = is_better or len(_nameless(found.starts)) < len(_nameless(broker.starts))
-    brings_back = any(isinstance(operation, Rename) for operation in found.plan.operations)
-    return found if found.plan.operations and (is_better or brings_back) else None
+    saves = any(row.saved or (row.start_loses is not None and row.plan_loses is None) for row in planned.losses)
+    is_better = saves or _failed(planned.starts) < _failed(broker.starts)
+    is_better = is_better or len(_nameless(planned.starts)) < len(_nameless(broker.starts))
+    brings_back = any(isinstance(operation, Rename) for operation in planned.plan.operations)
+    return planned if planned.plan.operations and (is_better or brings_back) else None
 
 
 def _touched(plan: Plan) -> tuple[str, ...]:

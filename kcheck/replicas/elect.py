@@ -323,16 +323,7 @@ def elect(
     )  # fmt: skip
     directories = PartitionDirectories(targets, options, image, collected, log_dirs, aside=question.aside)
     cluster = _cluster_here(directories, image, question, release)
-    names, every = _every_partition(directories, image), list[PartitionElection]()
-    try:
-        for topic, number in names:
-            every.append(election_of(topic, number, directories.of(topic, number), cluster))
-    except KeyboardInterrupt:
-        interrupted: str | None = f"{counted(len(names) - len(every), 'partition')} of {len(names)} not looked at"
-    else:
-        interrupted = None
-    elections = tuple(election for election in every if election.is_of_cluster)
-    elections = in_doubt(elections if image is None else balanced(elections, image))
+    elections, interrupted = _elections(directories, image, cluster)
     controllers = quorum(directories.copies) if directories.copies else None
     choose = partial(_chosen, cluster.starts, release, controllers)
     elections, order, course = choose(elections)
@@ -369,6 +360,21 @@ def elect(
         premises=directories.premises,
         predicted=directories.starts,
     )
+
+
+def _elections(
+    directories: PartitionDirectories, image: ClusterImage | None, cluster: ClusterHere
+) -> tuple[tuple[PartitionElection, ...], str | None]:
+    """Return the elections of all partitions; after an interrupt those so far, and how many are missing."""
+    names, every = _every_partition(directories, image), list[PartitionElection]()
+    interrupted = None
+    try:
+        for topic, number in names:
+            every.append(election_of(topic, number, directories.of(topic, number), cluster))
+    except KeyboardInterrupt:
+        interrupted = f"{counted(len(names) - len(every), 'partition')} of {len(names)} not looked at"
+    elections = tuple(election for election in every if election.is_of_cluster)
+    return in_doubt(elections if image is None else balanced(elections, image)), interrupted
 
 
 def _chosen(

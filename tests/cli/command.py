@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import os
 import subprocess
 import sys
@@ -80,3 +81,8 @@ def drained(leader: int) -> bytes:
         if not part:
             return shown
         shown += part
+
+
+def document(*arguments: str | Path) -> dict[str, Any]:
+    """Return the JSON answer of a command."""
+    return dict(json.loads(kcheck(*arguments, "--format", "json").out))

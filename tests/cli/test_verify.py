@@ -10,7 +10,7 @@ import pytest
 
 from kcheck.errors import UsageError
 from kcheck.handouts.saved_plan import parse_assignments, parse_plan, serialize
-from tests.cli.command import kcheck
+from tests.cli.command import document, kcheck
 from tests.test_brokers import BROKERS
 
 HERE = [f"{number}={BROKERS / '4.3.1' / 'diverged' / f'broker-{number}'}" for number in (1, 2)]
@@ -22,11 +22,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("plan")
     assert kcheck("elect", *HERE, "--save-lost", path / "saved", "--output-dir", path).code == 1
     return path
-
-
-def document(*arguments: object) -> dict[str, Any]:
-    """Return the JSON answer of a command."""
-    return dict(json.loads(kcheck(*arguments, "--format", "json").out))
 
 
 def edited(folder: Path, to: Path, **partition: Any) -> Path:

@@ -22,6 +22,7 @@ from kcheck.verbs.predict import predict
 from tests.cases.build import FOUND, shared_copy, toml
 from tests.damage import cases
 from tests.oracle.ask import IS_WHOLE, generated
+from tests.startup.test_unchanged import log_dirs
 
 BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
 SEED = os.environ.get("KCHECK_SEED", "next starts")
@@ -128,11 +129,6 @@ def contradictions(folder: Path, kafka: Release, depth: Depth) -> Iterator[str]:
     for key, (_, partition) in starts.items():
         if partition.lost is not None and not partition.reason and key not in named:
             yield f"{key} loses {partition.lost}, and nothing says why"
-
-
-def log_dirs(root: Path) -> list[Path]:
-    """Return the log dirs below a folder."""
-    return sorted({path.parent for path in root.rglob("*-offset-checkpoint")})
 
 
 @pytest.mark.sample(4)

@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.command import kcheck
 from tests.fleets import LOG_DIR, LOSS, PARTITION, START, finding, forged
-from tests.renderers.browser import Browser, browser
+from tests.renderers.browser import Browser
 from tests.renderers.test_html import HOSTILE, fleet
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
@@ -63,13 +63,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     kcheck("fleet", "report", path / "out", "--html", path / "trend.html", "--quiet")
     kcheck("fleet", "trend", path / "out", "--format", "html", "-o", path / "history.html", "--quiet")
     return path
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """Start the browser once for all."""
-    with browser(tmp_path_factory.mktemp("chromium") / "profile") as started:
-        yield started
 
 
 @pytest.fixture

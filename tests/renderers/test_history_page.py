@@ -1,12 +1,11 @@
 """The page of a history in a real Chromium: stepped through, on a phone, dark, printed, without JavaScript."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.cli.command import kcheck
-from tests.renderers.browser import Browser, browser
+from tests.renderers.browser import Browser
 from tests.renderers.test_browser import quiet
 
 SEEN = "[...document.querySelectorAll('.steps > li')].filter(step => step.checkVisibility())"
@@ -18,13 +17,6 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("history") / "history.html"
     assert 0 == kcheck("simulate", "kip-101-1", "--kafka", "0.10.2", "--format", "html", "-o", path).code
     return path
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """Start the browser once for all."""
-    with browser(tmp_path_factory.mktemp("chromium") / "profile") as started:
-        yield started
 
 
 def press(seen: Browser, key: str) -> None:

@@ -1,6 +1,5 @@
 """What `kcheck elect` answers about directories."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,16 +7,11 @@ from typing import Any
 import pytest
 
 from tests.builders import Made, broker, run
-from tests.cli.command import kcheck
+from tests.cli.command import document, kcheck
 
 BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers" / "4.3.1" / "diverged"
 
 pytestmark = pytest.mark.usefixtures("in_folder")
-
-
-def document(*arguments: str) -> dict[str, Any]:
-    """Return the JSON answer of a command."""
-    return dict(json.loads(kcheck(*arguments, "--format", "json").out))
 
 
 def _elected(*arguments: str) -> dict[str, Any]:

@@ -3,16 +3,11 @@
 import pytest
 
 from kcheck.simulation.decisions import Decision
-from kcheck.simulation.replay import Replay, in_words, replay
-from kcheck.simulation.script import parse
+from kcheck.simulation.replay import in_words
 from kcheck.simulation.state import ReplicaMode
+from tests.simulation.test_late_messages import played
 
 TO_C = "brokers A B C\ntopic rf=2 unclean=false\nA leads\nappend 2\nfetch all\nreassign A C\n"
-
-
-def played(text: str, kafka: str) -> Replay:
-    """Play a history."""
-    return replay(parse(text, "f"), kafka)
 
 
 @pytest.mark.parametrize("kafka", ["0.10.2", "2.4", "3.9", "4.3"])

@@ -1,6 +1,5 @@
 """Time indexes of a real broker that end in zeros or out of order: retention takes their segments for old."""
 
-import shutil
 import struct
 from pathlib import Path
 
@@ -8,14 +7,7 @@ import pytest
 
 import kcheck
 
-BROKER = Path(__file__).parents[2] / "fixtures" / "brokers"
 ZEROS, LATE, NEGATIVE = bytes(12), struct.pack(">qi", 5, 19), struct.pack(">qi", -5, 19)
-
-
-@pytest.fixture
-def disk(tmp_path: Path) -> Path:
-    """Return broker 2 of 4.3.1, stopped: segments-0 has seven segments of 20 records, and ends at 129."""
-    return Path(shutil.copytree(BROKER / "4.3.1" / "stopped" / "broker-2", tmp_path / "broker-2")) / "data1"
 
 
 def told(path: Path) -> list[str]:

@@ -11,12 +11,6 @@ from tests.oracle.incidents import kept
 BROKER = Path(__file__).parents[2] / "fixtures" / "brokers"
 
 
-@pytest.fixture
-def disk(tmp_path: Path) -> Path:
-    """Return broker 2 of 4.3.1, stopped: segments-0 has seven segments of 20 records, and ends at 129."""
-    return Path(shutil.copytree(BROKER / "4.3.1" / "stopped" / "broker-2", tmp_path / "broker-2")) / "data1"
-
-
 def told(path: Path) -> dict[str, str]:
     """Return the refuted premises about logs, with their sentences."""
     premises = kcheck.predict(path).to_dict()["premises"]

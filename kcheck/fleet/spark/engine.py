@@ -99,7 +99,7 @@ def _scan(
 ) -> tuple[Report, bool]:
     inventoried = for_every_host(inventory(roots, Limits(run.seconds, MEMORY_MAX)))
     outside(run.out, inventoried)
-    found = find_logs([absolute(pattern) for pattern in run.logs], Limits(run.seconds, MEMORY_MAX))
+    broker_logs = find_logs([absolute(pattern) for pattern in run.logs], Limits(run.seconds, MEMORY_MAX))
     since = None if run.how.since is None else real_path(run.how.since)
     options = ExecutorOptions(
         run.how._replace(since=since),
@@ -122,7 +122,7 @@ def _scan(
         target = TableTarget(real_path(output.folder(f"{_STAGING}/tables")), output.about)
         options = options._replace(how=options.how._replace(memory=folder), shared=shared, target=target)
         engine = _SparkEngine(run, options, spark, output, held)
-        engine.look(inventoried, found)
+        engine.look(inventoried, broker_logs)
         memory.end()
         report = conclude(
             run, roots, started, output, engine.judged, engine.carried, engine.releases, inventoried
