@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.steps import RecoveryAction, RecoveryStep
-from kcheck.disk.paths import split
 from kcheck.handouts import tool_commands
 from kcheck.handouts.group_resets import GroupReset
 from kcheck.handouts.repair_steps import commands as repair_commands
@@ -149,7 +148,10 @@ def _set_aside(step: RecoveryStep, plan: PlanContext) -> StepText:
     what = f"Move {count} {which} of broker {number} aside: {agree(count, 'it lacks', 'they lack')} records, and only a"
     what += " whole new copy brings them back"
     if step.directories:
-        moved = [f"{shell_word(log_dir)}/*-delete" for log_dir in dict.fromkeys(split(source)[0] for source in sources)]
+        moved = [
+            f"{shell_word(log_dir)}/*-delete"
+            for log_dir in dict.fromkeys(source.rpartition("/")[0] for source in sources)
+        ]
         what = f"If {agree(count, 'its topic', 'their topics')} should come back, move {count} -delete {which} of"
         what += f" broker {number} aside: the broker removes {it} soon after its start"
     return StepText(
