@@ -140,14 +140,24 @@ def _log_dirs(step: RecoveryStep, plan: PlanContext) -> StepText:
 
 def _set_aside(step: RecoveryStep, plan: PlanContext) -> StepText:
     (number,) = step.brokers
-    names = [partition_name(part.topic, part.partition) for part in step.partitions]
+    names = step.directories or [partition_name(part.topic, part.partition) for part in step.partitions]
     sources = [plan.places.get((number, name), name) for name in names]
-    folder = shell_word(f"{plan.backup}/broker-{number}")
+    moved = [shell_word(source) for source in sources]
+    count, folder = len(names), shell_word(f"{plan.backup}/broker-{number}")
+    it, which = agree(count, "it", "them"), agree(count, "directory", "directories")
+    what = f"Move {count} {which} of broker {number} aside: {agree(count, 'it lacks', 'they lack')} records, and only a"
+    what += " whole new copy brings them back"
+    if step.directories:
+        moved = [
+            f"{shell_word(log_dir)}/*-delete"
+            for log_dir in dict.fromkeys(source.rpartition("/")[0] for source in sources)
+        ]
+        what = f"If {agree(count, 'its topic', 'their topics')} should come back, move {count} -delete {which} of"
+        what += f" broker {number} aside: the broker removes {it} soon after its start"
     return StepText(
-        f"Move {counted(len(step.partitions), 'directory', 'directories')} of broker {number} aside:"
-        f" {agree(len(step.partitions), 'it lacks', 'they lack')} records, and only a whole new copy brings them back",
+        what,
         f"broker {number} is stopped",
-        (f"mkdir -p {folder}", *(f"mv {shell_word(source)} {folder}/" for source in sources)),
+        (f"mkdir -p {folder}", *(f"mv {source} {folder}/" for source in moved)),
         "the directories are gone from its log dirs",
         f"nothing: move them back before broker {number} starts",
     )

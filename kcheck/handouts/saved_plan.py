@@ -99,6 +99,7 @@ def _step(row: "_Object") -> SavedStep:
         commands=row.each("commands", str),
         until=row.value("until", str),
         check=row.each("check", str),
+        directories=row.each("directories", str) if row.has("directories") else (),
     )
 
 

@@ -28,7 +28,7 @@ from kcheck.handouts.election_files import PLAN
 from kcheck.handouts.saved_plan import parse_plan, parse_steps
 from kcheck.handouts.shell_words import shell_line
 from kcheck.model.finding import Finding
-from kcheck.model.names import TopicPartition
+from kcheck.model.names import DirectoryState, TopicPartition
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.model.unreadable import UnreadableError
@@ -180,6 +180,12 @@ def next_step(
     seen = seen_of(plan, image, ran)._replace(
         unrepaired=frozenset(repair.broker_id for repair in now.election.repairs),
         present=_present(steps, now),
+        deleted=frozenset(
+            (start.broker_id, row.dir)
+            for start in now.election.predicted.values()
+            for row in start.partitions
+            if start.broker_id is not None and row.directory.state is DirectoryState.DELETED
+        ),
         beyond=frozenset(
             TopicPartition(part.topic, part.partition)
             for part in now.election.partitions

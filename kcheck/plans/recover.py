@@ -84,7 +84,9 @@ class ClusterRecovery(Answer):
     @cached_property
     def recovery(self) -> Recovery:
         """The recommendation that the steps follow."""
-        return self.election.recovery(self.folder)
+        removed = {row.broker_id: tuple(part.dir for part in row.directories) for row in self._removed()}
+        own = {number: names for number, names in removed.items() if number is not None}
+        return self.election.recovery(self.folder)._replace(removed=own)
 
     @cached_property
     def steps(self) -> tuple[RecoveryStep, ...]:
@@ -396,6 +398,7 @@ def _step_row(number: int, step: RecoveryStep, text: StepText) -> Row:
         "brokers": step.brokers,
         "again": step.is_again,
         "partition_names": tuple(partition_name(part.topic, part.partition) for part in step.partitions),
+        "directories": step.directories,
         "file": step.file,
         "title": text.title,
         "needs": text.needs,

@@ -188,7 +188,7 @@ def test_an_interrupt_leaves_a_part_of_the_answer(disks: Path, tmp_path: Path, m
     ):
         with monkeypatch.context() as patched:
             stop_after(patched, count, module, name)
-            shown = command(verb, *BROKERS, *METADATA, "--out", str(tmp_path / "plan"))
+            shown = command(verb, *BROKERS, *METADATA, "--output-dir", str(tmp_path / "plan"))
         assert f"this is a part of the answer, {words}." in " ".join(shown.out.split())
         assert (shown.code, (tmp_path / "plan").exists()) == (130, False)
 

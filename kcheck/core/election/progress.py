@@ -22,6 +22,7 @@ class SavedStep(NamedTuple):
     commands: tuple[str, ...]
     until: str
     check: tuple[str, ...] = ()
+    directories: tuple[str, ...] = ()
 
 
 class StepState(StrEnum):
@@ -67,6 +68,8 @@ class ClusterSeen(NamedTuple):
     """The brokers that a repair would still help."""
     present: frozenset[tuple[int, TopicPartition]] = frozenset()
     """The directories of partitions, by broker."""
+    deleted: frozenset[tuple[int, str]] = frozenset()
+    """The -delete directories that are still there, by broker."""
     beyond: frozenset[TopicPartition] = frozenset()
     """The partitions in which a consumer group is beyond the log end."""
 
@@ -155,7 +158,9 @@ def _state(step: SavedStep, planned: Mapping[TopicPartition, PlannedPartition], 
     if step.kind is RecoveryAction.RESTORE:
         return _done(is_done=all(_is_full(name, planned, seen) for name in step.partitions))
     if step.kind is RecoveryAction.SET_ASIDE:
-        return _done(is_done=not any((number, name) in seen.present for number in brokers for name in step.partitions))
+        there = {(number, name) for number in brokers for name in step.partitions} & seen.present
+        deleted = {(number, name) for number in brokers for name in step.directories} & seen.deleted
+        return _done(is_done=not there and not deleted)
     return _done(is_done=seen.beyond.isdisjoint(step.partitions))
 
 

@@ -54,6 +54,8 @@ class Recovery(NamedTuple):
     """The repairs that come before any start: all else is for the log dirs after them."""
     without: tuple[LostLogDir, ...] = ()
     """The log dirs that are given up."""
+    removed: Mapping[int, tuple[str, ...]] = {}
+    """The -delete directories with records that brokers remove once they run, by broker."""
 
     @property
     def live(self) -> tuple[int, ...]:

@@ -51,6 +51,8 @@ class RecoveryStep(NamedTuple):
     """The brokers that it is done to."""
     partitions: tuple[PartitionElection, ...] = ()
     """The partitions that it is about: what is elected, reassigned or moved aside."""
+    directories: tuple[str, ...] = ()
+    """The -delete directories that are moved aside."""
     before: int | None = None
     """The broker that waits for an election; None where nobody waits."""
     is_again: bool = False
@@ -95,6 +97,8 @@ def _of_phases(recovery: Recovery) -> Iterator[RecoveryStep]:
         if phase.stops:
             yield RecoveryStep(RecoveryAction.STOP, phase.stops)
         for number in first:
+            if number in recovery.removed:
+                yield RecoveryStep(RecoveryAction.SET_ASIDE, (number,), directories=recovery.removed[number])
             if number in recovery.kept_out:
                 yield RecoveryStep(RecoveryAction.SET_ASIDE, (number,), tuple(recovery.kept_out[number]))
         yield RecoveryStep(RecoveryAction.START, phase.starts, is_again=not first)

@@ -145,6 +145,15 @@ def test_what_the_metadata_say() -> None:
     assert seen_of(PLAN, ClusterImage(topics=topics, brokers=brokers), {1}).registered == {1, 2, 3}
 
 
+def test_deleted_directories_are_moved_aside_or_gone() -> None:
+    """Once the broker has started it removes them: the step is past."""
+    course = (SavedStep(RecoveryAction.SET_ASIDE, (1,), (), False, "", (), "", directories=("a", "b")), step(START, 1))
+    there = seen("", "")._replace(deleted=frozenset({(1, "b"), (2, "a")}))
+    assert states(course, PLAN, there) == (OPEN, OPEN)
+    assert states(course, PLAN, there._replace(deleted=frozenset({(2, "a")}))) == (DONE, OPEN)
+    assert states(course, PLAN, seen("1", "1")._replace(deleted=there.deleted)) == (DONE, DONE)
+
+
 def test_another_broker_may_lead_as_well() -> None:
     """Of controllers that start together, the one that registers first leads."""
     as_good = PLAN._replace(partitions=(planned(0, 1)._replace(as_good=(3,)), planned(1, 2)))
