@@ -19,6 +19,7 @@ LISTED_MAX = 10
 _NAME_SIZE_MAX = 300
 _SHORT_SIZE = 60
 _DIFFERENCE_COUNT = 8
+_TO_CHANGE = "--kafka RELEASE to change"
 
 
 def agree(count: int, one: str, many: str) -> str:
@@ -128,25 +129,33 @@ def lost_words(lost: LostRecords, offsets: Callable[[int | None, int | None], st
 
 def release_words(said: ReleaseEvidence, newest: str) -> str:
     """Return for which release an answer holds, and why; `newest` is the newest release that kcheck knows."""
-    lowest, highest, used = said.lowest, said.highest, said.used
-    if lowest is None:
-        return f"Kafka {used} assumed: the files do not say which release wrote them"
-    if said.agrees and lowest == highest:
-        return f"Kafka {used} (from {said.sources})"
-    if not said.agrees:
-        span = f"{lowest} to {highest}, not one release"
+    return f"Kafka {said.used} ({_why(said, newest)})"
+
+
+def _why(said: ReleaseEvidence, newest: str) -> str:
+    """Return how the release is known."""
+    lowest, highest = said.lowest, said.highest
+    if lowest == highest:
+        span = str(lowest)
     else:
-        span = f"{lowest} and later" if highest == newest else f"{lowest} to {highest} possible"
-    other = "" if said.other is None else _differences(said.other)
-    return f"Kafka {span} ({said.sources}); answering for {used}{other}"
+        span = f"{lowest} and later" if highest == newest else f"{lowest} to {highest}"
+    if said.given:
+        by = "--kafka" if said.given_by is None else f"from {said.given_by}"
+        return f"{by}; files: {span}" if said.contradicted else by
+    if lowest is None:
+        return f"assumed: no evidence; {_TO_CHANGE}"
+    if said.agrees and lowest == highest:
+        return f"detected: {said.sources}"
+    other = "" if said.other is None else f"; {_differences(said.other)}"
+    return f"files fit {span}{'' if said.agrees else ', not one release'}; {_TO_CHANGE}{other}"
 
 
 def _differences(other: OtherEnd) -> str:
     """Return how the answer differs for the other end of the range."""
     if other.differs_in is None:
-        return f", {other.kafka} not compared"
+        return f"{other.kafka} is not compared"
     shown = some_of(other.differs_in, _DIFFERENCE_COUNT)
-    return f", {other.kafka} differs in: {shown}" if shown else f", and {other.kafka} does not differ"
+    return f"{other.kafka} differs in: {shown}" if shown else f"{other.kafka} does not differ"
 
 
 _NEAR_EDITS = 2

@@ -100,17 +100,29 @@ def test_a_loss_has_its_count_and_its_offsets() -> None:
     [
         (
             ReleaseEvidence(None, None, "4.3", False, ()),
-            "Kafka 4.3 assumed: the files do not say which release wrote them",
+            "Kafka 4.3 (assumed: no evidence; --kafka RELEASE to change)",
         ),
-        (ReleaseEvidence("2.8", "2.8", "2.8", False, REASONS), "Kafka 2.8 (from topic ids)"),
-        (ReleaseEvidence("3.7", "4.4", "4.3", False, REASONS), "Kafka 3.7 and later (topic ids); answering for 4.3"),
+        (ReleaseEvidence("2.8", "2.8", "2.8", False, REASONS), "Kafka 2.8 (detected: topic ids)"),
+        (
+            ReleaseEvidence("3.7", "4.4", "4.3", False, REASONS),
+            "Kafka 4.3 (files fit 3.7 and later; --kafka RELEASE to change)",
+        ),
+        (ReleaseEvidence("3.7", "4.4", "4.3", True, REASONS), "Kafka 4.3 (--kafka)"),
+        (
+            ReleaseEvidence("3.9", "3.9", "3.6", True, REASONS, contradicted=True),
+            "Kafka 3.6 (--kafka; files: 3.9)",
+        ),
+        (
+            ReleaseEvidence("2.8", "3.6", "3.9", True, REASONS, contradicted=True, given_by="KCHECK_KAFKA"),
+            "Kafka 3.9 (from KCHECK_KAFKA; files: 2.8 to 3.6)",
+        ),
         (
             ReleaseEvidence("2.8", "3.9", "3.9", False, REASONS),
-            "Kafka 2.8 to 3.9 possible (topic ids); answering for 3.9",
+            "Kafka 3.9 (files fit 2.8 to 3.9; --kafka RELEASE to change)",
         ),
         (
             ReleaseEvidence("2.8", "4.4", "4.3", False, REASONS, agrees=False),
-            "Kafka 2.8 to 4.4, not one release (topic ids); answering for 4.3",
+            "Kafka 4.3 (files fit 2.8 and later, not one release; --kafka RELEASE to change)",
         ),
     ],
 )
@@ -121,15 +133,15 @@ def test_the_release_of_an_answer(evidence: ReleaseEvidence, words: str) -> None
 @pytest.mark.parametrize(
     ("differs_in", "words"),
     [
-        ((), ", and 2.8 does not differ"),
-        (None, ", 2.8 not compared"),
-        (("KC201", "predict t-0"), ", 2.8 differs in: KC201, predict t-0"),
-        (tuple(map(str, range(10))), ", 2.8 differs in: 0, 1, 2, 3, 4, 5, 6, 7 and 2 more"),
+        ((), "2.8 does not differ"),
+        (None, "2.8 is not compared"),
+        (("KC201", "predict t-0"), "2.8 differs in: KC201, predict t-0"),
+        (tuple(map(str, range(10))), "2.8 differs in: 0, 1, 2, 3, 4, 5, 6, 7 and 2 more"),
     ],
 )
 def test_the_other_end_of_the_range_is_named(differs_in: tuple[str, ...] | None, words: str) -> None:
     evidence = ReleaseEvidence("2.8", "3.9", "3.9", False, REASONS, other=OtherEnd("2.8", differs_in))
-    assert release_words(evidence, "4.4").endswith(f"; answering for 3.9{words}")
+    assert release_words(evidence, "4.4").endswith(f"to change; {words})")
 
 
 def test_epochs_have_the_offsets_where_they_begin() -> None:

@@ -9,6 +9,7 @@ imported: start-up time counts.
 - `commands`: Which command answers which question, and how does the first screen look?
 - `options`: Which options do all commands share?
 - `renamed`: Which old names of options and commands are accepted?
+- `settings`: Which defaults do variables and configuration files set?
 - `usage_errors`: Which line does a mistake give?
 - `long_commands`: Which options do long runs share?
 - `priority`: How much CPU and disk does a run leave to other programs?

@@ -8,6 +8,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from kcheck.cli.renamed import renamed_command, rewritten
+from kcheck.cli.settings import defaults, note_sources
 
 BRIEF = "kcheck.brief"
 """Where a context remembers that `-h` was typed, not `--help`."""
@@ -43,7 +44,15 @@ class RunnableCommand(TyperCommand):
         if notices and {"-q", "--quiet"}.isdisjoint(args):
             for notice in notices:
                 print(f"kcheck: {notice}", file=sys.stderr)
-        return super().parse_args(ctx, args)
+        settings = defaults(path_of(ctx), (name[2:] for part in options for name in part.opts if name[:2] == "--"))
+        by_name = {name[2:]: part for part in options for name in part.opts}
+        ctx.default_map = {by_name[name].name: _value(by_name[name], row.value) for name, row in settings.items()}
+        rest = super().parse_args(ctx, args)
+        note_sources({
+            name: row.source for name, row in settings.items()
+            if ctx.get_parameter_source(by_name[name].name).name == "DEFAULT_MAP"
+        })  # fmt: skip
+        return rest
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; with --exit-zero, bad news is no failure."""
@@ -81,6 +90,11 @@ class CommandGroup(TyperGroup):
 
 
 _ZERO = "kcheck.exit-zero"
+
+
+def _value(part: TyperOption, value: object) -> object:
+    """Return a default as its option takes it: one text is a list for an option that is repeatable."""
+    return [value] if part.multiple and isinstance(value, str) else value
 
 
 def _keep_zero(context: Any, part: Any, value: bool) -> None:

@@ -38,7 +38,7 @@ STEPS = (
         "A cluster loses power",
         "Three simulated brokers hold one partition. One after the other dies, and each log ends elsewhere. This plays"
         " the story, and writes the log dirs as they lie on the disks when all are down, after line 20:",
-        "simulate write unclean-shortest --kafka 4.3 --output-dir brokers --after 11",
+        "simulate write unclean-shortest --output-dir brokers --after 11",
     ),
     DemoStep(
         "Look: what is wrong?",

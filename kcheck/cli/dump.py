@@ -93,7 +93,7 @@ def _shown(*, records: bool, data: str | None, decode: str | None, java: bool) -
     from kcheck.dumps.records import DATA
 
     if data is not None and data not in DATA:
-        raise UsageError(f"unknown --print-data {data}; use one of {', '.join(DATA)}")
+        raise UsageError(f"--print-data {data}: not one of {', '.join(DATA)}")
     shown = DumpDetail(records=records or data is not None, data=data, java=java)
     if decode is None:
         return shown

@@ -84,7 +84,7 @@ def _check(exported: "Export", format: str, output: str | None, summary: str | N
     from kcheck.exports.write import FORMATS, PARQUET
 
     if format not in FORMATS:
-        raise UsageError(f"--format {format}: use one of {', '.join(FORMATS)}")
+        raise UsageError(f"--format {format}: not one of {', '.join(FORMATS)}")
     if output is None and (format == PARQUET or group is not None):
         raise UsageError(f"{f'--format {format}' if format == PARQUET else '--reset-file'} needs -o FILE or -o DIR")
     if format in LINE_FORMATS and LINE_FORMATS[format].is_raw:

@@ -185,7 +185,7 @@ def _check_engine(engine: str, master: str | None, jobs: int | None, roots: Sequ
     from kcheck.fleet.scan.inventory import is_inventory
 
     if engine not in _ENGINES:
-        raise UsageError(f"unknown --engine {engine}; use one of {', '.join(_ENGINES)}")
+        raise UsageError(f"--engine {engine}: not one of {', '.join(_ENGINES)}")
     if engine != "spark" and master is not None:
         raise UsageError(f"--master {master} needs --engine spark")
     if engine == "spark" and jobs is not None and not any(is_url(root) or is_inventory(root) for root in roots):

@@ -11,6 +11,7 @@ import typer
 from kcheck.api import release
 from kcheck.cli.renamed import IGNORED
 from kcheck.cli.report_output import COLORS, OutputOptions, end, formats, renderer_of, write_answer
+from kcheck.cli.settings import source_of
 from kcheck.errors import UsageError
 from kcheck.model.evidence import AUTO
 from kcheck.model.finding import Chosen, parse_severity
@@ -79,7 +80,7 @@ class FindingFilter(NamedTuple):
 
     def chosen(self) -> tuple[Chosen, Chosen]:
         """Return which findings to show, and which ones set exit code 1."""
-        fail_on, least = parse_severity(self.fail_on), parse_severity(self.severity)
+        fail_on, least = parse_severity(self.fail_on, "--fail-on"), parse_severity(self.severity, "--severity")
         selected, ignored = _ids("--select", self.select), _ids("--ignore", self.ignore)
 
         def counts(rule: str) -> bool:
@@ -111,9 +112,14 @@ class Common(NamedTuple):
             config=self.config, log=self.log,
         )  # fmt: skip
         said = chosen.evidence
+        if said is not None and said.given:
+            said = said._replace(given_by=source_of("kafka"))
+            chosen = chosen._replace(evidence=said)
         if said is not None and said.contradicted and not self.output_options.quiet:
             between = said.lowest if said.lowest == said.highest else f"{said.lowest} to {said.highest}"
-            warning = f"--kafka {self.kafka}, but the files are of Kafka {between} ({said.sources})"
+            warning = (
+                f"{said.given_by or '--kafka'} {self.kafka}, but the files are of Kafka {between} ({said.sources})"
+            )
             print(f"kcheck: {printable(warning)}", file=sys.stderr)
         return chosen
 

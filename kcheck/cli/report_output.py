@@ -60,11 +60,19 @@ def write_answer(
             raise
         closed = error  # Nobody reads stdout, but what was changed is for stderr.
     if not options.quiet:
+        if options.format == "concise":
+            print(_counts(report), file=sys.stderr)
         tell()
         if last_line or options.output:
             print(last_line or written_line(options.output or ""), file=sys.stderr)
     if closed is not None:
         raise closed
+
+
+def _counts(report: Report) -> str:
+    """Return how many findings of each severity there are, worst first."""
+    counts = {name: count for name, count in reversed(report.summary().items()) if count}
+    return ", ".join(f"{count} {name}" for name, count in counts.items()) or "no findings"
 
 
 def written_line(path: str) -> str:
@@ -118,7 +126,7 @@ def renderer_of(options: OutputOptions) -> "Renderer":
     known = plug_names("kcheck.renderers")
     if options.format not in known:
         some = [name for name in known if not _renderer(name).verbs]
-        raise UsageError(f"unknown --format {options.format}; use one of {', '.join(some)}")
+        raise UsageError(f"--format {options.format}: not one of {', '.join(some)}")
     renderer = _renderer(options.format)
     if renderer.binary and options.output is None:
         raise UsageError(f"--format {options.format} needs -o FILE")

@@ -5,6 +5,7 @@ others the rows. Out: text, bytes or a file. A public module is one format of `-
 finds it, so a new format is a new module and nothing else.
 
 - `text`: layouts for people
+- `concise`: one line a finding, as compilers print
 - `json`, `ndjson`: the document, as one or row by row
 - `csv`, `parquet`: answers that are one table
 - `kafka`: the lines of kafka-dump-log

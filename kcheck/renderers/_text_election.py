@@ -18,6 +18,7 @@ from kcheck.renderers._election_rows import (
     extent,
     gap_words,
     harm,
+    interrupted,
     log_lines,
     loss_cells,
     name_of,
@@ -46,7 +47,7 @@ def elect(report: Report, page: Page) -> None:
     """Write who should lead; a single partition in full."""
     answer = report.answer
     if isinstance(answer, ClusterElection):
-        _election(report, answer, page)
+        _election(answer, page)
         return
     from kcheck.fleet.runs.elect import RunElection  # only for a run
     from kcheck.fleet.runs.elect_clusters import RunElections
@@ -55,15 +56,16 @@ def elect(report: Report, page: Page) -> None:
         _clusters(answer, page)
     else:
         assert isinstance(answer, RunElection)
-        _election(report, answer, page)
+        _election(answer, page)
 
 
-def _election(report: Report, answer: Election, page: Page) -> None:
+def _election(answer: Election, page: Page) -> None:
     partitions, left_out = answer.partitions, 0 if isinstance(answer, ClusterElection) else answer.left_out
-    page.line(f"elections of Kafka {report.kafka} ({_controller(kraft=answer.kraft)})", "bold")
+    page.line(f"{_controller(kraft=answer.kraft)} controller", "bold")
     for words in warnings(answer):
         page.wrapped(words, hanging="  ", style="yellow")
     page.line()
+    interrupted(answer, page)
     page.wrapped(answer.verdict, style="bold")
     page.line()
     for command in (steps := [*repair_commands(answer)]):

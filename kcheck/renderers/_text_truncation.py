@@ -56,7 +56,6 @@ def truncation(report: Report, page: Page) -> None:
     answer = report.answer
     assert isinstance(answer, Truncation)
     plans, leader = [*answer.watched()], answer.election.leader
-    page.line(f"truncation by Kafka {report.kafka} (profile {answer.release.profile})", "bold")
     if not plans:
         page.line("no replicas in these paths")
         return

@@ -194,4 +194,4 @@ def _plans(
 def _known_leader(election: Election, states: list[ReplicaState]) -> None:
     known = {str(state.broker_id) for state in states}
     if known and election.leader not in ("best", None, *known):
-        raise UsageError(f"--leader {election.leader}: no such replica; use one of {', '.join(sorted(known))}")
+        raise UsageError(f"--leader {election.leader}: not one of {', '.join(sorted(known))}")

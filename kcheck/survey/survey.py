@@ -227,4 +227,4 @@ def requested_format(tree: Tree, path: str, as_kind: str | None) -> Format:
         except UnreadableError as error:  # It may be a directory without permission.
             raise UsageError(f"{path}: {error}") from error
         raise UsageError(f"{path}: not a Kafka file name; use --as KIND: {known}")
-    raise UsageError(f"unknown --as {as_kind}; use one of {known}")
+    raise UsageError(f"--as {as_kind}: not one of {known}")

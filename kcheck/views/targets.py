@@ -166,7 +166,7 @@ def _below(target: Target, listing: Listing) -> Iterator[Target]:
     elif not any(listing):
         yield target
     else:
-        raise NotALogDirError(f"{target.path} is not a log dir or partition directory, and contains none")
+        raise NotALogDirError(f"{target.path}: no log dir in it or two levels below; name a deeper folder")
 
 
 def _of_a_partition(name: str) -> bool:

@@ -79,8 +79,8 @@ def test_what_is_shown_is_chosen(damaged: Path, options: tuple[str, ...], shown:
     [
         (("inspect", "{}", "--format", "xml"), ("xml", "csv, json, ndjson, parquet, text")),
         (("inspect", "{}", "--format", "kafka"), ("kafka works with dump only, not with inspect",)),
-        (("inspect", "{}", "--kafka", "9.9"), ("9.9", "4.3", "0.10.2.0")),
-        (("inspect", "{}", "--kafka", ""), ("known are",)),
+        (("inspect", "{}", "--kafka", "9.9"), ("9.9", "4.4", "0.8.2")),
+        (("inspect", "{}", "--kafka", ""), ("use auto, or one from 0.8.2 to 4.4",)),
         (("inspect", "{}", "--ibp", "9.9"), ("9.9", "2.7")),
         (("inspect", "{}", "--message-format", "x"), ("x",)),
         (("inspect", "{}", "--severity", "bad"), ("bad", "info, warning, error, fatal")),
@@ -95,13 +95,13 @@ def test_what_is_shown_is_chosen(damaged: Path, options: tuple[str, ...], shown:
         (("inspect", "{}", "--format", "csv"), ("csv", "json or ndjson")),
         (("check", "{}", "--depth", "sea"), ("sea", "checkpoints, headers, crc")),
         (("end-offset", "{}", "--profile", "P9"), ("P9", "P0, P1a")),
-        (("truncation", "{}", "--leader", "9"), ("9", "use one of 1")),
+        (("truncation", "{}", "--leader", "9"), ("--leader 9: not one of 1",)),
         (("truncation", "7={}", "--live"), ("meta.properties says broker 1",)),
         (("inspect", "{}/gone"), ("gone: no such file or directory",)),
         (("predict", "{}/gone"), ("gone: no such file or directory",)),
         (("repair", "{}/gone"), ("gone: no such file or directory",)),
-        (("explain", "KC2O4"), ("no rule KC2O4; nearest: ", "KC204 epochs-missing")),
-        (("explain", "KC204", "epochs-mising"), ("no rule epochs-mising; nearest: KC204 epochs-missing, ",)),
+        (("explain", "KC2O4"), ("no rule KC2O4; did you mean KC204 epochs-missing?",)),
+        (("explain", "KC204", "epochs-mising"), ("no rule epochs-mising; did you mean KC204 epochs-missing?",)),
         (("truncation", "1={}"), ("name the replicas of at least two brokers: 1=PATH 2=PATH",)),
         (("dump", "{}"), ("is a directory; dump reads files, kcheck inspect reads directories",)),
         (("{}/dat",), ("/dat: no such file or directory",)),
@@ -281,7 +281,7 @@ def test_options_may_come_before_the_path(damaged: Path) -> None:
     """`kcheck PATH` has no name for the options to follow."""
     before, after = (kcheck("--kafka", "2.8", damaged), kcheck(damaged, "--kafka", "2.8"))
     assert before == after
-    assert (1, True) == (before.code, "Kafka 2.8 rules" in before.out)
+    assert (1, True) == (before.code, before.out.startswith("Kafka 2.8 (--kafka"))
 
 
 @pytest.mark.parametrize(

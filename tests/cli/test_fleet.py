@@ -58,8 +58,8 @@ def test_it_ends_as_check_does(root: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--depth", "deep"), "--depth deep is not known; known are checkpoints, headers, crc, records"),
-        (("--engine", "flink"), "unknown --engine flink; use one of local, spark"),
+        (("--depth", "deep"), "--depth deep: not one of checkpoints, headers, crc, records"),
+        (("--engine", "flink"), "--engine flink: not one of local, spark"),
         (("--time-limit", "0"), "--time-limit 0: must be more than 0 seconds"),
         (("--run", "../x"), "--run ../x: use up to 64 letters, digits and ._-"),
         (("--jobs", "0"), "--jobs 0: must be from 1 to 256"),

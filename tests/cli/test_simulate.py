@@ -29,10 +29,11 @@ def test_exit_codes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (("nowhere",), "nowhere: no such file, and no such history: kcheck simulate list"),
+        (("nowhere",), "nowhere: no such file or history; kcheck simulate list names the histories"),
+        (("kip-101",), "kip-101: no such file or history; did you mean kip-101-1, kip-101-2?"),
         (("run",), "NAME|FILE is missing; for example: kcheck simulate kip-101-1 --kafka 0.10.2"),
         (("kip-841", "--kafka", "2.8"), "Kafka 2.8 has no KRaft mode"),
-        (("kip-101-1", "--kafka", "5.0"), "--kafka 5.0 is not a known release"),
+        (("kip-101-1", "--kafka", "5.0"), "--kafka 5.0: not a release"),
         (("search", "--unclean", "maybe"), "--unclean maybe: not one of true, false"),
         (("search", "--mode", "raft"), "--mode raft: not one of kraft, zookeeper"),
         (("search", "--brokers", "10"), "--brokers"),

@@ -72,7 +72,8 @@ first line of a text answer says it, `kafka_evidence` in JSON:
 | --- | --- |
 | `lowest`, `highest` | The lines of releases that the files fit, both included; null if nothing is known. |
 | `used` | The release that the answer holds for: the highest one up to {NEWEST_TESTED}, the newest tested one. |
-| `given` | Whether `--kafka VERSION` named it. If the files contradict that, a warning on stderr says so. |
+| `given` | Whether the user named it. If the files contradict that, a warning on stderr says so. |
+| `given_by` | The variable or configuration file that named it; null if `--kafka` did, or if it was detected. |
 | `other` | What the answer for `lowest` would be: `kafka`, and the rules and partitions that it `differs_in`. |
 | `reasons` | What decides the range: the releases that it `says`, what it is (`from`), its `path`, its `broker_id`. |
 

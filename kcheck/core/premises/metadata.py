@@ -59,12 +59,13 @@ def voter_keeps_its_log(premise: Premise, facts: BrokerFacts) -> Iterator[Judged
 
 def _others_keep_theirs(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look at the log dirs that the user names for their metadata, and that have none."""
-    if facts.mode is not Mode.KRAFT or not facts.lost_copies:
+    without = [copy for copy in facts.lost_copies if copy.damage is None]
+    if facts.mode is not Mode.KRAFT or not without:
         return
-    evidence = tuple(PremiseEvidence(copy.path, f"no {_METADATA_LOG}") for copy in facts.lost_copies)
+    evidence = tuple(PremiseEvidence(copy.path, f"no {_METADATA_LOG}") for copy in without)
     known = {copy.node_id for copy in facts.copies}
     voters = facts.voters or frozenset(() if facts.elected is None else facts.elected.voters or ())
-    lost = {copy.node_id: copy.path for copy in facts.lost_copies if copy.is_place and copy.node_id not in known}
+    lost = {copy.node_id: copy.path for copy in without if copy.is_place and copy.node_id not in known}
     empty = voters & lost.keys()
     if empty and 2 * len(voters - empty) <= len(voters):
         names = ", ".join(f"{number} ({lost[number]})" for number in sorted(empty))
@@ -74,7 +75,7 @@ def _others_keep_theirs(premise: Premise, facts: BrokerFacts) -> Iterator[Judged
         )
         yield refuted(premise, facts, sentence, *evidence)
         return
-    unclear = [copy.path for copy in facts.lost_copies if not copy.is_place]
+    unclear = [copy.path for copy in without if not copy.is_place]
     if unclear:
         sentence = f"no {_METADATA_LOG} is in {', '.join(unclear)}: whether a controller has lost it is not known"
         provide = "--metadata with the log dirs in which the controllers keep it (metadata.log.dir)"

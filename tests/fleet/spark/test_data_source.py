@@ -176,7 +176,7 @@ def test_what_makes_no_sense_is_told(read: Any, fleet: Path) -> None:
     layout = fleet / "fleet" / "{broker}" / "{log_dir}"
     for path, options, said in (
         (layout, {"table": "colours"}, "table colours is not known; known are checkpoints, cluster_brokers"),
-        (layout, {"depth": "sea"}, "depth sea is not known; known are checkpoints"),
+        (layout, {"depth": "sea"}, "depth sea: not one of checkpoints"),
         (layout, {"storage_options": "x"}, "storage_options x: a JSON object is needed"),
         (layout, {"storage_options": "[]"}, "a JSON object is needed"),
         ("nosuch://x", {}, "nosuch://x: Protocol not known"),
