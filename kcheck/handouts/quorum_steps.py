@@ -161,7 +161,7 @@ def _grow(context: QuorumContext) -> QuorumStep:
         return QuorumStep("Add controllers again, one after the other", tuple(commands), (note,))
     notes = (
         f"Stop controller {rescue.target.node_id}, and format the disks of the new ones.",
-        "Give each its __cluster_metadata-0, without quorum-state.",
+        "Give each its __cluster_metadata-0, without quorum-state. Up to 3.8 remove quorum-state of every node.",
         "Then name all of them in controller.quorum.voters of every node, and start all.",
     )
     return QuorumStep("Add controllers again, later", notes=notes)
