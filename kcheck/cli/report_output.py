@@ -183,7 +183,7 @@ def write(report: Report, options: OutputOptions) -> None:
             raise typer.Exit(0) from None
         return
     try:
-        with replacing(options.output) if renderer.whole else open(options.output, "wb") as stream:
+        with replacing(options.output) as stream:
             if renderer.binary:
                 renderer.render(report, stream, Options())
             else:

@@ -1,5 +1,6 @@
 """The files of a log dir that a plan changes, reached by name from the log dir and never through a symbolic link."""
 
+import errno
 import hashlib
 import os
 import stat
@@ -15,6 +16,7 @@ from kcheck.model.plan import Digest, listed, place_of
 CHUNK_SIZE = 1 << 20
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_WRITE = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class PathAt(NamedTuple):
@@ -59,11 +61,16 @@ class Places:
         if path not in self._open:
             if name:
                 self._open[path] = os.open(name, _DIRECTORY, dir_fd=self._opened(log_dir))
-            elif os.path.realpath(log_dir) != log_dir:
-                raise PlanError(f"{log_dir} contains a symbolic link: the plan must have the real path")
             else:
-                self._open[path] = os.open(log_dir, _DIRECTORY)
+                self._open[path] = opened_log_dir(log_dir)
         return self._open[path]
+
+
+def opened_log_dir(log_dir: str) -> int:
+    """Return the descriptor of a log dir; PlanError if a link leads to it, OSError if it is missing."""
+    if os.path.realpath(log_dir) != log_dir:
+        raise PlanError(f"{log_dir} contains a symbolic link: the plan must have the real path")
+    return os.open(log_dir, _DIRECTORY)
 
 
 def digest_at(place: PathAt, *, directory: bool) -> Digest | None:
@@ -99,9 +106,10 @@ def attributes_at(place: PathAt) -> Attributes | None:
 
 
 def chunks_at(place: PathAt) -> Iterator[bytes]:
-    """Yield the bytes of a regular file; StoppedError if a signal was held back."""
+    """Yield the bytes of a regular file; StalePlanError for any other, StoppedError if a signal was held back."""
     descriptor = os.open(place.name, _FILE, dir_fd=place.parent)
     try:
+        _require_regular(descriptor, place)
         while chunk := os.read(descriptor, CHUNK_SIZE):
             yield chunk
             signals.step()
@@ -157,12 +165,30 @@ def chunks_of(tree: Tree, path: str) -> Iterator[bytes]:
             yield source.pread(min(CHUNK_SIZE, source.size - position), position)
 
 
+def _require_regular(descriptor: int, place: PathAt) -> None:
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        raise _not_regular(place)
+
+
+def _not_regular(place: PathAt) -> StalePlanError:
+    return StalePlanError(f"{place.name} is not a regular file")
+
+
 def write_new(place: PathAt, chunks: Iterable[bytes], attributes: Attributes) -> Digest:
-    """Write a file with its attributes, over an existing one, and sync it; return its digest."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(place.name, flags, 0o600, dir_fd=place.parent)
+    """Write a file with its attributes, over an existing one, and sync it; return its digest.
+
+    StalePlanError if something else has the name. Nothing waits for a reader of a named pipe.
+    """
+    try:
+        descriptor = os.open(place.name, _WRITE, 0o600, dir_fd=place.parent)
+    except OSError as error:
+        if error.errno != errno.ENXIO:
+            raise
+        raise _not_regular(place) from error
     sha256, size = hashlib.sha256(), 0
     try:
+        _require_regular(descriptor, place)
+        os.ftruncate(descriptor, 0)
         for chunk in chunks:
             left = memoryview(chunk)
             while left:

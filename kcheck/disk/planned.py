@@ -42,12 +42,12 @@ class PlannedTree(Tree):
                 self._operations.setdefault(folder, {})[name] = operation
 
     @property
-    def is_remote(self) -> bool:  # type: ignore[override]
+    def is_remote(self) -> bool:  # type: ignore[override]  # a class variable there
         """Whether the tree below is no directory of this machine."""
         return self._below.is_remote
 
     @property
-    def is_bundle(self) -> bool:  # type: ignore[override]
+    def is_bundle(self) -> bool:  # type: ignore[override]  # a class variable there
         """Whether the tree below is a bundle."""
         return self._below.is_bundle
 

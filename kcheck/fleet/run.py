@@ -73,6 +73,14 @@ def name_order(value: object) -> tuple[bool, int, str]:
     return (value is None, int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 1 << 62, text)
 
 
+def data_of(text: object) -> object:
+    """Return the `data` of a finding in a run; a text that is no JSON stays a text."""
+    try:
+        return json.loads(str(text)) if text is not None else None
+    except (ValueError, RecursionError):
+        return text
+
+
 def open_run(path: str) -> FleetRun:
     """Return the run in a directory `run=ID`, or the newest one below the directory of `--output-dir`.
 

@@ -10,7 +10,6 @@ from kcheck.renderers._election_rows import (
     LOSS_TITLES,
     PARTITION_TITLES,
     SCENARIO_TITLES,
-    SEAT_LEGEND,
     Election,
     brokers_of,
     candidate_cells,
@@ -28,6 +27,7 @@ from kcheck.renderers._election_rows import (
     scenario_cells,
     warnings,
 )
+from kcheck.renderers._seats import SEAT_LEGEND
 from kcheck.renderers._text_truncation import follower
 from kcheck.replicas.elect import ClusterElection
 from kcheck.screen.page import Page, cell

@@ -21,7 +21,7 @@ def simulate(report: Report, page: Page) -> None:
     """Write the table of a history, the releases of a comparison, or the histories that kcheck ships."""
     match report.answer:
         case Searched() as answer:
-            _found(answer, page)
+            _search(answer, page)
         case SearchesCompared(searches=searches):
             _searches(searches, page)
         case HistoryList() as answer:
@@ -33,7 +33,7 @@ def simulate(report: Report, page: Page) -> None:
             _history(answer.replay, page)
 
 
-def _found(search: Searched, page: Page) -> None:
+def _search(search: Searched, page: Page) -> None:
     end = search.found
     visited = f"{end.states} states, {end.depth} events deep"
     if search.scenario is not None:

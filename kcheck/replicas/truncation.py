@@ -156,8 +156,8 @@ class _AfterStarts:
         """Return why brokers do not start by their premises, by the path of each of their log dirs."""
         by_broker = start_premises(directories, self._options, self._log_dirs, one_cluster=True)
         whys = {broker: why_not_started(premises) for broker, premises in by_broker.items()}
-        found = ((target, whys.get(broker_of(target, self._log_dirs.open(target).view))) for target in directories)
-        return {target.log_dir: why for target, why in found if why is not None}
+        reasons = ((target, whys.get(broker_of(target, self._log_dirs.open(target).view))) for target in directories)
+        return {target.log_dir: why for target, why in reasons if why is not None}
 
     def problem(self, files: ReplicaFiles) -> str | None:
         """Return why a replica takes no part after the next start; None if it does."""

@@ -134,8 +134,9 @@ class Survey:
         of_log_dir = checked_log_dir(log_dir_view, unread, light, self.release)
         self._collect(self._settle(log_dir, of_log_dir))
         self.collected.extend(log_dir.findings)
+        is_with_all = target.config is not None or target.folder is not None
         self._by_broker.setdefault(broker_of(target, log_dir_view), {}).setdefault(
-            target.tree.real(target.path), log_dir_view
+            target.tree.real(target.path), log_dir_view._replace(is_with_all=is_with_all)
         )
         if not self._is_second_read:
             self.collected[before:] = self._confirmed(target, self.collected[before:])

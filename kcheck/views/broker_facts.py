@@ -44,16 +44,19 @@ def broker_facts(
     logs: tuple[LogFacts, ...] = (),
     keyless_logs: tuple[KeylessLog, ...] | None = None,
     sees_host: bool = True,
+    without: frozenset[str] = frozenset(),
 ) -> BrokerFacts:
     """Return the facts of the broker of all these targets; `config` is the server.properties of `--config`.
 
     `written` are the bytes that the start adds to each log dir, by real path; None if its machine is another one.
-    `sees_host`: whether owners and modes of files are to be looked at.
+    `sees_host`: whether owners and modes of files are to be looked at. `without` are log dirs in log.dirs that are
+    given up.
     """
     given = {target.tree.real(target.path): target for target in targets if target.kind is TargetKind.LOG_DIR}
     path = next((target.config for target in targets if target.config is not None), config) or _beside(given)
     settings = None if path is None else read_properties(path)
-    named = [] if path is None or settings is None else log_dirs_in(tree_of(path), path, settings)
+    every = [] if path is None or settings is None else log_dirs_in(tree_of(path), path, settings)
+    named = [place for place in every if place not in without]
     broker_id = next((target.broker_id for target in targets if target.broker_id is not None), None)
     paths = {_real(place): place for place in named} | {place: target.path for place, target in given.items()}
     opened = [_log_dir(place, broker_id, log_dirs) for place in paths.values()]
@@ -99,15 +102,15 @@ def _voter_lists(settings: Mapping[int, tuple[str, Mapping[str, str]]]) -> Itera
 
 def _of_controllers(copies: Iterable[MetadataCopy], own: int | None) -> dict[int, tuple[str, Mapping[str, str]]]:
     """Return the settings next to the copies of other controllers, with their paths, by node."""
-    found: dict[int, tuple[str, Mapping[str, str]]] = {}
+    settings: dict[int, tuple[str, Mapping[str, str]]] = {}
     for copy in copies:
         if copy.node_id is not None and copy.node_id != own and copy.node_id in copy.voters:
             place = split(copy.path)[0]
             target = Target(TargetKind.LOG_DIR, place, copy.node_id, tree=tree_of(place))
             path = _beside({target.tree.real(place): target})
             if path is not None:
-                found[copy.node_id] = path, read_properties(path)
-    return found
+                settings[copy.node_id] = path, read_properties(path)
+    return settings
 
 
 def _placed(copy: LostCopy) -> LostCopy:

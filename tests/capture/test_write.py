@@ -1,10 +1,12 @@
 """What `kcheck capture` writes: the same bytes each time, all that could be read, and nothing where it must not."""
 
+import errno
 import hashlib
 import json
 import os
 import re
 import shutil
+import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -248,3 +250,22 @@ def test_an_unreadable_file_keeps_its_error(broker: Path, tmp_path: Path, monkey
     assert code == 3
     assert "Input/output error" in out
     fresh()
+
+
+def test_a_full_disk_ends_a_capture(broker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not taken for an input that cannot be read."""
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    opened = tempfile.TemporaryFile
+
+    def limited(*arguments: Any, **names: Any) -> Any:
+        stream = opened(*arguments, **names)
+        monkeypatch.setattr(stream, "write", full)
+        return stream
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", limited)
+    out = tmp_path / f"full{SUFFIX}"
+    code, _, errors = run(["capture", str(broker), "-o", str(out)])
+    assert (code, errors, out.exists()) == (2, f"kcheck: cannot write {out}: No space left on device\n", False)

@@ -1,9 +1,12 @@
 """What a script gets: the fields of each schema, one document, tagged lines, one table."""
 
 import csv
+import errno
 import io
 import json
+import os
 import re
+import stat
 import sys
 from pathlib import Path
 from typing import Any
@@ -296,3 +299,26 @@ def test_a_new_format_is_one_file(tmp_path: Path, damaged: Path, monkeypatch: py
     finally:
         sys.modules.pop("kcheck.renderers.names", None)
         plug_names.cache_clear()
+
+
+@pytest.mark.parametrize("name", ["text", "json", "csv", "parquet", "ndjson"])
+def test_a_report_replaces_a_file_whole_or_not_at_all(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that is full leaves the report of yesterday as it was, with its mode."""
+    path, out = log_dir(tmp_path / "data"), tmp_path / "report"
+    out.write_bytes(b"yesterday")
+    out.chmod(0o640)
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "fsync", full)
+        done = kcheck("check", path, "--format", name, "-o", out)
+    assert (done.code, done.err) == (2, f"kcheck: -o {out}: No space left on device\n")
+    assert (out.read_bytes(), sorted(child.name for child in tmp_path.iterdir() if child.is_file())) == (
+        b"yesterday", ["report"],
+    )  # fmt: skip
+    kcheck("check", path, "--format", name, "-o", out)
+    assert (out.read_bytes() != b"yesterday", stat.S_IMODE(out.stat().st_mode)) == (True, 0o640)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.oracle.scenes import FIXTURES, unpacked, with_controller
 
-RECOVERED = FIXTURES / "recovered"
+RECOVERED = FIXTURES / "incidents" / "after"
 """The disks of a page after real brokers had taken every step of its plan."""
 
 

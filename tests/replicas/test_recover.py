@@ -58,8 +58,20 @@ def test_a_course_that_loses_nothing() -> None:
     ]
     assert not answer.start_of_all.is_safe
     assert answer.not_known == ()
-    assert answer.cases == ()
     assert answer.texts[1].needs.endswith("; no producer writes before the last step")
+
+
+@pytest.mark.usefixtures("_power_loss")
+def test_a_plan_for_each_case_that_differs(tmp_path: Path) -> None:
+    """The settings of the controllers are not here: where they allow unclean elections, nobody may be stopped."""
+    (case,) = _recovered().cases
+    assert (case.condition, case.decided_by, case.dead) == (
+        "unclean.leader.election.enable is true on a controller", "the server.properties of the controllers", (),
+    )  # fmt: skip
+    assert {row.name: row for row in case.election.scenarios}["plan"].lost.records == 44
+    settings = tmp_path / "server.properties"
+    settings.write_text("process.roles=controller\nnode.id=100\n", "utf-8")
+    assert _recovered(config=settings).cases == ()
 
 
 @pytest.mark.usefixtures("_power_loss")
@@ -70,6 +82,18 @@ def test_a_filter_shows_less_and_decides_nothing() -> None:
     assert part.sentences == _recovered().sentences
     with pytest.raises(UsageError, match="no-such"):
         _recovered(partitions=kcheck.PartitionFilter(topics=("no-such",)))
+
+
+@pytest.mark.usefixtures("_power_loss")
+def test_elect_of_one_partition_has_the_plan_of_the_cluster() -> None:
+    """Alone, orders-1 would have broker 2 start before broker 1, and would need no repair."""
+    whole = kcheck.elect(*BROKERS, metadata=["controller"])
+    part = kcheck.elect(*BROKERS, metadata=["controller"], partitions=kcheck.PartitionFilter(partitions=("orders-1",)))
+    assert part.partitions == tuple(row for row in whole.partitions if (row.topic, row.partition) == ("orders", 1))
+    assert (part.order, part.repairs) == (whole.order, whole.repairs)
+    assert part.recovery("x").phases == whole.recovery("x").phases
+    assert "Then stop 1 and start 2, then start 1 again, then start 3." in part.verdict
+    assert "1 partition, while broker 2 runs alone, saves 20 records" in part.verdict
 
 
 @pytest.mark.usefixtures("_power_loss")
@@ -189,12 +213,11 @@ def test_a_broker_that_is_not_here() -> None:
     """What its disks hold is not known: the plan for the case that they are lost stands beside it."""
     present = [f"{number}={OUTRUN}/broker-{number}" for number in (2, 3)]
     answer = kcheck.recover(*present)
-    (case,) = answer.cases
-    assert case.dead == (1,)
+    assert [case.dead for case in answer.cases] == [(1,), ()]
     assert answer.not_known
     assert any(sentence.startswith("kcheck recommends no leader for") for sentence in answer.sentences)
     shown = command("recover", *present)
-    assert "If the disks of broker 1 are lost:" in shown.out
+    assert "If the disks of broker 1 are lost (see the log dirs of broker 1):" in shown.out
     assert "Not known: what only broker 1 holds; name 1=PATH." in shown.out
     assert answer.to_dict()["cases"][0]["steps"]
 

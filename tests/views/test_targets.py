@@ -197,6 +197,13 @@ def test_server_properties_without_a_log_dir(text: str) -> None:
         targets([server_properties(text)])
 
 
+def test_server_properties_with_half_a_surrogate_pair_as_log_dir() -> None:
+    """No file system has the name."""
+    message = r"^server.properties: log.dirs: '/a\\ud800' is not a path; an example is /var/lib/kafka/data$"
+    with pytest.raises(UsageError, match=message):
+        targets([server_properties("log.dirs=d1,/a\\uD800\n")])
+
+
 def test_server_properties_with_a_missing_log_dir() -> None:
     """The disk may be gone: that is told of it, and does not hide the others."""
     assert ["d1", "d3"] == [target.path for target in targets([server_properties("log.dirs=d1,d3\n")])]

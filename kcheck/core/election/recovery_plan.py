@@ -4,16 +4,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from kcheck.core.election.course import gets_records
-from kcheck.core.election.early_elections import Displaced, Means, displaced, kept_out, means_for, means_of
+from kcheck.core.election.early_elections import Displaced, displaced, kept_out, means_of
 from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.first_repairs import FirstRepair
-from kcheck.core.election.phases import Phase, phases
+from kcheck.core.election.phases import Course, Phase, course_of
 from kcheck.core.election.plans import Candidate, PartitionElection
 from kcheck.core.replication.dialogue import Status
 from kcheck.core.replication.truncation_plans import FollowerPlan, OffsetRange, TruncationPlan
 from kcheck.model.cluster import UNCLEAN, ClusterImage
 from kcheck.model.entries import UNDEFINED_EPOCH, Epoch, Offset
 from kcheck.model.release import Release
+
+
+class LostLogDir(NamedTuple):
+    """A log dir that is given up, of a broker that has others."""
+
+    broker_id: int
+    path: str
 
 
 class Recovery(NamedTuple):
@@ -45,6 +52,8 @@ class Recovery(NamedTuple):
     """Whether tables of a fleet decided, without the logs."""
     repairs: tuple[FirstRepair, ...] = ()
     """The repairs that come before any start: all else is for the log dirs after them."""
+    without: tuple[LostLogDir, ...] = ()
+    """The log dirs that are given up."""
 
     @property
     def live(self) -> tuple[int, ...]:
@@ -87,17 +96,17 @@ class Recovery(NamedTuple):
     @property
     def displaced(self) -> tuple[Displaced, ...]:
         """The partitions in which the order of the starts makes another broker lead than recommended."""
-        return tuple(displaced(self.partitions, self.order, self.starts, self._means))
+        return tuple(displaced(self.partitions, self.order, self.starts, self._course.means))
 
     @property
     def phases(self) -> tuple[Phase, ...]:
         """What to do, one after the other."""
-        return phases(self.displaced, self.live, self._means)
+        return self._course.phases
 
     @property
-    def _means(self) -> Means:
-        means = means_of(self.partitions, self.starts, self.release, at_once=max(1, len(self.together)))
-        return means_for(self.partitions, self.order, self.starts, means)
+    def _course(self) -> Course:
+        means = means_of(self.partitions, self.release, at_once=max(1, len(self.together)))
+        return course_of(self.partitions, self.live, self.starts, means)
 
     @property
     def kept_out(self) -> dict[int, list[PartitionElection]]:

@@ -127,13 +127,13 @@ def with_brokers(logs: Iterable[FleetLog], log_dirs: Sequence[Identified]) -> tu
         before = newest.get(owner.group)
         if log.line is not None and (before is None or (before.begin, before.path) < (log.begin, log.path)):
             newest[owner.group] = log
-    told = [
+    informed = [
         log_dir._replace(clues=(*log_dir.clues, (str(EvidenceKind.BROKER_LOG), last.line, last.line)))
         if (last := newest.get(log_dir.group)) is not None
         else log_dir
         for log_dir in log_dirs
     ]
-    return sorted(placed, key=_order), told
+    return sorted(placed, key=_order), informed
 
 
 def _order(log: FleetLog) -> tuple[object, ...]:

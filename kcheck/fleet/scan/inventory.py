@@ -66,7 +66,9 @@ def inventory(roots: Sequence[str], limits: Limits | None = None) -> Inventory:
             for log_dir, path in zip(of_root, paths, strict=True):
                 known = log_dir if path is None else by_path.setdefault(path, log_dir)
                 if (known.cluster, known.broker) != (log_dir.cluster, log_dir.broker):
-                    raise UsageError(f"{known.path} belongs to {_told(known)}, but {log_dir.path} to {_told(log_dir)}")
+                    raise UsageError(
+                        f"{known.path} belongs to {_owner_words(known)}, but {log_dir.path} to {_owner_words(log_dir)}"
+                    )
             if not of_root and len(findings) == count:
                 raise NotALogDirError(f"{root}: no log dir is there")
     in_order = sorted((log_dir, path) for path, log_dir in by_path.items())
@@ -83,7 +85,7 @@ def is_inventory(root: str) -> bool:
     return root.endswith((".csv", ".parquet"))
 
 
-def _told(log_dir: FleetLogDir) -> str:
+def _owner_words(log_dir: FleetLogDir) -> str:
     names = (("cluster", log_dir.cluster), ("broker", log_dir.broker))
     return " and ".join(f"{name} {value}" for name, value in names if value is not None) or "no broker"
 

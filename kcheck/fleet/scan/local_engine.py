@@ -213,10 +213,10 @@ class _Engine:
         self._coverage = coverage
         self._notes = notes
 
-    def look(self, inventoried: Inventory, found: FoundLogs, keep: "Callable[[pa.RecordBatch], None]") -> None:
+    def look(self, inventoried: Inventory, broker_logs: FoundLogs, keep: "Callable[[pa.RecordBatch], None]") -> None:
         """Look at all of it and `keep` the replicas; what was seen is held for one broker at a time."""
-        self._tell((None, None), (*inventoried.findings, *found.findings))
-        readable = [*self._readable(found.logs)]
+        self._tell((None, None), (*inventoried.findings, *broker_logs.findings))
+        readable = [*self._readable(broker_logs.logs)]
         log_dirs = sorted(self._identified(inventoried.log_dirs), key=lambda log_dir: (log_dir.group, log_dir.path))
         logs, log_dirs = with_brokers(readable, log_dirs)
         log_dirs, how = with_releases(log_dirs, self._run.how)

@@ -142,9 +142,9 @@ class KcheckReader(_RunReader, DataSourceReader):
         if steps == (ScanStep.CLUSTER,):
             return
         alone = ScanStep.BROKER not in steps
-        asked = {log_dir.path if alone else log_dir.group for log_dir in self._pushed.of_log_dirs(in_order)}
+        pushed = {log_dir.path if alone else log_dir.group for log_dir in self._pushed.of_log_dirs(in_order)}
         for key, same in groupby(in_order, key=lambda log_dir: log_dir.path if alone else log_dir.group):
-            if key in asked:
+            if key in pushed:
                 yield _InputPart(log_dirs=tuple(same))
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:

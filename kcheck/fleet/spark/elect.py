@@ -80,8 +80,8 @@ def _elected(
     task = partial(decide_all, here=here, wanted=wanted, is_planned=out is not None)
     decided = frame.mapInArrow(task, ddl(_CHOSEN)).toArrow()
     # Pickled by the executors of this session, as Spark itself does with rows of Python.
-    parts = (pickle.loads(data) for data in decided.column("chosen").to_pylist())  # noqa: S301
-    chosen = reduce(Elections.with_other, parts, Elections(is_planned=out is not None))
+    parts = (pickle.loads(data) for data in decided.column("chosen").to_pylist())  # noqa: S301 - as above
+    chosen = reduce(Elections.with_other, parts, Elections(wanted, is_planned=out is not None))
     return concluded(run, cluster, here, chosen, out)
 
 
@@ -104,14 +104,13 @@ def decide_all(
     batches: "Batches", here: ClusterHere, wanted: PartitionFilter, *, is_planned: bool = False
 ) -> "Batches":
     """Yield the elections of the partitions of one task, in one row."""
-    chosen = Elections(is_planned=is_planned)
+    chosen = Elections(wanted, is_planned=is_planned)
     for key, rows in groupby(_rows(batches), key=itemgetter("topic", "partition")):
         topic, number = key
-        if wanted.has(topic, number):
-            replicas, registered, counts = _by_table(rows)
-            if replicas or registered:
-                first = registered[0] if registered else None
-                chosen.add(*elected(PartitionRows(topic, number, replicas, first, counts), here))
+        replicas, registered, counts = _by_table(rows)
+        if replicas or registered:
+            first = registered[0] if registered else None
+            chosen.add(*elected(PartitionRows(topic, number, replicas, first, counts), here))
     yield batch_of([(pickle.dumps(chosen),)], _CHOSEN)
 
 
