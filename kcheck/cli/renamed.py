@@ -31,6 +31,7 @@ RENAMED = (
     Renamed("dump", "--producer", ("--producer-id",)),
     Renamed("elect", "--out", ("--output-dir",)),
     Renamed("recover", "--out", ("--output-dir",)),
+    Renamed("recover-quorum", "--out", ("--output-dir",)),
     Renamed("fleet scan", "--logs", ("--server-logs",)),
     Renamed("fleet scan", "--out", ("--output-dir",)),
     Renamed("fleet scan", "--since", ("--since-run",)),

@@ -4,7 +4,7 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import NamedTuple, Self
 
 from kcheck.disk import signals
@@ -15,15 +15,17 @@ from kcheck.model.plan import Digest, listed, place_of
 
 CHUNK_SIZE = 1 << 20
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_DIRECTORY_MODE = 0o755
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_NOWHERE = -1
 
 
 class PathAt(NamedTuple):
     """A name in an open directory."""
 
     parent: int
-    """The descriptor of the directory."""
+    """The descriptor of the directory; -1 of one that is still to be created."""
     name: str
     """The name in it, which may not exist."""
 
@@ -31,9 +33,9 @@ class PathAt(NamedTuple):
 class Places:
     """The directories of some log dirs, open during a `with` block."""
 
-    def __init__(self, log_dirs: Iterable[str]) -> None:
-        """Remember the log dirs; `at` opens directories."""
-        self._log_dirs = tuple(log_dirs)
+    def __init__(self, log_dirs: Iterable[str], new: frozenset[str] = frozenset()) -> None:
+        """Remember the log dirs; `at` opens directories. Those in `new` may be missing."""
+        self._log_dirs, self._new = tuple(log_dirs), new
         self._open: dict[str, int] = {}
 
     def __enter__(self) -> Self:
@@ -56,11 +58,39 @@ class Places:
         """Return the descriptor of a log dir, or of a directory in one."""
         return self._opened(path) if path in self._log_dirs else self.at(f"{path}/.kcheck").parent
 
+    def create(self, kept: Container[str]) -> None:
+        """Create the directories of `new`, with the owner of the log dir, except the ones in `kept`."""
+        for path in sorted(path for path in self._new if path not in kept):
+            log_dir, name = os.path.split(path)
+            parent = self._opened(log_dir)
+            if self.directory(path) == _NOWHERE:
+                os.mkdir(name, _DIRECTORY_MODE, dir_fd=parent)
+            above, here = os.fstat(parent), os.fstat(self.directory(path))
+            if (above.st_uid, above.st_gid) != (here.st_uid, here.st_gid):
+                os.fchown(self.directory(path), above.st_uid, above.st_gid)
+            os.fsync(parent)
+
+    def remove(self, kept: Container[str]) -> None:
+        """Remove the directories of `new` that are empty again, except the ones in `kept`."""
+        for path in sorted(path for path in self._new if path not in kept):
+            descriptor = self.directory(path)
+            if descriptor == _NOWHERE or os.listdir(descriptor):
+                continue
+            os.close(self._open.pop(path))
+            log_dir, name = os.path.split(path)
+            os.rmdir(name, dir_fd=self._opened(log_dir))
+            os.fsync(self._opened(log_dir))
+
     def _opened(self, log_dir: str, name: str = "") -> int:
-        path = f"{log_dir}/{name}"
+        path = f"{log_dir}/{name}" if name else log_dir
         if path not in self._open:
             if name:
-                self._open[path] = os.open(name, _DIRECTORY, dir_fd=self._opened(log_dir))
+                try:
+                    self._open[path] = os.open(name, _DIRECTORY, dir_fd=self._opened(log_dir))
+                except FileNotFoundError:
+                    if path not in self._new:
+                        raise
+                    return _NOWHERE
             else:
                 self._open[path] = opened_log_dir(log_dir)
         return self._open[path]
@@ -87,6 +117,8 @@ def digest_at(place: PathAt, *, directory: bool) -> Digest | None:
 
 def status_at(place: PathAt) -> os.stat_result | None:
     """Return the status of a place without following a link; None if nothing is there."""
+    if place.parent == _NOWHERE:
+        return None
     try:
         return os.stat(place.name, dir_fd=place.parent, follow_symlinks=False)
     except FileNotFoundError:
@@ -95,6 +127,8 @@ def status_at(place: PathAt) -> os.stat_result | None:
 
 def attributes_at(place: PathAt) -> Attributes | None:
     """Return the attributes of a file or directory; None if nothing is there."""
+    if place.parent == _NOWHERE:
+        return None
     try:
         descriptor = os.open(place.name, _FILE, dir_fd=place.parent)
     except FileNotFoundError:
@@ -204,6 +238,8 @@ def write_new(place: PathAt, chunks: Iterable[bytes], attributes: Attributes) ->
 
 def remove(place: PathAt) -> bool:
     """Remove a file if it exists; return whether it did."""
+    if place.parent == _NOWHERE:
+        return False
     try:
         os.unlink(place.name, dir_fd=place.parent)
     except FileNotFoundError:

@@ -15,6 +15,8 @@ and proofs, or the reason why a finding has no repair. Nothing is written: edite
 - `operations`: Which operation does each path get, with which digests?
 - `first_repairs`: Which repairs come before an election, and what does it cost after them?
 - `recover`: What to do, step by step, with a cluster of which something is wrong?
+- `recover_quorum`: How do controllers come back that lost their majority?
+- `rescue_files`: Which files does that change on each node?
 - `agreed_advice`: What do findings advise where such steps decide about a replica?
 - `progress`: How far is a cluster with such steps, and what comes next?
 - `plan_report`: Which rows does a plan have, or the result of apply and undo?

@@ -78,6 +78,18 @@ def elect(
     UsageError: a path is a file, a log dir has no broker id, or a broker is both here and dead.
     """
     now = elect_as_it_lies(arguments, question, wanted=wanted, release=release, log_dirs=log_dirs)
+    if now.interrupted is not None:
+        return now
+    try:
+        return _with_repairs(now, arguments, question, wanted, release)
+    except KeyboardInterrupt:
+        return replace(now, interrupted="the repairs that come first not looked for")
+
+
+def _with_repairs(
+    now: ClusterElection, arguments: list[str], question: ElectionQuestion, wanted: PartitionFilter, release: Release
+) -> ClusterElection:
+    """Return the answer after the repairs that come first; as it is without any."""
     planned = tuple(_planned(now))
     while planned:
         trees = {path: tree for row in planned for path, tree in row.trees.items()}

@@ -16,7 +16,7 @@ from kcheck.core.start.unserved import Unserved, unserved
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer, Outcomes
-from kcheck.documents.election import partition_row, scenario_row
+from kcheck.documents.election import interrupted_row, is_least, partition_row, scenario_row
 from kcheck.documents.election_verdict import amount_lost, empty_words
 from kcheck.documents.first_repairs import repair_row
 from kcheck.documents.premises import premise_rows
@@ -28,7 +28,7 @@ from kcheck.handouts.shell_words import shell_line
 from kcheck.model.cluster import UNCLEAN
 from kcheck.model.finding import Finding
 from kcheck.model.names import DirectoryState
-from kcheck.model.premises import PremiseStatus
+from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.plans.first_repairs import elect
@@ -162,6 +162,8 @@ class ClusterRecovery(Answer):
         return (row for row in rows if row.state is DirectoryState.DELETED)
 
     def _unled(self) -> Iterator[str]:
+        if self.election.without_quorum is not None:
+            yield self.election.without_quorum
         unled = sum(partition.best is None for partition in self.election.partitions)
         if unled:
             yield f"kcheck recommends no leader for {counted(unled, 'partition')}."
@@ -205,10 +207,19 @@ class ClusterRecovery(Answer):
             for gap in self.election.gaps
             if gap.why is None
         ]
-        for premise in self.election.premises:
-            is_open = premise.status is PremiseStatus.NOT_SEEN and premise.provide is not None
-            if is_open and not (premise.provide or "").startswith(EVERY_DISK):
-                rows.append(f"{premise.sentence}; name {premise.provide}")
+        is_shown = (PremiseStatus.NOT_SEEN, False)
+        unseen = [
+            premise
+            for premise in self.election.premises
+            if (premise.status, (premise.provide or EVERY_DISK).startswith(EVERY_DISK)) == is_shown
+        ]
+        alike: dict[tuple[str, str | None], list[JudgedPremise]] = {}
+        for premise in unseen:
+            alike.setdefault((premise.id, premise.provide), []).append(premise)
+        for first, *others in alike.values():
+            numbers = [str(row.broker_id) for row in others if row.broker_id is not None]
+            also = f". The same for {agree(len(numbers), 'broker', 'brokers')} {listed(numbers)}" if numbers else ""
+            rows.append(f"{first.sentence}; name {first.provide}{also}")
         return tuple(dict.fromkeys(rows))
 
     @property
@@ -229,6 +240,8 @@ class ClusterRecovery(Answer):
 
         UsageError if a file exists already or cannot be written, or if the directory is in a log dir.
         """
+        if self.election.interrupted is not None:
+            return self  # Half an answer is no plan.
         planned = replace(self, folder=out)
         election = planned.election
         if any(step.cuts for step in planned.steps):
@@ -259,11 +272,12 @@ class ClusterRecovery(Answer):
     def _body(self) -> Row:
         election = self.election
         return {
+            **interrupted_row(election.interrupted),
             "verdict": " ".join(self.sentences),
             "start_all": scenario_row(self.scenario(START_ALL)),
             "plan": scenario_row(self.scenario("plan")),
             "best": scenario_row(self.scenario("best")),
-            "proven": election.order.is_proven,
+            "proven": election.order.is_proven or is_least(election.scenarios),
             "steps": tuple(map(_step_row, range(1, len(self.steps) + 1), self.steps, self.texts)),
             "partitions": tuple(map(partition_row, self.at_stake)),
             "partition_count": len(election.partitions),
@@ -291,8 +305,13 @@ def recover(
     require_match(replica_targets(arguments), wanted)
     election = elect(arguments, question, wanted=EVERY_PARTITION, release=release, log_dirs=log_dirs)
     answer = ClusterRecovery(election=election, wanted=wanted)
-    cases = (*_if_lost(answer, arguments, release), *_if_unclean(answer))
-    return replace(answer, cases=cases)
+    if answer.election.interrupted is not None:
+        return answer
+    try:
+        return replace(answer, cases=(*_if_lost(answer, arguments, release), *_if_unclean(answer)))
+    except KeyboardInterrupt:
+        election = replace(answer.election, interrupted="the plans for other cases not made")
+        return replace(answer, election=election)
 
 
 def _if_lost(answer: ClusterRecovery, arguments: list[str], release: Release) -> Iterator[Case]:

@@ -19,7 +19,7 @@ from kcheck.handouts.repair_steps import commands
 from kcheck.model.cluster import ClusterImage, Seat
 from kcheck.renderers._seats import SEATS
 from kcheck.replicas.elect import ClusterElection
-from kcheck.screen.page import bound_cell, cell, known, size
+from kcheck.screen.page import Page, bound_cell, cell, known, size
 from kcheck.words import bare_range, counted, partition_name, some_of
 
 if TYPE_CHECKING:
@@ -66,6 +66,12 @@ def warnings(election: Election) -> Iterator[str]:
     if len(election.fenced) > 1:
         text = f"By the metadata brokers {brokers_of(election.fenced)} still run: whom the controller keeps in sync"
         yield f"{text} depends on the order in which it fences them; kcheck assumes this one."
+
+
+def interrupted(election: Election, page: Page) -> None:
+    """Write what an answer lacks because the user interrupted it."""
+    if isinstance(election, ClusterElection) and election.interrupted is not None:
+        page.wrapped(f"Interrupted: this is a part of the answer, {election.interrupted}.", style="bold red")
 
 
 def repair_commands(election: Election) -> Iterator[str]:

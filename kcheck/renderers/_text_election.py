@@ -18,6 +18,7 @@ from kcheck.renderers._election_rows import (
     extent,
     gap_words,
     harm,
+    interrupted,
     log_lines,
     loss_cells,
     name_of,
@@ -64,6 +65,7 @@ def _election(answer: Election, page: Page) -> None:
     for words in warnings(answer):
         page.wrapped(words, hanging="  ", style="yellow")
     page.line()
+    interrupted(answer, page)
     page.wrapped(answer.verdict, style="bold")
     page.line()
     for command in (steps := [*repair_commands(answer)]):

@@ -9,7 +9,7 @@ from kcheck.documents.premises import losing_premises
 from kcheck.model.report import Report
 from kcheck.plans.progress import RecoveryProgress
 from kcheck.plans.recover import ClusterRecovery
-from kcheck.renderers._election_rows import PARTITION_TITLES, gap_words, partition_cells, warnings
+from kcheck.renderers._election_rows import PARTITION_TITLES, gap_words, interrupted, partition_cells, warnings
 from kcheck.screen.page import Page, cell
 from kcheck.words import counted
 
@@ -23,6 +23,7 @@ def recovery(report: Report, page: Page) -> None:
     brokers, partitions = len(answer.election.brokers), len(answer.election.partitions)
     page.line(f"recovery of {counted(brokers, 'broker')}, {counted(partitions, 'partition')}", "bold")
     page.line()
+    interrupted(answer.election, page)
     for sentence in answer.sentences:
         page.wrapped(sentence, style="bold")
     _steps(answer, page)
@@ -51,6 +52,7 @@ def recovery_next(report: Report, page: Page) -> None:
     """Write how far a plan is, and what to do now."""
     answer = report.answer
     assert isinstance(answer, RecoveryProgress)
+    interrupted(answer.now.election, page)
     for sentence in answer.sentences:
         page.wrapped(sentence, style="bold")
     if answer.state is PlanState.STOP:

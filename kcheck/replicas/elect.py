@@ -31,12 +31,13 @@ from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.disk.new_files import NewFiles
 from kcheck.disk.tree import Tree
 from kcheck.documents.answer import COMPARED_COUNT_MAX, BrokerAnswer, Outcomes, name_of
-from kcheck.documents.election import controller_row, election_body
+from kcheck.documents.election import controller_row, election_body, interrupted_row
 from kcheck.documents.election_verdict import verdict
 from kcheck.documents.first_repairs import repair_row
 from kcheck.documents.premises import loses, may_lack, premise_rows
 from kcheck.errors import UsageError
 from kcheck.handouts.election_files import files_of
+from kcheck.handouts.quorum_steps import given_up_words
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.finding import Finding
 from kcheck.model.premises import JudgedPremise
@@ -52,7 +53,7 @@ from kcheck.views.broker_settings import settings_of
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_at_hand import image_at_hand
 from kcheck.views.targets import Target, TargetKind, directory_wanted, paths_of, replica_targets
-from kcheck.words import partition_name
+from kcheck.words import counted, partition_name
 
 _AS_THEY_LIE: Mapping[str, Tree] = {}
 
@@ -134,6 +135,8 @@ class ClusterElection(BrokerAnswer):
     """What the answer rests on."""
     predicted: Mapping[str, LogDirPrediction] = field(default_factory=dict)
     """The next starts of the log dirs, by the paths of the targets."""
+    interrupted: str | None = None
+    """What was not looked at when the user interrupted, as a clause; None if nobody did."""
     repairs: tuple[FirstRepair, ...] = ()
     """The repairs that come before any start: the answer is for the log dirs as these leave them."""
     saved: tuple[SavedReplica, ...] = ()
@@ -142,6 +145,8 @@ class ClusterElection(BrokerAnswer):
     """The directory that holds it."""
     written: tuple[str, ...] = ()
     """The files of the plan."""
+    without_quorum: str | None = None
+    """What to do where a majority of the controllers is given up; None otherwise."""
 
     @property
     def start_of_all(self) -> StartOfAll:
@@ -162,7 +167,8 @@ class ClusterElection(BrokerAnswer):
         """
         stopped = (gap for gap in self.gaps if gap.why is not None and gap.broker_id not in self.question.dead)
         is_empty = not self.partitions and why_not_started(self.premises) is not None
-        return not (self.repairs or is_empty or self.uncounted or any(stopped)) and is_safe(self.partitions)
+        is_open = self.repairs or is_empty or self.uncounted or self.interrupted or any(stopped)
+        return not is_open and is_safe(self.partitions)
 
     @property
     def uncounted(self) -> tuple[JudgedPremise, ...]:
@@ -215,6 +221,8 @@ class ClusterElection(BrokerAnswer):
 
         UsageError if a file exists already or cannot be written, or if the directory is in a log dir.
         """
+        if self.interrupted is not None:
+            return self  # Half an answer is no plan.
         return replace(self, written=write_plan(self.recovery(out), apart_from=self.checked))
 
     def with_saved(self, out: str) -> Self:
@@ -236,7 +244,7 @@ class ClusterElection(BrokerAnswer):
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
         """Return the order of starts, and for each partition whom Kafka elects and what each candidate costs."""
-        if len(self.partitions) > COMPARED_COUNT_MAX:
+        if self.interrupted or len(self.partitions) > COMPARED_COUNT_MAX:
             return self, None
         of_partitions: Outcomes = {
             (f"elect {name_of(row.topic, row.partition)}",): [
@@ -252,6 +260,7 @@ class ClusterElection(BrokerAnswer):
         return self.document(
             "elect",
             body={
+                **interrupted_row(self.interrupted),
                 **election_body(
                     self.order, self.scenarios, self.partitions, self.gaps, kraft=self.kraft, verdict=self.verdict
                 ),
@@ -314,10 +323,14 @@ def elect(
     )  # fmt: skip
     directories = PartitionDirectories(targets, options, image, collected, log_dirs, aside=question.aside)
     cluster = _cluster_here(directories, image, question, release)
-    every = (
-        election_of(topic, number, directories.of(topic, number), cluster)
-        for topic, number in _every_partition(directories, image)
-    )
+    names, every = _every_partition(directories, image), list[PartitionElection]()
+    try:
+        for topic, number in names:
+            every.append(election_of(topic, number, directories.of(topic, number), cluster))
+    except KeyboardInterrupt:
+        interrupted: str | None = f"{counted(len(names) - len(every), 'partition')} of {len(names)} not looked at"
+    else:
+        interrupted = None
     elections = tuple(election for election in every if election.is_of_cluster)
     elections = in_doubt(elections if image is None else balanced(elections, image))
     controllers = quorum(directories.copies) if directories.copies else None
@@ -330,6 +343,8 @@ def elect(
         why_empty=why_not_started(directories.premises),
         uncounted=[row.id for row in _uncounted(directories.premises, elections) if row.id not in WRONG_METADATA],
     )  # fmt: skip
+    voters = frozenset[int]() if controllers is None else controllers.voters
+    without_quorum = given_up_words(voters, question.dead, arguments)
     return ClusterElection(
         release=release,
         kraft=directories.kraft,
@@ -338,7 +353,8 @@ def elect(
         question=question,
         starts=cluster.starts,
         fenced=cluster.fenced,
-        verdict=words,
+        verdict=words if without_quorum is None else f"{without_quorum} {words}",
+        without_quorum=without_quorum,
         gaps=gaps,
         order=order,
         scenarios=scenarios(shown, cluster.starts, order.brokers),
@@ -348,6 +364,7 @@ def elect(
         collected=collected,
         checked=paths_of(targets),
         choose=choose,
+        interrupted=interrupted,
         arguments=tuple(arguments),
         premises=directories.premises,
         predicted=directories.starts,

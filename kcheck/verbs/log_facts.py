@@ -95,6 +95,7 @@ def log_facts(
         epoch=_newest_epoch(files, row, log, image) if is_served and log.leader_epochs else None,
         unseen_epoch=_unseen_epoch(files, row, log, on_disk, image, broker_id) if is_served and looks else None,
         is_closed=closed,
+        start=log.log_start_offset,
     )
 
 

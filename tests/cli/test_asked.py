@@ -281,3 +281,36 @@ def test_an_incident(name: str, tmp_path: Path) -> None:
             wrong += [f"{command}: exit {ended.code}, not {code}"] if ended.code != code else []
             wrong += [f"{command}: {part!r} is not in: {text}" for part in parts if part not in text]
     assert [] == wrong
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "commands"),
+    [
+        (
+            "combined-nodes",
+            "broker-1/data/__cluster_metadata-0/00000000000000000000.log",
+            {
+                "preflight broker-2/server.properties --metadata broker-1": 1,
+                f"elect {SETTINGS} --metadata broker-1": 0,
+                f"recover {SETTINGS}": 0,
+            },
+        ),
+        (
+            "fresh-volume-zookeeper",
+            "zookeeper/version-2/log.1",
+            {f"{START_1} --metadata zookeeper": 1, f"elect {TWO} --metadata zookeeper": 0},
+        ),
+    ],
+)
+def test_damaged_metadata(name: str, place: str, commands: dict[str, int], tmp_path: Path) -> None:
+    """They decide nothing, and are no usage error: what others say counts, or nothing is known."""
+    with tarfile.open(ASKED / f"{name}.tar.xz") as tar:
+        tar.extractall(tmp_path, filter="data")
+    path = tmp_path / place
+    data = bytearray(path.read_bytes())
+    data[1_500] ^= 1
+    path.write_bytes(data)
+    with contextlib.chdir(tmp_path):
+        ended = {command: kcheck(*shlex.split(command), columns=200) for command in commands}
+    assert commands == {command: one.code for command, one in ended.items()}
+    assert "are damaged; name --metadata with another copy" in next(iter(ended.values())).out

@@ -249,8 +249,8 @@ def formats_in_help(*command: str) -> set[str]:
 VERBS = {
     "inspect": "inspect", "check": "check", "cluster": "cluster", "dump": "dump", "rules": "rules",
     "explain": "explain", "predict": "predict", "preflight": "preflight", "end-offset": "end-offset",
-    "truncation": "truncation", "recover": "recovery", "elect": "elect", "verify": "verify",
-    "repair": "plan", "apply": "plan", "undo": "plan",
+    "truncation": "truncation", "recover": "recovery", "recover-quorum": "recovery-quorum", "elect": "elect",
+    "verify": "verify", "repair": "plan", "apply": "plan", "undo": "plan",
     "simulate run": "simulate", "simulate write": "simulate", "overview": "check", "fleet diff": "fleet-diff",
     "fleet trend": "fleet-history", "fleet prune": "fleet-prune", "fleet publish": "fleet-publish",
 }  # fmt: skip

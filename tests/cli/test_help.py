@@ -115,7 +115,7 @@ def test_a_help_fits_and_has_all_parts(command: Command) -> None:
         short = kcheck(*words, "-h").out
         assert max(map(len, short.splitlines())) <= 80
         assert all(example in " ".join(short.replace("\\\n", "").split()) for example in command.examples)
-        assert f"All options: kcheck {command.key} --help\n" in short
+        assert f"All options: {command.typed} --help\n" in short
         assert full == kcheck("help", *words).out
 
 

@@ -7,17 +7,22 @@ import json
 import re
 import shlex
 import shutil
+import tarfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import kcheck
+import kcheck.plans.recover as recover_module
+import kcheck.replicas.elect as elect_module
 from kcheck.core.election.steps import RecoveryAction
 from kcheck.errors import UsageError
+from kcheck.plans import first_repairs
 from kcheck.plans.recover import ClusterRecovery
 from tests.cli.command import kcheck as command
 from tests.oracle.scenes import FIXTURES, unpacked
+from tests.replicas.incident_plans import PACKED
 
 METADATA = ("--metadata", "controller")
 BROKERS = [f"{number}=broker-{number}" for number in (1, 2, 3)]
@@ -159,6 +164,49 @@ def test_the_metadata_decide_how_far_a_plan_is(tmp_path: Path) -> None:
     assert shown.code == 1
     assert "From what is there now:" in shown.out
     assert "kcheck recover 1=broker-1 2=broker-2 3=broker-3 --metadata controller --output-dir DIR" in shown.out
+
+
+def test_an_interrupt_leaves_a_part_of_the_answer(disks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was known until then, said as a part, with the exit code of ^C; no plan is written."""
+
+    def stop_after(patched: pytest.MonkeyPatch, count: int, module: Any, name: str) -> None:
+        original, left = getattr(module, name), iter(range(count))
+
+        def stopped(*given: Any, **how: Any) -> Any:
+            if next(left, None) is None:
+                raise KeyboardInterrupt
+            return original(*given, **how)
+
+        patched.setattr(module, name, stopped)
+
+    monkeypatch.chdir(disks)
+    for verb, count, module, name, words in (
+        ("recover", 5, elect_module, "election_of", "12 partitions of 17 not looked at"),
+        ("elect", 5, elect_module, "election_of", "12 partitions of 17 not looked at"),
+        ("recover", 0, first_repairs, "_repair_of", "the repairs that come first not looked for"),
+        ("recover", 0, recover_module, "_if_unclean", "the plans for other cases not made"),
+    ):
+        with monkeypatch.context() as patched:
+            stop_after(patched, count, module, name)
+            shown = command(verb, *BROKERS, *METADATA, "--output-dir", str(tmp_path / "plan"))
+        assert f"this is a part of the answer, {words}." in " ".join(shown.out.split())
+        assert (shown.code, (tmp_path / "plan").exists()) == (130, False)
+
+
+def test_zookeeper_forgets_a_broker_that_the_plan_has_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its log knows a later leader epoch: it has run since."""
+    with tarfile.open(PACKED["fresh-volume-zookeeper"]) as tar:
+        tar.extractall(tmp_path, filter="data")
+    monkeypatch.chdir(tmp_path)
+    brokers, how = BROKERS[:2], {"metadata": ["zookeeper"]}
+    kcheck.recover(*brokers, out="plan", **how)
+    assert kcheck.recovery_progress("plan", *brokers, **how).at == 0
+    first, _, *others = json.loads(Path("plan/recovery.json").read_text())["steps"]
+    _edited(Path("plan/recovery.json"), steps=[first, first | {"action": "stop"}, *others])
+    rows = json.loads(Path("plan/election-plan.json").read_text())["partitions"]
+    _edited(Path("plan/election-plan.json"), partitions=[row | {"epoch_floor": -1} for row in rows])
+    answer = kcheck.recovery_progress("plan", *brokers, **how)
+    assert [str(state) for state in answer.states[:3]] == ["done", "done", "open"]
 
 
 def _edited(path: Path, **values: Any) -> None:

@@ -129,5 +129,6 @@ def test_metadata_of_zookeeper_that_are_damaged_or_of_another_cluster(of_zookeep
     assert ["KC315"] == [finding.id for finding in refused if finding.severity is Severity.FATAL]
     copy = shutil.copytree(ZOOKEEPER / "3.9.2", tmp_path / "z")
     flip_byte(copy / "version-2" / "log.49", 100)
-    with pytest.raises(UsageError, match=f"--metadata {copy}: "):
-        kcheck.check(of_zookeeper, metadata=[copy], kafka="3.9")
+    assert "KC315" not in {finding.id for finding in kcheck.check(of_zookeeper, metadata=[copy], kafka="3.9").findings}
+    (unseen,) = [row for row in kcheck.predict(of_zookeeper, metadata=[copy], kafka="3.9").premises if row.provide]
+    assert (unseen.id, unseen.sentence.endswith(f"the metadata in {copy} are damaged")) == ("P303", True)

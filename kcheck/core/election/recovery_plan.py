@@ -172,6 +172,13 @@ class PlannedPartition(NamedTuple):
     """Who may lead instead when nothing changes any more: the preferred replica; None for nobody."""
     allowed_unclean: bool | None = None
     """Whether the metadata allowed unclean elections of its topic before; None if that is not known."""
+    as_good: tuple[int, ...] = ()
+    """The brokers that may lead as well: they have every record of the leader, and the same log end."""
+
+    @property
+    def leaders(self) -> tuple[int, ...]:
+        """The brokers of which each may lead, the planned one first."""
+        return (self.leader, *self.as_good, *(() if self.later is None else (self.later,)))
 
 
 class SavedPlan(NamedTuple):
@@ -229,7 +236,16 @@ def _planned(partition: PartitionElection, image: ClusterImage | None) -> Planne
         followers=() if leader.plan is None else _followers(leader.plan),
         later=None if leader.later is None else leader.later.broker_id,
         allowed_unclean=None if image is None else image.config(partition.topic, UNCLEAN) == "true",
+        as_good=tuple(_as_good(partition, leader)),
     )
+
+
+def _as_good(partition: PartitionElection, leader: Candidate) -> Iterator[int]:
+    """Yield the brokers that may lead as well: who registers first of controllers that start together is a race."""
+    for number, other in partition.leaders.items():
+        has_all = leader.broker_id in other.loses_no_more_than and other.log_end_offset == leader.log_end_offset
+        if number != leader.broker_id and has_all and {*other.lacking} <= {*leader.lacking}:
+            yield number
 
 
 def _followers(plan: TruncationPlan) -> tuple[PlannedFollower, ...]:

@@ -105,7 +105,7 @@ TABLE = (
         "A lower broker epoch in .kafka_cleanshutdown. Not seen: an only replica without the epoch in which its broker"
         " led it last.",
         "The broker starts and may lead without the records that were written since.",
-        "Bring the newest disk, or start the broker after the others: kcheck elect.",
+        "Bring the newest disk, or start the broker after the others: kcheck recover.",
         "CleanShutdownFileHandler 3.7 to 4.3.1; ReplicationControlManager.handleBrokerShutdown 4.0 to 4.3.1; "
         "LeaderEpochFileCache.assign 0.11 to 4.3.1",
         is_current, ends_start=False,

@@ -11,12 +11,11 @@ from kcheck.core.releases.release_evidence import EvidenceKind
 from kcheck.disk.output import make_directory
 from kcheck.disk.package_data import log_catalogue
 from kcheck.disk.paths import join
-from kcheck.disk.tree import tree_of
+from kcheck.disk.tree import real_path, tree_of
 from kcheck.documents.explain import line_row
 from kcheck.errors import KcheckError, StoreFailedError, UsageError
 from kcheck.fleet.run_output import TableOutput, WrittenFile
 from kcheck.fleet.scan.identify import Identified
-from kcheck.fleet.scan.inventory import real_path
 from kcheck.fleet.scan.layouts import Disks, layout_of, matching_files
 from kcheck.fleet.scan.rows import findings_batch
 from kcheck.jobs.threads import Threads

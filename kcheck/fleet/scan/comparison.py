@@ -166,27 +166,33 @@ def _runs(row: _ReplicaRow) -> tuple[EpochRun, ...]:
 
 
 def _state(row: _ReplicaRow, topic: str, partition: int) -> ReplicaState:
-    end = row["loaded_log_end"]
-    folder = (row["folder"] or b"").decode(errors="surrogateescape")
-    disk = tree_of(folder).directory(folder)
-    runs = _runs(row)
+    end, runs = row["loaded_log_end"], _runs(row)
     return ReplicaState(
         broker_id=row["broker_id"], topic=topic, partition=partition, cache=_entries(row["cache"]),
         log_end_offset=end, log_start_offset=row["loaded_log_start"], first_segment=row["first_segment"],
         high_watermark=row["loaded_high_watermark"], latest_epoch=row["seen_epoch"],
-        logs=tuple(
-            LogFile(
-                path=join(folder, log_name(log["base_offset"]) + SWAP * log["swap"]),
-                base_offset=log["base_offset"], size=log["size"], disk=disk,
-            )
-            for log in row["logs"]
-        ),
+        logs=_logs(row),
         lineage=lineage_of_runs(runs, row["first_segment"], end)
         if row["is_read"] and not row["lacks_epochs"]
         else None,
         problem=row["problem"], topic_id=row["topic_id"], checkpointed=row["high_watermark"],
         lost_head=None if row["head_from"] is None else (row["head_from"], row["first_segment"]),
         has_every_segment=row["is_read"] and are_joined(runs, [log["base_offset"] for log in row["logs"]]),
+    )  # fmt: skip
+
+
+def _logs(row: _ReplicaRow) -> tuple[LogFile, ...]:
+    """Return the segments that may be read; none where the scan has read none."""
+    if not row["logs"]:
+        return ()
+    folder = row["folder"].decode(errors="surrogateescape")
+    disk = tree_of(folder).directory(folder)
+    return tuple(
+        LogFile(
+            path=join(folder, log_name(log["base_offset"]) + SWAP * log["swap"]),
+            base_offset=log["base_offset"], size=log["size"], disk=disk,
+        )
+        for log in row["logs"]
     )  # fmt: skip
 
 

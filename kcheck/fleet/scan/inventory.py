@@ -9,7 +9,7 @@ from kcheck.core.releases.releases import release as release_of
 from kcheck.disk.paths import join, split
 from kcheck.disk.refusals import Refusals
 from kcheck.disk.store import mount
-from kcheck.disk.tree import tree_of
+from kcheck.disk.tree import real_path, tree_of
 from kcheck.errors import KcheckError, NotALogDirError, UsageError
 from kcheck.fleet.scan.layouts import Disks, layout_of, matching_directories
 from kcheck.jobs.workers import Limits, Workers
@@ -73,11 +73,6 @@ def inventory(roots: Sequence[str], limits: Limits | None = None) -> Inventory:
                 raise NotALogDirError(f"{root}: no log dir is there")
     in_order = sorted((log_dir, path) for path, log_dir in by_path.items())
     return Inventory(tuple(log_dir for log_dir, _ in in_order), tuple(findings), tuple(path for _, path in in_order))
-
-
-def real_path(path: str) -> str:
-    """Return a path with every link resolved."""
-    return tree_of(path).real(path)
 
 
 def is_inventory(root: str) -> bool:

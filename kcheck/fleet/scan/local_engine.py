@@ -10,7 +10,7 @@ from kcheck.arrow import batch_of, from_bytes, to_bytes
 from kcheck.disk.output import beside
 from kcheck.disk.paths import is_url, join
 from kcheck.disk.store import mounted
-from kcheck.disk.tree import tree_of
+from kcheck.disk.tree import real_path, tree_of
 from kcheck.errors import UsageError
 from kcheck.fleet.run import BrokerKey
 from kcheck.fleet.run_output import RunOutput, writing
@@ -178,7 +178,7 @@ def conclude(
 
 def outside(out: str, inventoried: Inventory) -> None:
     """Raise UsageError if the run would be written into a checked log dir."""
-    target = tree_of(out).real(out)
+    target = real_path(out)
     for log_dir, path in zip(inventoried.log_dirs, inventoried.real, strict=True):
         if target == path or target.startswith(path.rstrip("/") + "/"):
             raise UsageError(

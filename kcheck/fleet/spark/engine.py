@@ -13,7 +13,7 @@ from kcheck.arrow import from_bytes
 from kcheck.disk.output import size_below
 from kcheck.disk.paths import absolute, is_url
 from kcheck.disk.store import mounted
-from kcheck.disk.tree import tree_of
+from kcheck.disk.tree import real_path
 from kcheck.fleet.run_output import RunOutput, WrittenFile, run_tables
 from kcheck.fleet.scan.broker_logs import FleetLog, FoundLogs, find_logs, in_tasks, with_brokers
 from kcheck.fleet.scan.cluster_metadata import ClusterFacts
@@ -100,7 +100,7 @@ def _scan(
     inventoried = for_every_host(inventory(roots, Limits(run.seconds, MEMORY_MAX)))
     outside(run.out, inventoried)
     found = find_logs([absolute(pattern) for pattern in run.logs], Limits(run.seconds, MEMORY_MAX))
-    since = None if run.how.since is None else tree_of(run.how.since).real(run.how.since)
+    since = None if run.how.since is None else real_path(run.how.since)
     options = ExecutorOptions(
         run.how._replace(since=since),
         run.seconds,
@@ -115,13 +115,11 @@ def _scan(
         in_a_line(),
         ExitStack() as held,
     ):
-        folder = None if memory.folder is None else tree_of(memory.folder).real(memory.folder)
+        folder = None if memory.folder is None else real_path(memory.folder)
         shared = (
-            None if is_url(run.out) else tree_of(output.folder("runs")).real(output.folder("runs"))
+            None if is_url(run.out) else real_path(output.folder("runs"))
         )  # Spark makes others, this one it does not.
-        target = TableTarget(
-            tree_of(output.folder(f"{_STAGING}/tables")).real(output.folder(f"{_STAGING}/tables")), output.about
-        )
+        target = TableTarget(real_path(output.folder(f"{_STAGING}/tables")), output.about)
         options = options._replace(how=options.how._replace(memory=folder), shared=shared, target=target)
         engine = _SparkEngine(run, options, spark, output, held)
         engine.look(inventoried, found)
