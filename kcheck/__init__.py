@@ -106,3 +106,8 @@ def __getattr__(name: str) -> object:
     if name in __all__:
         return getattr(import_module("kcheck.api"), name)
     raise AttributeError(f"module 'kcheck' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Return the public names, for TAB in a notebook."""
+    return [*__all__]

@@ -21,7 +21,7 @@ atexit.register(gc.freeze)
 import typer
 
 from kcheck.cli.command import CommandGroup, commands_of
-from kcheck.cli.commands import CHANGE_FILES, HIDDEN, PATH_COMMAND, SENTENCES, first_screen
+from kcheck.cli.commands import CHANGE_FILES, HIDDEN, PATH_COMMAND, SENTENCES, TWO_WORDS, first_screen
 from kcheck.cli.report_output import UNCHANGED, failed_line, remember
 from kcheck.errors import KcheckError, UsageError
 from kcheck.screen.printable import printable
@@ -73,8 +73,9 @@ class _Root(CommandGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Check a path that is given without a command; `recover quorum` is a command of two words."""
-        if args[:2] == ["recover", "quorum"] and "--next" not in args:
-            return "recover-quorum", self.commands["recover-quorum"], args[2:]
+        name = next((name for name, words in TWO_WORDS.items() if args[:2] == words.split()), None)
+        if name is not None and "--next" not in args:
+            return name, self.commands[name], args[2:]
         if args and args[0] not in SENTENCES:
             from kcheck.cli.overview import names_path
 

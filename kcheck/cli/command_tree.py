@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import typer
 from typer.main import get_command
 
-from kcheck.cli.commands import PATH_COMMAND, SENTENCES
+from kcheck.cli.commands import PATH_COMMAND, SENTENCES, TWO_WORDS
 from kcheck.cli.environment import variables_of
 from kcheck.cli.examples import EXAMPLES, SEE_ALSO
 from kcheck.cli.exit_codes import ANSWERS, rows, short_line
@@ -72,7 +72,7 @@ class Command(NamedTuple):
     @property
     def typed(self) -> str:
         """What is typed for it; the command of a path has no name."""
-        return "kcheck" if self.key == PATH_COMMAND else " ".join(self.path)
+        return "kcheck" if self.key == PATH_COMMAND else f"kcheck {TWO_WORDS.get(self.key, self.key)}".strip()
 
     @property
     def options(self) -> tuple[Option, ...]:

@@ -53,6 +53,9 @@ HIDDEN = {
 SENTENCES = {name: words for group in GROUPS.values() for name, words in group.items()} | HIDDEN
 """All commands, in the order of the help."""
 
+TWO_WORDS = {"recover-quorum": "recover quorum"}
+"""Commands that are typed as two words, the first of which is a command too."""
+
 CHANGE_FILES = tuple(name for name in GROUPS["Fix"] if name != "repair")
 """The commands that write to log dirs."""
 
@@ -77,6 +80,8 @@ def first_screen() -> str:
     for title, commands in GROUPS.items():
         heading = title
         for name, words in commands.items():
-            rows.append(f"{heading:9}{name:15}{words}\n")
+            if name in TWO_WORDS:
+                continue  # The help of its first word names it.
+            rows.append(f"{heading:9}{name:13}{words}\n")
             heading = ""
     return dedent(_HEAD) + "".join(rows) + dedent(_END)

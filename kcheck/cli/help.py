@@ -42,13 +42,14 @@ def _of_command(wanted: str) -> str | None:
 
     from kcheck.cli.app import app
     from kcheck.cli.command_tree import described
-    from kcheck.cli.commands import PATH_COMMAND
+    from kcheck.cli.commands import PATH_COMMAND, TWO_WORDS
     from kcheck.cli.help_pages import page
     from kcheck.cli.renamed import renamed_command
 
     command = get_command(app)
     context = typer.Context(command, info_name="kcheck", **command.context_settings)
-    words = [PATH_COMMAND] if wanted == "PATH" else wanted.split()
+    one_word = {typed: [name] for name, typed in TWO_WORDS.items()} | {"PATH": [PATH_COMMAND]}
+    words = one_word.get(wanted, wanted.split())
     for at, word in enumerate(words):
         name = renamed_command(" ".join(words[:at]), [word])[0][0]
         below = getattr(command, "commands", {})

@@ -5,6 +5,7 @@ from itertools import pairwise
 from textwrap import wrap
 
 from kcheck.cli.command_tree import OWN, SHORT, Command, Option
+from kcheck.cli.commands import TWO_WORDS
 
 _WIDTH, _COLUMN, _TITLE = 80, 26, 15
 
@@ -54,7 +55,7 @@ def _end(command: Command, *, brief: bool) -> Iterator[str]:
         yield from ("", "Exit codes")
         for code, words in command.exit_codes:
             yield from wrap(words, _WIDTH, initial_indent=f"  {code:5}", subsequent_indent=" " * 7)
-        others = [f"kcheck {name}" for name in command.see_also]
+        others = [f"kcheck {TWO_WORDS.get(name, name)}" for name in command.see_also]
         yield ""
         yield from _listed("Environment: ", command.variables)
         yield from _listed("See also: ", [*others, "kcheck help topics"])

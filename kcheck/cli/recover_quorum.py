@@ -13,16 +13,16 @@ Nodes = Annotated[
     list[str] | None, typer.Argument(metavar="NODE=PATH...", help="Log dirs of every controller and broker.")
 ]
 DeadNodes = Annotated[
-    list[int] | None, typer.Option("--dead", metavar="NODE", help="A node whose disk is gone for good; repeatable.")
+    list[int] | None, typer.Option("--dead", metavar="NODE", help="A node that will not come back; repeatable.")
 ]
 VoterOption = Annotated[
     str | None, typer.Option("--voter", metavar="NODE[@HOST:PORT]", help="The controller that is to lead.")
 ]
 WayOption = Annotated[
     str | None,
-    typer.Option("--way", metavar="static|identity|copy|voters", help="The way back; default: the gentlest."),
+    typer.Option("--way", metavar="static|identity|copy|voters", help="The way back. [default: the gentlest]"),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Pass over the refusals that say so.")]
+Force = Annotated[bool, typer.Option("--force", help="Accept the refusals that name --force.")]
 QuorumOut = Annotated[
     str | None, typer.Option("--output-dir", metavar="DIR", help="Write a plan for each node, and the runbook.")
 ]

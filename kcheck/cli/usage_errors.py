@@ -3,7 +3,7 @@
 from typing import Any
 
 from kcheck.cli.command import path_of
-from kcheck.cli.commands import PATH_COMMAND, SENTENCES
+from kcheck.cli.commands import PATH_COMMAND, SENTENCES, TWO_WORDS
 from kcheck.cli.examples import EXAMPLES
 from kcheck.screen.printable import printable
 from kcheck.words import near, some_of
@@ -19,7 +19,7 @@ def line_of(error: Any) -> str:
         return str(error.format_message())
     context = error.ctx
     path = path_of(context) if context is not None else ""
-    typed = f"kcheck {path}".strip() if path != PATH_COMMAND else "kcheck PATH..."
+    typed = f"kcheck {TWO_WORDS.get(path, path)}".strip() if path != PATH_COMMAND else "kcheck PATH..."
     hint = f"for example: {EXAMPLES[path][0]}" if path in EXAMPLES else f"{typed} -h shows what to type"
     return f"kcheck: {printable(_words(kind, error, context, typed))}; {printable(_instead(kind, error, hint))}"
 

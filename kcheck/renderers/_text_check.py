@@ -62,8 +62,7 @@ def _predictions(answer: Overview, page: Page) -> None:
         for sentence in answer.start_of_all.sentences:
             page.wrapped(sentence, style="bold red" if lost else "bold")
         page.line()
-        if lost:
-            page.next(answer.recover_command)
+        page.next(answer.recover_command)
     for start in answer.prediction.log_dirs:
         verdict_on(start, page)
         worst_partitions(worst_first(start.partitions), start.reasons, page)

@@ -1,5 +1,7 @@
 """The layout of `kcheck preflight`: whether the broker may start, and what speaks against it."""
 
+import shlex
+
 from kcheck.model.premises import PremiseStatus
 from kcheck.model.report import Report
 from kcheck.renderers._text_predict import unserved_lines
@@ -28,5 +30,7 @@ def preflight(report: Report, page: Page) -> None:
         if premise.status is PremiseStatus.NOT_SEEN and premise.provide is None:
             page.wrapped(f"note {premise.id} {premise.sentence}", indent="  ", hanging="    ")
     unserved_lines(answer.unserved, page)
+    if good is not True:
+        page.next(f"kcheck predict {shlex.quote(report.checked[-1])}")
     if answer.unresolved:
         page.wrapped(f"from config providers, not resolved: {', '.join(answer.unresolved)}", hanging="    ")

@@ -30,6 +30,7 @@ CASES: dict[tuple[str, str], tuple[str, ...]] = {
     ("dump", "--producer"): ("dump", SEGMENT, "-1"),
     ("elect", "--out"): ("elect", *PAIR, "DIR"),
     ("recover", "--out"): ("recover", *PAIR, "DIR"),
+    ("recover-quorum", "--out"): ("recover", "quorum", *PAIR, "DIR"),
     ("fleet scan", "--logs"): ("fleet", "scan", str(BROKERS / "{broker}"), "--run", "r", "--output-dir", "DIR",
                                f"{{broker}}/{LOG}"),
     ("fleet scan", "--out"): ("fleet", "scan", str(BROKERS / "broker-1"), "--run", "r", "DIR"),

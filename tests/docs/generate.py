@@ -16,6 +16,7 @@ from typer.main import get_command
 
 import kcheck.model.release
 from kcheck.cli.app import app
+from kcheck.cli.commands import TWO_WORDS
 from kcheck.core.releases.release_evidence import TABLE as EVIDENCE
 from kcheck.core.releases.releases import NEWEST_TESTED, PROFILES, TABLE, TESTED, ReleaseRow, release
 from kcheck.disk.package_data import log_catalogue
@@ -144,8 +145,14 @@ def cli_page() -> str:
     parts = ["# Commands\n", f"{NOTICE} from the help of each command: change that, not this.\n"]
     for arguments in ("", *commands()):
         name = f"kcheck {arguments}".strip()
-        parts.append(f"## {name}\n\n```text\n{printed(f'{name} --help')}```\n")
+        parts.append(f"## {name}\n\n```text\n{printed(f'{_typed(name)} --help')}```\n")
     return "\n".join(parts)
+
+
+def _typed(name: str) -> str:
+    """Return a command as it is typed."""
+    command = name.removeprefix("kcheck").strip()
+    return f"kcheck {TWO_WORDS.get(command, command)}".strip()
 
 
 def commands() -> list[str]:

@@ -2,6 +2,8 @@
 
 import doctest
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -23,3 +25,10 @@ def test_the_examples_run(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_function_is_shown() -> None:
     """A name that `import kcheck` gives stands on the page."""
     assert not [name for name in kcheck.__all__ if f"kcheck.{name}" not in PAGE]
+
+
+def test_dir_lists_the_functions() -> None:
+    """For TAB in a notebook; it imports nothing more."""
+    code = "import sys, kcheck; names = dir(kcheck); print('kcheck.api' in sys.modules, names == sorted(names) != [])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "False True\n" == done.stdout

@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from kcheck.cli.commands import TWO_WORDS
 from tests.docs.examples import ROOT, Example, current, examples, pages
 from tests.docs.generate import COMMAND, commands
 
@@ -34,7 +35,7 @@ def test_an_example_shows_what_comes_out(example: Example) -> None:
 def test_readme_shows_the_help_and_every_command() -> None:
     """One example each, or a line that tells how to call it."""
     assert "kcheck --help" in {example.command for example in examples("README.md")}
-    assert all(f"kcheck {command}" in README for command in commands())
+    assert all(f"kcheck {TWO_WORDS.get(command, command)}" in README for command in commands())
 
 
 def test_ci_runs_the_two_lines_of_readme() -> None:
