@@ -15,7 +15,7 @@ import pytest
 import kcheck
 from kcheck.core.election.steps import RecoveryAction
 from kcheck.errors import UsageError
-from kcheck.plans.recover import ClusterRecovery
+from kcheck.plans.recover import UNREAD, ClusterRecovery
 from tests.cli.command import kcheck as command
 from tests.oracle.scenes import FIXTURES, unpacked
 
@@ -57,7 +57,7 @@ def test_a_course_that_loses_nothing() -> None:
         ("start", (3,), 0),
     ]
     assert not answer.start_of_all.is_safe
-    assert answer.not_known == ()
+    assert answer.not_known == (UNREAD,)
     assert answer.cases == ()
     assert answer.texts[1].needs.endswith("; no producer writes before the last step")
 
