@@ -12,6 +12,7 @@ from kcheck.core.election.scenarios import START_ALL, Scenario, harm
 from kcheck.core.election.steps import RecoveryStep, steps_of
 from kcheck.core.premises.judged import EVERY_DISK
 from kcheck.core.premises.presence import LOG_DIRS_THERE
+from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.core.start.unserved import Unserved, unserved
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
@@ -46,6 +47,18 @@ EVERY_PARTITION = PartitionFilter()
 FOLDER = "DIR"
 """Stands for the directory that the user has not named."""
 SAVED, MANIFEST, RUNBOOK, RECOVERY = "saved", "manifest.json", "recovery.md", "recovery.json"
+
+
+UNREAD = "whether all batches are intact: starts read few of them, and kcheck check --depth crc reads all"
+"""What is not known of logs that no start reads whole."""
+
+
+def _has_unread(row: PartitionPrediction) -> bool:
+    """Whether a log has batches that neither the start nor kcheck reads: LogLoader reads from the recovery point on."""
+    log = row.log
+    if log is None or log.log_end_offset <= log.log_start_offset:
+        return False
+    return not row.scan_bytes or len(log.bases) > 1
 
 
 class Case(NamedTuple):
@@ -222,6 +235,8 @@ class ClusterRecovery(Answer):
             numbers = [str(row.broker_id) for row in others if row.broker_id is not None]
             also = f". The same for {agree(len(numbers), 'broker', 'brokers')} {listed(numbers)}" if numbers else ""
             rows.append(f"{first.sentence}; name {first.provide}{also}")
+        if any(_has_unread(row) for start in self.election.predicted.values() for row in start.partitions):
+            rows.append(UNREAD)
         return tuple(dict.fromkeys(rows))
 
     @property

@@ -123,7 +123,9 @@ def _controller(*, kraft: bool) -> str:
 
 def _saved(answer: ClusterElection, page: Page) -> None:
     if answer.saved:
-        records = sum(saved.records.records or 0 for saved in answer.saved)
+        records = answer.saved_count
+        if records is None:
+            records = sum(saved.records.records or 0 for saved in answer.saved)
         replicas = counted(len(answer.saved), "replica")
         page.line()
         page.wrapped(f"Saved {counted(records, 'record')} of {replicas} that elections would cut.")

@@ -44,6 +44,7 @@ from kcheck.model.premises import JudgedPremise
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.replicas.candidates import ClusterHere, ReplicaCopy, election_of
+from kcheck.replicas.distinct_records import LostRange, distinct
 from kcheck.replicas.partition_directories import PartitionDirectories
 from kcheck.replicas.saved_records import SavedRecords, save_lost
 from kcheck.startup.log_manager import StartOptions
@@ -241,6 +242,18 @@ class ClusterElection(BrokerAnswer):
                 name = partition_name(election.topic, election.partition)
                 records = save_lost(out, name, broker_id, logs[broker_id], start, end)
                 yield SavedReplica(election.topic, election.partition, broker_id, records)
+
+    @property
+    def saved_count(self) -> int | None:
+        """How many distinct records were saved, whichever replicas they are of; None if a batch cannot be decoded."""
+        ranges: dict[tuple[str, int], list[LostRange]] = {}
+        for topic, partition, broker_id, (_, start, end, *_) in self.saved:
+            copies = (copy for copy in self.copies(topic, partition) if copy.role is CopyState.CURRENT)
+            logs = {copy.state.broker_id: copy.state.logs for copy in copies}
+            if start is not None and end is not None:
+                ranges.setdefault((topic, partition), []).append(LostRange(logs[broker_id], start, end))
+        counts = [distinct(lost, ()).records for lost in ranges.values()]
+        return None if None in counts else sum(count for count in counts if count is not None)
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
         """Return the order of starts, and for each partition whom Kafka elects and what each candidate costs."""

@@ -2,6 +2,8 @@
 
 What is wrong: a record has a timestamp that is more than a day later than now. Usually a producer wrote microseconds
 or nanoseconds where Kafka expects milliseconds, or the clock of its host was wrong. Nothing is damaged.
+Now is the time of the machine that runs kcheck. For a copy of a disk, or a bundle, that is later than the time of the
+copy, as the next start of the broker is.
 
 What the broker does: retention by time starts with the oldest segment, and stops at the first one whose largest
 timestamp is not older than `retention.ms`. So it keeps this segment, and every later one, until that time has come:

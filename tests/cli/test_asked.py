@@ -192,7 +192,7 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row(f"recover {THREE}", 1, f"Not counted: broker 2: {OLD_COPY}", "Elect 1 partition uncleanly"),
     ),
     "unclean-election-happened": (
-        row(f"elect {THREE} --topic old", 1, "start all that is here 80 80"),
+        row(f"elect {THREE} --topic old --save-lost saved", 1, "start all that is here 80 80", "Saved 90 records of 6"),
         row("check 1=broker-1 2=broker-2 3=broker-3 --topic old", 1, "error KC254 old-1: an unclean election of epoch"),
         row(f"recover {THREE} --topic old", 1, "Starting everything now: 80 records are lost"),
         row(f"{START_1} --metadata controller", 1, "P602"),
@@ -238,7 +238,8 @@ TABLE: dict[str, tuple[Asked, ...]] = {
     "hanging-transaction": (
         row("broker-1", 0, "info KC602 payments-0: transaction of producer 4000"),
         row(f"elect {SETTINGS} --metadata controller", 0, "nothing is lost"),
-        row(f"recover {SETTINGS} --metadata controller", 0, "Starting everything now: nothing is lost."),
+        row(f"recover {SETTINGS} --metadata controller", 0, "Starting everything now: nothing is lost.",
+            "Not known: whether all batches are intact"),
     ),
     "keyless-records-compacted": (
         row("broker-1", 1, KEYLESS),
