@@ -323,14 +323,7 @@ def elect(
     )  # fmt: skip
     directories = PartitionDirectories(targets, options, image, collected, log_dirs, aside=question.aside)
     cluster = _cluster_here(directories, image, question, release)
-    names, every = _every_partition(directories, image), list[PartitionElection]()
-    try:
-        for topic, number in names:
-            every.append(election_of(topic, number, directories.of(topic, number), cluster))
-    except KeyboardInterrupt:
-        interrupted: str | None = f"{counted(len(names) - len(every), 'partition')} of {len(names)} not looked at"
-    else:
-        interrupted = None
+    every, interrupted = _looked_at(_every_partition(directories, image), directories, cluster)
     elections = tuple(election for election in every if election.is_of_cluster)
     elections = in_doubt(elections if image is None else balanced(elections, image))
     controllers = quorum(directories.copies) if directories.copies else None
@@ -369,6 +362,19 @@ def elect(
         premises=directories.premises,
         predicted=directories.starts,
     )
+
+
+def _looked_at(
+    names: list[tuple[str, int]], directories: PartitionDirectories, cluster: ClusterHere
+) -> tuple[list[PartitionElection], str | None]:
+    """Return the elections of partitions, and what was not looked at if the user interrupts."""
+    every: list[PartitionElection] = []
+    try:
+        for topic, number in names:
+            every.append(election_of(topic, number, directories.of(topic, number), cluster))
+    except KeyboardInterrupt:
+        return every, f"{counted(len(names) - len(every), 'partition')} of {len(names)} not looked at"
+    return every, None
 
 
 def _chosen(
