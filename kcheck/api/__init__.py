@@ -12,7 +12,16 @@ arguments make no sense.
 
 from kcheck.api.answers import EVERY_PARTITION, Path, release
 from kcheck.api.brokers import check, dump, export, inspect, overview, predict, preflight, repair
-from kcheck.api.clusters import cluster, elect, end_offset, recover, recovery_progress, truncation, verify
+from kcheck.api.clusters import (
+    cluster,
+    elect,
+    end_offset,
+    recover,
+    recover_quorum,
+    recovery_progress,
+    truncation,
+    verify,
+)
 from kcheck.api.histories import search, simulate
 from kcheck.model.report import PartitionFilter
 
@@ -31,6 +40,7 @@ __all__ = [
     "predict",
     "preflight",
     "recover",
+    "recover_quorum",
     "recovery_progress",
     "release",
     "repair",

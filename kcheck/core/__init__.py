@@ -14,5 +14,6 @@ In the order in which a command meets them; each imports only those above it:
 - `start`: What does a broker do when it starts?
 - `replication`: Where does a follower truncate, and which records does it lose?
 - `election`: Who leads each partition, and what does each choice cost?
+- `rescue`: How does a cluster come back from its disks alone?
 - `premises`: What does a good answer about a start rest on, and do the files show it?
 """

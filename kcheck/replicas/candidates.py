@@ -410,13 +410,15 @@ def _with_later(
     """Return a candidate with who leads when nothing changes any more, and what is lost then."""
     if election.registration is None:
         return candidate
-    later = later_leader(election.registration, candidate.broker_id, in_sync_under(plan), election.rules)
-    followers = (row for row in plan.followers if later is not None and row.broker_id == later.broker_id)
-    if not any(lacks(plan, row, states) for row in followers):
-        return candidate._replace(later=later)
-    assert later is not None
+    in_sync = in_sync_under(plan)
+    later = later_leader(election.registration, candidate.broker_id, in_sync, election.rules)
+    followers = (row for row in plan.followers if row.broker_id in in_sync and lacks(plan, row, states))
+    lacking = tuple(row.broker_id for row in followers if row.broker_id is not None)
+    candidate = candidate._replace(later=later, lacking=lacking)
+    if later is None or later.broker_id not in lacking:
+        return candidate
     marks = committed_marks(tuple(states.values()), election.registration)
-    return candidate._replace(later=later, lost_later=amounts_lost(plan, states, marks, later=later.broker_id))
+    return candidate._replace(lost_later=amounts_lost(plan, states, marks, later=later.broker_id))
 
 
 def _parts(states: tuple[ReplicaState, ...], follower: int, leading: ReplicaState) -> Offset | None:

@@ -46,7 +46,7 @@ class ReplicaState(NamedTuple):
     is where the first transaction begins that counts as open after the start, for the releases that look it up.
     `checkpointed` is the high watermark in the checkpoint, which may lie above the log end; None without an entry.
     `lost_head` are the offsets of segments that somebody removed from its start. `is_compacted`: the log cleaner takes
-    records out of it.
+    records out of it. `has_every_segment`: its batches were read, and each segment begins where the one before it ends.
     """
 
     broker_id: int | None
@@ -69,6 +69,7 @@ class ReplicaState(NamedTuple):
     checkpointed: Offset | None = None
     lost_head: tuple[Offset, Offset] | None = None
     is_compacted: bool = False
+    has_every_segment: bool = False
 
     @property
     def known_high_watermark(self) -> Offset | None:

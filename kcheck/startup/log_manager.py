@@ -95,6 +95,8 @@ class StartOptions(NamedTuple):
     """The server.properties that the user names beside the log dirs."""
     controller_config: str | None = None
     """The server.properties of a controller that the user names."""
+    without: frozenset[str] = frozenset()
+    """The log dirs in log.dirs that are given up."""
     has_log_without_id: bool = False
     """Whether a log has no topic id and the release looks for no strays then (up to 3.6)."""
 

@@ -73,10 +73,10 @@ class Overview(Answer):
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
         """Return those of the check and of the prediction."""
-        found, predicted = self.check.outcomes()[1], self.prediction.outcomes()[1]
-        if found is None or predicted is None:
+        of_check, predicted = self.check.outcomes()[1], self.prediction.outcomes()[1]
+        if of_check is None or predicted is None:
             return self, None
-        return self, {**found, **predicted, ("start of all",): self.start_of_all}
+        return self, {**of_check, **predicted, ("start of all",): self.start_of_all}
 
     def of_release(self, release: Release) -> Self:
         """Return the same answer with another account of its release."""

@@ -68,8 +68,8 @@ def named_copies(paths: tuple[str, ...]) -> tuple[dict[str, tuple[MetadataCopy, 
     damaged = []
     targets = replica_targets([*paths])
     lost = {copy.path for copy in without_metadata(targets)}
-    found = [target for target in targets if target.path not in lost]
-    for path in metadata_paths(found) if found else ():
+    present = [target for target in targets if target.path not in lost]
+    for path in metadata_paths(present) if present else ():
         if path.cluster_id is None:
             raise UsageError(f"--metadata {path.path}: no meta.properties beside it says which cluster it is of")
         copy = read_copy(path.tree, path.path, path.node_id, only=path.only)
@@ -118,8 +118,8 @@ def _image(targets: tuple[Target, ...], named: tuple[str, ...], log_dirs: LogDir
     if znodes:
         return None if znodes[0].metadata.problems else znodes[0].metadata.image
     beside = paths_beside(around.values())
-    found = (log_dirs.copy(path.tree, path.path, path.node_id) for path in beside)
-    newest = newest_copy((*chain.from_iterable(copies.values()), *(copy for copy in found if copy is not None)))
+    copies_beside = (log_dirs.copy(path.tree, path.path, path.node_id) for path in beside)
+    newest = newest_copy((*chain.from_iterable(copies.values()), *(copy for copy in copies_beside if copy is not None)))
     return None if newest is None else newest.image
 
 

@@ -71,7 +71,7 @@ def has_followed(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise
             sentence = (
                 f"{elected}: starting {facts.name} cuts what broker {leader} lacks of its records, at most"
                 f" {row.end - row.start} ({offset_range(row.start, row.end)}). Save them first: kcheck recover with the"
-                " log dirs of all brokers and --out DIR"
+                " log dirs of all brokers and --output-dir DIR"
             )
             yield refuted(premise, facts, sentence, *evidence, log_dir=row.log_dir, partition=name)
 
@@ -104,7 +104,7 @@ TABLE = (
         "The newest leader epoch of the log is not below that of the last unclean election in the metadata.",
         "An older one, of a replica that was in sync, or led, before that election and not since. Of others: not seen.",
         "The broker truncates the log to the new leader's and deletes what only it has.",
-        "Save its records first: kcheck recover --out DIR. Then start it with --allow P602.",
+        "Save its records first: kcheck recover --output-dir DIR. Then start it with --allow P602.",
         "PartitionChangeBuilder 3.3 to 4.3.1; PartitionStateMachine 0.10.2 to 3.9; ReplicaFetcherThread",
         has_followed, ends_start=False,
     ),

@@ -63,6 +63,8 @@ class LogFacts(NamedTuple):
     """Its newest leader epoch; None if it has none, or if the broker does not serve it."""
     end: Offset = Offset(0)
     """Its log end offset."""
+    unseen_epoch: Epoch | None = None
+    """Of an only replica: the epoch in which its broker led it last, by the metadata, if no file of it shows that."""
     is_closed: bool = False
     """Whether the broker had closed its last segment though it was killed: it had begun a newer one."""
     start: Offset = Offset(0)

@@ -71,7 +71,7 @@ def _others_keep_theirs(premise: Premise, facts: BrokerFacts) -> Iterator[Judged
         names = ", ".join(f"{number} ({lost[number]})" for number in sorted(empty))
         sentence = (
             f"{agree(len(empty), 'controller', 'controllers')} {names} lost {_METADATA_LOG}: no majority has the"
-            " history of the cluster, and an empty one is elected, or none"
+            " history of the cluster, and an empty one is elected, or none. Start none of them: kcheck recover quorum"
         )
         yield refuted(premise, facts, sentence, *evidence)
         return
@@ -149,7 +149,7 @@ TABLE = (
         "A controller has partitions, or other copies name it, and it has no metadata log; or so many others that no"
         " majority has one. A log dir of --metadata that may keep none: not seen.",
         "Voters with empty logs elect each other; every partition becomes stray.",
-        "Start the other controllers first. A majority of them must have the metadata log: kcheck cluster.",
+        "Start the other controllers first. Where no majority has the metadata log, start none: kcheck recover quorum.",
         "KafkaRaftClient.initialize 3.3 to 4.3.1", voter_keeps_its_log,
     ),
     Premise(

@@ -21,6 +21,8 @@ LOG_DIRS_THERE, PARTITIONS_THERE = "P301", "P302"
 """The premises that every log dir, and every assigned partition, is there."""
 HEADS_THERE, MIDDLES_THERE, ENDS_THERE = "P304", "P305", "P306"
 """The premises that the start, the middle and the end of every log is there."""
+HOLES = frozenset({HEADS_THERE, MIDDLES_THERE})
+"""Those without which a follower lacks what it does not fetch from its leader."""
 
 
 def log_dirs(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
