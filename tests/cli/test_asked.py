@@ -60,7 +60,7 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row("predict broker-1/data --metadata controller/data", 1, "will not boot", OF_CLUSTER),
         row("check broker-1/data broker-2/data controller/data", 1, f"fatal KC315 P101: {OF_CLUSTER}", "1 fatal"),
         row(f"elect {TWO}", 1, "does not start: the disk of broker 1", "Start broker 2 first"),
-        row(f"recover {TWO}", 1, "First let broker 1 start", "1. Start broker 2."),
+        row(f"recover {TWO}", 1, "Broker 1 should not start: ", "1. Start broker 2."),
     ),
     "node-id": (
         row(START_1, 1, f"abort P102 broker-1/data: {OF_NODE}"),
@@ -86,7 +86,7 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row(f"elect {THREE}", 1, f"does not start: {MISSING}", "Start broker 1 first", "Then start 3."),
         row(f"elect {SETTINGS} --metadata controller", 1, "Start broker 1 first", "Then start 3."),
         row("preflight broker-2/server.properties --metadata controller", 1, f"abort P301 broker-2/data1: {MISSING}"),
-        row(f"recover {THREE}", 1, "First let broker 2 start", "Elect 1 partition uncleanly: clicks-2."),
+        row(f"recover {THREE}", 1, "Broker 2 should not start: ", "Elect 1 partition uncleanly: clicks-2."),
     ),
     "voters-config": (
         row(START_1, 1, f"abort P105 {VOTERS}"),
@@ -109,7 +109,7 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row(START_1, 1, f"abort P202 {LOST_LOG}"),
         row("preflight broker-3/server.properties", 1, "not known", "name --metadata with the log dirs of controllers"),
         row(f"elect {SETTINGS}", 1, "No broker here starts."),
-        row(f"recover {SETTINGS}", 1, f"First let broker 1 start, and ask again: {LOST_LOG}"),
+        row(f"recover {SETTINGS}", 1, f"Broker 1 should not start: {LOST_LOG}"),
         row("check 1=broker-1 2=broker-2 3=broker-3", 1, f"fatal KC315 P202: {LOST_LOG}"),
         row("cluster broker-1 broker-2 broker-3", 1, f"fatal KC315 P202: {LOST_LOG}"),
     ),
