@@ -160,9 +160,8 @@ def _grow(context: QuorumContext) -> QuorumStep:
         note = "Format a new controller, start it, and add it. Then the next one."
         return QuorumStep("Add controllers again, one after the other", tuple(commands), (note,))
     notes = (
-        f"Stop controller {rescue.target.node_id}, and format the disks of the new ones.",
-        "Give each its __cluster_metadata-0, without quorum-state. Up to 3.8 remove quorum-state of every node.",
-        "Then name all of them in controller.quorum.voters of every node, and start all.",
+        "Kafka has no command for that with static voters, and kcheck plans nothing.",
+        "Empty controllers that name each other as voters elect one of themselves: never start them first.",
     )
     return QuorumStep("Add controllers again, later", notes=notes)
 

@@ -321,9 +321,8 @@ def elect(
 ) -> ClusterElection:
     """Return who should lead the partitions of the brokers in the paths, without any repair before.
 
-    All partitions decide the plan; the answer is about the wanted ones. `trees` are what log dirs are read from, by
-    path, where that is not the disk: log dirs that are not repaired yet. `log_dirs` are those that are open already.
-    UsageError: a path is a file, a log dir has no broker id, or a broker is both here and dead.
+    All partitions decide the plan; the answer is about the wanted ones. `trees` hold log dirs that are not repaired
+    yet. UsageError: a path is a file, a log dir has no broker id, or a broker is both here and dead.
     """
     targets = _targets(arguments, trees, {lost.path for lost in question.without})
     require_match(targets, wanted)
@@ -347,8 +346,7 @@ def elect(
         why_empty=why_not_started(directories.premises),
         uncounted=[row.id for row in _uncounted(directories.premises, elections) if row.id not in WRONG_METADATA],
     )  # fmt: skip
-    voters = frozenset[int]() if controllers is None else controllers.voters
-    without_quorum = given_up_words(voters, question.dead, arguments)
+    without_quorum = None if controllers is None else given_up_words(controllers.voters, question.dead, arguments)
     return ClusterElection(
         release=release,
         kraft=directories.kraft,

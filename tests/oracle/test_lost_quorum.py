@@ -70,34 +70,6 @@ def test_a_survivor_of_static_voters_leads_alone(version: str, base: Base, tmp_p
 
 
 @pytest.mark.whole
-@pytest.mark.parametrize("version", sampled(("3.3.2", "4.3.1")))
-def test_static_voters_grow_again(version: str, base: Base, tmp_path: Path) -> None:
-    """Each new controller has the log of the one that led alone before any of them starts."""
-    cluster = base(version, dynamic=False)
-    with copied(cluster, tmp_path / "run", version, dynamic=False, lost=OTHERS) as nodes:
-        followed(nodes, planned(nodes, 101, *BROKERS, way=Way.STATIC, out=tmp_path / "out", dead=OTHERS))
-        nodes[101].start()
-        wait_leads(nodes[101])
-        nodes.start(*BROKERS)
-        for number in (*BROKERS, 101):
-            nodes[number].stop()
-        voters = [101, 202, 203]
-        for number in (202, 203):
-            nodes.add(number, voters)
-            nodes.format(number)
-            shutil.rmtree(nodes.metadata(number), ignore_errors=True)
-            shutil.copytree(nodes.metadata(101), nodes.metadata(number))
-            (nodes.metadata(number) / "quorum-state").unlink()
-        for number in (101, *BROKERS):
-            nodes.configure(number, voters)
-            if version == "3.3.2":
-                (nodes.metadata(number) / "quorum-state").unlink()
-        nodes.start(*voters)
-        nodes.start(*BROKERS)
-        same(nodes, cluster)
-
-
-@pytest.mark.whole
 @pytest.mark.parametrize("version", sampled(STATIC))
 def test_a_new_controller_gets_the_copy_of_a_broker(version: str, base: Base, tmp_path: Path) -> None:
     """All controllers of static voters are lost."""
