@@ -257,9 +257,8 @@ def test_help_is_one_screen() -> None:
     assert len(lines) <= 36
     assert max(map(len, lines)) <= 80
     assert lines[0].startswith("Usage: kcheck PATH...  ")
-    assert [*GROUPS] == [
-        line[:9].strip() for line in lines[6 : 6 + len(SENTENCES) - len(HIDDEN)] if line and line[0] != " "
-    ]
+    rows = lines[6 : 6 + len(SENTENCES) - len(HIDDEN)]
+    assert [*GROUPS] == [line[:9].strip() for line in rows if line and line[0] != " "]
 
 
 @pytest.mark.parametrize(
