@@ -1,6 +1,5 @@
 """`kcheck elect`: who should lead each partition, in which order brokers should start, and what each way costs."""
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -43,6 +42,7 @@ from kcheck.model.finding import Finding
 from kcheck.model.premises import JudgedPremise
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
+from kcheck.replicas.broker_gaps import failing_of, gaps_of, replicas_of
 from kcheck.replicas.candidates import ClusterHere, ReplicaCopy, election_of
 from kcheck.replicas.distinct_records import LostRange, distinct
 from kcheck.replicas.partition_directories import PartitionDirectories
@@ -415,7 +415,7 @@ def _uncounted(premises: Iterable[JudgedPremise], elections: Iterable[PartitionE
     logs = ({row.broker_id for row in part.candidates if row.state is CopyState.CURRENT} for part in elections)
     ids = WRONG_METADATA | UNCOUNTED | ({DISK_NOT_OLDER} if any(own and own <= old for own in logs) else frozenset())
     preferred = {
-        (partition_name(part.topic, part.partition), next(iter(_replicas(part)), None))
+        (partition_name(part.topic, part.partition), next(iter(replicas_of(part)), None))
         for part in elections
         if not part.rules.balances and part.lost_planned is not None and part.lost_planned.records == 0
     }
@@ -476,25 +476,3 @@ def _every_partition(directories: PartitionDirectories, image: ClusterImage | No
     """Return every partition that has a directory here or is in the metadata; the metadata log is none."""
     named = {(topic.name, number) for topic, number, _ in image.partitions()} if image is not None else set()
     return sorted({*directories.partitions, *named})
-
-
-def gaps_of(elections: Iterable[PartitionElection], cluster: ClusterHere) -> Iterator[BrokerGap]:
-    """Yield the brokers whose replicas are not part of the picture."""
-    replicas = Counter(number for election in elections for number in _replicas(election))
-    for number in sorted(replicas):
-        broker = cluster.brokers.get(number)
-        if broker is None:
-            yield BrokerGap(number, replicas[number], "given up" if number in cluster.dead else None)
-        elif broker.problem is not None:
-            yield BrokerGap(number, replicas[number], broker.problem)
-
-
-def failing_of(gaps: Iterable[BrokerGap], cluster: ClusterHere) -> tuple[BrokerGap, ...]:
-    """Return the brokers that are here and do not start."""
-    return tuple(gap for gap in gaps if gap.broker_id in cluster.brokers)
-
-
-def _replicas(election: PartitionElection) -> Iterable[int]:
-    if election.registration is not None:
-        return election.registration.replicas
-    return (candidate.broker_id for candidate in election.candidates)

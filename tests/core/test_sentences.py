@@ -26,6 +26,8 @@ SPEAKING = {
             "voters",
         )
     },
+    "rescue/refusals.py": "a refusal is a sentence, and so is what helps",
+    "rescue/ways.py": "why a way is not possible",
     "start/startup.py": "which file Kafka's exception is about",
 }
 """The modules with sentences, each with a reason."""

@@ -178,10 +178,11 @@ def topic_ids(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 
     The log refuses the id of its topic. For a replica that leads, the exception ends ReplicaManager.applyDelta: the
     partitions that come after it in the same change are not led, and none is followed. For one that follows, it does
-    not.
+    not. With ZooKeeper, 2.8 alone takes the log: it compares the ids in the second request about a partition.
     """
-    image, broker = facts.image, facts.broker_id
-    if image is None or broker is None or facts.mode is not Mode.KRAFT:
+    image, broker, release = facts.image, facts.broker_id, facts.release
+    takes = facts.mode is Mode.ZOOKEEPER and release.has_partition_metadata and not release.compares_topic_ids
+    if image is None or broker is None or not (takes or facts.mode is Mode.KRAFT):
         return
     for partition, log_dir, topic_id in ((log.partition, log.log_dir, log.topic_id) for log in facts.logs):
         named, owner = image.topics.get(partition.topic), image.topics_by_id.get(topic_id or "")
@@ -190,10 +191,11 @@ def topic_ids(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         places = [topic.partitions.get(partition.partition) for topic in (named, owner)]
         if all(place is not None and broker in place.replicas for place in places):
             name = partition_name(*partition)
-            sentence = (
-                f"{name} has the topic id of {owner.name}, {topic_id}: {facts.name} refuses it; once it is to lead it,"
-                " it leads some or none of its other partitions; kcheck repair --adopt corrects the id"
-            )
+            then = "refuses it; once it is to lead it, it leads some or none of its other partitions;"
+            then = f"{then} kcheck repair --adopt corrects the id"
+            if takes:
+                then = f"takes its records for those of {named.name}, and then neither leads nor follows it any more"
+            sentence = f"{name} has the topic id of {owner.name}, {topic_id}: {facts.name} {then}"
             evidence = PremiseEvidence(f"{log_dir}/{name}/{PARTITION_METADATA}", f"topic_id: {topic_id}")
             yield refuted(premise, facts, sentence, evidence, log_dir=log_dir, partition=name)
 
@@ -270,6 +272,7 @@ TABLE = (
         "The id of another topic of which this broker has the same partition.",
         "InconsistentTopicIdException; if the broker is to lead the partition, it leads some or none of the others.",
         "Run kcheck repair --adopt before the start if the records are of this topic; else move the directory away.",
-        "ReplicaManager.applyLocalLeadersDelta, BrokerMetadataPublisher 3.3 to 4.3.1", topic_ids, ends_start=False,
+        "ReplicaManager.applyLocalLeadersDelta, BrokerMetadataPublisher 3.3 to 4.3.1; "
+        "Partition.checkOrSetTopicId 2.8", topic_ids, ends_start=False,
     ),
 )  # fmt: skip

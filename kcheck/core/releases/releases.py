@@ -224,8 +224,10 @@ def _version(kafka: str) -> Version:
             return last
         if version is not None and len(version) == len(last) and first <= version <= last:
             return version
-    known = f"one from {TABLE[0].line} to {TABLE[-1].line} (kcheck help releases)"
-    raise UsageError(f"--kafka {kafka}: not a release; use auto, or {known}")
+    raise UsageError(
+        f"--kafka {kafka}: not a release; use auto, or one from {TABLE[0].line} to {TABLE[-1].line}"
+        " (kcheck help releases)"
+    )
 
 
 def _row(version: Version) -> ReleaseRow:

@@ -40,8 +40,9 @@ from kcheck.fleet.runs.replicas import copies_of
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.premises import JudgedPremise
 from kcheck.model.report import PartitionFilter, Report
+from kcheck.replicas.broker_gaps import failing_of, gaps_of
 from kcheck.replicas.candidates import ClusterHere, election_of
-from kcheck.replicas.elect import ElectionQuestion, failing_of, gaps_of
+from kcheck.replicas.elect import ElectionQuestion
 
 SHOWN_MAX = 1000
 """Partitions that an answer lists, the worst first."""

@@ -22,9 +22,11 @@ HERE = {0: PartitionRegistration((1,), (1,))}
 ELSEWHERE = {0: PartitionRegistration((2,), (2,))}
 
 
-def told(topic_id: str, of: ClusterImage | None, mode: Mode = Mode.KRAFT, broker_id: int | None = 1) -> list[str]:
+def told(
+    topic_id: str, of: ClusterImage | None, mode: Mode = Mode.KRAFT, broker_id: int | None = 1, kafka: str = "4.3"
+) -> list[str]:
     """Return the sentences of P109 about pay-0 with an id."""
-    facts = BrokerFacts(broker_id, release("4.3"), mode, (), image=of, logs=(LogFacts(PAY, "d", topic_id=topic_id),))
+    facts = BrokerFacts(broker_id, release(kafka), mode, (), image=of, logs=(LogFacts(PAY, "d", topic_id=topic_id),))
     return [row.sentence for row in judged(facts) if row.id == "P109"]
 
 
@@ -52,5 +54,13 @@ def test_what_is_set_aside_or_not_opened(of: ClusterImage | None) -> None:
 
 
 def test_who_looks_for_ids() -> None:
-    """With ZooKeeper each partition fails by itself."""
-    assert told("O", image(HERE, HERE), Mode.ZOOKEEPER) == told("O", image(HERE, HERE), broker_id=None) == []
+    """With ZooKeeper each partition fails by itself, and up to 2.7 none has an id."""
+    both = image(HERE, HERE)
+    with_zookeeper = [told("O", both, Mode.ZOOKEEPER, kafka=kafka) for kafka in ("2.7", "3.0", "3.9")]
+    assert [*with_zookeeper, told("O", both, broker_id=None)] == [[]] * 4
+
+
+def test_the_id_of_another_topic_in_a_log_that_is_taken() -> None:
+    """A 2.8.2 with ZooKeeper loaded it, and wrote "Topic Id in memory: O does not match the topic Id" soon after."""
+    (sentence,) = told("O", image(HERE, HERE), Mode.ZOOKEEPER, kafka="2.8")
+    assert "broker 1 takes its records for those of pay, and then neither leads nor follows it any more" in sentence

@@ -1,0 +1,30 @@
+"""Which brokers have replicas that no election counts: they are not here, given up, or do not start."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from kcheck.core.election.plans import BrokerGap, PartitionElection
+from kcheck.replicas.candidates import ClusterHere
+
+
+def gaps_of(elections: Iterable[PartitionElection], cluster: ClusterHere) -> Iterator[BrokerGap]:
+    """Yield the brokers whose replicas are not part of the picture."""
+    replicas = Counter(number for election in elections for number in replicas_of(election))
+    for number in sorted(replicas):
+        broker = cluster.brokers.get(number)
+        if broker is None:
+            yield BrokerGap(number, replicas[number], "given up" if number in cluster.dead else None)
+        elif broker.problem is not None:
+            yield BrokerGap(number, replicas[number], broker.problem)
+
+
+def failing_of(gaps: Iterable[BrokerGap], cluster: ClusterHere) -> tuple[BrokerGap, ...]:
+    """Return the brokers that are here and do not start."""
+    return tuple(gap for gap in gaps if gap.broker_id in cluster.brokers)
+
+
+def replicas_of(election: PartitionElection) -> Iterable[int]:
+    """Return the replicas of a partition, by the metadata; without metadata those whose directories are here."""
+    if election.registration is not None:
+        return election.registration.replicas
+    return (candidate.broker_id for candidate in election.candidates)
