@@ -42,6 +42,8 @@ def plan_row(plan: TruncationPlan) -> Row:
         "is_best": plan.is_best,
         "advantage": plan.advantage,
         "lost": None if plan.lost is None else amounts_row(plan.lost),
+        "remote_lost": tuple({"from": start, "to_exclusive": end} for start, end in plan.remote_lost),
+        "remote_unreadable": plan.remote_unreadable,
         "followers": tuple(follower_row(follower, plan) for follower in plan.followers),
     }
 

@@ -33,6 +33,7 @@ from kcheck.replicas.leader_plans import Election, fork_of
 from kcheck.replicas.loading import ReplicaFiles, brought_back
 from kcheck.replicas.lost_amounts import amounts_lost, lacks, removed
 from kcheck.replicas.lost_transactions import lost_transactions, open_transactions
+from kcheck.replicas.remote_losses import remote_amounts, remote_lost
 from kcheck.replicas.replica import ReplicaState, after_start
 
 GroupOffsets = Callable[[str, int], tuple[GroupOffset, ...] | None]
@@ -408,11 +409,15 @@ def _with_later(
         return candidate
     later = later_leader(election.registration, candidate.broker_id, in_sync_under(plan), election.rules)
     followers = (row for row in plan.followers if later is not None and row.broker_id == later.broker_id)
-    if not any(lacks(plan, row, states) for row in followers):
+    remote = () if later is None else remote_lost(states[later.broker_id], states.values())
+    if not remote and not any(lacks(plan, row, states) for row in followers):
         return candidate._replace(later=later)
     assert later is not None
     marks = committed_marks(tuple(states.values()), election.registration)
-    return candidate._replace(later=later, lost_later=amounts_lost(plan, states, marks, later=later.broker_id))
+    lost = amounts_lost(plan, states, marks, later=later.broker_id)
+    if remote or plan.remote_lost:
+        lost = total((lost, remote_amounts(remote, plan.remote_lost)))
+    return candidate._replace(later=later, lost_later=lost)
 
 
 def _parts(states: tuple[ReplicaState, ...], follower: int, leading: ReplicaState) -> Offset | None:

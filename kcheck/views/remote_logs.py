@@ -54,7 +54,7 @@ class RemoteLogs:
 
     def placed(self, view: PartitionView, cluster_id: str | None) -> PartitionView:
         """Return a partition with its remote part and the log start of a tiered log; unchanged without one."""
-        if not view.is_replica or view.topic in _NEVER:
+        if not view.is_replica:
             return view
         partition = TopicPartition(view.topic, view.partition)
         remote = self.of(partition, view.topic_id, cluster_id, is_below=_is_below(view))
@@ -69,6 +69,8 @@ class RemoteLogs:
 
         `is_below`: whether the checkpointed log start is below the first local segment.
         """
+        if partition.topic in _NEVER:
+            return None
         image = self._image_of(cluster_id)
         enabled = None if image is None else has_remote_storage(image, partition.topic)
         if enabled is False or (enabled is None and not is_below):
