@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 
+import kcheck
 from kcheck.core.releases.releases import release
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.report import PartitionFilter
 from kcheck.verbs.check import check
+from tests.cli.command import kcheck as command
 from tests.tiered_states import EMPTY, GAP, KILLED, LOST, OBJECTS, OLD_LEADER, brokers, state
 
 REMOTE = ("KC240", "KC241", "KC242", "KC243", "KC244", "KC245", "KC246", "KC411")
@@ -84,3 +86,28 @@ def test_checkpoints_alone_are_not_enough(tmp_path: Path) -> None:
     """That depth reads no records of __remote_log_metadata; the epochs alone are compared as before."""
     found = remote([str(state(GAP, "3-gap", tmp_path) / "broker-1")], Depth.CHECKPOINTS)
     assert shown(found) == [("KC240", 1, "cp-0")]
+
+
+def test_what_inspect_shows(tmp_path: Path) -> None:
+    """Log start, local start and the remote part; nothing for a log without one."""
+    of = state(KILLED, "4-joined", tmp_path) / "broker-2"
+    (item,) = kcheck.inspect(of, partitions=PartitionFilter(topics=("a", "__remote_log_metadata"))).to_dict()["items"]
+    rows = {row["dir"]: row for row in item["partitions"]}
+    assert rows["__remote_log_metadata-0"]["remote"] is None
+    assert rows["a-0"]["log_start_offset"] == 0
+    assert rows["a-0"]["remote"] == {
+        "metadata": "read", "metadata_partition": 1, "local_start_offset": 35, "remote_end_offset": 35, "segments": 7,
+        "size": 2800, "offsets": [{"from": 0, "to_exclusive": 35}], "unfinished": 0,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("incident", "name", "line"),
+    [
+        (OBJECTS, "1-stopped", "local start 20, 2 offsets local, 20 in 4 remote segments (0-19), 0 in both places"),
+        (LOST, "1b-dirs-removed", "local start 20, 4 offsets local, remote segments not known: __remote_log_metadata"),
+    ],
+)
+def test_the_line_of_inspect(tmp_path: Path, incident: str, name: str, line: str) -> None:
+    shown = command("inspect", str(state(incident, name, tmp_path) / "broker-1"))
+    assert line in " ".join(shown.out.split())
