@@ -15,17 +15,16 @@ def remote_row(view: PartitionView) -> Row | None:
     if view.remote is None:
         return None
     remote, local_start = view.remote, local_start_of(view)
-    finished = remote.finished
-    copied = offsets_of(finished)
+    copied, is_known = offsets_of(remote.runs), remote.is_known
     return {
         "metadata": str(remote.state),
         "metadata_partition": remote.metadata_partition,
         "local_start_offset": local_start,
         "remote_end_offset": copied[-1][1] if copied else None,
-        "segments": len(finished) if remote.is_known else None,
-        "size": sum(segment.size or 0 for segment in finished) if remote.is_known else None,
+        "segments": sum(run.segments for run in remote.runs) if is_known else None,
+        "size": sum(run.size for run in remote.runs) if is_known else None,
         "offsets": tuple({"from": start, "to_exclusive": end} for start, end in copied),
-        "unfinished": sum(not segment.is_finished for segment in remote.segments) if remote.is_known else None,
+        "unfinished": len(remote.unfinished) if is_known else None,
     }
 
 
@@ -37,10 +36,10 @@ def remote_words(view: PartitionView) -> str | None:
     words = f"local start {local_start}, {counted(end - local_start, 'offset')} local"
     if not remote.is_known:
         return f"{words}, remote segments not known: __remote_log_metadata is {remote.state}"
-    copied = within(offsets_of(remote.finished), view.log_start_offset or Offset(0), end)
+    copied = within(offsets_of(remote.runs), view.log_start_offset or Offset(0), end)
     both = offset_count(within(copied, local_start, end))
     ranges = some_of([bare_range(*span) for span in copied], _MOST) or "none"
-    segments = counted(len(remote.finished), "remote segment")
+    segments = counted(sum(run.segments for run in remote.runs), "remote segment")
     return f"{words}, {offset_count(copied)} in {segments} ({ranges}), {both} in both places"
 
 

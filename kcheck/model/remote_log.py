@@ -60,6 +60,21 @@ class RemoteSegment(NamedTuple):
         return self.state is SegmentState.COPY_FINISHED and self.start_offset is not None
 
 
+class SegmentRun(NamedTuple):
+    """Finished segments that follow each other in one epoch, or one segment of several epochs."""
+
+    start_offset: Offset
+    """The first offset."""
+    end_offset: Offset
+    """The offset after the last one."""
+    epochs: EpochEntries
+    """The leader epochs, each with the offset where it starts."""
+    segments: int
+    """How many segments they are."""
+    size: int
+    """The size of their `.log` files in bytes."""
+
+
 class MetadataState(StrEnum):
     """How much of the metadata of a remote log is in the given log dirs."""
 
@@ -79,7 +94,7 @@ class RemoteLog(NamedTuple):
     state: MetadataState
     """How much of its metadata is known."""
     segments: Sequence[RemoteSegment] = ()
-    """Its remote segments, by first offset; empty unless the metadata was read."""
+    """Its remote segments, by first offset, made when they are read; empty unless the metadata was read."""
     metadata_partition: int | None = None
     """Its partition of `__remote_log_metadata`; None if the number of these partitions is not known."""
     leader: int | None = None
@@ -87,12 +102,14 @@ class RemoteLog(NamedTuple):
     last_ms: int = -1
     """The time of the last record of the metadata partition, in ms since 1970; -1 if there is none."""
 
+    runs: tuple[SegmentRun, ...] = ()
+    """The segments that brokers can read."""
+    copied: Spans = ()
+    """The offsets of all segments that were copied completely at some time."""
+    unfinished: tuple[RemoteSegment, ...] = ()
+    """The other segments, but for those that were copied and then deleted."""
+
     @property
     def is_known(self) -> bool:
         """Whether every segment is known."""
         return self.state is MetadataState.READ
-
-    @property
-    def finished(self) -> tuple[RemoteSegment, ...]:
-        """The segments that brokers can read."""
-        return tuple(segment for segment in self.segments if segment.is_finished)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kcheck.core.tiered.reading import offsets_of
 from kcheck.core.tiered.reports import RemoteReplica, RemoteReport, lost_by_leading, remote_report
 from kcheck.model.entries import Offset
 from kcheck.model.release import Release
@@ -64,10 +63,10 @@ def lacked_histories(view: ReplicasView, release: Release) -> Iterator[LackedHis
         others = [other for _, other in known if other is not replica]
         if own.remote is None or not replica.epochs or replica.epochs[0].start_offset > replica.log_start:
             continue
-        deleted = remote_report(own.remote, replica).deleted
+        report = remote_report(own.remote, replica)
         lost = lost_by_leading(own.remote, replica, own.log_end_offset or replica.local_start, others)
-        if deleted and lost:
-            yield LackedHistory(own, replica, lost, offsets_of(deleted), len(deleted))
+        if report.deleted and lost:
+            yield LackedHistory(own, replica, lost, report.deleted_offsets, report.deleted_count)
 
 
 def spans_words(spans: Spans) -> str:

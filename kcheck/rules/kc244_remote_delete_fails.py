@@ -12,20 +12,19 @@ What to do: repair the access to the store now. Until then set retention.bytes=-
 
 from collections.abc import Iterable
 
-from kcheck.core.tiered.reading import offsets_of
 from kcheck.core.tiered.reports import failing_deletions
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._remote import is_tiered, span_rows
-from kcheck.rules._words import kafka
+from kcheck.rules._remote import is_tiered
+from kcheck.rules._words import DATA_MAX, kafka
 from kcheck.words import agree, counted
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     """Look for segments whose deletion began several times."""
-    failing = () if view.remote is None else failing_deletions(view.remote.segments)
+    failing = () if view.remote is None else failing_deletions(view.remote)
     if failing:
         tries = max(segment.deletions for segment in failing)
         count = len(failing)
@@ -34,7 +33,11 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
             f"{counted(count, 'remote segment')} {agree(count, 'is', 'are')} not deleted after {tries} tries",
             effect=f"{kafka(release)} tries again. With retention.bytes each try moves the log start further.",
             advice="Repair the access to the store. Until then set retention.bytes=-1 and retention.ms=-1.",
-            data={"segments": count, "tries": tries, "offsets": span_rows(offsets_of(failing))},
+            data={
+                "segments": count,
+                "tries": tries,
+                "segment_ids": tuple(row.segment_id for row in failing[:DATA_MAX]),
+            },
         )
 
 

@@ -24,7 +24,7 @@ from kcheck.words import counted
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     """Look for segments without their first record."""
-    short = () if view.remote is None else without_record(view.remote.segments)
+    short = () if view.remote is None else without_record(view.remote)
     if short:
         yield RULE.finding(
             view.where,

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from kcheck.core.start.topic_settings import has_remote_storage, with_log_start
 from kcheck.core.start.unserved import ImageOf
 from kcheck.core.tiered.metadata_partition import metadata_partition
+from kcheck.core.tiered.reading import remote_log
 from kcheck.core.tiered.segment_records import RemoteLogKey, SegmentFold
 from kcheck.model.cluster import PartitionRegistration
 from kcheck.model.names import COMPACTED, DirectoryState, TopicPartition, log_name
@@ -86,17 +87,17 @@ class RemoteLogs:
         if topic_id is None and image is not None and topic in image.topics:
             topic_id = image.topics[topic].topic_id
         if topic_id is None:
-            return RemoteLog(MetadataState.NOT_GIVEN)
+            return remote_log(MetadataState.NOT_GIVEN)
         if known is None:
             return self._without_count(topic_id, partition, cluster_id, is_lost=image is not None)
         number = metadata_partition(topic_id, partition, len(known.partitions)) if known.partitions else None
         if number is None:
-            return RemoteLog(MetadataState.NOT_GIVEN)
+            return remote_log(MetadataState.NOT_GIVEN)
         folded = self.metadata(number, cluster_id)
         registration = known.partitions.get(number)
         leader = None if registration is None else registration.leader
         segments = folded.logs.get((topic_id, partition), ())
-        return RemoteLog(folded.state, segments, number, leader, folded.last_ms)
+        return remote_log(folded.state, segments, number, leader, folded.last_ms)
 
     def _without_count(self, topic_id: str, partition: int, cluster_id: str | None, *, is_lost: bool) -> RemoteLog:
         """Return a remote log where the number of metadata partitions is not known; `is_lost`: the topic is gone."""
@@ -104,8 +105,8 @@ class RemoteLogs:
         for number in numbers:
             folded = self.metadata(number, cluster_id)
             if (topic_id, partition) in folded.logs:
-                return RemoteLog(folded.state, folded.logs[topic_id, partition], number, None, folded.last_ms)
-        return RemoteLog(MetadataState.MISSING if is_lost and not numbers else MetadataState.NOT_GIVEN)
+                return remote_log(folded.state, folded.logs[topic_id, partition], number, None, folded.last_ms)
+        return remote_log(MetadataState.MISSING if is_lost and not numbers else MetadataState.NOT_GIVEN)
 
     def metadata(self, number: int, cluster_id: str | None) -> _Folded:
         """Return a partition of `__remote_log_metadata`, from the copy that ends last."""

@@ -1,7 +1,8 @@
 """The rules about the part of a log in remote storage."""
 
+from kcheck.core.tiered.reading import remote_log
 from kcheck.model.entries import EpochEntries, EpochEntry
-from kcheck.model.remote_log import MetadataState, RemoteLog, RemoteSegment, SegmentState
+from kcheck.model.remote_log import MetadataState, RemoteSegment, SegmentState
 from kcheck.model.views import PartitionView, ReplicasView
 from kcheck.rules.kc240_remote_epochs_missing import RULE as KC240
 from kcheck.rules.kc241_remote_gap import RULE as KC241
@@ -16,7 +17,9 @@ from tests.rules.build import epochs, found_by, partition
 
 FINISHED = SegmentState.COPY_FINISHED
 OF_SEGMENT: EpochEntries = (EpochEntry(0, 0),)
-SEGMENTS = tuple(RemoteSegment(f"{at}", FINISHED, at, at + 10, 400, OF_SEGMENT, 1) for at in (0, 10, 20))
+SEGMENTS = tuple(
+    RemoteSegment(f"{at}", FINISHED, at, at + 10, 400, OF_SEGMENT, 1, was_finished=True) for at in (0, 10, 20)
+)
 WHOLE = b"0\n2\n0 0\n2 30\n"
 
 
@@ -33,7 +36,7 @@ def tiered(
     view = partition(
         epoch_file=file, first_segment=30, log_start=log_start, log_end=40, clean=False, segment_sizes=(700, 100)
     )
-    remote = RemoteLog(state, segments or SEGMENTS, number, leader, 10_000_000)
+    remote = remote_log(state, segments or SEGMENTS, number, leader, 10_000_000)
     return view._replace(log_start_offset=view.log_start_checkpoint, remote=remote)
 
 

@@ -21,7 +21,7 @@ def keeps_segments(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremi
     for log, deleted in bad:
         sentence = (
             f"{_name(log)} loads; once it leads, Kafka deletes at most"
-            f" {counted(len(log.remote_report.deleted), 'remote segment')} ({_offsets(deleted)})"
+            f" {counted(log.remote_report.deleted_count, 'remote segment')} ({_offsets(deleted)})"
         )
         yield refuted(premise, facts, sentence, *_evidence(log), log_dir=log.log_dir, partition=_name(log))
     if known and not bad:

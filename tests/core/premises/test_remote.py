@@ -5,11 +5,12 @@ from kcheck.core.premises.remote import REMOTE_KEPT, REMOTE_METADATA, REMOTE_REA
 from kcheck.core.premises.table import judged
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode
+from kcheck.core.tiered.reading import remote_log
 from kcheck.core.tiered.reports import RemoteReport
 from kcheck.model.entries import EpochEntry
 from kcheck.model.names import TopicPartition
 from kcheck.model.premises import PremiseStatus
-from kcheck.model.remote_log import MetadataState, RemoteLog, RemoteSegment, SegmentState
+from kcheck.model.remote_log import MetadataState, RemoteSegment, SegmentState
 
 SEGMENTS = tuple(
     RemoteSegment(f"{at}", SegmentState.COPY_FINISHED, at, at + 10, 400, (EpochEntry(0, 0),)) for at in (0, 10)
@@ -20,7 +21,7 @@ def judgements(
     report: RemoteReport, state: MetadataState = MetadataState.READ, number: int | None = 2
 ) -> dict[str, tuple[PremiseStatus, str]]:
     """Return status and sentence of the premises about remote storage."""
-    remote = RemoteLog(state, SEGMENTS, number)
+    remote = remote_log(state, SEGMENTS, number)
     log = LogFacts(TopicPartition("pay", 0), "d", end=30, remote=remote, remote_report=report)
     facts = BrokerFacts(1, release("4.3"), Mode.KRAFT, (), logs=(log, LogFacts(TopicPartition("x", 0), "d")))
     names = (REMOTE_KEPT, REMOTE_READABLE, REMOTE_METADATA)
@@ -38,7 +39,7 @@ def test_what_is_right() -> None:
 
 
 def test_segments_that_a_leader_deletes() -> None:
-    assert refuted(RemoteReport(deleted=SEGMENTS)) == [
+    assert refuted(RemoteReport(deleted=remote_log(MetadataState.READ, SEGMENTS).runs)) == [
         "pay-0 loads; once it leads, Kafka deletes at most 2 remote segments (offsets 0-19)"
     ]
 

@@ -1,6 +1,6 @@
 """What a leader reads and deletes in remote storage, and what is wrong with the copies."""
 
-from kcheck.core.tiered.reading import deleted_by_leading, epoch_ranges, offsets_of, readable
+from kcheck.core.tiered.reading import deleted_by_leading, epoch_ranges, offsets_of, readable, remote_log
 from kcheck.core.tiered.reports import (
     STUCK_MS,
     RemoteReplica,
@@ -13,7 +13,7 @@ from kcheck.core.tiered.reports import (
     without_record,
 )
 from kcheck.model.entries import EpochEntries, EpochEntry
-from kcheck.model.remote_log import MetadataState, RemoteLog, RemoteSegment, SegmentState
+from kcheck.model.remote_log import MetadataState, RemoteLog, RemoteSegment, SegmentRun, SegmentState
 
 FINISHED = SegmentState.COPY_FINISHED
 
@@ -31,7 +31,7 @@ def segment(start: int, end: int, *entries: tuple[int, int], state: SegmentState
 
 def log(*segments: RemoteSegment, state: MetadataState = MetadataState.READ, last_ms: int = 0) -> RemoteLog:
     """Return a remote log."""
-    return RemoteLog(state, segments, 0, 1, last_ms)
+    return remote_log(state, segments, 0, 1, last_ms)
 
 
 OLD = [segment(start, start + 5, (0, start)) for start in range(0, 40, 5)]
@@ -41,20 +41,31 @@ NEW = [segment(20, 25, (0, 20), (2, 24)), *(segment(start, start + 5, (2, start)
 
 def test_what_a_leader_reads() -> None:
     """By the epoch that the offset has in its own file."""
-    assert readable([*OLD, *NEW], epochs((0, 0), (2, 24))) == ((0, 40),)
-    assert readable([*OLD, *NEW], epochs((2, 24))) == ((24, 40),)
-    assert readable(OLD, epochs((0, 0), (2, 24))) == ((0, 24),)
-    assert readable([*OLD, *NEW], ()) == ()
-    assert list(epoch_ranges(RemoteSegment("a", FINISHED))) == []
+    both = log(*OLD, *NEW).runs
+    assert readable(both, epochs((0, 0), (2, 24))) == ((0, 40),)
+    assert readable(both, epochs((2, 24))) == ((24, 40),)
+    assert readable(log(*OLD).runs, epochs((0, 0), (2, 24))) == ((0, 24),)
+    assert readable(both, ()) == ()
+    assert list(epoch_ranges(log(NEW[0]).runs[0])) == [(0, 20, 24), (2, 24, 25)]
 
 
 def test_what_a_leader_deletes() -> None:
     """Segments all of whose epochs are lower than its first one, if their copies are finished."""
     started = segment(40, 45, (0, 40), state=SegmentState.COPY_STARTED)
-    assert deleted_by_leading([*OLD, *NEW, started], epochs((2, 24))) == tuple(OLD)
-    assert deleted_by_leading([*OLD, started], ()) == tuple(OLD)
-    assert deleted_by_leading(OLD, epochs((0, 0))) == ()
-    assert offsets_of([started, RemoteSegment("a", FINISHED)]) == ((40, 45),)
+    (run,) = deleted_by_leading(log(*OLD, *NEW, started).runs, epochs((2, 24)))
+    assert run == SegmentRun(0, 40, epochs((0, 0)), 8, 3200)
+    assert deleted_by_leading(log(*OLD, started).runs, ()) == (run,)
+    assert deleted_by_leading(log(*OLD).runs, epochs((0, 0))) == ()
+    assert offsets_of((run,)) == ((0, 40),)
+
+
+def test_a_remote_log() -> None:
+    """Segments of one epoch that follow each other are a run; deleted ones count as copied."""
+    gone, failed = segment(0, 5, (0, 0))._replace(state=SegmentState.DELETE_FINISHED), RemoteSegment("a", FINISHED)
+    made = log(gone, *OLD[1:3], segment(20, 25, (0, 20)), segment(22, 24, (1, 22)), failed)
+    runs = [(run.start_offset, run.end_offset, run.segments) for run in made.runs]
+    assert runs == [(5, 15, 2), (20, 25, 1), (22, 24, 1)]
+    assert (made.copied, made.unfinished) == (((0, 15), (20, 25)), (failed,))
 
 
 def test_a_report() -> None:
@@ -65,7 +76,7 @@ def test_a_report() -> None:
     whole = epochs((0, 0), (1, 8))
     assert remote_report(shared, RemoteReplica(0, 15, whole)) == RemoteReport()
     assert remote_report(shared, RemoteReplica(0, 18, whole)).gaps == ((15, 18),)
-    assert remote_report(shared, RemoteReplica(0, 15, ())) == RemoteReport(deleted=shared.finished)
+    assert remote_report(shared, RemoteReplica(0, 15, ())) == RemoteReport(deleted=shared.runs)
 
 
 def test_a_report_without_metadata() -> None:
@@ -111,9 +122,9 @@ def test_a_stuck_copy() -> None:
 def test_deletions_that_fail() -> None:
     deleting = segment(0, 5, (0, 0), state=SegmentState.DELETE_STARTED)
     again = deleting._replace(deletions=2)
-    assert failing_deletions([deleting._replace(deletions=1), again, segment(5, 10, (0, 5))]) == (again,)
+    assert failing_deletions(log(deleting._replace(deletions=1), again, segment(5, 10, (0, 5)))) == (again,)
 
 
 def test_segments_without_their_first_record() -> None:
     rows = [RemoteSegment("a", FINISHED), RemoteSegment("b", SegmentState.DELETE_FINISHED), segment(0, 5, (0, 0))]
-    assert without_record(rows) == (rows[0],)
+    assert without_record(log(*rows)) == (rows[0],)
