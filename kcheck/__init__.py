@@ -66,6 +66,7 @@ __all__ = [
     "repair",
     "search",
     "simulate",
+    "tiered",
     "truncation",
     "verify",
 ]
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
         repair,
         search,
         simulate,
+        tiered,
         truncation,
         verify,
     )

@@ -27,7 +27,7 @@ from kcheck.errors import KcheckError, UsageError
 from kcheck.screen.printable import printable
 
 _GROUPS = {
-    "Look": ("inspect", "check", "cluster", "dump", "capture", "export", "rules", "explain"),
+    "Look": ("inspect", "check", "cluster", "tiered", "dump", "capture", "export", "rules", "explain"),
     "Plan": ("predict", "preflight", "end-offset", "truncation", "recover", "elect", "verify", "repair"),
     "Act": ("apply", "undo"),
     "Fleet": ("fleet",),

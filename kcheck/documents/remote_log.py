@@ -3,6 +3,7 @@
 from kcheck.core.tiered.reading import offsets_of
 from kcheck.core.tiered.spans import offset_count, within
 from kcheck.model.entries import Offset
+from kcheck.model.remote_log import Spans
 from kcheck.model.report import Row
 from kcheck.model.views import PartitionView
 from kcheck.words import bare_range, counted, some_of
@@ -23,9 +24,14 @@ def remote_row(view: PartitionView) -> Row | None:
         "remote_end_offset": copied[-1][1] if copied else None,
         "segments": sum(run.segments for run in remote.runs) if is_known else None,
         "size": sum(run.size for run in remote.runs) if is_known else None,
-        "offsets": tuple({"from": start, "to_exclusive": end} for start, end in copied),
+        "offsets": span_rows(copied),
         "unfinished": len(remote.unfinished) if is_known else None,
     }
+
+
+def span_rows(spans: Spans) -> tuple[Row, ...]:
+    """Return ranges of offsets as rows."""
+    return tuple({"from": start, "to_exclusive": end} for start, end in spans)
 
 
 def remote_words(view: PartitionView) -> str | None:

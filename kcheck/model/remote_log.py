@@ -1,6 +1,6 @@
 """The part of a log in remote storage, according to `__remote_log_metadata` (3.6 and later)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import IntEnum, StrEnum
 from typing import NamedTuple
 
@@ -113,3 +113,55 @@ class RemoteLog(NamedTuple):
     def is_known(self) -> bool:
         """Whether every segment is known."""
         return self.state is MetadataState.READ
+
+
+class StoreObject(NamedTuple):
+    """An object in a remote store."""
+
+    key: str
+    """Its name."""
+    size: int
+    """Its size in bytes."""
+    modified_ms: int | None = None
+    """When it was written, in ms since 1970; None if the listing does not say."""
+
+
+class SegmentObjects(NamedTuple):
+    """The objects of one remote segment."""
+
+    start_offset: Offset
+    """The first offset, by their names."""
+    sizes: dict[str, int]
+    """Their sizes in bytes, by suffix."""
+    modified_ms: int | None = None
+    """When the last of them was written; None if that is not known."""
+
+
+class StoredLog(NamedTuple):
+    """The remote part of a partition, with the objects of the store."""
+
+    topic: str
+    """The topic."""
+    partition: int
+    """The partition."""
+    remote: RemoteLog
+    """Its remote part."""
+    objects: Mapping[str, SegmentObjects]
+    """All objects of the store, by segment id."""
+    now_ms: int
+    """When the store was listed, in ms since 1970."""
+
+
+class Store(NamedTuple):
+    """A remote store, and the segments that metadata names."""
+
+    place: str
+    """The folder, URL or listing."""
+    objects: Mapping[str, SegmentObjects]
+    """The objects, by segment id."""
+    named: frozenset[str]
+    """The ids of all segments in `__remote_log_metadata`."""
+    is_complete: bool
+    """Whether every partition of `__remote_log_metadata` was read, or is lost."""
+    now_ms: int
+    """When it was listed, in ms since 1970."""

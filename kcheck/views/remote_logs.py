@@ -20,7 +20,7 @@ _NEVER = (*COMPACTED, REMOTE_LOG_METADATA)
 """The topics that are never in remote storage."""
 
 
-class _Folded(NamedTuple):
+class MetadataPartition(NamedTuple):
     """A metadata partition, read once."""
 
     state: MetadataState
@@ -47,7 +47,7 @@ class RemoteLogs:
         """The log dirs."""
         self._targets = [row._replace(kind=TargetKind.LOG_DIR, path=path) for path, row in around.items()]
         self._log_dirs, self._image_of = log_dirs, image_of
-        self._read: dict[tuple[str | None, int], _Folded] = {}
+        self._read: dict[tuple[str | None, int], MetadataPartition] = {}
 
     def has_all_of(self, other: "RemoteLogs") -> bool:
         """Whether these are the log dirs of the other too."""
@@ -108,27 +108,36 @@ class RemoteLogs:
                 return remote_log(folded.state, folded.logs[topic_id, partition], number, None, folded.last_ms)
         return remote_log(MetadataState.MISSING if is_lost and not numbers else MetadataState.NOT_GIVEN)
 
-    def metadata(self, number: int, cluster_id: str | None) -> _Folded:
+    def all_metadata(self, cluster_id: str | None) -> "tuple[MetadataPartition, ...]":
+        """Return every partition of `__remote_log_metadata` that the cluster has, or that is here."""
+        image = self._image_of(cluster_id)
+        topic = None if image is None else image.topics.get(REMOTE_LOG_METADATA)
+        numbers = {number for number, _, _ in self._copies(cluster_id)}
+        return tuple(
+            self.metadata(number, cluster_id) for number in sorted(numbers.union(topic.partitions if topic else ()))
+        )
+
+    def metadata(self, number: int, cluster_id: str | None) -> MetadataPartition:
         """Return a partition of `__remote_log_metadata`, from the copy that ends last."""
         key = (cluster_id, number)
         if key not in self._read:
             self._read[key] = self._folded(number, cluster_id)
         return self._read[key]
 
-    def _folded(self, number: int, cluster_id: str | None) -> _Folded:
+    def _folded(self, number: int, cluster_id: str | None) -> MetadataPartition:
         views = [self._view(target, name) for own, target, name in self._copies(cluster_id) if own == number]
         known = [view for view in views if view is not None and view.log_end_offset is not None]
         best = max(known, key=lambda view: view.log_end_offset or 0, default=None)
         is_whole = self._has_all_replicas(number, cluster_id) and len(known) == len(views)
         if best is None or not best.log_end_offset:
-            return _Folded(MetadataState.MISSING if is_whole else MetadataState.NOT_GIVEN)
+            return MetadataPartition(MetadataState.MISSING if is_whole else MetadataState.NOT_GIVEN)
         mark = max((view.high_watermark for view in known if view.high_watermark is not None), default=0)
         if best.log_end_offset < mark:
-            return _Folded(MetadataState.SHORT if is_whole else MetadataState.NOT_GIVEN)
+            return MetadataPartition(MetadataState.SHORT if is_whole else MetadataState.NOT_GIVEN)
         fold = _fold(best)
         if fold is None or fold.unreadable:
-            return _Folded(MetadataState.NOT_GIVEN)
-        return _Folded(MetadataState.READ, fold.logs(), fold.names, fold.last_ms)
+            return MetadataPartition(MetadataState.NOT_GIVEN)
+        return MetadataPartition(MetadataState.READ, fold.logs(), fold.names, fold.last_ms)
 
     def _view(self, target: Target, name: str) -> PartitionView | None:
         log_dir = self._log_dirs.open(target)
