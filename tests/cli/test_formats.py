@@ -19,6 +19,7 @@ from tests.cli.command import kcheck
 PARTITION = {
     "broker_id", "log_dir", "dir", "topic", "partition", "state", "topic_id", "log_start_offset", "recovery_point",
     "high_watermark", "log_end_offset", "size", "leader_epochs", "segments", "last_stable_offset", "open_transactions",
+    "remote",
 }  # fmt: skip
 LOG_DIR = {
     "kind", "path", "broker_id", "cluster_id", "directory_id", "clean_shutdown", "checkpoints", "partitions",
@@ -245,7 +246,7 @@ VERBS = {
     "explain": "explain", "predict": "predict", "preflight": "preflight", "end-offset": "end-offset",
     "truncation": "truncation", "recover": "recovery", "elect": "elect", "verify": "verify",
     "repair": "plan", "apply": "plan", "undo": "plan",
-    "simulate": "simulate", "overview": "check", "fleet diff": "fleet-diff", "fleet history": "fleet-history",
+    "tiered": "tiered", "simulate": "simulate", "overview": "check", "fleet diff": "fleet-diff", "fleet history": "fleet-history",
     "fleet prune": "fleet-prune", "fleet publish": "fleet-publish",
 }  # fmt: skip
 """The verb of the report of each command."""
