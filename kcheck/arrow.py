@@ -1,6 +1,7 @@
 """Rows as Arrow columns: the types of the published tables, what a text and a time become."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ def schema_of(columns: Iterable[Column], metadata: dict[str, str] | None = None)
     return pa.schema([pa.field(column.name, types[column.type]) for column in columns], metadata)
 
 
+@cache
 def _types() -> "Mapping[str, pa.DataType]":
     import pyarrow as pa
 

@@ -19,6 +19,7 @@ LISTED_MAX = 10
 _NAME_SIZE_MAX = 300
 _SHORT_SIZE = 60
 _DIFFERENCE_COUNT = 8
+_TO_CHANGE = "--kafka RELEASE to change"
 
 
 def agree(count: int, one: str, many: str) -> str:
@@ -128,22 +129,54 @@ def lost_words(lost: LostRecords, offsets: Callable[[int | None, int | None], st
 
 def release_words(said: ReleaseEvidence, newest: str) -> str:
     """Return for which release an answer holds, and why; `newest` is the newest release that kcheck knows."""
-    lowest, highest, used = said.lowest, said.highest, said.used
-    if lowest is None:
-        return f"Kafka {used} assumed: the files do not say which release wrote them"
-    if said.agrees and lowest == highest:
-        return f"Kafka {used} (from {said.sources})"
-    if not said.agrees:
-        span = f"{lowest} to {highest}, not one release"
+    return f"Kafka {said.used} ({_why(said, newest)})"
+
+
+def _why(said: ReleaseEvidence, newest: str) -> str:
+    """Return how the release is known."""
+    lowest, highest = said.lowest, said.highest
+    if lowest == highest:
+        span = str(lowest)
     else:
-        span = f"{lowest} and later" if highest == newest else f"{lowest} to {highest} possible"
-    other = "" if said.other is None else _differences(said.other)
-    return f"Kafka {span} ({said.sources}); answering for {used}{other}"
+        span = f"{lowest} and later" if highest == newest else f"{lowest} to {highest}"
+    if said.given:
+        by = "--kafka" if said.given_by is None else f"from {said.given_by}"
+        return f"{by}; files: {span}" if said.contradicted else by
+    if lowest is None:
+        return f"assumed: no evidence; {_TO_CHANGE}"
+    if said.agrees and lowest == highest:
+        return f"detected: {said.sources}"
+    other = "" if said.other is None else f"; {_differences(said.other)}"
+    return f"files fit {span}{'' if said.agrees else ', not one release'}; {_TO_CHANGE}{other}"
 
 
 def _differences(other: OtherEnd) -> str:
     """Return how the answer differs for the other end of the range."""
     if other.differs_in is None:
-        return f", {other.kafka} not compared"
+        return f"{other.kafka} is not compared"
     shown = some_of(other.differs_in, _DIFFERENCE_COUNT)
-    return f", {other.kafka} differs in: {shown}" if shown else f", and {other.kafka} does not differ"
+    return f"{other.kafka} differs in: {shown}" if shown else f"{other.kafka} does not differ"
+
+
+_NEAR_EDITS = 2
+
+
+def near(word: str, names: Iterable[str]) -> list[str]:
+    """Return the names that someone may have meant: those that begin with the word, else those two edits away."""
+    known = list(dict.fromkeys(names))
+    begun = [name for name in known if word and name.startswith(word)]
+    if begun:
+        return begun
+    edits = {name: _edits(word, name) for name in known if abs(len(name) - len(word)) <= _NEAR_EDITS}
+    close = [name for name, count in edits.items() if count <= min(_NEAR_EDITS, len(word) // 2)]
+    return sorted(close, key=edits.__getitem__)
+
+
+def _edits(a: str, b: str) -> int:
+    """Return how many characters must be added, left out or replaced to make `b` of `a`."""
+    row = list(range(len(b) + 1))
+    for at, one in enumerate(a, start=1):
+        above, row = row, [at]
+        for place, other in enumerate(b):
+            row.append(min(above[place] + (one != other), above[place + 1] + 1, row[place] + 1))
+    return row[-1]

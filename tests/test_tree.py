@@ -127,7 +127,7 @@ def test_the_wheel_holds_all_of_kcheck_alone(tmp_path: Path) -> None:
     wheel = built(tmp_path)
     info = f"kcheck-{kcheck.__version__}.dist-info"
     assert {"kcheck", info} == {name.partition("/")[0] for name in wheel}
-    kept = (path for pattern in ("*.py", "*.tsv", "*.history") for path in (ROOT / "kcheck").rglob(pattern))
+    kept = (path for pattern in ("*.py", "*.tsv", "*.history", "*.txt") for path in (ROOT / "kcheck").rglob(pattern))
     sources = {str(path.relative_to(ROOT)) for path in kept}
     assert sources | {"kcheck/py.typed"} == {name for name in wheel if name.startswith("kcheck/")}
 
@@ -182,7 +182,9 @@ def test_small_segments_are_looked_at_without_numpy(depth: str, path: str) -> No
 
 
 @pytest.mark.parametrize(
-    "command", [("fleet", "scan", "--out"), ("check", "--format", "parquet", "-o")], ids=lambda command: command[0]
+    "command",
+    [("fleet", "scan", "--output-dir"), ("check", "--format", "parquet", "-o")],
+    ids=lambda command: command[0],
 )
 def test_tables_are_written_without_pandas(command: tuple[str, ...], tmp_path: Path) -> None:
     """Wherever pandas is installed, as it is here, Arrow would load it."""

@@ -12,6 +12,7 @@ from kcheck.words import (
     epoch_words,
     listed,
     lost_words,
+    near,
     offset_range,
     offset_span,
     partition_name,
@@ -99,17 +100,29 @@ def test_a_loss_has_its_count_and_its_offsets() -> None:
     [
         (
             ReleaseEvidence(None, None, "4.3", False, ()),
-            "Kafka 4.3 assumed: the files do not say which release wrote them",
+            "Kafka 4.3 (assumed: no evidence; --kafka RELEASE to change)",
         ),
-        (ReleaseEvidence("2.8", "2.8", "2.8", False, REASONS), "Kafka 2.8 (from topic ids)"),
-        (ReleaseEvidence("3.7", "4.4", "4.3", False, REASONS), "Kafka 3.7 and later (topic ids); answering for 4.3"),
+        (ReleaseEvidence("2.8", "2.8", "2.8", False, REASONS), "Kafka 2.8 (detected: topic ids)"),
+        (
+            ReleaseEvidence("3.7", "4.4", "4.3", False, REASONS),
+            "Kafka 4.3 (files fit 3.7 and later; --kafka RELEASE to change)",
+        ),
+        (ReleaseEvidence("3.7", "4.4", "4.3", True, REASONS), "Kafka 4.3 (--kafka)"),
+        (
+            ReleaseEvidence("3.9", "3.9", "3.6", True, REASONS, contradicted=True),
+            "Kafka 3.6 (--kafka; files: 3.9)",
+        ),
+        (
+            ReleaseEvidence("2.8", "3.6", "3.9", True, REASONS, contradicted=True, given_by="KCHECK_KAFKA"),
+            "Kafka 3.9 (from KCHECK_KAFKA; files: 2.8 to 3.6)",
+        ),
         (
             ReleaseEvidence("2.8", "3.9", "3.9", False, REASONS),
-            "Kafka 2.8 to 3.9 possible (topic ids); answering for 3.9",
+            "Kafka 3.9 (files fit 2.8 to 3.9; --kafka RELEASE to change)",
         ),
         (
             ReleaseEvidence("2.8", "4.4", "4.3", False, REASONS, agrees=False),
-            "Kafka 2.8 to 4.4, not one release (topic ids); answering for 4.3",
+            "Kafka 4.3 (files fit 2.8 and later, not one release; --kafka RELEASE to change)",
         ),
     ],
 )
@@ -120,15 +133,15 @@ def test_the_release_of_an_answer(evidence: ReleaseEvidence, words: str) -> None
 @pytest.mark.parametrize(
     ("differs_in", "words"),
     [
-        ((), ", and 2.8 does not differ"),
-        (None, ", 2.8 not compared"),
-        (("KC201", "predict t-0"), ", 2.8 differs in: KC201, predict t-0"),
-        (tuple(map(str, range(10))), ", 2.8 differs in: 0, 1, 2, 3, 4, 5, 6, 7 and 2 more"),
+        ((), "2.8 does not differ"),
+        (None, "2.8 is not compared"),
+        (("KC201", "predict t-0"), "2.8 differs in: KC201, predict t-0"),
+        (tuple(map(str, range(10))), "2.8 differs in: 0, 1, 2, 3, 4, 5, 6, 7 and 2 more"),
     ],
 )
 def test_the_other_end_of_the_range_is_named(differs_in: tuple[str, ...] | None, words: str) -> None:
     evidence = ReleaseEvidence("2.8", "3.9", "3.9", False, REASONS, other=OtherEnd("2.8", differs_in))
-    assert release_words(evidence, "4.4").endswith(f"; answering for 3.9{words}")
+    assert release_words(evidence, "4.4").endswith(f"to change; {words})")
 
 
 def test_epochs_have_the_offsets_where_they_begin() -> None:
@@ -158,3 +171,21 @@ def test_reasons_that_are_left_out_are_counted() -> None:
 def test_a_day_of_any_time(timestamp: int, words: str) -> None:
     """Python's dates end in 9999; the calendar repeats itself every 400 years."""
     assert date_words(timestamp) == words
+
+
+@pytest.mark.parametrize(
+    ("word", "names"),
+    [
+        ("kip-101", ["kip-101-1", "kip-101-2"]),
+        ("predikt", ["predict"]),
+        ("predct", ["predict"]),
+        ("predictor", ["predict"]),
+        ("chekc", ["check"]),
+        ("foo", []),
+        ("", []),
+        ("x", []),
+    ],
+)
+def test_only_similar_names_are_suggested(word: str, names: list[str]) -> None:
+    """Those that begin with the word, else those at most two edits away."""
+    assert names == near(word, ["check", "predict", "kip-101-1", "kip-101-2", "check"])

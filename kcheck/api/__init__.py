@@ -12,7 +12,17 @@ arguments make no sense.
 
 from kcheck.api.answers import EVERY_PARTITION, Path, release
 from kcheck.api.brokers import check, dump, export, inspect, overview, predict, preflight, repair
-from kcheck.api.clusters import cluster, elect, end_offset, recover, recovery_progress, tiered, truncation, verify
+from kcheck.api.clusters import (
+    cluster,
+    elect,
+    end_offset,
+    recover,
+    recover_quorum,
+    recovery_progress,
+    tiered,
+    truncation,
+    verify,
+)
 from kcheck.api.histories import search, simulate
 from kcheck.model.report import PartitionFilter
 
@@ -31,6 +41,7 @@ __all__ = [
     "predict",
     "preflight",
     "recover",
+    "recover_quorum",
     "recovery_progress",
     "release",
     "repair",

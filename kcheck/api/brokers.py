@@ -183,6 +183,7 @@ def overview(
         if not said.can_elect:
             return said
         from kcheck.errors import UsageError
+        from kcheck.plans.agreed_advice import agreed
         from kcheck.plans.recover import recover
         from kcheck.replicas.elect import ElectionQuestion
 
@@ -191,7 +192,10 @@ def overview(
             found = recover(texts, question, wanted=partitions, release=chosen, log_dirs=opened)
         except UsageError:  # A log dir does not say whose it is: each is still looked at alone.
             return said
-        return said if len(found.election.brokers) < 2 else replace(said, start_of_all=found.start_of_all)
+        if len(found.election.brokers) < 2:
+            return said
+        checked = replace(said.check, collected=agreed(said.check.collected, found))
+        return replace(said, check=checked, start_of_all=found.start_of_all)
 
     return compared(kafka, texts, answer)
 

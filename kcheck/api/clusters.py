@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from kcheck.api.answers import EVERY_PARTITION, Path, compared, complete, release, texts_of
+from kcheck.errors import UsageError
 from kcheck.model.evidence import AUTO
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
@@ -12,6 +13,7 @@ from kcheck.model.report import PartitionFilter
 if TYPE_CHECKING:
     from kcheck.plans.progress import RecoveryProgress
     from kcheck.plans.recover import ClusterRecovery
+    from kcheck.plans.recover_quorum import QuorumRecovery
     from kcheck.replicas.elect import ClusterElection, ElectionQuestion
     from kcheck.replicas.end_offset import EndOffsets
     from kcheck.replicas.truncation import Truncation
@@ -181,6 +183,34 @@ def recovery_progress(
 
     texts, folder, question = texts_of(brokers), os.fspath(plan), _question(metadata, config)
     return compared(kafka, texts, lambda chosen: next_step(folder, texts, question, wanted=partitions, release=chosen))
+
+
+def recover_quorum(
+    *nodes: Path,
+    dead: Iterable[int] = (),
+    voter: str | None = None,
+    way: str | None = None,
+    force: bool = False,
+    out: Path | None = None,
+    kafka: str | Release = AUTO,
+) -> "QuorumRecovery":
+    """Return how to bring back controllers that lost their majority: `kcheck recover quorum`.
+
+    `nodes` are the log dirs of every controller and broker, as texts `NODE=PATH`. `dead` are nodes that never come
+    back, `voter` is the controller that is to lead, as NODE or NODE@HOST:PORT. `way` is static, identity, copy or
+    voters. `out` is a directory for the plan of each node and the runbook.
+    """
+    from kcheck.core.rescue.ways import Way
+    from kcheck.plans.recover_quorum import QuorumQuestion, new_voter
+    from kcheck.plans.recover_quorum import recover_quorum as verb
+
+    if way is not None and way not in {*Way}:
+        raise UsageError(f"--way {way}: use one of {', '.join(Way)}")
+    wanted = None if voter is None else new_voter(voter)
+    question = QuorumQuestion(tuple(dead), wanted, None if way is None else Way(way), force)
+    texts = texts_of(nodes)
+    answer = complete(lambda: verb(texts, question, release=release(kafka, paths=texts)))
+    return answer if out is None else answer.with_plan(os.fspath(out))
 
 
 def verify(

@@ -36,7 +36,7 @@ def search(
     kafka: str | None = None,
     mutant: str | None = None,
 ) -> "Searched | SearchesCompared":
-    """Return the shortest history that breaks a promise: `kcheck simulate --search`; for `all` for `kafka` by release.
+    """Return the shortest history that breaks a promise: `kcheck simulate search`; for `all` for `kafka` by release.
 
     It begins where `history` ends, or with the settings of a configuration. `bounds` are the budget of faults and how
     many events and states are visited. `mutant` switches off a condition of Kafka.

@@ -9,6 +9,7 @@ from kcheck.bundles import rows
 from kcheck.bundles.small_files import BadBundleError
 from kcheck.model.entries import Offset
 from kcheck.model.segments import FAULT_COUNT_MAX, FaultyRecord, RecordFault, RecordsView
+from kcheck.model.source import CopyingSource
 
 
 class MemberBytes(NamedTuple):
@@ -29,7 +30,7 @@ class MemberBytes(NamedTuple):
         return data
 
 
-class BatchSource:
+class BatchSource(CopyingSource):
     """A `.log`, made from the rows of its batches as it is read."""
 
     def __init__(self, member: MemberBytes, size: int, verdicts: bytes | None) -> None:
@@ -59,12 +60,6 @@ class BatchSource:
         buffer = bytearray(max(min(count, self.size - position), 0))
         self._fill(buffer, position)
         return bytes(buffer)
-
-    def pread_into(self, buffer: memoryview, position: int) -> int:
-        """Fill a buffer as `Source.pread_into`."""
-        data = self.pread(len(buffer), position)
-        buffer[: len(data)] = data
-        return len(data)
 
     def next_data(self, position: int) -> int | None:
         """Return the first position that may hold data: after a range of zeros, or after the last one None."""

@@ -2,6 +2,8 @@
 
 import errno
 
+from kcheck.model.source import CopyingSource
+
 
 class BadBundleError(ValueError):
     """The bytes are not as kcheck writes them."""
@@ -14,7 +16,7 @@ class BadMemberError(OSError, ValueError):
         super().__init__(errno.EBADMSG, words)
 
 
-class ZeroEndedSource:
+class ZeroEndedSource(CopyingSource):
     """A small file; the zeros that were only reserved at its end are not in the bundle."""
 
     __slots__ = ("_data", "size")
@@ -27,12 +29,6 @@ class ZeroEndedSource:
         """Return bytes as `Source.pread`."""
         count = min(count, self.size - position)
         return self._data[position : position + count].ljust(count, b"\0") if count > 0 else b""
-
-    def pread_into(self, buffer: memoryview, position: int) -> int:
-        """Fill a buffer as `Source.pread_into`."""
-        data = self.pread(len(buffer), position)
-        buffer[: len(data)] = data
-        return len(data)
 
     def next_data(self, position: int) -> int | None:
         """Return where data follows as `Source.next_data`."""

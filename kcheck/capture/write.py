@@ -90,6 +90,10 @@ class _Part(NamedTuple):
     """Whether it is compressed already."""
 
 
+class _OutputError(Exception):
+    """The disk of the bundle failed, not that of a file that is read."""
+
+
 class _Spool:
     """The members until the manifest is known."""
 
@@ -101,7 +105,10 @@ class _Spool:
         """Append a member; return its SHA-256."""
         digest, begin = hashlib.sha256(), self.size
         for piece in pieces:
-            self.stream.write(piece)
+            try:
+                self.stream.write(piece)
+            except OSError as error:
+                raise _OutputError(error) from error
             digest.update(piece)
             self.size += len(piece)
         self.parts.append(_Part(name, begin, self.size - begin, stored))
@@ -159,8 +166,10 @@ def capture(
                 **({"logs": log_rows} if logs else {}),
             }
             size, digest = _write_zip(out, manifest, reader.spool, pseudonyms=pseudonyms is not None)
-    except OSError as error:
-        raise UsageError(f"cannot write {out}: {word_for(error)}") from error
+    except (OSError, _OutputError) as error:
+        failed = error if isinstance(error, OSError) else error.__cause__
+        assert isinstance(failed, OSError)
+        raise UsageError(f"cannot write {out}: {word_for(failed)}") from error
     refused = tuple(
         f"{entry['path']}: {entry['error']['message']}" for entry in (*log_rows, *entries) if "error" in entry
     )

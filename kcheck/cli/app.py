@@ -4,7 +4,6 @@ import atexit
 import contextlib
 import gc
 import importlib
-import itertools
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -20,38 +19,16 @@ gc.set_threshold(100_000)
 atexit.register(gc.freeze)
 
 import typer
-from typer.core import TyperGroup
 
+from kcheck.cli.command import CommandGroup, commands_of
+from kcheck.cli.commands import CHANGE_FILES, HIDDEN, PATH_COMMAND, SENTENCES, first_screen
 from kcheck.cli.report_output import UNCHANGED, failed_line, remember
 from kcheck.errors import KcheckError, UsageError
 from kcheck.screen.printable import printable
 
-_GROUPS = {
-    "Look": ("inspect", "check", "cluster", "tiered", "dump", "capture", "export", "rules", "explain"),
-    "Plan": ("predict", "preflight", "end-offset", "truncation", "recover", "elect", "verify", "repair"),
-    "Act": ("apply", "undo"),
-    "Fleet": ("fleet",),
-    "Learn": ("simulate", "demo"),
-}
-_TOGETHER: dict[tuple[str, ...], str] = {
-    ("dump", "capture"): "Show a file; pack evidence without records.",
-    ("rules", "explain"): "List the rules; explain some.",
-    ("elect", "verify"): "Say who should lead; compare afterwards.",
-    ("apply", "undo"): "Apply a plan; take it back.",
-}
-"""Commands that share a line of the help, and what it says."""
-PATH_COMMAND = "overview"
-"""The hidden command that runs when the first argument is a path."""
-_HIDDEN = (PATH_COMMAND, "manual")
-_NAMES_OF_COMMANDS = frozenset(itertools.chain.from_iterable(_GROUPS.values()))
-_NAMES = (*itertools.chain.from_iterable(_GROUPS.values()), *_HIDDEN)
-
-
-def _help_rows(names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield the commands of a group as the help shows them: some share a line."""
-    first = {row[0]: row for row in _TOGETHER}
-    later = {name for row in _TOGETHER for name in row[1:]}
-    return (first.get(name, (name,)) for name in names if name not in later)
+_VISIBLE = frozenset(SENTENCES) - {PATH_COMMAND}
+_WrongUsage: type[Exception] = typer.BadParameter.__mro__[1]
+"""The error of typer for arguments that no command takes; its module moves between releases."""
 
 
 class _Commands(Mapping[str, Any]):
@@ -59,53 +36,46 @@ class _Commands(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         """Return a command: the function named like its module, or `app` of a module with several commands."""
-        if name not in _NAMES:
+        if name not in SENTENCES:
             raise KeyError(name)
         word = name.replace("-", "_")
         module = importlib.import_module(f"kcheck.cli.{word}")
         commands = getattr(module, "app", None)
-        if commands is None:
-            commands = typer.Typer(rich_markup_mode=None, add_completion=False)
-            commands.command(name, hidden=name in _HIDDEN)(getattr(module, word))
-        return typer.main.get_command(commands)
+        if commands is not None:
+            return typer.main.get_command(commands)
+        return commands_of(name, getattr(module, word), hidden=name in HIDDEN)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_NAMES)
+        return iter(SENTENCES)
 
     def __len__(self) -> int:
-        return len(_NAMES)
+        return len(SENTENCES)
 
 
-class _Grouped(TyperGroup):
-    """Groups the commands by purpose: look, plan, act, fleet."""
+class _Root(CommandGroup):
+    """`kcheck`: groups the commands by the question that they answer."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
         self.commands = _Commands()  # type: ignore[assignment]  # read only
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the groups without blank lines, so that the help fits on one screen."""
+    def get_help(self, ctx: Any) -> str:
+        """Return the first screen, without importing a command."""
         del ctx
-        formatter.write_paragraph()
-        rows = []
-        for title, names in _GROUPS.items():
-            heading = f"{title}:"
-            for row in _help_rows(names):
-                words = _TOGETHER.get(row) or self.commands[row[0]].get_short_help_str(limit=formatter.width)
-                rows.append((f"{heading:7}{', '.join(row)}", words))
-                heading = ""
-        formatter.write_dl(rows)
+        return first_screen()
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Take `kcheck --kafka 2.8 PATH` for `kcheck PATH --kafka 2.8`: only a command has such options."""
         own = {option for parameter in self.get_params(ctx) for option in parameter.opts}
-        if args and args[0].startswith("-") and args[0] not in own and _NAMES_OF_COMMANDS.isdisjoint(args):
+        if args and args[0].startswith("-") and args[0] not in own and _VISIBLE.isdisjoint(args):
             args = [PATH_COMMAND, *args]
         return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Check a path that is given without a command."""
-        if args and args[0] not in _NAMES:
+        """Check a path that is given without a command; `recover quorum` is a command of two words."""
+        if args[:2] == ["recover", "quorum"] and "--next" not in args:
+            return "recover-quorum", self.commands["recover-quorum"], args[2:]
+        if args and args[0] not in SENTENCES:
             from kcheck.cli.overview import names_path
 
             if names_path(args[0]):
@@ -117,33 +87,34 @@ class _Grouped(TyperGroup):
 
 app = typer.Typer(
     name="kcheck",
-    cls=_Grouped,
+    cls=_Root,
     rich_markup_mode=None,
     add_completion=False,
     pretty_exceptions_enable=False,
     no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
 def _version(wanted: bool) -> None:
     if not wanted:
         return
-    from kcheck import __version__
-    from kcheck.core.releases.releases import AS_OF, TABLE, TESTED
+    from kcheck.cli.version import version
 
-    print(f"kcheck {__version__}, Python {sys.version.split()[0]}, tested against Kafka {', '.join(TESTED)}")
-    print(f"knows the releases {TABLE[0].first} to {TABLE[-1].last}, as of {AS_OF}")
+    version()
     raise typer.Exit
 
 
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show versions and exit.")
+        bool, typer.Option("-V", "--version", callback=_version, is_eager=True, help="Show versions and exit.")
     ] = False,
 ) -> None:
-    """Check Kafka log directories offline: what is wrong, what the broker will do."""
+    """Check Kafka log directories offline: what is wrong, what the broker will do, which records you would lose.
+
+    Only apply and undo write to log dirs.
+    """
     del version
 
 
@@ -154,7 +125,14 @@ def main() -> None:
     remember(UNCHANGED)
     with _signals():
         try:
-            app()
+            sys.exit(app(prog_name="kcheck", standalone_mode=False))
+        except _WrongUsage as error:
+            from kcheck.cli.usage_errors import line_of
+
+            print(line_of(error), file=sys.stderr)
+            _end(UsageError.exit_code, error)
+        except typer.Abort as error:
+            _end(1, error)
         except KcheckError as error:
             print(f"kcheck: {printable(error)}", file=sys.stderr)
             _end(error.exit_code, error)
@@ -177,7 +155,7 @@ def _unforeseen(error: Exception) -> int:
 
 
 def _changes_files() -> bool:
-    return sys.argv[1:2] != [] and sys.argv[1] in _GROUPS["Act"]
+    return sys.argv[1:2] != [] and sys.argv[1] in CHANGE_FILES
 
 
 def _signals() -> contextlib.AbstractContextManager[None]:
@@ -193,7 +171,7 @@ def _end(code: int, error: BaseException) -> NoReturn:
     """End a command that failed; one that changes files says whether it did."""
     if _changes_files():
         line = failed_line(error)
-        if "--quiet" not in sys.argv:
+        if not {"--quiet", "-q"} & {*sys.argv}:
             print(line, file=sys.stderr)
         if code == UsageError.exit_code and line != UNCHANGED:
             code = KcheckError.exit_code  # Only its answer could not be written.

@@ -18,20 +18,22 @@ def apply(
     backup: Annotated[
         str, typer.Option("--backup", metavar="DIR", help="Directory for backups, outside every log dir.")
     ],
-    at: Annotated[
+    mapped: Annotated[
         list[str] | None,
-        typer.Option("--at", metavar="[NAME=]PATH", help="Where a log dir of the plan is on this machine; repeatable."),
+        typer.Option(
+            "--map", metavar="[NAME=]PATH", help="Where a log dir of the plan is on this machine; repeatable."
+        ),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Apply a plan, and back up every file it replaces."""
+    """Apply a plan of repair, and back up every file that it replaces."""
     from kcheck.disk.apply import apply as carry_out
     from kcheck.disk.plan_here import plan_here
     from kcheck.disk.signals import at_once, at_steps
     from kcheck.model.plan_json import parse_plan
     from kcheck.plans.plan_report import PlanOutcome, plan_file
 
-    data = plan_here(plan_file(plan), at or (), backup)
+    data = plan_here(plan_file(plan), mapped or (), backup)
     steps = parse_plan(data)
     report = PlanOutcome(plan=steps).report()
     checked_renderer(report, output_options)

@@ -1,4 +1,4 @@
-"""`kcheck capture`: evidence for somebody else, without records."""
+"""`kcheck capture`: evidence for a support ticket, without records."""
 
 import os
 import sys
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kcheck.cli.long_commands import ShowProgress
+from kcheck.cli.options import Quiet
 from kcheck.cli.progress import RedrawnLine
 from kcheck.cli.report_output import keep_outside, width_of
 from kcheck.errors import UsageError
@@ -24,7 +26,7 @@ _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 KeyFile = Annotated[
     str | None,
-    typer.Option("--pseudonyms", metavar="KEYFILE", help="Replace topic names; the key stays in this file."),
+    typer.Option("--pseudonyms", metavar="KEYFILE", help="Replace topic names; the key stays in KEYFILE."),
 ]
 Translate = Annotated[
     str | None,
@@ -32,7 +34,19 @@ Translate = Annotated[
 ]
 WithLogs = Annotated[
     list[str] | None,
-    typer.Option("--with-logs", metavar="LOG", help="Add the messages that explain knows, redacted; repeatable."),
+    typer.Option(
+        "--with-server-log", metavar="FILE", help="Add the messages of a server.log that explain knows, redacted."
+    ),
+]
+Share = Annotated[
+    bool,
+    typer.Option("--share", help="Replace topic names and write the key to FILE.key. For bundles that you send away."),
+]
+NoRecords = Annotated[
+    bool,
+    typer.Option(
+        "--no-records", help="Do not check records. Faster, but check --depth records will not work on the bundle."
+    ),
 ]
 
 
@@ -44,33 +58,27 @@ def capture(
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="The bundle; its name ends in .kcheck.")
     ] = None,
-    show: Annotated[bool, typer.Option("--list", help="Show what would go in, and why; write nothing.")] = False,
+    show: Annotated[bool, typer.Option("--dry-run", help="List what would be packed, and why; write nothing.")] = False,
     pseudonyms: KeyFile = None,
-    share: Annotated[
-        bool, typer.Option("--share", help="The bundle leaves the company: as --pseudonyms FILE.key.")
-    ] = False,
+    share: Share = False,
     translate: Translate = None,
     with_logs: WithLogs = None,
     with_offsets: Annotated[
         bool, typer.Option("--with-offsets", help="Add the committed offsets of groups, with the names of groups.")
     ] = False,
     limit: Annotated[
-        str | None, typer.Option("--limit", metavar="SIZE", help="The most bytes of a bundle, such as 50M.")
+        str | None, typer.Option("--max-size", metavar="SIZE", help="Maximum size of the bundle, such as 50M.")
     ] = None,
-    no_records: Annotated[
-        bool, typer.Option("--no-records", help="Judge no records: faster; --depth records then has no answer.")
-    ] = False,
+    no_records: NoRecords = False,
     no_digests: Annotated[
         bool, typer.Option("--no-digests", help="Leave out the SHA-256 of files, which repair needs.")
     ] = False,
-    progress: Annotated[
-        bool | None, typer.Option("--progress/--no-progress", help="Show progress. [default: on a terminal]")
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing on stderr but errors.")] = False,
+    progress: ShowProgress = None,
+    quiet: Quiet = False,
 ) -> None:
-    """Pack what decides into one file, without records, secrets and hosts.
+    """Pack the evidence for a support ticket: no records, secrets or host names.
 
-    Every command reads the bundle as it reads the directories. --list shows what goes in before anything is written.
+    Every command reads the bundle as it reads the directories. --dry-run lists the contents first.
     """
     from kcheck.capture import pseudonyms as names
     from kcheck.capture.tree import captured_paths, items
@@ -84,7 +92,7 @@ def capture(
         _print_list(listed, digests=not (no_digests or pseudonyms or share))
         return
     if output is None:
-        raise UsageError("capture needs -o FILE.kcheck; --list shows what would go in")
+        raise UsageError("capture needs -o FILE.kcheck; --dry-run lists what would be packed")
     _check_output(output, captured_paths(paths or []))
     key_file = pseudonyms or (f"{output}.key" if share else None)
     known = None if key_file is None else names.load(key_file, create=True)

@@ -16,10 +16,10 @@ def check(
     paths: Paths,
     common: Common,
     depth: Annotated[
-        str, typer.Option("--depth", metavar="checkpoints|headers|crc|records", help="How much to read.")
+        str, typer.Option("--depth", metavar="checkpoints|headers|crc|records", help="How much of each file to read.")
     ] = "headers",
     as_kind: Annotated[
-        str | None, typer.Option("--as", metavar="KIND", help="Kind of the file, whatever its name.")
+        str | None, typer.Option("--as", metavar="KIND", help="Read a file as this kind, whatever its name.")
     ] = None,
     metadata: Metadata = None,
     since: Since = None,
@@ -28,7 +28,7 @@ def check(
     nice: Nice = False,
     progress: ShowProgress = None,
 ) -> None:
-    """Find what is wrong, and what the broker will do."""
+    """Find damage in log dirs and files, and show what the broker does about it."""
     from kcheck.segments.time_span import TimeSpan
     from kcheck.verbs.check import ReadOptions
 

@@ -1,4 +1,4 @@
-"""`kcheck cluster`: what the controllers know."""
+"""`kcheck cluster`: cluster metadata from disk."""
 
 from typing import Annotated
 
@@ -10,14 +10,24 @@ from kcheck.errors import UsageError
 from kcheck.model.java import INT_MAX, LONG_MAX
 
 At = Annotated[
-    str | None, typer.Option("--at", metavar="OFFSET", help="The metadata after this record, or zxid like 0x1e.")
+    str | None,
+    typer.Option(
+        "--at", metavar="OFFSET", help="Show the cluster as of this metadata offset, or ZooKeeper zxid (0x1e)."
+    ),
 ]
-History = Annotated[str | None, typer.Option("--history", metavar="TOPIC-N", help="Every change of one partition.")]
+ChangesOption = Annotated[
+    str | None, typer.Option("--changes", metavar="TOPIC-N", help="Show every recorded change of one partition.")
+]
 Fetchers = Annotated[
     int | None,
-    typer.Option("--fetchers", metavar="N", help="Which thread fetches what, with num.replica.fetchers=N."),
+    typer.Option(
+        "--fetchers", metavar="N", help="Show the partitions of each fetcher thread, with num.replica.fetchers=N."
+    ),
 ]
-Brokers = Annotated[bool, typer.Option("--brokers", help="Brokers, not partitions, as the one table of csv.")]
+TableName = Annotated[
+    str, typer.Option("--table", metavar="partitions|brokers", help="The rows of text, csv and parquet.")
+]
+_TABLES = ("partitions", "brokers")
 
 
 @with_common
@@ -25,22 +35,24 @@ def cluster(
     paths: Paths,
     common: Common,
     at: At = None,
-    history: History = None,
+    changes: ChangesOption = None,
     fetchers: Fetchers = None,
-    brokers: Brokers = False,
+    table: TableName = "partitions",
 ) -> None:
-    """Show what the controllers know: leaders, ISR."""
+    """Show cluster metadata from disk: leaders, ISR, brokers, quorum."""
     from kcheck.verbs.cluster import kraft_paths
 
     last = None if at is None else _offset(at)
     within("--at", last, 0, LONG_MAX)
     within("--fetchers", fetchers, 1, INT_MAX)
+    if table not in _TABLES:
+        raise UsageError(f"--table {table}: not one of {', '.join(_TABLES)}")
     answer = api.cluster(
         *paths,
         at=last,
-        history=history,
+        history=changes,
         fetchers=fetchers,
-        brokers=brokers,
+        brokers=table == "brokers",
         partitions=common.wanted(),
         kafka=common.release(kraft_paths(paths)),
     )

@@ -1,12 +1,32 @@
-"""The commands as values, from the same definitions as the help: man pages and shell completion are made of these."""
+"""The commands as values, from one definition: help, man pages and shell completion are made of these."""
 
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import typer
 from typer.main import get_command
 
-from kcheck.cli.app import PATH_COMMAND, app
+from kcheck.cli.commands import PATH_COMMAND, SENTENCES
+from kcheck.cli.environment import variables_of
+from kcheck.cli.examples import EXAMPLES, SEE_ALSO
+from kcheck.cli.exit_codes import ANSWERS, rows, short_line
+
+OWN = "Options"
+"""The title of the options that only this command has."""
+_TITLES = {
+    "Simulated start": ("--clean", "--define", "--metadata"),
+    "Reading": ("--depth", "--jobs", "--nice", "--since", "--until"),
+    "Partitions": ("--topic", "--partition"),
+    "Kafka release": ("--kafka", "--ibp", "--message-format", "--config", "--server-log"),
+    "Findings": ("--select", "--ignore", "--severity", "--fail-on", "--all"),
+    "Output": ("--format", "--output", "--color", "--quiet", "--progress", "--exit-zero", "--help"),
+}
+"""The groups of options that several commands share."""
+SHORT = ("Partitions", "Kafka release", "Findings", "Output")
+"""The groups that the short help shows in one line."""
+_GROUP_OF = {name: title for title, names in _TITLES.items() for name in names}
+_REQUIRED = re.compile(r" *\[required\]|; required")
 
 
 class Option(NamedTuple):
@@ -33,15 +53,56 @@ class Command(NamedTuple):
     short: str
     """Its help in one line."""
     words: str
-    """Its whole help."""
+    """Its whole help, in paragraphs."""
     arguments: tuple[Option, ...]
-    options: tuple[Option, ...]
+    groups: dict[str, tuple[Option, ...]]
+    """The options by the title of their group; its own come first."""
     commands: tuple["Command", ...]
 
     @property
     def name(self) -> str:
         """The word that is typed for it."""
         return self.path[-1]
+
+    @property
+    def key(self) -> str:
+        """Its path without `kcheck`."""
+        return " ".join(self.path[1:])
+
+    @property
+    def typed(self) -> str:
+        """What is typed for it; the command of a path has no name."""
+        return "kcheck" if self.key == PATH_COMMAND else " ".join(self.path)
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """All options, in the order of the help."""
+        return tuple(option for group in self.groups.values() for option in group)
+
+    @property
+    def examples(self) -> tuple[str, ...]:
+        """Commands to type."""
+        return EXAMPLES.get(self.key, ())
+
+    @property
+    def exit_line(self) -> str:
+        """The exit codes in one sentence."""
+        return short_line(self.key)
+
+    @property
+    def exit_codes(self) -> list[tuple[str, str]]:
+        """The exit codes, each with its meaning."""
+        return rows(self.key) if self.key in ANSWERS else []
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The environment variables that the command reads."""
+        return variables_of(name for option in self.options for name in option.names)
+
+    @property
+    def see_also(self) -> tuple[str, ...]:
+        """The names of related commands."""
+        return SEE_ALSO.get(self.key, ())
 
     def walk(self) -> Iterator["Command"]:
         """Yield the command, and all below it."""
@@ -52,36 +113,53 @@ class Command(NamedTuple):
 
 def command_tree() -> tuple[Command, Command]:
     """Return `kcheck` with all its commands, and the command that a path without a command runs."""
+    from kcheck.cli.app import app
+
     root = get_command(app)
-    context = typer.Context(root, info_name="kcheck")
+    context = typer.Context(root, info_name="kcheck", **root.context_settings)
     by_path = root.commands[PATH_COMMAND]  # type: ignore[attr-defined]  # a group
-    return _command(root, context), _command(by_path, typer.Context(by_path, parent=context, info_name=PATH_COMMAND))
+    return described(root, context), described(by_path, typer.Context(by_path, parent=context, info_name=PATH_COMMAND))
 
 
-def _command(command: Any, context: Any) -> Command:
-    parameters = [(part, part.get_help_record(context)) for part in command.get_params(context)]
-    shown = [(part, record) for part, record in parameters if record is not None]
-    below = getattr(command, "commands", {})
+def described(command: Any, context: Any) -> Command:
+    """Return a command of typer as a value, with all commands below it."""
+    parts = [part for part in command.get_params(context) if not getattr(part, "hidden", False)]
+    options = [(part, _option(part, context)) for part in parts if part.param_type_name == "option"]
+    titles = [OWN, *_TITLES]
+    titled = {title: tuple(option for part, option in options if _title(part, options) == title) for title in titles}
+    path = tuple(context.command_path.split())
+    words = str(command.help)
     return Command(
-        path=tuple(context.command_path.split()),
-        usage=" ".join(command.collect_usage_pieces(context)),
-        short=command.get_short_help_str(limit=200),
-        words=command.help,
-        arguments=tuple(_option(*found, context) for found in shown if found[0].param_type_name == "argument"),
-        options=tuple(_option(*found, context) for found in shown if found[0].param_type_name == "option"),
+        path=path,
+        usage=" ".join(re.sub(r"[{}]", "", piece) for piece in command.collect_usage_pieces(context)),
+        short=SENTENCES.get(" ".join(path[1:]), " ".join(words.partition("\n\n")[0].split())),
+        words=words,
+        arguments=tuple(_option(part, context) for part in parts if part.param_type_name == "argument"),
+        groups={title: group for title, group in titled.items() if group},
         commands=tuple(
-            _command(one, typer.Context(one, parent=context, info_name=name))
-            for name, one in below.items()
+            described(one, typer.Context(one, parent=context, info_name=name))
+            for name, one in getattr(command, "commands", {}).items()
             if not one.hidden
         ),
     )
 
 
-def _option(part: Any, record: tuple[str, str], context: Any) -> Option:
+def _title(part: Any, options: list[tuple[Any, Option]]) -> str:
+    """Return the title of the group of an option; --all and --fail-on alone belong to no findings."""
+    name = max(part.opts, key=len)
+    if name in ("--all", "--fail-on") and not any("--select" in option.names for _, option in options):
+        is_of_partitions = name == "--all" and any("--topic" in option.names for _, option in options)
+        return "Partitions" if is_of_partitions else OWN
+    return _GROUP_OF.get(name, OWN)
+
+
+def _option(part: Any, context: Any) -> Option:
+    words = _REQUIRED.sub("", (part.get_help_record(context) or ("", ""))[1]).replace("  [", " [")
+    value = "" if getattr(part, "is_flag", False) else str(part.make_metavar(context))
+    if part.param_type_name == "argument":
+        return Option(names=(*part.opts,), value=value, words=words, shown=value, is_repeatable=part.nargs != 1)
+    names = (*sorted(part.opts, key=len), *part.secondary_opts)
     return Option(
-        names=(*part.opts, *part.secondary_opts),
-        value="" if getattr(part, "is_flag", False) else str(part.make_metavar(context)),
-        words=record[1],
-        shown=record[0],
+        names=names, value=value, words=words, shown=", ".join(names) + (f" {value}" if value else ""),
         is_repeatable=getattr(part, "multiple", False),
-    )
+    )  # fmt: skip

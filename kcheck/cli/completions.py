@@ -5,9 +5,12 @@ Where nothing is known about a value, the shells complete file names.
 
 import re
 from collections.abc import Iterable, Iterator
+from importlib.resources import files as files_of
 
 from kcheck import __version__
 from kcheck.cli.command_tree import Command, Option, command_tree
+from kcheck.cli.commands import GROUPS
+from kcheck.cli.topics import TOPICS
 from kcheck.core.releases.releases import TABLE
 from kcheck.model.evidence import AUTO
 from kcheck.model.finding import Severity
@@ -15,11 +18,18 @@ from kcheck.registry import plug_names
 
 _CHOICE = re.compile(r"[a-z0-9]+(\|[a-z0-9]+)+")
 _RULES = tuple(name.partition("_")[0].upper() for name in plug_names("kcheck.rules"))
+_RELEASES = tuple(dict.fromkeys(".".join(row.first.split(".")[:2]) for row in TABLE))
+_HISTORIES = tuple(
+    sorted(file.name.partition(".")[0] for file in files_of("kcheck.histories").iterdir() if ".history" in file.name)
+)
 _WORDS = {
     "IDS": _RULES,
     "[RULE|LINE|LOG|DIR]...": _RULES,
     "LEVEL": tuple(map(str, Severity)),
-    "VERSION": (AUTO, *dict.fromkeys(".".join(row.first.split(".")[:2]) for row in TABLE)),
+    "NAME|FILE": _HISTORIES,
+    "COMMAND|TOPIC": (*(name for group in GROUPS.values() for name in group), "topics", *TOPICS),
+    "RELEASE": (AUTO, *_RELEASES),
+    "RELEASE|all": ("all", *_RELEASES),
 }
 """The words that stand behind a placeholder of the help."""
 

@@ -38,7 +38,7 @@ STEPS = (
         "A cluster loses power",
         "Three simulated brokers hold one partition. One after the other dies, and each log ends elsewhere. This plays"
         " the story, and writes the log dirs as they lie on the disks when all are down, after line 20:",
-        "simulate unclean-shortest --kafka 4.3 --write brokers --step 11",
+        "simulate write unclean-shortest --output-dir brokers --after 11",
     ),
     DemoStep(
         "Look: what is wrong?",
@@ -70,13 +70,13 @@ STEPS = (
 
 def demo(
     pause: Annotated[bool, typer.Option("--pause/--no-pause", help="Wait for Enter after each step.")] = True,
-    keep: Annotated[
-        str | None, typer.Option("--keep", metavar="DIR", help="Build it in DIR, new or empty, and leave it there.")
+    directory: Annotated[
+        str | None, typer.Option("--dir", metavar="DIR", help="Build the cluster in DIR, new or empty, and keep it.")
     ] = None,
 ) -> None:
-    """Break a cluster in a temporary folder, and mend it."""
+    """Break a small cluster in a temporary folder, and repair it, in seven steps."""
     waits = pause and sys.stdin.isatty() and sys.stdout.isatty()
-    with _folder(keep) as folder:
+    with _folder(directory) as folder:
         for number, step in enumerate(STEPS, start=1):
             _print(f"{number}. {step.title}\n\n{_filled(step.words)}\n\n$ kcheck {step.command}")
             if step.zeroed is not None:
@@ -88,8 +88,8 @@ def demo(
             if waits and number < len(STEPS):
                 input("Enter goes on, ^C ends. ")
                 _print("")
-    rest = "The folder is gone again" if keep is None else f"The folder stays: {printable(str(folder))}"
-    _print(_filled(f"{rest}. Go on with your own: kcheck PATH, kcheck --help, kcheck simulate --list."))
+    rest = "The folder is gone again" if directory is None else f"The folder stays: {printable(str(folder))}"
+    _print(_filled(f"{rest}. Go on with your own: kcheck PATH, kcheck --help, kcheck simulate list."))
 
 
 @contextmanager

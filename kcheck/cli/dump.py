@@ -25,15 +25,20 @@ def dump(
     ],
     output_options: OutputOptions,
     offset: Annotated[
-        str | None, typer.Option("--offset", metavar="FROM..TO", help="Only batches and entries with these offsets.")
+        str | None,
+        typer.Option(
+            "--offset", metavar="FROM..TO", help="Only batches and entries with these offsets, both ends included."
+        ),
     ] = None,
     time: Annotated[
         str | None,
         typer.Option("--time", metavar="FROM..TO", help="Only batches and entries of this time: ISO 8601 (UTC) or ms."),
     ] = None,
-    epoch: Annotated[int | None, typer.Option("--epoch", metavar="N", help="Only this leader epoch.")] = None,
+    epoch: Annotated[
+        int | None, typer.Option("--epoch", metavar="EPOCH", help="Only batches of this leader epoch.")
+    ] = None,
     producer_id: Annotated[
-        int | None, typer.Option("--producer-id", "--producer", metavar="N", help="Only this producer.")
+        int | None, typer.Option("--producer-id", metavar="N", help="Only batches of this producer id.")
     ] = None,
     records: Annotated[bool, typer.Option("--records", help="Also show the records of each batch.")] = False,
     print_data: Annotated[
@@ -48,14 +53,16 @@ def dump(
             help="Decode the records of an internal topic: offsets, transactions, metadata, share-groups, remote-log.",
         ),
     ] = None,
-    only_damaged: Annotated[bool, typer.Option("--only-damaged", help="Only damaged batches and entries.")] = False,
+    only_damaged: Annotated[
+        bool, typer.Option("--only-damaged", help="Show only corrupt or incomplete batches and entries.")
+    ] = False,
     as_kind: Annotated[
-        str | None, typer.Option("--as", metavar="KIND", help="Kind of the files, whatever their names.")
+        str | None, typer.Option("--as", metavar="KIND", help="Read the files as this kind, whatever their names.")
     ] = None,
 ) -> None:
     """Show the batches, records or entries of a file.
 
-    --format kafka writes the lines of Kafka's own kafka-dump-log.
+    --format kafka prints the lines of kafka-dump-log.
     """
     from kcheck.dumps.filter import Filter, parse_offsets, parse_times
 
@@ -86,7 +93,7 @@ def _shown(*, records: bool, data: str | None, decode: str | None, java: bool) -
     from kcheck.dumps.records import DATA
 
     if data is not None and data not in DATA:
-        raise UsageError(f"unknown --print-data {data}; use one of {', '.join(DATA)}")
+        raise UsageError(f"--print-data {data}: not one of {', '.join(DATA)}")
     shown = DumpDetail(records=records or data is not None, data=data, java=java)
     if decode is None:
         return shown

@@ -16,35 +16,47 @@ if TYPE_CHECKING:
     from kcheck.model.report import PartitionFilter
 
 Dead = Annotated[
-    list[int] | None, typer.Option("--dead", metavar="BROKER", help="A broker that is given up; repeatable.")
+    list[int] | None, typer.Option("--dead", metavar="BROKER", help="A broker that will not come back; repeatable.")
 ]
 IncompleteOk = Annotated[
-    bool, typer.Option("--incomplete-ok", help="Recommend leaders although replicas of other brokers are not known.")
+    bool,
+    typer.Option("--incomplete-ok", help="Recommend leaders even if some replicas are missing from the command line."),
 ]
 Aside = Annotated[
     list[str] | None,
     typer.Option(
-        "--aside", metavar="BROKER=PATH", help="A directory that was moved aside, or one with such; repeatable."
+        "--aside",
+        metavar="BROKER=PATH",
+        help="A partition directory outside the log dirs, or a folder of them; repeatable.",
     ),
 ]
 
 SaveLost = Annotated[
     str | None,
-    typer.Option("--save-lost", metavar="DIR", help="Save the batches that any of these elections would cut."),
+    typer.Option("--save-lost", metavar="DIR", help="Save the batches that any of these elections would truncate."),
 ]
 
 Out = Annotated[
     str | None,
-    typer.Option("--out", metavar="DIR", help="Write the plan: commands, and files for Kafka's own tools."),
+    typer.Option(
+        "--output-dir", metavar="DIR", help="Write the election plan: commands, and files for Kafka's own tools."
+    ),
 ]
 
 FromRun = Annotated[
-    str | None, typer.Option("--from", metavar="RUN", help="Decide by a run of fleet scan, without the log dirs.")
+    str | None, typer.Option("--from", metavar="RUN", help="Use the tables of a fleet scan instead of log dirs.")
 ]
-ClusterOption = Annotated[str | None, typer.Option("--cluster", metavar="NAME", help="The cluster of that run.")]
+ClusterOption = Annotated[
+    str | None, typer.Option("--cluster", metavar="NAME", help="With --from: the cluster in that run.")
+]
 
-EngineOfRun = Annotated[str, typer.Option("--engine", metavar="local|spark", help="What decides by a run.")]
-MasterOfRun = Annotated[str | None, typer.Option("--master", metavar="URL", help="Spark master; default local[*].")]
+EngineOfRun = Annotated[
+    str,
+    typer.Option(
+        "--engine", metavar="local|spark", help="With --from: evaluate the run on this machine, or with Spark."
+    ),
+]
+MasterOfRun = Annotated[str | None, typer.Option("--master", metavar="URL", help="Spark master. [default: local[*]]")]
 
 
 @with_common
@@ -62,7 +74,7 @@ def elect(
     save_lost: SaveLost = None,
     out: Out = None,
 ) -> None:
-    """Say who should lead, and which broker to start first."""
+    """Recommend a start order and a leader for each partition, with their cost."""
     for number in dead or ():
         within("--dead", number, 0, INT_MAX)
     partitions, fail_on = common.wanted(), parse_severity(common.judging.fail_on)

@@ -13,19 +13,22 @@ from kcheck.model.java import INT_MAX, INT_MIN, LONG_MAX
 def end_offset(
     paths: Paths,
     common: Common,
-    epoch: Annotated[list[int] | None, typer.Option("--epoch", help="Requested epoch; repeatable.")] = None,
+    epoch: Annotated[
+        list[int] | None, typer.Option("--epoch", metavar="EPOCH", help="Requested epoch; repeatable.")
+    ] = None,
     current_leader_epoch: Annotated[
-        int, typer.Option("--current-leader-epoch", help="Current leader epoch in the request.")
+        int, typer.Option("--current-leader-epoch", metavar="EPOCH", help="Current leader epoch in the request.")
     ] = -1,
     log_end_offset: Annotated[
-        int | None, typer.Option("--log-end-offset", help="Log end of a bare leader-epoch-checkpoint.")
+        int | None,
+        typer.Option("--log-end-offset", metavar="OFFSET", help="Log end of a bare leader-epoch-checkpoint."),
     ] = None,
     after_start: Annotated[
-        bool, typer.Option("--after-start", help="Answer as after the broker's next start.")
+        bool, typer.Option("--after-start", help="Answer as the broker does after its next start.")
     ] = False,
     profile: ProfileOption = None,
 ) -> None:
-    """Answer OffsetsForLeaderEpoch from the files."""
+    """Answer OffsetsForLeaderEpoch from disk, as the broker would."""
     for requested in epoch or ():
         within("--epoch", requested, INT_MIN, INT_MAX)
     within("--current-leader-epoch", current_leader_epoch, INT_MIN, INT_MAX)

@@ -24,14 +24,22 @@ def explain(
     ] = None,
     since: Annotated[
         str | None,
-        typer.Option("--since", metavar="TIME", help="Only messages from this time on: ISO 8601 (UTC) or ms."),
+        typer.Option("--since", metavar="TIME", help="Only messages from this time on: ISO 8601 (UTC), or ms."),
     ] = None,
     kafka: Annotated[
-        str, typer.Option("--kafka", metavar="VERSION", help="Kafka release of the broker; auto: as its log says.")
+        str,
+        typer.Option(
+            "--kafka",
+            metavar="RELEASE",
+            help="Kafka release of the broker. [default: detected from its log]",
+            show_default=False,
+        ),
     ] = AUTO,
-    every: Annotated[bool, typer.Option("--all", help="Show every message and place, not groups.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Show every message and place; without it, text groups them.")
+    ] = False,
 ) -> None:
-    """Explain rules, log lines, whole logs."""
+    """Explain a finding, a log line, or a whole server.log."""
     from kcheck.verbs.explain import asked, explained
 
     wanted = asked(arguments or (["-"] if not sys.stdin.isatty() else []))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kcheck import api
-from kcheck.cli.options import Paths
+from kcheck.cli.options import PartitionOption, Paths, Quiet, TopicOption
 from kcheck.cli.report_output import OutputOptions, keep_outside, write, written_line
 from kcheck.errors import UsageError
 from kcheck.model.report import PartitionFilter
@@ -41,28 +41,25 @@ _PLACES_MAX = 10
 
 def export(
     paths: Paths,
-    topic: Annotated[list[str] | None, typer.Option("--topic", metavar="GLOB", help="Only topics that match.")] = None,
-    partition: Annotated[
-        list[str] | None, typer.Option("--partition", metavar="N|TOPIC-N", help="Only this partition; repeatable.")
-    ] = None,
+    topic: TopicOption = None,
+    partition: PartitionOption = None,
     committed: Annotated[
         bool, typer.Option("--committed", help="Leave out transactions that were aborted, or have no end.")
     ] = False,
     start: From = None,
     end: To = None,
     format: Annotated[
-        str, typer.Option("--format", metavar="ndjson|kcat|console|parquet", help="What reads the records.")
+        str, typer.Option("--format", metavar="ndjson|kcat|console|parquet", help="The program that reads the records.")
     ] = "ndjson",
     output: Output = None,
     summary: Summary = None,
     reset_file: ResetFile = None,
     offsets: Offsets = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only errors on stderr.")] = False,
+    quiet: Quiet = False,
 ) -> None:
-    """Write records so that a producer takes them.
+    """Write records in a form that a producer takes.
 
-    It also takes what no broker serves: damaged, cut, deleted and stray partitions. Afterwards it says what was left
-    out, and why.
+    It also reads corrupt, incomplete, deleted and stray partitions. Afterwards it lists what was left out, and why.
     """
     from kcheck.verbs.export import lacks_some
 
@@ -77,7 +74,7 @@ def export(
     if not quiet:
         _tell(exported, logs, format, files, output)
     if summary is not None:
-        write(report, OutputOptions(format="json", output=summary, no_color=True, quiet=quiet))
+        write(report, OutputOptions(format="json", output=summary, color="never", quiet=quiet))
     raise typer.Exit(3 if report.unfinished else 1 if lacks_some(logs) else 0)
 
 
@@ -87,7 +84,7 @@ def _check(exported: "Export", format: str, output: str | None, summary: str | N
     from kcheck.exports.write import FORMATS, PARQUET
 
     if format not in FORMATS:
-        raise UsageError(f"--format {format}: use one of {', '.join(FORMATS)}")
+        raise UsageError(f"--format {format}: not one of {', '.join(FORMATS)}")
     if output is None and (format == PARQUET or group is not None):
         raise UsageError(f"{f'--format {format}' if format == PARQUET else '--reset-file'} needs -o FILE or -o DIR")
     if format in LINE_FORMATS and LINE_FORMATS[format].is_raw:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 from kcheck.cli import fleet_report
+from kcheck.cli.command import CommandGroup, RunnableCommand
 from kcheck.cli.fleet_report import Metrics, StorageOption, can_be_written, measure, storage_options
 from kcheck.cli.long_commands import Nice, ShowProgress, at_length, parse_jobs
 from kcheck.cli.options import Common, with_common_of_fleet
@@ -28,61 +28,71 @@ Roots = Annotated[
     typer.Argument(metavar="ROOT...", help="Layouts such as /mnt/{cluster}/{broker}/{log_dir}, folders, inventories."),
 ]
 TimeLimit = Annotated[
-    float, typer.Option("--time-limit", metavar="SECONDS", help="Give up on a directory that takes longer.")
+    float, typer.Option("--time-limit", metavar="SECONDS", help="Stop reading a directory after this time.")
 ]
 MinCoverage = Annotated[
     float,
-    typer.Option("--min-coverage", metavar="PERCENT", help="Write no run if fewer of the log dirs can be listed."),
+    typer.Option("--min-coverage", metavar="PERCENT", help="Write no run if fewer log dirs can be listed."),
 ]
 SinceRun = Annotated[
-    str | None, typer.Option("--since", metavar="RUN", help="Scan only what changed since RUN (made with --remember).")
+    str | None,
+    typer.Option("--since-run", metavar="RUN", help="Read only files that changed since RUN (made with --remember)."),
 ]
 BrokerLogs = Annotated[
     list[str] | None,
-    typer.Option("--logs", metavar="LAYOUT", help="Broker logs, such as '/logs/{cluster}/{broker}/server.log*'."),
+    typer.Option(
+        "--server-logs", metavar="LAYOUT", help="Logs of the brokers, such as '/logs/{cluster}/{broker}/server.log*'."
+    ),
 ]
 Resume = Annotated[
     str | None, typer.Option("--resume", metavar="ID", help="Continue a stopped run (made with --remember).")
 ]
 ScanJobs = Annotated[
     int | None,
-    typer.Option("--jobs", metavar="N", help="Number of processes (for URLs: of requests).", show_default=False),
+    typer.Option(
+        "--jobs",
+        metavar="N",
+        help="Number of processes, or of requests for URLs. [default: one per CPU]",
+        show_default=False,
+    ),
 ]
 _ENGINES = ("local", "spark")
 _FOR_SPARK = "kcheck.fleet.spark"
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False, no_args_is_help=True)
+app = typer.Typer(cls=CommandGroup, rich_markup_mode=None, add_completion=False, no_args_is_help=True)
 
 
 @app.callback()
 def fleet() -> None:
-    """Scan all brokers into Parquet tables."""
+    """Scan all brokers into Parquet tables; report and compare the runs."""
 
 
-@app.command("scan")
+@app.command("scan", cls=RunnableCommand)
 @with_common_of_fleet
 def scan(
     roots: Roots,
     common: Common,
-    out: Annotated[str, typer.Option("--out", metavar="DIR", help="Write the run's tables below DIR.")],
+    out: Annotated[
+        str, typer.Option("--output-dir", metavar="DIR", help="Write the tables of the scan run below DIR.")
+    ],
     logs: BrokerLogs = None,
     depth: Annotated[
-        str, typer.Option("--depth", metavar="checkpoints|headers|crc|records", help="How much to read.")
+        str, typer.Option("--depth", metavar="checkpoints|headers|crc|records", help="How much of each file to read.")
     ] = "checkpoints",
     engine: Annotated[str, typer.Option("--engine", metavar="local|spark", help="Where to run the scan.")] = "local",
     master: Annotated[
-        str | None, typer.Option("--master", metavar="URL", help="Spark master; default local[*].")
+        str | None, typer.Option("--master", metavar="URL", help="Spark master. [default: local[*]]")
     ] = None,
     run: Annotated[
-        str | None, typer.Option("--run", metavar="ID", help="Name of the run; default: the current time.")
+        str | None, typer.Option("--run", metavar="ID", help="Name of the run. [default: the current time]")
     ] = None,
     time_limit: TimeLimit = 600,
     min_coverage: MinCoverage = 100,
     since: SinceRun = None,
     resume: Resume = None,
     remember: Annotated[
-        bool, typer.Option("--remember", help="Keep the state that --since and --resume need.")
+        bool, typer.Option("--remember", help="Keep the state that --since-run and --resume need.")
     ] = False,
     prometheus: Metrics = None,
     jobs: ScanJobs = None,
@@ -90,7 +100,7 @@ def scan(
     nice: Nice = False,
     progress: ShowProgress = None,
 ) -> None:
-    """Scan all log dirs of a fleet, and write Parquet tables."""
+    """Scan the log dirs of all brokers, and write Parquet tables."""
     from kcheck.disk.store import mounted
     from kcheck.fleet.scan.identify import ScanOptions
     from kcheck.fleet.scan.local_engine import ScanRun
@@ -103,7 +113,7 @@ def scan(
         raise UsageError(f"--format {style}: the tables are Parquet; use {', '.join(formats(None))}")
     if common.output_options.output is not None:
         raise UsageError(
-            f"-o {common.output_options.output}: not for scan; use --out for the tables, stdout has the summary"
+            f"-o {common.output_options.output}: not for scan; use --output-dir for the tables, stdout has the summary"
         )
     _check_engine(engine, master, jobs, roots)
     _check_run(run, time_limit, min_coverage)
@@ -131,15 +141,11 @@ def scan(
     end(report, failed=failed)
 
 
-app.command("report")(fleet_report.report)
-app.command("diff")(fleet_report.diff)
-app.command("history")(fleet_report.history)
-app.command("sql")(fleet_report.sql)
-app.command("publish")(fleet_report.publish)
-app.command("prune")(fleet_report.prune)
+for _name_of, _function in fleet_report.COMMANDS.items():
+    app.command(_name_of, cls=RunnableCommand)(_function)
 
 
-class _Submit(TyperCommand):
+class _Submit(RunnableCommand):
     """Keeps the arguments after `--` for spark-submit."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -151,13 +157,13 @@ class _Submit(TyperCommand):
 
 @app.command(
     "submit", cls=_Submit, context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
-    options_metavar="[OPTIONS] [ROOT...] [OPTIONS OF SCAN] -- [OPTIONS OF SPARK-SUBMIT]",
+    options_metavar="[ROOT...] [SCAN OPTIONS] -- [SPARK OPTIONS]",
 )  # fmt: skip
 def submit(
     context: typer.Context,
     show: Annotated[bool, typer.Option("--print", help="Print the command; do not run it.")] = False,
 ) -> None:
-    """Run a scan on a Spark cluster with spark-submit."""
+    """Run a fleet scan on a Spark cluster with spark-submit."""
     from kcheck.fleet.spark.submit import run, submission
 
     # Refuse here what scan would refuse, before starting anything.
@@ -179,7 +185,7 @@ def _check_engine(engine: str, master: str | None, jobs: int | None, roots: Sequ
     from kcheck.fleet.scan.inventory import is_inventory
 
     if engine not in _ENGINES:
-        raise UsageError(f"unknown --engine {engine}; use one of {', '.join(_ENGINES)}")
+        raise UsageError(f"--engine {engine}: not one of {', '.join(_ENGINES)}")
     if engine != "spark" and master is not None:
         raise UsageError(f"--master {master} needs --engine spark")
     if engine == "spark" and jobs is not None and not any(is_url(root) or is_inventory(root) for root in roots):
@@ -207,7 +213,7 @@ def _remembering(
         folder = None if since is None else kept_by(open_run(since).path)
         return run, how._replace(since=folder, remembers=True)
     if run is not None or since is not None:
-        raise UsageError(f"--resume {resume}: leave out --run and --since; the stopped run has both")
+        raise UsageError(f"--resume {resume}: leave out --run and --since-run; the stopped run has both")
     name = os.path.basename(os.path.normpath(resume)).removeprefix("run=")
     return name, how._replace(since=left_by(out, name), remembers=True)
 

@@ -1,75 +1,86 @@
-"""`kcheck fleet report` and `kcheck fleet diff`: summaries, pages and metrics of finished runs."""
+"""`kcheck fleet report` and the other commands for finished runs: summaries, pages, metrics, tables."""
 
 import json
 import os
+import sys
 from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
-from kcheck.cli.options import FindingFilter, format_option, with_judging, with_output_options
+from kcheck.cli.options import FindingFilter, with_judging, with_output_options
 from kcheck.cli.report_output import OutputOptions, end, keep_outside, write, write_answer, written_line
 from kcheck.errors import UsageError
 from kcheck.model.finding import Chosen
+from kcheck.screen.printable import printable
 
 Run = Annotated[
-    str, typer.Argument(metavar="RUN", help="A directory run=ID, or the --out directory for its newest run.")
+    str, typer.Argument(metavar="RUN", help="A directory run=ID, or a directory with runs, for the newest one.")
 ]
 Metrics = Annotated[
-    str | None, typer.Option("--prometheus", metavar="FILE", help="Write metrics to FILE for the textfile collector.")
+    str | None,
+    typer.Option("--prometheus", metavar="FILE", help="Write metrics for the textfile collector of Prometheus."),
 ]
-NoColor = Annotated[bool, typer.Option("--no-color", help="No colour, like NO_COLOR in the environment.")]
 StorageOption = Annotated[
     list[str] | None,
-    typer.Option("--storage-option", metavar="NAME=VALUE", help="Option for fsspec when a path is a URL."),
+    typer.Option("--storage-option", metavar="NAME=VALUE", help="Option for fsspec where a path is a URL; repeatable."),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Only errors on stderr.")]
 
 
+@with_output_options
 @with_judging
 def report(
     run: Run,
     judging: FindingFilter,
+    output_options: OutputOptions,
     page: Annotated[
-        str, typer.Option("-o", "--output", metavar="FILE", help="Write the HTML page to FILE.")
-    ] = "report.html",
+        str | None, typer.Option("--html", metavar="FILE", help="Write the report as one HTML page.")
+    ] = None,
     prometheus: Metrics = None,
     storage_option: StorageOption = None,
-    format: format_option(None, "Format of the summary.") = "text",  # type: ignore[valid-type]  # typer reads it
-    no_color: NoColor = False,
-    quiet: Quiet = False,
 ) -> None:
-    """Summarize a run, worst first, and write an HTML page."""
+    """Summarize a scan run, worst first; --html writes it as a page."""
     from kcheck.disk.store import mounted
     from kcheck.fleet.run import newest, open_runs
     from kcheck.fleet.runs.report import report as summarize
 
-    can_be_written("-o", page)
+    page, output_options = _page_of(page, output_options)
+    files = {file: style for file, style in ((page, "html"), (prometheus, "prometheus")) if file is not None}
+    can_be_written("--html", page)
     can_be_written("--prometheus", prometheus)
     shown, fails = judging.chosen()
     with mounted([run], storage_options(storage_option)):
         runs = open_runs([run])
         summary = summarize(newest(runs), shown, fails, runs)
-    how = OutputOptions(format="html", output=page, no_color=no_color, quiet=quiet)
-    written = {page: "html"} if prometheus is None else {page: "html", prometheus: "prometheus"}
-    for file in written:
+    for file in files:
         keep_outside(summary.checked, file)
-    for file, style in written.items():
-        write(summary, how._replace(format=style, output=file))
-    write_answer(summary, how._replace(format=format, output=None), last_line=written_line(" and ".join(written)))
+    for file, style in files.items():
+        write(summary, output_options._replace(format=style, output=file))
+    last_line = written_line(" and ".join(files)) if files else None
+    write_answer(summary, output_options, last_line=last_line)
     end(summary, failed=bool(summary.body["failing"]))
+
+
+def _page_of(page: str | None, options: OutputOptions) -> tuple[str | None, OutputOptions]:
+    """Return the file of the page and the options of the answer; `-o NAME.html` is the old name of `--html`."""
+    name = options.output
+    if page is None and name is not None and name.endswith(".html") and options.format == "text":
+        if not options.quiet:
+            print(f"kcheck: -o {printable(name)} is now --html {printable(name)}", file=sys.stderr)
+        return name, options._replace(output=None)
+    return page, options
 
 
 @with_output_options
 @with_judging
 def diff(
-    before: Annotated[str, typer.Argument(metavar="BEFORE", help="The earlier run, as for report.")],
+    before: Annotated[str, typer.Argument(metavar="BEFORE", help="The earlier run.")],
     after: Annotated[str, typer.Argument(metavar="AFTER", help="The later run.")],
     judging: FindingFilter,
     output_options: OutputOptions,
     storage_option: StorageOption = None,
 ) -> None:
-    """Show what is new, gone and changed between two runs."""
+    """Show new, gone and changed findings between two scan runs."""
     from kcheck.disk.store import mounted
     from kcheck.fleet.run import open_run
     from kcheck.fleet.runs.diff import diff as compare
@@ -83,13 +94,15 @@ def diff(
 
 @with_output_options
 @with_judging
-def history(
-    runs: Annotated[list[str], typer.Argument(metavar="RUNS...", help="Runs, or an --out directory for all its runs.")],
+def trend(
+    runs: Annotated[
+        list[str], typer.Argument(metavar="RUN...", help="Runs, or a directory with runs, for all of them.")
+    ],
     judging: FindingFilter,
     output_options: OutputOptions,
     storage_option: StorageOption = None,
 ) -> None:
-    """Show when findings appeared, and which are gone."""
+    """Show when findings appeared and when they were gone, over several scan runs."""
     from kcheck.disk.store import mounted
     from kcheck.fleet.run import open_runs
     from kcheck.fleet.runs.history import history as over_runs
@@ -103,16 +116,16 @@ def history(
 
 @with_output_options
 def prune(
-    out: Annotated[str, typer.Argument(metavar="OUT", help="The --out directory of scans.")],
-    keep: Annotated[int, typer.Option("--keep", metavar="N", min=0, help="How many of the newest runs stay.")],
+    out: Annotated[str, typer.Argument(metavar="DIR", help="The directory with the runs.")],
+    keep: Annotated[int, typer.Option("--keep", metavar="N", min=0, help="Number of runs to keep, the newest ones.")],
     output_options: OutputOptions,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be removed; remove nothing.")] = False,
     unfinished: Annotated[
-        bool, typer.Option("--unfinished", help="In a store: also runs without manifest; let no scan write there.")
+        bool, typer.Option("--unfinished", help="Object stores: also remove unfinished runs. Stop all scans first.")
     ] = False,
     storage_option: StorageOption = None,
 ) -> None:
-    """Remove old runs, and what scans that were killed have left."""
+    """Remove old runs and leftovers of killed scans."""
     from kcheck.disk.store import mounted
     from kcheck.fleet.runs.prune import prune as remove
 
@@ -131,7 +144,11 @@ def publish(
     output_options: OutputOptions,
     catalog_option: Annotated[
         list[str] | None,
-        typer.Option("--catalog-option", metavar="NAME=VALUE", help="Option of the catalog, beside its configuration."),
+        typer.Option(
+            "--catalog-option",
+            metavar="NAME=VALUE",
+            help="Option of the catalog, in addition to its configuration; repeatable.",
+        ),
     ] = None,
     storage_option: StorageOption = None,
 ) -> None:
@@ -153,8 +170,10 @@ def publish(
 
 
 def sql(
-    engine: Annotated[str, typer.Argument(metavar="ENGINE", help="Whose SQL to write: duckdb or spark.")],
-    run: Annotated[str, typer.Argument(metavar="[RUN]", help="A run, or an --out directory for all its runs.")] = ".",
+    engine: Annotated[str, typer.Argument(metavar="ENGINE", help="The dialect of SQL: duckdb or spark.")],
+    run: Annotated[
+        str, typer.Argument(metavar="[RUN]", help="A run, or a directory with runs, for all of them.")
+    ] = ".",
     storage_option: StorageOption = None,
 ) -> None:
     """Print the tables of complete runs as SQL views."""
@@ -164,6 +183,12 @@ def sql(
 
     with mounted([run], storage_options(storage_option)):
         print(*views(engine, open_runs([run])), sep="\n", end="")
+
+
+COMMANDS = {
+    "report": report, "diff": diff, "trend": trend, "sql": sql, "publish": publish, "prune": prune,
+}  # fmt: skip
+"""The commands of this module, by their names below `fleet`."""
 
 
 def storage_options(texts: Sequence[str] | None) -> dict[str, object]:
@@ -185,7 +210,7 @@ def measure(run: str, shown: Chosen, file: str) -> None:
     from kcheck.fleet.run import open_run
     from kcheck.fleet.runs.report import report as summarize
 
-    write(summarize(open_run(run), shown), OutputOptions(format="prometheus", output=file, no_color=True, quiet=True))
+    write(summarize(open_run(run), shown), OutputOptions(format="prometheus", output=file, color="never", quiet=True))
 
 
 def can_be_written(option: str, file: str | None) -> None:

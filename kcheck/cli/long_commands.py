@@ -16,14 +16,19 @@ if TYPE_CHECKING:
 _JOBS_MAX = 256
 
 Jobs = Annotated[int, typer.Option("--jobs", metavar="N", help="Number of worker processes.")]
-Since = Annotated[str | None, typer.Option("--since", metavar="TIME", help="Only segments with records from TIME on.")]
+Since = Annotated[
+    str | None,
+    typer.Option("--since", metavar="TIME", help="Only segments with records from TIME on: ISO 8601 (UTC), or ms."),
+]
 Until = Annotated[
     str | None, typer.Option("--until", metavar="TIME", help="Only segments that begin at or before TIME.")
 ]
-Nice = Annotated[bool, typer.Option("--nice", help="Lowest CPU and I/O priority.")]
+Nice = Annotated[bool, typer.Option("--nice", help="Run with the lowest CPU and I/O priority.")]
 ShowProgress = Annotated[
     bool | None,
-    typer.Option("--progress/--no-progress", help="Show progress on a terminal.", show_default=False),
+    typer.Option(
+        "--progress/--no-progress", help="Show progress on stderr. [default: on a terminal]", show_default=False
+    ),
 ]
 
 

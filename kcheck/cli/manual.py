@@ -11,7 +11,7 @@ def manual(
         typer.Argument(metavar="DIR", help="A new or empty directory, such as /opt/kcheck/share.", show_default=False),
     ],
 ) -> None:
-    """Write the man pages, and completion for bash, zsh and fish, below DIR."""
+    """Write man pages, and completion for bash, zsh and fish, below a directory."""
     from kcheck.cli import completions, man_pages
     from kcheck.disk.new_files import write_tree
 

@@ -9,7 +9,9 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from kcheck.api import release
-from kcheck.cli.report_output import OutputOptions, end, formats, renderer_of, write_answer
+from kcheck.cli.renamed import IGNORED
+from kcheck.cli.report_output import COLORS, OutputOptions, end, formats, renderer_of, write_answer
+from kcheck.cli.settings import source_of
 from kcheck.errors import UsageError
 from kcheck.model.evidence import AUTO
 from kcheck.model.finding import Chosen, parse_severity
@@ -18,16 +20,54 @@ from kcheck.model.report import PartitionFilter, Report
 from kcheck.registry import plug_names
 from kcheck.screen.printable import printable
 
-Paths = Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, partition directories, log dirs.")]
-ReplicaArguments = Annotated[list[str], typer.Argument(metavar="BROKER=PATH...", help="One replica per broker.")]
+Paths = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="PATH...",
+        help="Log dirs, partition directories, a server.properties, a bundle; BROKER=PATH for several brokers.",
+    ),
+]
+ReplicaArguments = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="BROKER=PATH...", help="One replica per broker: a log dir, a partition directory or a file."
+    ),
+]
 BrokerArguments = Annotated[
     list[str] | None, typer.Argument(metavar="BROKER=PATH...", help="Log dirs, each with the id of its broker.")
 ]
 Metadata = Annotated[
     list[str] | None,
-    typer.Option("--metadata", metavar="PATH", help="The cluster's metadata, such as a controller's; repeatable."),
+    typer.Option(
+        "--metadata",
+        metavar="PATH",
+        help="Cluster metadata: a controller's log dir, a KRaft snapshot, or ZooKeeper's data directory; repeatable.",
+    ),
 ]
-ProfileOption = Annotated[str | None, typer.Option("--profile", metavar="P0..P5", help="Force a truncation profile.")]
+ProfileOption = Annotated[
+    str | None, typer.Option("--profile", metavar="P0..P5", help="Force a truncation profile.", hidden=True)
+]
+
+
+Color = Annotated[
+    str | None,
+    typer.Option("--color", metavar="auto|always|never", help="Color of text. [default: auto]"),
+]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print only errors on stderr.")]
+TopicOption = Annotated[
+    list[str] | None, typer.Option("--topic", metavar="GLOB", help="Only topics that match; repeatable.")
+]
+PartitionOption = Annotated[
+    list[str] | None, typer.Option("--partition", metavar="N|TOPIC-N", help="Only this partition; repeatable.")
+]
+IbpOption = Annotated[
+    str | None,
+    typer.Option(
+        "--ibp",
+        metavar="RELEASE",
+        help="inter.broker.protocol.version or metadata.version, if lower than the release.",
+    ),
+]
 
 
 class FindingFilter(NamedTuple):
@@ -40,7 +80,7 @@ class FindingFilter(NamedTuple):
 
     def chosen(self) -> tuple[Chosen, Chosen]:
         """Return which findings to show, and which ones set exit code 1."""
-        fail_on, least = parse_severity(self.fail_on), parse_severity(self.severity)
+        fail_on, least = parse_severity(self.fail_on, "--fail-on"), parse_severity(self.severity, "--severity")
         selected, ignored = _ids("--select", self.select), _ids("--ignore", self.ignore)
 
         def counts(rule: str) -> bool:
@@ -72,9 +112,14 @@ class Common(NamedTuple):
             config=self.config, log=self.log,
         )  # fmt: skip
         said = chosen.evidence
+        if said is not None and said.given:
+            said = said._replace(given_by=source_of("kafka"))
+            chosen = chosen._replace(evidence=said)
         if said is not None and said.contradicted and not self.output_options.quiet:
             between = said.lowest if said.lowest == said.highest else f"{said.lowest} to {said.highest}"
-            warning = f"--kafka {self.kafka}, but the files are of Kafka {between} ({said.sources})"
+            warning = (
+                f"{said.given_by or '--kafka'} {self.kafka}, but the files are of Kafka {between} ({said.sources})"
+            )
             print(f"kcheck: {printable(warning)}", file=sys.stderr)
         return chosen
 
@@ -115,9 +160,19 @@ def format_option(verb: str | None, words: str = "Output format.") -> Any:
     return Annotated[str, typer.Option("--format", metavar=names, help=words)]
 
 
+def parse_color(color: str | None) -> str | None:
+    """Return the value of --color; UsageError if it is none of the three."""
+    if color not in (None, *COLORS):
+        raise UsageError(f"--color {color}: not one of {', '.join(COLORS)}")
+    return color
+
+
+_LEFT_OUT = {"preflight": {"config"}}
+"""Options of all other commands that read log dirs: the argument of this one is its server.properties."""
 _VERBS = {
-    "apply": "plan", "diff": "fleet-diff", "history": "fleet-history", "overview": "check", "prune": "fleet-prune",
-    "publish": "fleet-publish", "repair": "plan", "scan": None, "undo": "plan",
+    "apply": "plan", "diff": "fleet-diff", "list_histories": None, "overview": "check", "prune": "fleet-prune",
+    "publish": "fleet-publish", "repair": "plan", "report": None, "run": "simulate", "scan": None, "search": None,
+    "trend": "fleet-history", "undo": "plan", "write": "simulate",
 }  # fmt: skip
 """The verbs of reports that differ from the names of the commands; None if the report is only a summary."""
 
@@ -127,10 +182,10 @@ def _output_options(
     output: Annotated[
         str | None, typer.Option("-o", "--output", metavar="FILE", help="Write the output to FILE.")
     ] = None,
-    no_color: Annotated[bool, typer.Option("--no-color", help="No colour, like NO_COLOR in the environment.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Only errors on stderr.")] = False,
+    color: Color = None,
+    quiet: Quiet = False,
 ) -> OutputOptions:
-    output_options = OutputOptions(format=format, output=output, no_color=no_color, quiet=quiet)
+    output_options = OutputOptions(format=format, output=output, color=parse_color(color), quiet=quiet)
     if format != "text":
         renderer_of(output_options)  # Refuse a bad value before reading anything.
     return output_options
@@ -138,11 +193,18 @@ def _output_options(
 
 def _judging(
     select: Annotated[
-        list[str] | None, typer.Option("--select", metavar="IDS", help="Only these rules: KC201,KC3.")
+        list[str] | None,
+        typer.Option("--select", metavar="IDS", help="Only findings of these rules, such as KC201,KC3; repeatable."),
     ] = None,
-    ignore: Annotated[list[str] | None, typer.Option("--ignore", metavar="IDS", help="Skip these rules.")] = None,
-    severity: Annotated[str, typer.Option("--severity", metavar="LEVEL", help="Lowest severity to show.")] = "info",
-    fail_on: Annotated[str, typer.Option("--fail-on", metavar="LEVEL", help="Lowest severity that exits 1.")] = "error",
+    ignore: Annotated[
+        list[str] | None, typer.Option("--ignore", metavar="IDS", help="No findings of these rules; repeatable.")
+    ] = None,
+    severity: Annotated[
+        str, typer.Option("--severity", metavar="LEVEL", help="Lowest severity to show: info, warning, error or fatal.")
+    ] = "info",
+    fail_on: Annotated[
+        str, typer.Option("--fail-on", metavar="LEVEL", help="Exit 1 at this severity or higher.")
+    ] = "error",
 ) -> FindingFilter:
     judging = FindingFilter(select=select, ignore=ignore, severity=severity, fail_on=fail_on)
     judging.chosen()  # Refuse a bad value before reading anything.
@@ -150,39 +212,47 @@ def _judging(
 
 
 def _common(
-    topic: Annotated[list[str] | None, typer.Option("--topic", metavar="GLOB", help="Only topics that match.")] = None,
-    partition: Annotated[
-        list[str] | None, typer.Option("--partition", metavar="N|TOPIC-N", help="Only this partition; repeatable.")
-    ] = None,
+    topic: TopicOption = None,
+    partition: PartitionOption = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Show every finding and partition; without it, text shows the worst of many.")
+    ] = False,
     kafka: Annotated[
-        str, typer.Option("--kafka", metavar="VERSION", help="Kafka release to model; auto: as the files say.")
+        str,
+        typer.Option(
+            "--kafka",
+            metavar="RELEASE",
+            help="Kafka release, such as 3.6. [default: detected from the files]",
+            show_default=False,
+        ),
     ] = AUTO,
-    ibp: Annotated[
-        str | None, typer.Option("--ibp", metavar="VERSION", help="Its protocol or metadata version, if older.")
-    ] = None,
+    ibp: IbpOption = None,
     message_format: Annotated[
-        str | None, typer.Option("--message-format", metavar="VERSION", help="Its message format, if older.")
+        str | None,
+        typer.Option(
+            "--message-format", metavar="RELEASE", help="log.message.format.version, if lower than the release."
+        ),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Show every finding and partition, not groups.")] = False,
     **others: Any,
 ) -> Common:
-    judging = _judging(**{name: others.pop(name) for name in FindingFilter._fields})
+    own = {name: others.pop(name) for name in FindingFilter._fields if name in others}
     return Common(
-        topic=topic, partition=partition, kafka=kafka, ibp=ibp, message_format=message_format, judging=judging,
+        topic=topic, partition=partition, kafka=kafka, ibp=ibp, message_format=message_format, judging=_judging(**own),
         output_options=_output_options(**others)._replace(every=every),
     )  # fmt: skip
 
 
 def _common_of_broker(
     config: Annotated[
-        str | None, typer.Option("--config", metavar="FILE", help="The broker's server.properties.")
+        str | None, typer.Option("--config", metavar="FILE", help="server.properties of the broker.")
     ] = None,
-    log: Annotated[
-        str | None, typer.Option("--log", metavar="FILE", help="The broker's own log: it names the release.")
+    server_log: Annotated[
+        str | None,
+        typer.Option("--server-log", metavar="FILE", help="server.log of the broker, to detect the release from."),
     ] = None,
     **others: Any,
 ) -> Common:
-    return _common(**others)._replace(config=config, log=log)
+    return _common(**others)._replace(config=config, log=server_log)
 
 
 def with_output_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -200,7 +270,11 @@ def with_common(command: Callable[..., None]) -> Callable[..., None]:
         with one_look():
             command(**given)
 
-    return _with(looking_once, "common", _common_of_broker, {**_options(_common_of_broker), **_COMMON})
+    left_out = {option[2:].replace("-", "_") for option in IGNORED.get(command.__name__.replace("_", "-"), ())}
+    left_out |= _LEFT_OUT.get(command.__name__, set())
+    offered = {**_COMMON, **_options(_common_of_broker)}
+    added = {name: part for name, part in offered.items() if name not in left_out}
+    return _with(looking_once, "common", _common_of_broker, added)
 
 
 def with_common_of_fleet(command: Callable[..., None]) -> Callable[..., None]:

@@ -16,7 +16,7 @@ def names_path(argument: str) -> bool:
 
 @with_common
 def overview(paths: Paths, common: Common, metadata: Metadata = None) -> None:
-    """Find what is wrong, and predict the next start."""
+    """Show what is wrong, and what the next start of each broker does."""
     from kcheck.model.finding import parse_severity
 
     release = common.release(paths)

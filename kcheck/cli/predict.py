@@ -14,7 +14,9 @@ Define = Annotated[
 Clean = Annotated[
     bool | None,
     typer.Option(
-        "--clean/--unclean", help="Assume a clean (unclean) shutdown, whatever the marker says.", show_default=False
+        "--clean/--unclean",
+        help="Assume a clean or unclean shutdown. [default: from the marker file]",
+        show_default=False,
     ),
 ]
 
@@ -23,7 +25,7 @@ Clean = Annotated[
 def predict(
     paths: Paths, common: Common, clean: Clean = None, define: Define = None, metadata: Metadata = None
 ) -> None:
-    """Predict the next start, and what it loses."""
+    """Show what the next start of a broker does to each partition, and what it loses."""
     from kcheck.model.finding import parse_severity
 
     fail_on = parse_severity(common.judging.fail_on)

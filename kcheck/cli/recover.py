@@ -13,11 +13,14 @@ from kcheck.model.java import INT_MAX
 
 RecoveryOut = Annotated[
     str | None,
-    typer.Option("--out", metavar="DIR", help="Write the runbook, files for Kafka's own tools, and records to save."),
+    typer.Option(
+        "--output-dir", metavar="DIR", help="Write the runbook, files for Kafka's own tools, and records to save."
+    ),
 ]
 
 Next = Annotated[
-    bool, typer.Option("--next", help="Say what to do now; the first argument is the directory that --out wrote.")
+    bool,
+    typer.Option("--next", help="Say what to do now; the first argument is the directory that --output-dir wrote."),
 ]
 
 

@@ -13,14 +13,12 @@ from kcheck.cli.report_output import UNCHANGED, checked_renderer, end, write_ans
 Against = Annotated[
     list[str] | None,
     typer.Option(
-        "--against",
-        metavar="BROKER=PATH",
-        help="A replica that proves what is committed; repeatable.",
+        "--against", metavar="BROKER=PATH", help="Another replica, as proof of committed records; repeatable."
     ),
 ]
 AcceptLoss = Annotated[bool, typer.Option("--accept-loss", help="Also plan repairs that discard records.")]
 
-Tidy = Annotated[bool, typer.Option("--tidy", help="Also plan what the broker heals by itself.")]
+Tidy = Annotated[bool, typer.Option("--tidy", help="Also plan repairs for what the broker fixes when it starts.")]
 
 Adopt = Annotated[
     bool, typer.Option("--adopt", help="Also give directories of a topic's former id its new id: their records return.")
@@ -38,7 +36,7 @@ def repair(
     define: Define = None,
     metadata: Metadata = None,
 ) -> None:
-    """Plan repairs; -o writes the plan for apply."""
+    """Plan repairs, with proof; -o writes the plan for apply."""
     from kcheck.disk.output import replace_file
     from kcheck.model.finding import parse_severity
 

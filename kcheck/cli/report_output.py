@@ -15,6 +15,7 @@ from kcheck.model.java import java_int
 from kcheck.model.names import META_PROPERTIES, OFFSET_CHECKPOINTS
 from kcheck.model.report import Report
 from kcheck.registry import plug_names
+from kcheck.screen.options import UNWRAPPED
 from kcheck.screen.printable import printable
 from kcheck.words import agree, counted
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from kcheck.renderers import Renderer
 
 
+COLORS = ("auto", "always", "never")
+"""The values of --color."""
 UNCHANGED = "No files were changed."
 """The last line of a command that could have changed files."""
 
@@ -31,7 +34,8 @@ class OutputOptions(NamedTuple):
 
     format: str
     output: str | None
-    no_color: bool
+    color: str | None
+    """`auto`, `always` or `never`; None if the user has not said it."""
     quiet: bool
     every: bool = False
 
@@ -56,11 +60,19 @@ def write_answer(
             raise
         closed = error  # Nobody reads stdout, but what was changed is for stderr.
     if not options.quiet:
+        if options.format == "concise":
+            print(_counts(report), file=sys.stderr)
         tell()
         if last_line or options.output:
             print(last_line or written_line(options.output or ""), file=sys.stderr)
     if closed is not None:
         raise closed
+
+
+def _counts(report: Report) -> str:
+    """Return how many findings of each severity there are, worst first."""
+    counts = {name: count for name, count in reversed(report.summary().items()) if count}
+    return ", ".join(f"{count} {name}" for name, count in counts.items()) or "no findings"
 
 
 def written_line(path: str) -> str:
@@ -114,7 +126,7 @@ def renderer_of(options: OutputOptions) -> "Renderer":
     known = plug_names("kcheck.renderers")
     if options.format not in known:
         some = [name for name in known if not _renderer(name).verbs]
-        raise UsageError(f"unknown --format {options.format}; use one of {', '.join(some)}")
+        raise UsageError(f"--format {options.format}: not one of {', '.join(some)}")
     renderer = _renderer(options.format)
     if renderer.binary and options.output is None:
         raise UsageError(f"--format {options.format} needs -o FILE")
@@ -144,7 +156,7 @@ def checked_renderer(report: Report, options: OutputOptions) -> "Renderer":
         raise UsageError(f"--format {options.format}: kcheck {report.verb} has more than one table; use json or ndjson")
     if renderer.verbs and report.verb not in renderer.verbs:
         words = f"--format {options.format} works with {', '.join(renderer.verbs)} only, not with {report.verb}"
-        raise UsageError(words.replace("fleet-", "fleet "))
+        raise UsageError(words.replace("fleet-history", "fleet trend").replace("fleet-", "fleet "))
     if options.output is not None:
         keep_outside(report.checked, options.output)
     return renderer
@@ -161,10 +173,9 @@ def write(report: Report, options: OutputOptions) -> None:
 
         without_pandas()
     if options.output is None:
-        plain = options.no_color or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-        color = sys.stdout.isatty() and not plain
+        layout = Options(width=width_of(sys.stdout), color=has_color(options.color), every=options.every)
         try:
-            renderer.render(report, sys.stdout, Options(width=width_of(sys.stdout), color=color, every=options.every))
+            renderer.render(report, sys.stdout, layout)
             sys.stdout.flush()
         except BrokenPipeError:
             # The reader closed the pipe; keep Python's flush at exit from failing.
@@ -172,12 +183,12 @@ def write(report: Report, options: OutputOptions) -> None:
             raise typer.Exit(0) from None
         return
     try:
-        with replacing(options.output) if renderer.whole else open(options.output, "wb") as stream:
+        with replacing(options.output) as stream:
             if renderer.binary:
                 renderer.render(report, stream, Options())
             else:
                 text = io.TextIOWrapper(stream, encoding="utf-8", errors="backslashreplace", newline="")
-                renderer.render(report, text, Options(every=options.every))
+                renderer.render(report, text, Options(width=width_of(None), every=options.every))
                 text.detach()  # `with` closes the file
     except OSError as error:
         raise UsageError(f"-o {options.output}: {error.strerror}") from error
@@ -202,12 +213,26 @@ def _checked_paths(path: str) -> Iterator[str]:
         yield around
 
 
-def width_of(stream: TextIO) -> int:
-    """Return the width of a terminal; 80 on a pipe, unless COLUMNS is set."""
-    columns = java_int(os.environ.get("COLUMNS", ""))
-    if columns is not None and columns > 0:
-        return columns
+def has_color(chosen: str | None) -> bool:
+    """Whether text on stdout has color: the option decides, then the environment, then whether it is a terminal."""
+    if chosen in ("always", "never"):
+        return chosen == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return os.environ.get("TERM") != "dumb" and sys.stdout.isatty()
+
+
+def width_of(stream: TextIO | None) -> int:
+    """Return the width that the environment sets, or that of a terminal; text in a pipe or a file is not wrapped."""
+    for name in ("KCHECK_WIDTH", "COLUMNS"):
+        columns = java_int(os.environ.get(name, ""))
+        if columns is not None and columns > 0:
+            return columns
+    if stream is None:
+        return UNWRAPPED
     try:
         return os.get_terminal_size(stream.fileno()).columns or 80
     except (OSError, ValueError):
-        return 80
+        return UNWRAPPED

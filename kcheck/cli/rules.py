@@ -6,7 +6,7 @@ from kcheck.cli.report_output import OutputOptions, write_answer
 
 @with_output_options
 def rules(output_options: OutputOptions) -> None:
-    """List every rule."""
+    """List all rules: id, severity, name and scope."""
     from kcheck.verbs.explain import every_rule
 
     write_answer(every_rule().report(), output_options)

@@ -15,16 +15,23 @@ def truncation(
     replicas: ReplicaArguments,
     common: Common,
     leader: Annotated[
-        str | None, typer.Option("--leader", metavar="BROKER|best", help="The leader; default: every candidate.")
+        str | None, typer.Option("--leader", metavar="BROKER|best", help="The leader. [default: every candidate]")
     ] = None,
     leader_epoch: Annotated[
-        int | None, typer.Option("--leader-epoch", help="Epoch of the election; default: one above all.")
+        int | None,
+        typer.Option(
+            "--leader-epoch",
+            metavar="EPOCH",
+            help="Leader epoch of the election. [default: highest epoch found + 1]",
+        ),
     ] = None,
-    live: Annotated[bool, typer.Option("--live", help="Treat brokers as running; do not model a restart.")] = False,
+    live: Annotated[
+        bool, typer.Option("--live", help="Treat the brokers as running; do not simulate a restart.")
+    ] = False,
     metadata: Metadata = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Show where followers truncate, and what they lose."""
+    """Show where followers truncate under each leader, and what they lose."""
     within("--leader-epoch", leader_epoch, 0, INT_MAX)
     partitions, release = common.wanted(), common.release(replicas, profile)
     answer = api.truncation(

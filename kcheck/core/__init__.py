@@ -15,5 +15,6 @@ In the order in which a command meets them; each imports only those above it:
 - `tiered`: What is in remote storage, and what does a leader delete there?
 - `replication`: Where does a follower truncate, and which records does it lose?
 - `election`: Who leads each partition, and what does each choice cost?
+- `rescue`: How does a cluster come back from its disks alone?
 - `premises`: What does a good answer about a start rest on, and do the files show it?
 """

@@ -20,7 +20,7 @@ from kcheck.disk.identity import check_not_another, check_same
 from kcheck.disk.lock import held
 from kcheck.disk.places import PathAt, Places, attributes_at, chunks_at, digest_at, remove, status_at, write_new
 from kcheck.errors import ApplyError, KcheckError, PlanError, StalePlanError, StoppedError, UndoError
-from kcheck.model.plan import FileOp, Plan, Rename, SetAside, Write, edited, lacks_digest
+from kcheck.model.plan import FileOp, Plan, Rename, SetAside, Write, edited, lacks_digest, new_directories
 from kcheck.model.plan_json import parse_plan
 
 NEW_FILE_MODE = 0o644
@@ -48,7 +48,7 @@ def apply(data: bytes, folder: str) -> ApplyResult:
     with _os_errors_as_apply_error(folder), Backup(folder) as backup:
         backup.check_apart(plan.log_dirs)
         check_same(plan, begun=backup.journal() is not None)
-        with held(plan.log_dirs), Places(plan.log_dirs) as places:
+        with held(plan.log_dirs), Places(plan.log_dirs, new_directories(plan)) as places:
             journal = backup.journal()
             plan_run = _PlanRun(plan, data, places, backup)
             if journal is None or journal.state == UNDONE:
@@ -77,7 +77,7 @@ def undo(folder: str) -> ApplyResult:
         data = backup.read(PLAN)
         plan = parse_plan(data)
         check_not_another(plan)
-        with held(plan.log_dirs), Places(plan.log_dirs) as places:
+        with held(plan.log_dirs), Places(plan.log_dirs, new_directories(plan)) as places:
             journal = backup.journal()
             assert journal is not None
             plan_run = _PlanRun(plan, data, places, backup)
@@ -173,8 +173,9 @@ class _PlanRun:
         directories = {*self.plan.log_dirs, *(os.path.dirname(self.plan.operations[number].path) for number in pending)}
         times: dict[str, tuple[int, int]] = {}
         for directory in sorted(directories):
-            status = os.fstat(self.places.directory(directory))
-            times[directory] = (status.st_atime_ns, status.st_mtime_ns)
+            if (descriptor := self.places.directory(directory)) >= 0:  # else apply creates it
+                status = os.fstat(descriptor)
+                times[directory] = (status.st_atime_ns, status.st_mtime_ns)
         for number in pending:
             operation = self.plan.operations[number]
             place = self._place(operation)
@@ -191,6 +192,7 @@ class _PlanRun:
         """Do the pending operations; if the disk fails or a signal arrives, undo every operation of the journal."""
         self._done = set(journal.entries) - set(pending)
         try:
+            self.places.create(journal.directories)
             for number in pending:
                 self._stage(number)
             for number in pending:
@@ -229,14 +231,18 @@ class _PlanRun:
 
     def take_back(self, journal: Journal, done: list[int]) -> None:
         """Restore what the operations `done` replaced, then the times of their directories."""
-        self._done = set(done)
+        self._done, directories = set(done), journal.directories.keys()
         try:
             for number in done:
                 self._stage_back(number, journal.entries[number])
             for number in done:
                 signals.step()
                 self._exchange_back(number, journal.entries[number])
+                if os.path.dirname(self.plan.operations[number].path) in directories:
+                    self._done.discard(number)
             self._clear(journal)
+            self.places.remove(journal.directories)
+            self._done.clear()
             if done or journal.state != UNDONE:
                 self._restore_directory_times(journal)
                 self.backup.publish(journal._replace(state=UNDONE))
@@ -277,7 +283,7 @@ class _PlanRun:
             parent = os.fstat(place.parent)
             attributes = Attributes(NEW_FILE_MODE, (parent.st_uid, parent.st_gid))
         old: Iterator[bytes] = iter(()) if isinstance(operation, Write) else chunks_at(place)
-        now = attributes._replace(times=None)  # Its bytes are new: backups and `fleet scan --since` go by its time.
+        now = attributes._replace(times=None)  # Its bytes are new: backups and `fleet scan --since-run` go by its time.
         if write_new(self._temporary(number), edited(operation, old), now) != operation.after:
             raise PlanError(f"{operation.path}: the result of the operation does not match after")
 
@@ -325,7 +331,6 @@ class _PlanRun:
             remove(place)
         else:
             _move(self._temporary(number), place)
-        self._done.discard(number)
         os.fsync(place.parent)
 
     def _clear(self, journal: Journal) -> None:

@@ -18,6 +18,7 @@ from kcheck.disk.places import PathAt, chunks_at, write_new
 from kcheck.errors import PlanError
 from kcheck.model.java import LONG_MAX
 from kcheck.model.plan import is_path
+from kcheck.model.source import SMALL_FILE_SIZE_MAX
 
 PLAN, JOURNAL = "plan.json", "journal.json"
 SCHEMA = "kcheck.journal/1"
@@ -85,8 +86,13 @@ class Backup:
             raise PlanError(f"{os.path.join(self.path, JOURNAL)} is damaged: {error}") from error
 
     def read(self, name: str) -> bytes:
-        """Return a small file of the backup."""
-        return b"".join(chunks_at(PathAt(self._descriptor, name)))
+        """Return a small file of the backup; PlanError if it is larger than any that kcheck writes."""
+        data = bytearray()
+        for chunk in chunks_at(PathAt(self._descriptor, name)):
+            data += chunk
+            if len(data) > SMALL_FILE_SIZE_MAX:
+                raise PlanError(f"{os.path.join(self.path, name)} is larger than {SMALL_FILE_SIZE_MAX} bytes")
+        return bytes(data)
 
     def make(self) -> None:
         """Create the folder, or use one that is empty or left by an interrupted run; PlanError for any other."""

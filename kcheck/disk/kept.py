@@ -1,14 +1,18 @@
 """One look at a log dir: while a command runs, each listing and each small file of this machine is read once."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import local
+from typing import Any, TypeVar
 
 from kcheck.disk.directory import HOLE_SIZE_MIN, read
 from kcheck.disk.listing import Listing
 from kcheck.disk.local import LOCAL, LocalDirectory, LocalTree
 from kcheck.model.names import IsStranger
 from kcheck.model.source import SHORT_SIZE_MAX, BytesSource, Source
+
+A = TypeVar("A")
+T = TypeVar("T")
 
 _SIZE_MAX = 16 << 20
 """How many bytes of small files are kept; the oldest go first."""
@@ -19,9 +23,10 @@ _KEPT_SIZE = 320
 class KeptTree(LocalTree):
     """The files of this machine as a command saw them first; what is refused is asked again."""
 
-    __slots__ = ("_files", "_left", "_listings")
+    __slots__ = ("_files", "_left", "_listings", "answers")
 
     def __init__(self) -> None:
+        self.answers: dict[Hashable, Any] = {}
         self._listings: dict[tuple[str, IsStranger], Listing] = {}
         self._files: dict[str, bytes] = {}
         self._left = _SIZE_MAX
@@ -108,3 +113,14 @@ def one_look() -> Iterator[None]:
         yield
     finally:
         _LOOKING.tree = before
+
+
+def once(ask: Callable[[str, A], T], path: str, more: A) -> T:
+    """Return what a function answers about a path; within `one_look` it is called once."""
+    tree = local_tree()
+    if not isinstance(tree, KeptTree):
+        return ask(path, more)
+    if (ask, path, more) not in tree.answers:
+        tree.answers[ask, path, more] = ask(path, more)
+    answer: T = tree.answers[ask, path, more]
+    return answer

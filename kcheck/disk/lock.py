@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator
 
 from kcheck.disk.local import LOCAL, LocalFile
+from kcheck.disk.places import opened_log_dir
 from kcheck.errors import LogDirInUseError
 from kcheck.model.names import FileKind
 from kcheck.model.unreadable import UnreadableError
@@ -42,7 +43,9 @@ def locked_by(log_dir: str) -> int | None:
 
 @contextlib.contextmanager
 def held(log_dirs: Iterable[str]) -> Iterator[None]:
-    """Lock log dirs as a broker does, all or none; LogDirInUseError if one is in use or cannot be locked.
+    """Lock log dirs as a broker does, all or none.
+
+    LogDirInUseError if one is in use or cannot be locked, PlanError if a link leads to it.
 
     A missing `.lock` is created, and removed afterwards; the times of the log dir stay. If kcheck was killed meanwhile,
     the next call removes what is left. This process must not open a `.lock` in the `with` block: closing any descriptor
@@ -54,13 +57,16 @@ def held(log_dirs: Iterable[str]) -> Iterator[None]:
         for log_dir in sorted(log_dirs):
             path = os.path.join(log_dir, FileKind.LOCK)
             try:
-                descriptor, is_made = _lock_file(path, log_dir)
+                folder = opened_log_dir(log_dir)
+                stack.callback(os.close, folder)
+                descriptor, is_made = _lock_file(folder)
                 stack.callback(os.close, descriptor)
                 fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if not os.path.samestat(os.fstat(descriptor), os.lstat(path)):
+                here = os.stat(FileKind.LOCK, dir_fd=folder, follow_symlinks=False)
+                if not os.path.samestat(os.fstat(descriptor), here):
                     raise LogDirInUseError(f"{log_dir} is in use: another process has just released {path}")
-                if _tidied(log_dir) or is_made:
-                    stack.callback(_remove, path, log_dir)
+                if _tidied(folder) or is_made:
+                    stack.callback(_remove, folder)
             except BlockingIOError as error:
                 raise LogDirInUseError(f"{log_dir} is in use: another process holds {path}") from error
             except OSError as error:
@@ -68,65 +74,64 @@ def held(log_dirs: Iterable[str]) -> Iterator[None]:
         yield
 
 
-def _lock_file(path: str, log_dir: str) -> tuple[int, bool]:
-    """Return the descriptor of the lock file, and whether this call created the file."""
-    flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+def _lock_file(folder: int) -> tuple[int, bool]:
+    """Return the descriptor of the lock file in an open log dir, and whether this call created the file."""
+    flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     with contextlib.suppress(FileNotFoundError):
-        return os.open(path, flags), False
-    around = os.stat(log_dir)
-    temporary = os.path.join(log_dir, _TEMPORARY)
-    _mark(log_dir, around, os.XATTR_CREATE)
+        return os.open(FileKind.LOCK, flags, dir_fd=folder), False
+    around = os.stat(folder)
+    _mark(folder, around, os.XATTR_CREATE)
     with contextlib.suppress(FileNotFoundError):
-        os.unlink(temporary)
+        os.unlink(_TEMPORARY, dir_fd=folder)
     # Its name comes last: a broker that does not run as root could not open a file of root.
-    descriptor = os.open(temporary, flags | os.O_CREAT | os.O_EXCL, 0o600)
+    descriptor = os.open(_TEMPORARY, flags | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=folder)
     try:
         if (around.st_uid, around.st_gid) != (os.geteuid(), os.getegid()):
             os.fchown(descriptor, around.st_uid, around.st_gid)
         os.fchmod(descriptor, 0o644)
-        os.link(temporary, path)
-        os.unlink(temporary)
-        os.utime(log_dir, ns=(around.st_atime_ns, around.st_mtime_ns))
+        os.link(_TEMPORARY, FileKind.LOCK, src_dir_fd=folder, dst_dir_fd=folder)
+        os.unlink(_TEMPORARY, dir_fd=folder)
+        os.utime(folder, ns=(around.st_atime_ns, around.st_mtime_ns))
     except OSError:
         os.close(descriptor)
         with contextlib.suppress(OSError):
-            _tidied(log_dir)  # A mark stays for the next call, which finds a `.lock` of kcheck by it.
+            _tidied(folder)  # A mark stays for the next call, which finds a `.lock` of kcheck by it.
         raise
     return descriptor, True
 
 
-def _tidied(log_dir: str) -> bool:
+def _tidied(folder: int) -> bool:
     """Restore the times of a locked log dir if it has a mark; return whether it has one, so kcheck made its `.lock`."""
-    around, marked = os.stat(log_dir), _marked(log_dir)
+    around, marked = os.stat(folder), _marked(folder)
     is_left = True
     try:
-        os.unlink(os.path.join(log_dir, _TEMPORARY))
+        os.unlink(_TEMPORARY, dir_fd=folder)
     except FileNotFoundError:
         is_left = False
     if is_left or marked:
-        os.utime(log_dir, ns=marked or (around.st_atime_ns, around.st_mtime_ns))
+        os.utime(folder, ns=marked or (around.st_atime_ns, around.st_mtime_ns))
     return marked is not None
 
 
-def _remove(path: str, log_dir: str) -> None:
+def _remove(folder: int) -> None:
     """Remove a `.lock` that kcheck made, and then the mark."""
     with contextlib.suppress(OSError):
-        around = os.stat(log_dir)
-        _mark(log_dir, around, 0)
-        os.unlink(path)
-        os.utime(log_dir, ns=(around.st_atime_ns, around.st_mtime_ns))
-        os.removexattr(log_dir, _MARK)
+        around = os.stat(folder)
+        _mark(folder, around, 0)
+        os.unlink(FileKind.LOCK, dir_fd=folder)
+        os.utime(folder, ns=(around.st_atime_ns, around.st_mtime_ns))
+        os.removexattr(folder, _MARK)
 
 
-def _mark(log_dir: str, around: os.stat_result, flags: int) -> None:
+def _mark(folder: int, around: os.stat_result, flags: int) -> None:
     """Keep the times of a log dir in an attribute of it, for the case of a kill before they are restored."""
     with contextlib.suppress(OSError):  # Not every file system has attributes; a mark that is there stays.
-        os.setxattr(log_dir, _MARK, f"{around.st_atime_ns} {around.st_mtime_ns}".encode(), flags)
+        os.setxattr(folder, _MARK, f"{around.st_atime_ns} {around.st_mtime_ns}".encode(), flags)
 
 
-def _marked(log_dir: str) -> tuple[int, int] | None:
+def _marked(folder: int) -> tuple[int, int] | None:
     """Return the times in the mark of a log dir; None if it has none."""
     with contextlib.suppress(OSError):
-        match = _TIMES.fullmatch(os.getxattr(log_dir, _MARK))
+        match = _TIMES.fullmatch(os.getxattr(folder, _MARK))
         return None if match is None else (int(match[1]), int(match[2]))
     return None

@@ -2,7 +2,8 @@
 
 import contextlib
 import os
-from collections.abc import Iterable, Mapping
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -15,12 +16,17 @@ from kcheck.model.names import META_PROPERTIES, OFFSET_CHECKPOINTS
 _OF_A_LOG_DIR = (META_PROPERTIES, *OFFSET_CHECKPOINTS)
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_TEMPORARY = ".kcheck-new"
 _FILE_MODE, _DIRECTORY_MODE = 0o600, 0o700
 """The files are for this user alone, whoever can read the log dir."""
 
 
 class NewFiles:
-    """New files in one folder below `out`, one after the other; if the `with` block fails, they are removed again."""
+    """New files below `out`, one after the other; all of them get their names when the `with` block ends, or none does.
+
+    They are written into a folder with a temporary name. One rename publishes a folder that did not exist; in a folder
+    that exists each file or folder is renamed. The next call removes what a killed one has left.
+    """
 
     def __init__(self, out: str, names: Iterable[str], *, apart_from: Iterable[str]) -> None:
         """Check the place; `names` lead from `out` to the folder, which is created with its first file.
@@ -38,8 +44,11 @@ class NewFiles:
         if around is not None or inside:
             raise UsageError(f"{out} is inside of {around or inside[0]}: choose a directory outside of every log dir")
         self._path = os.path.join(out, *self._names)
-        self._folder = self._file = -1
-        self._made: list[str] = []
+        self._around = self._folder = self._file = -1
+        self._final: str | None = None
+        """The name that the temporary folder gets; None if its files move into the folder around it."""
+        self._temporary = _TEMPORARY
+        self._last = ""
 
     def __enter__(self) -> Self:
         return self
@@ -48,24 +57,35 @@ class NewFiles:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            if kind is None:
+            if kind is None and self._folder >= 0:
                 self._settle()
+                self._publish()
+        except FileExistsError as exists:
+            raise UsageError(f"{self._path} already exists") from exists
+        except OSError as failed:
+            raise self._cannot_write(failed) from failed
         finally:
-            self._close(failed=kind is not None)
+            self._close()
 
     def begin(self, name: str) -> str:
-        """Create a file, sync the one before, and return the path; UsageError if it exists or cannot be created."""
+        """Create a file, sync the one before, and return the path that it gets; a folder before its name is created.
+
+        UsageError if it exists or cannot be created.
+        """
         path = os.path.join(self._path, name)
+        if os.path.lexists(path):
+            raise UsageError(f"{path} already exists")
         try:
             self._settle()
             if self._folder < 0:
-                self._folder = self._opened()
+                self._open()
+            self._make_folders(name.split("/")[:-1])
             self._file = os.open(name, _NEW, _FILE_MODE, dir_fd=self._folder)
         except FileExistsError:
             raise UsageError(f"{path} already exists") from None
         except OSError as error:
             raise UsageError(f"cannot create {path}: {word_for(error)}") from error
-        self._made.append(name)
+        self._last = path
         return path
 
     def write(self, data: bytes) -> None:
@@ -75,38 +95,81 @@ class NewFiles:
             while left:
                 left = left[os.write(self._file, left) :]
         except OSError as error:
-            raise UsageError(f"cannot write {os.path.join(self._path, self._made[-1])}: {word_for(error)}") from error
+            raise self._cannot_write(error) from error
 
-    def _opened(self) -> int:
-        """Open the folder, after creating what is missing; never through a link below `out`."""
-        make_directories(self._out)
-        folder = os.open(self._out, _DIRECTORY)
-        for name in self._names:
-            try:
-                with contextlib.suppress(FileExistsError):
-                    os.mkdir(name, _DIRECTORY_MODE, dir_fd=folder)
-                    os.fsync(folder)
-                below = os.open(name, _DIRECTORY, dir_fd=folder)
-            finally:
-                os.close(folder)
-            folder = below
-        return folder
+    def _cannot_write(self, error: OSError) -> UsageError:
+        return UsageError(f"cannot write {self._last or self._path}: {word_for(error)}")
+
+    def _open(self) -> None:
+        """Create the temporary folder, and the folders above it; never through a link below `out`."""
+        parts = (*self._names,) if os.path.isdir(self._out) else (os.path.basename(self._out), *self._names)
+        around = self._out if len(parts) == len(self._names) else os.path.dirname(self._out)
+        make_directories(around)
+        self._around = os.open(around, _DIRECTORY)
+        for name in parts[:-1]:
+            self._enter(name)
+        if parts and _is_there(parts[-1], self._around):
+            self._enter(parts[-1])
+        elif parts:
+            self._final, self._temporary = parts[-1], parts[-1] + _TEMPORARY
+        with contextlib.suppress(FileNotFoundError):
+            shutil.rmtree(self._temporary, dir_fd=self._around)
+        os.mkdir(self._temporary, _DIRECTORY_MODE, dir_fd=self._around)
+        self._folder = os.open(self._temporary, _DIRECTORY, dir_fd=self._around)
+
+    def _enter(self, name: str) -> None:
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(name, _DIRECTORY_MODE, dir_fd=self._around)
+            os.fsync(self._around)
+        below = os.open(name, _DIRECTORY, dir_fd=self._around)
+        os.close(self._around)
+        self._around = below
+
+    def _make_folders(self, names: Sequence[str]) -> None:
+        for count in range(1, len(names) + 1):
+            with contextlib.suppress(FileExistsError):
+                os.mkdir("/".join(names[:count]), _DIRECTORY_MODE, dir_fd=self._folder)
 
     def _settle(self) -> None:
         if self._file >= 0:
-            os.fsync(self._file)
-            os.close(self._file)
-            self._file = -1
-            os.fsync(self._folder)
+            file, self._file = self._file, -1
+            try:
+                os.fsync(file)
+            finally:
+                os.close(file)
 
-    def _close(self, *, failed: bool) -> None:
+    def _publish(self) -> None:
+        for _, _, _, folder in os.fwalk(".", dir_fd=self._folder):
+            os.fsync(folder)
+        if self._final is not None:
+            os.rename(self._temporary, self._final, src_dir_fd=self._around, dst_dir_fd=self._around)
+        else:
+            names = os.listdir(self._folder)
+            for name in names:
+                if _is_there(name, self._around):
+                    raise FileExistsError(name)
+            for name in names:
+                os.rename(name, name, src_dir_fd=self._folder, dst_dir_fd=self._around)
+        os.fsync(self._around)
+
+    def _close(self) -> None:
         if self._file >= 0:
             os.close(self._file)
         if self._folder >= 0:
-            for name in self._made if failed else ():
-                with contextlib.suppress(OSError):
-                    os.unlink(name, dir_fd=self._folder)
             os.close(self._folder)
+        if self._around >= 0:
+            with contextlib.suppress(OSError):
+                shutil.rmtree(self._temporary, dir_fd=self._around)
+            os.close(self._around)
+
+
+def _is_there(name: str, folder: int) -> bool:
+    """Whether a directory has a name, of whatever type."""
+    try:
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def write_tree(out: str, files: Mapping[str, bytes]) -> None:
@@ -115,20 +178,14 @@ def write_tree(out: str, files: Mapping[str, bytes]) -> None:
     UsageError if the directory holds anything, is in a log dir or in an object store, or cannot be written.
     """
     try:
-        if os.path.lexists(out) and os.listdir(out):
+        if os.path.lexists(out) and set(os.listdir(out)) - {_TEMPORARY}:
             raise UsageError(f"{out} is not empty: choose a new directory")
     except OSError as error:
         raise UsageError(f"cannot read {out}: {word_for(error)}") from error
-    folders: dict[str, dict[str, bytes]] = {}
-    for path, data in files.items():
-        folder, name = os.path.split(path)
-        folders.setdefault(folder, {})[name] = data
-    with contextlib.ExitStack() as stack:
-        for folder, of_folder in folders.items():
-            written = stack.enter_context(NewFiles(out, folder.split("/"), apart_from=()))
-            for name, data in of_folder.items():
-                written.begin(name)
-                written.write(data)
+    with NewFiles(out, (), apart_from=()) as written:
+        for path, data in files.items():
+            written.begin(path)
+            written.write(data)
 
 
 def log_dir_around(path: str) -> str | None:

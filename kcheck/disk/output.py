@@ -158,6 +158,8 @@ def replacing(path: str) -> Iterator[BinaryIO]:
     temporary = f"{path}.{os.urandom(8).hex()}.tmp"
     try:
         with create(temporary) as stream:
+            if os.path.lexists(path):
+                os.fchmod(stream.fileno(), stat.S_IMODE(os.lstat(path).st_mode))
             yield stream
             stream.flush()
             os.fsync(stream.fileno())

@@ -1,9 +1,10 @@
 """The files of a log dir that a plan changes, reached by name from the log dir and never through a symbolic link."""
 
+import errno
 import hashlib
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import NamedTuple, Self
 
 from kcheck.disk import signals
@@ -14,14 +15,17 @@ from kcheck.model.plan import Digest, listed, place_of
 
 CHUNK_SIZE = 1 << 20
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_DIRECTORY_MODE = 0o755
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_WRITE = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_NOWHERE = -1
 
 
 class PathAt(NamedTuple):
     """A name in an open directory."""
 
     parent: int
-    """The descriptor of the directory."""
+    """The descriptor of the directory; -1 of one that is still to be created."""
     name: str
     """The name in it, which may not exist."""
 
@@ -29,9 +33,9 @@ class PathAt(NamedTuple):
 class Places:
     """The directories of some log dirs, open during a `with` block."""
 
-    def __init__(self, log_dirs: Iterable[str]) -> None:
-        """Remember the log dirs; `at` opens directories."""
-        self._log_dirs = tuple(log_dirs)
+    def __init__(self, log_dirs: Iterable[str], new: frozenset[str] = frozenset()) -> None:
+        """Remember the log dirs; `at` opens directories. Those in `new` may be missing."""
+        self._log_dirs, self._new = tuple(log_dirs), new
         self._open: dict[str, int] = {}
 
     def __enter__(self) -> Self:
@@ -54,16 +58,49 @@ class Places:
         """Return the descriptor of a log dir, or of a directory in one."""
         return self._opened(path) if path in self._log_dirs else self.at(f"{path}/.kcheck").parent
 
+    def create(self, kept: Container[str]) -> None:
+        """Create the directories of `new`, with the owner of the log dir, except the ones in `kept`."""
+        for path in sorted(path for path in self._new if path not in kept):
+            log_dir, name = os.path.split(path)
+            parent = self._opened(log_dir)
+            if self.directory(path) == _NOWHERE:
+                os.mkdir(name, _DIRECTORY_MODE, dir_fd=parent)
+            above, here = os.fstat(parent), os.fstat(self.directory(path))
+            if (above.st_uid, above.st_gid) != (here.st_uid, here.st_gid):
+                os.fchown(self.directory(path), above.st_uid, above.st_gid)
+            os.fsync(parent)
+
+    def remove(self, kept: Container[str]) -> None:
+        """Remove the directories of `new` that are empty again, except the ones in `kept`."""
+        for path in sorted(path for path in self._new if path not in kept):
+            descriptor = self.directory(path)
+            if descriptor == _NOWHERE or os.listdir(descriptor):
+                continue
+            os.close(self._open.pop(path))
+            log_dir, name = os.path.split(path)
+            os.rmdir(name, dir_fd=self._opened(log_dir))
+            os.fsync(self._opened(log_dir))
+
     def _opened(self, log_dir: str, name: str = "") -> int:
-        path = f"{log_dir}/{name}"
+        path = f"{log_dir}/{name}" if name else log_dir
         if path not in self._open:
             if name:
-                self._open[path] = os.open(name, _DIRECTORY, dir_fd=self._opened(log_dir))
-            elif os.path.realpath(log_dir) != log_dir:
-                raise PlanError(f"{log_dir} contains a symbolic link: the plan must have the real path")
+                try:
+                    self._open[path] = os.open(name, _DIRECTORY, dir_fd=self._opened(log_dir))
+                except FileNotFoundError:
+                    if path not in self._new:
+                        raise
+                    return _NOWHERE
             else:
-                self._open[path] = os.open(log_dir, _DIRECTORY)
+                self._open[path] = opened_log_dir(log_dir)
         return self._open[path]
+
+
+def opened_log_dir(log_dir: str) -> int:
+    """Return the descriptor of a log dir; PlanError if a link leads to it, OSError if it is missing."""
+    if os.path.realpath(log_dir) != log_dir:
+        raise PlanError(f"{log_dir} contains a symbolic link: the plan must have the real path")
+    return os.open(log_dir, _DIRECTORY)
 
 
 def digest_at(place: PathAt, *, directory: bool) -> Digest | None:
@@ -80,6 +117,8 @@ def digest_at(place: PathAt, *, directory: bool) -> Digest | None:
 
 def status_at(place: PathAt) -> os.stat_result | None:
     """Return the status of a place without following a link; None if nothing is there."""
+    if place.parent == _NOWHERE:
+        return None
     try:
         return os.stat(place.name, dir_fd=place.parent, follow_symlinks=False)
     except FileNotFoundError:
@@ -88,6 +127,8 @@ def status_at(place: PathAt) -> os.stat_result | None:
 
 def attributes_at(place: PathAt) -> Attributes | None:
     """Return the attributes of a file or directory; None if nothing is there."""
+    if place.parent == _NOWHERE:
+        return None
     try:
         descriptor = os.open(place.name, _FILE, dir_fd=place.parent)
     except FileNotFoundError:
@@ -99,9 +140,10 @@ def attributes_at(place: PathAt) -> Attributes | None:
 
 
 def chunks_at(place: PathAt) -> Iterator[bytes]:
-    """Yield the bytes of a regular file; StoppedError if a signal was held back."""
+    """Yield the bytes of a regular file; StalePlanError for any other, StoppedError if a signal was held back."""
     descriptor = os.open(place.name, _FILE, dir_fd=place.parent)
     try:
+        _require_regular(descriptor, place)
         while chunk := os.read(descriptor, CHUNK_SIZE):
             yield chunk
             signals.step()
@@ -157,12 +199,30 @@ def chunks_of(tree: Tree, path: str) -> Iterator[bytes]:
             yield source.pread(min(CHUNK_SIZE, source.size - position), position)
 
 
+def _require_regular(descriptor: int, place: PathAt) -> None:
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        raise _not_regular(place)
+
+
+def _not_regular(place: PathAt) -> StalePlanError:
+    return StalePlanError(f"{place.name} is not a regular file")
+
+
 def write_new(place: PathAt, chunks: Iterable[bytes], attributes: Attributes) -> Digest:
-    """Write a file with its attributes, over an existing one, and sync it; return its digest."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(place.name, flags, 0o600, dir_fd=place.parent)
+    """Write a file with its attributes, over an existing one, and sync it; return its digest.
+
+    StalePlanError if something else has the name. Nothing waits for a reader of a named pipe.
+    """
+    try:
+        descriptor = os.open(place.name, _WRITE, 0o600, dir_fd=place.parent)
+    except OSError as error:
+        if error.errno != errno.ENXIO:
+            raise
+        raise _not_regular(place) from error
     sha256, size = hashlib.sha256(), 0
     try:
+        _require_regular(descriptor, place)
+        os.ftruncate(descriptor, 0)
         for chunk in chunks:
             left = memoryview(chunk)
             while left:
@@ -178,6 +238,8 @@ def write_new(place: PathAt, chunks: Iterable[bytes], attributes: Attributes) ->
 
 def remove(place: PathAt) -> bool:
     """Remove a file if it exists; return whether it did."""
+    if place.parent == _NOWHERE:
+        return False
     try:
         os.unlink(place.name, dir_fd=place.parent)
     except FileNotFoundError:

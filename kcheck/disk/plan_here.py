@@ -44,16 +44,16 @@ def _places(plan: Plan, at: Sequence[str]) -> Iterator[tuple[str, str]]:
     named = set[str]()
     for text in at:
         name, _, path = text.partition("=")
-        found = [log_dir for log_dir in plan.log_dirs if path and name in (log_dir, os.path.basename(log_dir))]
-        if not found and len(plan.log_dirs) == 1:
-            found, path = [*plan.log_dirs], text
-        if len(found) != 1 or found[0] in named:
+        matches = [log_dir for log_dir in plan.log_dirs if path and name in (log_dir, os.path.basename(log_dir))]
+        if not matches and len(plan.log_dirs) == 1:
+            matches, path = [*plan.log_dirs], text
+        if len(matches) != 1 or matches[0] in named:
             known = ", ".join(map(os.path.basename, plan.log_dirs))
             raise UsageError(f"--at {text}: must be NAME=PATH, once for each log dir of the plan: {known}")
         if not os.path.isdir(path):
             raise UsageError(f"--at {text}: {path} is not a directory")
-        named.add(found[0])
-        yield found[0], os.path.realpath(path)
+        named.add(matches[0])
+        yield matches[0], os.path.realpath(path)
 
 
 def _is_in_bundle(log_dir: str) -> bool:

@@ -16,7 +16,7 @@ from kcheck.disk.paths import absolute, join
 from kcheck.disk.tree import Tree
 from kcheck.model.names import IsStranger
 from kcheck.model.plan import FileOp, Patch, Rename, SetAside, Truncate, Write, place_of, touched
-from kcheck.model.source import BytesSource, DirectoryEntries, Filled, Source
+from kcheck.model.source import BytesSource, CopyingSource, DirectoryEntries, Filled, Source
 from kcheck.model.unreadable import UnreadableCause, UnreadableError
 
 _InDirectory = Mapping[str, FileOp]
@@ -42,12 +42,12 @@ class PlannedTree(Tree):
                 self._operations.setdefault(folder, {})[name] = operation
 
     @property
-    def is_remote(self) -> bool:  # type: ignore[override]
+    def is_remote(self) -> bool:  # type: ignore[override]  # a class variable there
         """Whether the tree below is no directory of this machine."""
         return self._below.is_remote
 
     @property
-    def is_bundle(self) -> bool:  # type: ignore[override]
+    def is_bundle(self) -> bool:  # type: ignore[override]  # a class variable there
         """Whether the tree below is a bundle."""
         return self._below.is_bundle
 
@@ -204,7 +204,7 @@ class PlannedDirectory(Directory):
         return super().read_whole(name, size_max) if changed else self._below.read_whole(name, size_max)
 
 
-class _EditedSource:
+class _EditedSource(CopyingSource):
     """An open file whose bytes are changed, or whose end is cut off, as they are read."""
 
     __slots__ = ("_changes", "_source", "size")
@@ -222,12 +222,6 @@ class _EditedSource:
             if first < end:
                 data[first - position : end - position] = new[first - at : end - at]
         return bytes(data)
-
-    def pread_into(self, buffer: memoryview, position: int) -> int:
-        """Fill a buffer as `Source.pread_into`."""
-        data = self.pread(len(buffer), position)
-        buffer[: len(data)] = data
-        return len(data)
 
     def next_data(self, position: int) -> int | None:
         """Return where data follows as `Source.next_data`."""

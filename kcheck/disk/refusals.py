@@ -87,13 +87,13 @@ def word_for(error: OSError | ValueError) -> str:
 def readable(ask: Callable[Concatenate[TreeT, str, P], T]) -> Callable[Concatenate[TreeT, str, P], T]:
     """Make a tree's method raise UnreadableError where the system, or a store, refuses the path."""
 
-    def asked(tree: TreeT, path: str, /, *more: P.args, **options: P.kwargs) -> T:
+    def wrapped(tree: TreeT, path: str, /, *more: P.args, **options: P.kwargs) -> T:
         try:
             return ask(tree, path, *more, **options)
         except (OSError, ValueError) as error:
             raise unreadable(error, path) from error
 
-    return asked
+    return wrapped
 
 
 def asked_twice(ask: Callable[[], T]) -> T:

@@ -21,6 +21,7 @@ from kcheck.disk.paths import is_url
 from kcheck.disk.quota import take
 from kcheck.disk.refusals import readable
 from kcheck.errors import KcheckError, StoreFailedError, UsageError
+from kcheck.model.source import CopyingSource
 
 T = TypeVar("T")
 
@@ -235,7 +236,7 @@ class StoreTree(ContentTree):
         return DirectoryContent(sizes, tuple(sorted(directories)))
 
 
-class RemoteFile:
+class RemoteFile(CopyingSource):
     """A file in a store; it keeps the last block, so that small neighbouring reads need one request."""
 
     def __init__(self, store: StoreTree, path: str, size: int) -> None:
@@ -254,12 +255,6 @@ class RemoteFile:
             self._start = min(position, max(block_end - _BLOCK_SIZE, 0))
             self._block = self._store.read(self._path, self._start, block_end)
         return self._block[position - self._start : end - self._start]
-
-    def pread_into(self, buffer: memoryview, position: int) -> int:
-        """Fill a buffer as `kcheck.model.source.Source`."""
-        data = self.pread(len(buffer), position)
-        buffer[: len(data)] = data
-        return len(data)
 
     def next_data(self, position: int) -> int:
         """Return the position itself: a store has no holes."""

@@ -119,6 +119,11 @@ def tree_of(path: str) -> Tree:
     return store or local_tree()
 
 
+def real_path(path: str) -> str:
+    """Return a path with every link resolved."""
+    return tree_of(path).real(path)
+
+
 def logs_in(path: str) -> tuple[str, ...]:
     """Return the paths of the logs of brokers in a bundle; none of any other path."""
     from kcheck.disk.bundle import BundleTree

@@ -28,16 +28,31 @@ def election_body(
     verdict: str,
 ) -> Row:
     """Return the body of the document."""
+    scenarios = tuple(scenarios)
     return {
         "verdict": verdict,
         "controller": "kraft" if kraft else "zookeeper",
         "start_order": order.brokers,
-        "start_order_proven": order.is_proven,
+        "start_order_proven": order.is_proven or is_least(scenarios),
         "start_together": order.together,
         "gaps": tuple({"broker_id": gap.broker_id, "replicas": gap.replicas, "why": gap.why} for gap in gaps),
         "scenarios": tuple(map(scenario_row, scenarios)),
         "partitions": map(partition_row, partitions),
     }
+
+
+def is_least(scenarios: Iterable[Scenario]) -> bool:
+    """Whether the plan loses no more than the best leaders would: no order of starts does better."""
+    rows = {row.name: row for row in scenarios}
+    plan, best = rows.get("plan"), rows.get("best")
+    if plan is None or best is None or plan.offline_partitions is None or plan.lost.records is None:
+        return False
+    return (plan.lost, plan.offline_partitions) == (best.lost, best.offline_partitions)
+
+
+def interrupted_row(what: str | None) -> Row:
+    """Return that the user interrupted, and what was not looked at; nothing if nobody did."""
+    return {} if what is None else {"interrupted": True, "not_looked_at": what}
 
 
 def controller_row(image: ClusterImage | None, *, kraft: bool) -> Row:

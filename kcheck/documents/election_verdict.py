@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from kcheck.core.election.early_elections import Displaced, Means, by_broker, displaced, kept_out
-from kcheck.core.election.election import BrokerStart, Seat
+from kcheck.core.election.early_elections import Displaced, by_broker, displaced, kept_out
+from kcheck.core.election.election import BrokerStart
+from kcheck.core.election.phases import Course, Phase
 from kcheck.core.election.plans import SERVED, BrokerGap, PartitionElection
 from kcheck.core.election.scenarios import Scenario, with_plan
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.replication.leader_costs import Amounts, total
-from kcheck.model.cluster import UNCLEAN
+from kcheck.model.cluster import UNCLEAN, Seat
 from kcheck.words import agree, counted, listed, partition_name, record_count, some_of
 
 _SEATS = {
@@ -22,29 +23,28 @@ def verdict(
     partitions: Sequence[PartitionElection],
     starts: Mapping[int, BrokerStart],
     order: StartOrder,
-    means: Means,
+    course: Course,
     *,
-    is_part: bool = False,
     why_empty: str | None = None,
     failing: Sequence[BrokerGap] = (),
     uncounted: Iterable[str] = (),
 ) -> str:
     """Return what to do, and what that costs, for a person.
 
-    The partitions are `planned`. If they are a part (`is_part`), they say nothing of the order of starts. `failing` are
-    brokers here that do not start; `why_empty` says why, of one whose partitions are not known. `uncounted` are the
-    refuted premises whose losses no election counts.
+    The partitions are `planned`, all or some; the `course` is that of all. `failing` are brokers here that do not
+    start; `why_empty` says why, of one whose partitions are not known. `uncounted` are the refuted premises
+    whose losses no election counts.
     """
     if not partitions:
         return f"There are no partitions in these paths{'.' if why_empty is None else f', and {why_empty}.'}"
-    early = by_broker(displaced(partitions, order.brokers, starts, means))
+    early = by_broker(displaced(partitions, order.brokers, starts, course.means))
     return " ".join(
         (
             *_uncounted(dict.fromkeys(uncounted)),
             *_failing(failing),
-            *_empty(partitions),
+            *empty_words(partitions),
             *_incomplete(partitions),
-            *(_some_of_cluster(order) if is_part else _starts(partitions, starts, order)),
+            *_starts(partitions, starts, order, course.phases),
             *_kept_out(partitions),
             *_early(early),
             *_elections(partitions),
@@ -71,7 +71,7 @@ def _failing(gaps: Sequence[BrokerGap]) -> Iterator[str]:
         )
 
 
-def _empty(partitions: Sequence[PartitionElection]) -> Iterator[str]:
+def empty_words(partitions: Sequence[PartitionElection]) -> Iterator[str]:
     """Yield the partitions of which no broker here serves a log."""
     empty = [row for row in partitions if row.starts_empty]
     unserved = [row for row in empty if any(copy.state not in SERVED for copy in row.candidates)]
@@ -97,16 +97,17 @@ def _incomplete(partitions: Sequence[PartitionElection]) -> Iterator[str]:
 
 
 def _starts(
-    partitions: Sequence[PartitionElection], starts: Mapping[int, BrokerStart], order: StartOrder
+    partitions: Sequence[PartitionElection],
+    starts: Mapping[int, BrokerStart],
+    order: StartOrder,
+    course: Sequence[Phase],
 ) -> Iterator[str]:
-    """Yield the order of starts, why it begins so, and what it costs."""
+    """Yield the order of starts, with the stops between them, and why it begins so."""
     if not order.brokers:
         yield "No broker here starts."
         return
-    first, *rest = order.brokers
-    if order.together:
-        rest = list(order.brokers[len(order.together) :])
-    then = f" Then start {', then '.join(map(str, rest))}." if rest else ""
+    first, more = order.brokers[0], [*_more_phases(course)]
+    then = f" Then {', then '.join(more)}." if more else ""
     if order.together:
         nodes = listed(order.together, most=len(order.together))
         yield f"Start brokers {nodes} together: they are controllers, and no leader is elected with fewer.{then}"
@@ -114,12 +115,15 @@ def _starts(
     yield f"Start broker {first} first{_why_first(partitions, starts.get(first))}.{then}"
 
 
-def _some_of_cluster(order: StartOrder) -> Iterator[str]:
-    """Yield that the order of starts depends on the partitions that were not asked for."""
-    if not order.brokers:
-        yield "No broker here starts."
-    if len(order.brokers) > 1:
-        yield "Which broker to start first depends on all partitions: ask without a filter."
+def _more_phases(course: Sequence[Phase]) -> Iterator[str]:
+    """Yield what follows the first start; the verb is said once where brokers only start."""
+    begun, verb = {*course[0].starts}, "start "
+    for phase in course[1:]:
+        stop = f"stop {listed(phase.stops, most=len(phase.stops))} and " if phase.stops else ""
+        again = " again" if begun.issuperset(phase.starts) else ""
+        yield f"{stop}{verb}{listed(phase.starts, most=len(phase.starts))}{again}"
+        begun.update(phase.starts)
+        verb = "start " if any(phase.stops for phase in course) else ""
 
 
 def _kept_out(partitions: Sequence[PartitionElection]) -> Iterator[str]:
@@ -128,11 +132,10 @@ def _kept_out(partitions: Sequence[PartitionElection]) -> Iterator[str]:
     for partition, number in kept_out(partitions):
         by_number.setdefault(number, []).append(partition)
     for number, rows in sorted(by_number.items()):
-        directories, lead = agree(len(rows), "directory", "directories"), agree(len(rows), "replica", "replicas")
-        lost = amount_lost(total(row.recommended and row.recommended.lost_later for row in rows))
+        directories = agree(len(rows), "directory", "directories")
         yield (
-            f"Before broker {number} starts, move its {directories} of {_names(rows)} out of the log dir: otherwise it"
-            f" gets the lead back, as the preferred {lead}, and {lost}."
+            f"Before broker {number} starts, move its {directories} of {_names(rows)} out of the log dir:"
+            f" {agree(len(rows), 'it lacks', 'they lack')} records that no fetch brings back."
         )
 
 
@@ -146,10 +149,11 @@ def _early(early: Mapping[int, Sequence[Displaced]]) -> Iterator[str]:
             saved = counted(worse.records - better.records, "record")
         elif worse.upper_records is not None:
             saved = record_count(None, at_most=worse.upper_records - (better.records or 0))
-        alone = next((f", while broker {row.instead} runs alone and" for row in rows if row.alone), "")
+        alone = next((f", while broker {row.instead} runs alone," for row in rows if row.alone), None)
+        when = f" before broker {number} starts" if alone is None else alone
         yield (
-            f"An unclean election of {counted(len(rows), 'partition')}{alone} before broker {number} starts saves"
-            f" {saved}: plan.md of --out has the command."
+            f"An unclean election of {counted(len(rows), 'partition')}{when} saves {saved}: plan.md of --output-dir has"
+            " the command."
         )
 
 

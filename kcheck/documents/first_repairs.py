@@ -40,8 +40,8 @@ def _brokers(repairs: Sequence[FirstRepair]) -> str:
     sizes = [_size(repair) for repair in repairs]
     names = [str(repair.broker_id) for repair in repairs]
     if len({*sizes}) == 1:
-        each = " each" if len(repairs) > 1 else ""
-        return f"{listed(names, most=len(names))} ({sizes[0]}{each})"
+        suffix = " each" if len(repairs) > 1 else ""
+        return f"{listed(names, most=len(names))} ({sizes[0]}{suffix})"
     return listed([f"{name} ({size})" for name, size in zip(names, sizes, strict=True)], most=len(names))
 
 

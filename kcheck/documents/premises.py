@@ -2,11 +2,15 @@
 
 from collections.abc import Iterable, Iterator
 
+from kcheck.core.premises.age import DISK_NOT_OLDER
 from kcheck.core.premises.elections import FOLLOWED
 from kcheck.core.premises.presence import ENDS_THERE, PARTITIONS_THERE
 from kcheck.core.premises.table import BY_ID, ENDS_START
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.report import Row
+
+_OPEN = (ENDS_THERE, DISK_NOT_OLDER)
+"""The premises that leave open, where they are not seen, which records a log lacks."""
 
 
 def is_losing(premise: str) -> bool:
@@ -29,7 +33,7 @@ def loses(premise: JudgedPremise) -> bool:
 
 def may_lack(premise: JudgedPremise) -> bool:
     """Whether the broker may lack records of which no file tells how many."""
-    return premise.id == ENDS_THERE and premise.status is PremiseStatus.NOT_SEEN and premise.provide is not None
+    return premise.id in _OPEN and premise.status is PremiseStatus.NOT_SEEN and premise.provide is not None
 
 
 def open_words(premise: JudgedPremise) -> str | None:

@@ -69,14 +69,14 @@ def releases_body(replays: Iterable[Replay], changes: Iterable[Sequence[str]]) -
     }
 
 
-def search_body(found: SearchEnd, scenario: str | None) -> dict[str, object]:
+def search_body(end: SearchEnd, scenario: str | None) -> dict[str, object]:
     """Return the body of the document of a search."""
     return {
         "found": scenario,
-        "promise": None if found.violation is None else found.violation.promise,
-        "states": found.states,
-        "depth": found.depth,
-        "complete": found.complete,
+        "promise": None if end.violation is None else end.violation.promise,
+        "states": end.states,
+        "depth": end.depth,
+        "complete": end.complete,
     }
 
 
@@ -84,8 +84,8 @@ def searches_body(searches: Iterable[tuple[str, bool, SearchEnd, str | None]]) -
     """Return the body of the document of one search under many releases: name, KRaft or not, what it has found."""
     return {
         "searches": tuple(
-            {"kafka": kafka, "controller": "kraft" if kraft else "zookeeper", **search_body(found, scenario)}
-            for kafka, kraft, found, scenario in searches
+            {"kafka": kafka, "controller": "kraft" if kraft else "zookeeper", **search_body(end, scenario)}
+            for kafka, kraft, end, scenario in searches
         )
     }
 

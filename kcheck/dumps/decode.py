@@ -10,7 +10,7 @@ from kcheck.schemas.records import DECODERS, Message
 def with_decoded(shown: DumpDetail, kind: str) -> DumpDetail:
     """Return the detail with decoded records; UsageError for an unknown kind of topic."""
     if kind not in DECODERS:
-        raise UsageError(f"unknown --decode {kind}; use one of {', '.join(DECODERS)}")
+        raise UsageError(f"--decode {kind}: not one of {', '.join(DECODERS)}")
     return shown._replace(records=True, decode=_decoding(kind))
 
 

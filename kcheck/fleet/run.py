@@ -73,8 +73,16 @@ def name_order(value: object) -> tuple[bool, int, str]:
     return (value is None, int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 1 << 62, text)
 
 
+def data_of(text: object) -> object:
+    """Return the `data` of a finding in a run; a text that is no JSON stays a text."""
+    try:
+        return json.loads(str(text)) if text is not None else None
+    except (ValueError, RecursionError):
+        return text
+
+
 def open_run(path: str) -> FleetRun:
-    """Return the run in a directory `run=ID`, or the newest one below the directory of `--out`.
+    """Return the run in a directory `run=ID`, or the newest one below the directory of `--output-dir`.
 
     UsageError where none is there, and where a newer kcheck wrote it; KcheckError where its manifest is damaged.
     """
@@ -87,14 +95,14 @@ def newest(runs: Iterable[FleetRun]) -> FleetRun:
 
 
 def open_runs(paths: Sequence[str]) -> list[FleetRun]:
-    """Return the runs of directories `run=ID`, and all runs below directories of `--out`, each once; see `open_run`."""
+    """Return the runs of directories `run=ID`, and all runs below other directories, each once; see `open_run`."""
     return [*{run.path: run for path in paths for run in _runs_of(path)}.values()]
 
 
 def _runs_of(path: str) -> list[FleetRun]:
     """Return the run in a directory, or those below it."""
     if not tree_of(path).is_directory(path):
-        raise UsageError(f"{path} is not a directory: name a run, or the --out directory of its scan")
+        raise UsageError(f"{path} is not a directory: name a run, or the --output-dir directory of its scan")
     whole_run = _manifest(path)
     if whole_run is not None:
         return [whole_run]

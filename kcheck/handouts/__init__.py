@@ -2,14 +2,15 @@
 
 In: values of `core.election` and `simulation`. Out: text; `disk.new_files` writes it.
 
-- `election_files`: Which files does `elect --out` write?
+- `election_files`: Which files does `elect --output-dir` write?
 - `election_guide`: Which commands should the operator type, in order? This is plan.md.
 - `runbook`: Which commands does each step of `recover` have? This is recovery.md, too.
 - `tool_commands`: How are Kafka's own tools called?
 - `repair_steps`: Which commands repair brokers before any of them starts?
 - `aside_copies`: Which moved directories have records that no replica has?
 - `group_resets`: Which offsets of consumer groups have to be reset?
-- `saved_plan`: What does the plan of an earlier `elect --out` expect?
+- `quorum_steps`: Which steps bring controllers back that lost their majority?
+- `saved_plan`: What does the plan of an earlier `elect --output-dir` expect?
 - `shell_words`: How does a text become a word of a shell command?
 - `reproduction`: Which script replays a history of `simulate` on a real cluster?
 """

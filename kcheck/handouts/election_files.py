@@ -1,4 +1,4 @@
-"""The files of `elect --out`: what Kafka's own tools read, and the plan for people and for scripts.
+"""The files of `elect --output-dir`: what Kafka's own tools read, and the plan for people and for scripts.
 
 The formats are those of LeaderElectionCommand, ReassignPartitionsCommand and ConsumerGroupCommand, 0.11 to 4.3.1.
 """

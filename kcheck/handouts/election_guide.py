@@ -177,15 +177,14 @@ def _starts(recovery: Recovery) -> list[str]:
 
 def _kept_out(number: int, rows: Sequence[PartitionElection]) -> list[str]:
     """Return which directories to move aside before a broker starts."""
-    lost = total(part.recommended and part.recommended.lost_later for part in rows)
     names = [f"- `{_name(part)}`" for part in rows]
     return [
         f"## Directories of broker {number}",
         (
-            f"Broker {number} is the preferred replica of {_counted(rows)}, and its log lacks records or has others. In"
-            " sync, it gets the lead back within minutes"
-            f" ({record_count(lost.records, at_most=lost.at_most)} lost). Before it starts, move these directories out"
-            " of its log dir: it then fetches the replicas from the leader. Keep them until `kcheck verify` is content."
+            f"The logs of broker {number} in {_counted(rows)} lack records of their leader that no fetch brings back:"
+            " once it leads, as the preferred replica does within minutes, they are lost. Before it starts, move these"
+            " directories out of its log dir: it then fetches the replicas whole. Keep them until `kcheck verify` is"
+            " content."
         ),
         "\n".join(names),
     ]

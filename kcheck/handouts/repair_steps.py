@@ -11,7 +11,7 @@ from kcheck.words import agree
 def commands(repair: FirstRepair) -> tuple[str, str]:
     """Return what plans a repair, and what applies the plan: that of a bundle asks where the log dirs are."""
     name = f"broker-{repair.broker_id}"
-    places = " --at NAME=PATH" if any(BUNDLE_SUFFIX in argument for argument in repair.arguments) else ""
+    places = " --map NAME=PATH" if any(BUNDLE_SUFFIX in argument for argument in repair.arguments) else ""
     return (
         shell_line(["kcheck", "repair", *repair.arguments, "-o", f"{name}.json"]),
         f"kcheck apply {name}.json --backup {name}.backup{places}",

@@ -38,7 +38,9 @@ class PlanContext(NamedTuple):
     settings: Mapping[int, str]
     """The server.properties of each broker, as far as it is known."""
     log_dirs: Mapping[int, tuple[str, ...]]
-    """The log dirs of each broker, as far as they are known."""
+    """The log dirs of each broker that are not given up, as far as they are known."""
+    places: Mapping[tuple[int, str], str]
+    """The directories of partitions that the steps move, by broker and name."""
     backup: str
     """The directory that takes what is moved aside."""
     saved: str | None = None
@@ -106,7 +108,7 @@ def _final(step: RecoveryStep, otherwise: str, saved: str | None) -> str:
         words = f"{bare_range(cut.lost.start, cut.lost.end)} of {partition_name(cut.topic, cut.partition)}"
         removed.setdefault(cut.broker_id, []).append(words)
     rows = [f"broker {number} removes offsets {some_of(words)}" for number, words in sorted(removed.items())]
-    kept = "kcheck recover --out saves them" if saved is None else f"{saved} has them"
+    kept = "kcheck recover --output-dir saves them" if saved is None else f"{saved} has them"
     return f"{'; '.join(rows)}. {kept}"
 
 
@@ -121,17 +123,29 @@ def _repair(step: RecoveryStep, plan: PlanContext) -> StepText:
     )
 
 
+def _log_dirs(step: RecoveryStep, plan: PlanContext) -> StepText:
+    (number,) = step.brokers
+    lost = [row.path for row in plan.recovery.without if row.broker_id == number]
+    properties = shell_word(plan.settings.get(number, "config/server.properties"))
+    line = shell_word(f"s|^log\\.dirs *[=:].*|log.dirs={','.join(plan.log_dirs.get(number, ()))}|")
+    return StepText(
+        f"Take {listed(lost)} out of log.dirs of broker {number}",
+        f"broker {number} is stopped",
+        (f"sed -i.before {line} {properties}",),
+        "log.dirs in its server.properties has only log dirs that exist",
+        f"nothing: {properties}.before is the file of before",
+        (f"grep log.dirs {properties}",),
+    )
+
+
 def _set_aside(step: RecoveryStep, plan: PlanContext) -> StepText:
     (number,) = step.brokers
-    sources = [
-        f"{log_dir}/{partition_name(part.topic, part.partition)}"
-        for part in step.partitions
-        for log_dir in plan.log_dirs.get(number, ("LOG_DIR",))[:1]
-    ]
+    names = [partition_name(part.topic, part.partition) for part in step.partitions]
+    sources = [plan.places.get((number, name), name) for name in names]
     folder = shell_word(f"{plan.backup}/broker-{number}")
     return StepText(
-        f"Move {counted(len(step.partitions), 'directory', 'directories')} of broker {number} aside: as the preferred"
-        " replica it would lead again, with a poorer log",
+        f"Move {counted(len(step.partitions), 'directory', 'directories')} of broker {number} aside:"
+        f" {agree(len(step.partitions), 'it lacks', 'they lack')} records, and only a whole new copy brings them back",
         f"broker {number} is stopped",
         (f"mkdir -p {folder}", *(f"mv {shell_word(source)} {folder}/" for source in sources)),
         "the directories are gone from its log dirs",
@@ -167,7 +181,7 @@ def _producers(recovery: Recovery) -> str:
 def _controllers(recovery: Recovery) -> str:
     """Return what a broker needs before it starts: up to then the controllers think that it still runs."""
     if recovery.together:
-        return "no node of the cluster runs that the steps before have not started"
+        return "no other node of the cluster runs"
     if recovery.kraft:
         return "the controllers run, for longer than broker.session.timeout.ms (9 s by default)"
     return "ZooKeeper runs, for longer than zookeeper.session.timeout.ms (18 s by default)"
@@ -244,6 +258,7 @@ def _restore(step: RecoveryStep, plan: PlanContext) -> StepText:
 
 _WORDS: Mapping[RecoveryAction, Callable[[RecoveryStep, PlanContext], StepText]] = {
     RecoveryAction.REPAIR: _repair,
+    RecoveryAction.LOG_DIRS: _log_dirs,
     RecoveryAction.SET_ASIDE: _set_aside,
     RecoveryAction.START: _start,
     RecoveryAction.STOP: _stop,

@@ -136,6 +136,7 @@ def _partition(row: "_Object") -> PlannedPartition:
         followers=tuple(map(_follower, row.objects("followers"))),
         later=row.number("later", INT_MAX) if row.has("later") else None,
         allowed_unclean=row.flag("allowed_unclean"),
+        as_good=row.numbers("as_good") if row.has("as_good") else (),
     )
 
 

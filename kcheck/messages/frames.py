@@ -12,16 +12,16 @@ from typing import NamedTuple
 from kcheck.messages.rows import LogRow, row_of_json, row_of_pairs, wrapped_line
 from kcheck.messages.times import ANY_TIME, CLOCK
 
-LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 _NAMES = "TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|SEVERE"
-_LEVEL = rf"(\[? *(?:{_NAMES})\b *\]?|\[ *(?i:{_NAMES}) *\])(?::(?= ))?"
+_LEVEL = rf"(\[? *+(?:{_NAMES})\b(?: *+\])?|\[ *+(?i:{_NAMES}) *+\])(?::(?= ))?"
 _USUAL = re.compile(
     r"\[(\d\d\d\d-\d\d-\d\d \d\d:\d\d:\d\d,\d\d\d)\] (INFO|WARN|ERROR|FATAL|DEBUG|TRACE)\s+(.*)", re.DOTALL
 )
-_GAP = r"[ \t]*(?:(?:-{1,3}|[|;:,])[ \t]*)?"
+_GAP = r"[ \t]*+(?:(?:-{1,3}|[|;:,])[ \t]*+)?"
+"""Blanks are never given back: a line of blanks takes time linear in its length."""
 _BRACKETS = r"(?:\[(?!\d{4}-)[^\]]{0,200}\]|\([^)]{1,200}\))"
 _BETWEEN = (
-    rf"{_GAP}(?:(?:{_BRACKETS}|[\w.$@/-]{{1,200}}(?=[ \t]*(?:-{{1,3}}|[|;:])[ \t])|\d{{1,10}}(?= )){_GAP}){{0,3}}"
+    rf"{_GAP}(?:(?:{_BRACKETS}|[\w.$@/-]{{1,200}}(?=[ \t]*+(?:-{{1,3}}|[|;:])[ \t])|\d{{1,10}}(?= )){_GAP}){{0,3}}"
 )
 _ANY = re.compile(rf"\[?({ANY_TIME})\]?{_BETWEEN}{_LEVEL}\s*(.*)", re.DOTALL)
 _LEVEL_FIRST = re.compile(rf"{_LEVEL}[ \t]+(?:{_BRACKETS} )?\[?({ANY_TIME}|{CLOCK})\]?{_GAP}(.*)", re.DOTALL)

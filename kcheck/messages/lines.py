@@ -41,11 +41,11 @@ _CALM_HEAD = re.compile(
 )
 """A line in Kafka's own layout whose message begins with two words, after one prefix in brackets at most."""
 _CALM_FRAME = LogFrame("", "INFO")
-_MARKUP = re.compile(
-    r"^\ufeff?(?:(?:[`>|]+|\{(?:code|noformat|quote|panel)[^}]*\}|<(?:pre|code|p)>) *)+"
-    r"|(?: *(?:[`|]+|\{(?:code|noformat|quote|panel)\}|</(?:pre|code|p)>|<br ?/?>))+ *$"
-)
+_MARKUP_BEFORE = re.compile(r"\ufeff?(?:(?:[`>|]|\{(?:code|noformat|quote|panel)[^}]{0,200}\}|<(?:pre|code|p)>) *+)++")
+_MARKUP_AFTER = re.compile(r"(?: *(?:[`|]|\{(?:code|noformat|quote|panel)\}|</(?:pre|code|p)>|<br ?/?>))++ *+$")
 """What tickets and pages put around a line."""
+_MARKUP_SIZE_MAX = 100
+"""Characters at the end of a line in which markup is looked for."""
 _TRIED_MAX = 100
 """Lines of a text without frames in which a known message is looked for."""
 _BREAKS_MAX = 8
@@ -96,7 +96,7 @@ def _framed(catalogue: Catalogue, numbered: Iterable[tuple[int, str]]) -> Iterat
 def pasted(catalogue: Catalogue, text: str) -> Iterator[LogEvent]:
     """Yield the messages in a text that was pasted, unknown ones too; without a frame it is one message."""
     plain = unescape(text).replace("\xa0", " ")
-    numbered = [(number, _MARKUP.sub("", line)) for number, line in enumerate(plain.splitlines(), 1) if line.strip()]
+    numbered = [(number, _without_markup(line)) for number, line in enumerate(plain.splitlines(), 1) if line.strip()]
     inner = [(number, unwrapped(line)) for number, line in numbered]
     if any(frame(line) for _, line in inner):
         numbered = inner
@@ -114,11 +114,18 @@ def pasted(catalogue: Catalogue, text: str) -> Iterator[LogEvent]:
     begins = [(number, framed) for number, _, framed in framed_lines if framed is not None]
     ends = [*(number for number, _ in begins[1:]), len(text) + 1]
     unknown = [
-        _of_match(catalogue, number, framed, _found(catalogue, framed))
+        _of_match(catalogue, number, framed, _matched(catalogue, framed))
         for (number, framed), end in zip(begins, ends, strict=False)
         if not any(number <= event.line < end for event in known)
     ]
     yield from sorted((*known, *unknown), key=lambda event: event.line)
+
+
+def _without_markup(line: str) -> str:
+    before = _MARKUP_BEFORE.match(line)
+    line = line if before is None else line[before.end() :]
+    after = _MARKUP_AFTER.search(line, max(0, len(line) - _MARKUP_SIZE_MAX))
+    return line if after is None else line[: after.start()]
 
 
 def _is_known(catalogue: Catalogue, line: str) -> bool:
@@ -232,28 +239,30 @@ def _is_remote(above: LogEvent | None, thrown: LogEvent) -> bool:
 
 
 def _event(catalogue: Catalogue, number: int, framed: LogFrame) -> LogEvent | None:
-    found = _found(catalogue, framed)
-    if not isinstance(found, Match) and framed.level not in _ALARMING:
+    matched = _matched(catalogue, framed)
+    if not isinstance(matched, Match) and framed.level not in _ALARMING:
         return None
-    return _of_match(catalogue, number, framed, found)
+    return _of_match(catalogue, number, framed, matched)
 
 
-def _found(catalogue: Catalogue, framed: LogFrame) -> Match | tuple[Wording, ...]:
+def _matched(catalogue: Catalogue, framed: LogFrame) -> Match | tuple[Wording, ...]:
     return match_or_candidates(catalogue, framed.message, level=framed.level, logger=framed.logger)
 
 
-def _of_match(catalogue: Catalogue, number: int, framed: LogFrame, found: Match | tuple[Wording, ...]) -> LogEvent:
+def _of_match(catalogue: Catalogue, number: int, framed: LogFrame, matched: Match | tuple[Wording, ...]) -> LogEvent:
     plain = with_logger(framed)
     time = None if framed.time is None else milliseconds(framed.time)
     shown = plain.message[:_SHOWN_SIZE_MAX]
-    if not isinstance(found, Match):
+    if not isinstance(matched, Match):
         prefix = next((prefix for prefix, _ in bodies(plain.message)), "")
         rule = catalogue.of_logger(plain.logger)
-        some = found if rule is None else ()
+        some = matched if rule is None else ()
         return LogEvent(number, time, framed.level, plain.logger, shown, rule, None, {}, place({}, prefix), some)
-    values = typed(found.wording.names, found.values)
-    where = place(values, found.prefix)
-    return LogEvent(number, time, framed.level, plain.logger, shown, found.wording.rule, found.wording, values, where)
+    values = typed(matched.wording.names, matched.values)
+    where = place(values, matched.prefix)
+    return LogEvent(
+        number, time, framed.level, plain.logger, shown, matched.wording.rule, matched.wording, values, where
+    )
 
 
 def _continued(
@@ -274,10 +283,10 @@ def _continued(
         time = None if framed.time is None else milliseconds(framed.time)
         where = LogPlace(broker=int(config[1]))
         return LogEvent(number, time, framed.level, None, line.strip(), rule, None, values, where)
-    found = _thrown(catalogue, line, by_name=not is_explained)
-    if found is None:
+    matched = _thrown(catalogue, line, by_name=not is_explained)
+    if matched is None:
         return None
-    return _of_match(catalogue, number, framed._replace(message=line.strip(), thrown=()), found)._replace(
+    return _of_match(catalogue, number, framed._replace(message=line.strip(), thrown=()), matched)._replace(
         logger=framed.logger
     )
 
@@ -305,8 +314,8 @@ def _inside(catalogue: Catalogue, event: LogEvent, framed: LogFrame) -> LogEvent
     if not ends:
         return None
     end = min(ends)
-    found = match(catalogue, text[end:], is_thrown=True)
-    if found is None or found.wording is event.wording or not found.wording.is_thrown:
+    matched = match(catalogue, text[end:], is_thrown=True)
+    if matched is None or matched.wording is event.wording or not matched.wording.is_thrown:
         return None
     begin = text.rfind(" ", 0, end - 1) + 1
-    return _of_match(catalogue, event.line, framed._replace(message=text[begin:]), found)
+    return _of_match(catalogue, event.line, framed._replace(message=text[begin:]), matched)

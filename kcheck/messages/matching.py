@@ -48,10 +48,10 @@ def match(
     """
     message = message[:MESSAGE_SIZE_MAX]
     if is_thrown:
-        found = _match(catalogue, message.removeprefix(_REQUIRED), None, catalogue.thrown_by_value)
+        matched = _match(catalogue, message.removeprefix(_REQUIRED), None, catalogue.thrown_by_value)
     else:
-        found = match_or_candidates(catalogue, message, level=level, logger=logger)
-    return found if isinstance(found, Match) else None
+        matched = match_or_candidates(catalogue, message, level=level, logger=logger)
+    return matched if isinstance(matched, Match) else None
 
 
 def match_or_candidates(

@@ -85,7 +85,7 @@ def _second(text: str) -> int | None:
 
 
 def _other(time: str) -> int | None:
-    parts = next((found.groupdict() for form in _FORMS if (found := form.fullmatch(time)) is not None), None)
+    parts = next((matched.groupdict() for form in _FORMS if (matched := form.fullmatch(time)) is not None), None)
     if parts is None:
         return None
     month, day = _month_and_day(parts)

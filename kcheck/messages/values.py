@@ -151,15 +151,15 @@ _OF_LOG_DIR = ("-checkpoint", "meta.properties", ".lock", ".kafka_cleanshutdown"
 
 def place(values: Mapping[str, Value], prefix: str) -> LogPlace:
     """Return where a message belongs, by its prefix and its values."""
-    found = _of_prefix(prefix) if prefix else LogPlace()
+    at = _of_prefix(prefix) if prefix else LogPlace()
     for name in ("log", "file", "segment", "partition", "state"):
         text = values.get(name)
         if isinstance(text, str):
-            found = _filled(found, _named(name, text))
+            at = _filled(at, _named(name, text))
     directory, foreign = values.get("dir"), values.get("directory")
     if isinstance(foreign, str):
-        return found._replace(log_dir=re.split(r"[/\\][^/\\]*$", foreign, maxsplit=1)[0] or None)
-    return found._replace(log_dir=directory) if isinstance(directory, str) and found.log_dir is None else found
+        return at._replace(log_dir=re.split(r"[/\\][^/\\]*$", foreign, maxsplit=1)[0] or None)
+    return at._replace(log_dir=directory) if isinstance(directory, str) and at.log_dir is None else at
 
 
 @lru_cache(maxsize=1024)
@@ -190,8 +190,8 @@ def _named(name: str, text: str) -> LogPlace:
     return LogPlace() if named is None else LogPlace(*named)
 
 
-def _filled(found: LogPlace, other: LogPlace) -> LogPlace:
+def _filled(at: LogPlace, other: LogPlace) -> LogPlace:
     """Return a place with what is not known of it from another one."""
-    topic, partition = (found if found.topic is not None else other)[:2]
-    log_dir = other.log_dir if found.log_dir is None else found.log_dir
-    return LogPlace(topic, partition, log_dir, found.broker, found.leader)
+    topic, partition = (at if at.topic is not None else other)[:2]
+    log_dir = other.log_dir if at.log_dir is None else at.log_dir
+    return LogPlace(topic, partition, log_dir, at.broker, at.leader)

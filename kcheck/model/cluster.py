@@ -33,6 +33,24 @@ class ElectionKind(StrEnum):
     """It is neither: acknowledged records may be lost, and the controller elects it only if it is allowed to."""
 
 
+class Seat(StrEnum):
+    """Which place in a partition makes a replica its leader. The value is what an answer calls it."""
+
+    ISR = "isr"
+    """It is in sync."""
+    ELR = "elr"
+    """There is no ISR, and it is in the ELR after every broker has registered."""
+    LAST_KNOWN = "last-known-leader"
+    """There is neither ISR nor ELR, and it led last (4.0 and later)."""
+    NONE = "unclean"
+    """It is the first replica that is there, and unclean elections are on."""
+
+    @property
+    def kind(self) -> ElectionKind:
+        """How the controller elects it."""
+        return ElectionKind.CLEAN if self in (Seat.ISR, Seat.ELR) else ElectionKind.UNCLEAN
+
+
 class PartitionRegistration(NamedTuple):
     """The state of a partition. A field is None where the source does not tell."""
 
@@ -71,6 +89,15 @@ class PartitionRegistration(NamedTuple):
     def in_sync(self) -> frozenset[int]:
         """The replicas with every committed record: those in the ISR and the ELR, and the last known leader."""
         return frozenset((*self.isr, *self.elr, *self.last_known_elr))
+
+    def led_alone(self, broker_id: int) -> int | None:
+        """Return the epoch in which the broker of the only replica led last; None of any other, or if it is not known.
+
+        With more replicas the epoch also rises as they leave the ISR, of which a leader that stops learns nothing.
+        """
+        if self.replicas != (broker_id,):
+            return None
+        return self.last_leader_epoch if self.leader == NO_LEADER else self.leader_epoch
 
     def with_last_leader(self) -> Self:
         """Return the partition with its latest leader: its leader, or the only broker that can have been it."""

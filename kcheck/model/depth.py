@@ -33,4 +33,4 @@ def parse_depth(text: str, option: str = "--depth") -> Depth:
     try:
         return Depth(text)
     except ValueError:
-        raise UsageError(f"{option} {text} is not known; known are {', '.join(Depth)}") from None
+        raise UsageError(f"{option} {text}: not one of {', '.join(Depth)}") from None

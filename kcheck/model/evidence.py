@@ -63,6 +63,8 @@ class ReleaseEvidence(NamedTuple):
     """The other end of the range; None if there is none, or the command does not compare it."""
     refused: tuple[tuple[str, str], ...] = ()
     """The paths that were refused when evidence was looked for, each with the reason."""
+    given_by: str | None = None
+    """The variable or file that names the release; None if it was named with the command, or by nobody."""
 
     def row(self) -> dict[str, object]:
         """Return it as JSON shows it."""
@@ -71,6 +73,7 @@ class ReleaseEvidence(NamedTuple):
             "highest": self.highest,
             "used": self.used,
             "given": self.given,
+            "given_by": self.given_by,
             "other": self.other and {"kafka": self.other.kafka, "differs_in": self.other.differs_in},
             "reasons": tuple(
                 {"says": reason.says, "from": reason.source, "path": reason.path, "broker_id": reason.broker_id}

@@ -141,9 +141,9 @@ class Finding(NamedTuple):
         return (*replica, *in_replica, self.id, self.message)
 
 
-def parse_severity(text: str) -> Severity:
+def parse_severity(text: str, option: str = "severity") -> Severity:
     """Return the severity of that name; UsageError lists the valid names."""
     try:
         return Severity(text.lower())
     except ValueError:
-        raise UsageError(f"invalid severity {text!r}; use one of {', '.join(Severity)}") from None
+        raise UsageError(f"{option} {text}: not one of {', '.join(Severity)}") from None

@@ -17,9 +17,11 @@ from kcheck.model.report import Row
 SCHEMA = "kcheck.plan/1"
 ELECTION_SCHEMA = "kcheck.election-plan/1"
 RECOVERY_SCHEMA = "kcheck.recovery/1"
-"""Of the plan of elect --out, which people carry out."""
+"""Of the plan of elect --output-dir, which people carry out."""
 CONTENT_SIZE_MAX = 64 << 20
 """The most bytes that a plan carries for one operation."""
+_OF_A_LOG = (".log", ".checkpoint")
+"""The endings of files with records."""
 _TEXT_SIZE = 1 << 20
 """The characters of a plan that are hashed at once."""
 
@@ -251,6 +253,24 @@ def touched(operation: FileOp) -> tuple[str, ...]:
     if isinstance(operation, Rename):
         return operation.path, f"{operation.path.rpartition('/')[0]}/{operation.to}"
     return (operation.path,)
+
+
+def new_directories(plan: Plan) -> frozenset[str]:
+    """Return the partition directories that `apply` creates if they are missing: a plan writes a whole log there.
+
+    Every operation in one of them writes a file that does not exist, and one of these has records.
+    """
+    by_directory: dict[str, list[FileOp]] = {}
+    for operation in plan.operations:
+        place = place_of(operation.path, plan.log_dirs)
+        if place is not None and len(place[1]) == DEPTH_MAX:
+            by_directory.setdefault(operation.path.rpartition("/")[0], []).append(operation)
+    return frozenset(
+        path
+        for path, operations in by_directory.items()
+        if all(isinstance(operation, Write) and operation.before is None for operation in operations)
+        and any(operation.path.endswith(_OF_A_LOG) for operation in operations)
+    )
 
 
 def edited(operation: Write | Patch | Truncate, chunks: Iterable[bytes]) -> Iterator[bytes]:

@@ -45,6 +45,18 @@ class Source(Protocol):
         """Return the first position from this one on that may hold data; None if only a hole, of zeros, follows."""
 
 
+class CopyingSource:
+    """A source that fills a buffer with the bytes of its `pread`."""
+
+    __slots__ = ()
+
+    def pread_into(self: Source, buffer: memoryview, position: int) -> int:
+        """Fill a buffer as `Source.pread_into`."""
+        data = self.pread(len(buffer), position)
+        buffer[: len(data)] = data
+        return len(data)
+
+
 @runtime_checkable
 class JudgedSource(Protocol):
     """An open `.log` whose records were judged before: a bundle does not hold them."""

@@ -188,6 +188,8 @@ class LogDirView(NamedTuple):
     """The process that holds `.lock`; None if no process does."""
     remote_index_cache: RemoteIndexCache | None = None
     """Its remote-log-index-cache; None if there is none, or it could not be read."""
+    is_with_all: bool = False
+    """Whether every log dir of the broker is given: its settings name it, or it is in the broker's folder."""
     of_kraft: bool = False
     """Whether the cluster's metadata says that the broker runs with KRaft, whatever meta.properties says."""
 

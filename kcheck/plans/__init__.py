@@ -1,8 +1,8 @@
-"""Repair plans: which edits are safe, in which order, and which records each of them discards.
+"""Repair plans: which edits are safe, in which order, and which records each discards. The recovery of a cluster.
 
 In: log dirs, the findings about them, and the repairs of `repairs`. Out: a plan, a list of file operations with digests
 and proofs, or the reason why a finding has no repair. Nothing is written: edited log dirs exist only in memory, and
-`disk/apply.py` applies a plan.
+`disk/apply.py` applies a plan. A recovery joins such plans with the starts and elections of `replicas.elect`.
 
 - `diagnosis`: What is wrong with a log dir, as the input of repairs?
 - `repair`: Which steps does the plan have, and which are refused because they lose records?
@@ -16,6 +16,9 @@ and proofs, or the reason why a finding has no repair. Nothing is written: edite
 - `operations`: Which operation does each path get, with which digests?
 - `first_repairs`: Which repairs come before an election, and what does it cost after them?
 - `recover`: What to do, step by step, with a cluster of which something is wrong?
+- `recover_quorum`: How do controllers come back that lost their majority?
+- `rescue_files`: Which files does that change on each node?
+- `agreed_advice`: What do findings advise where such steps decide about a replica?
 - `progress`: How far is a cluster with such steps, and what comes next?
 - `plan_report`: Which rows does a plan have, or the result of apply and undo?
 """

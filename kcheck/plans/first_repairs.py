@@ -21,7 +21,7 @@ from kcheck.disk.tree import Tree
 from kcheck.documents.first_repairs import repair_words
 from kcheck.dumps.entries import crc32c_of
 from kcheck.errors import PlanError, UsageError
-from kcheck.model.names import LIVE, parse_directory
+from kcheck.model.names import LIVE, DirectoryState, parse_directory
 from kcheck.model.plan import FileOp, Patch, Plan, Rename, SetAside, Write, place_of
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
@@ -78,7 +78,19 @@ def elect(
     UsageError: a path is a file, a log dir has no broker id, or a broker is both here and dead.
     """
     now = elect_as_it_lies(arguments, question, wanted=wanted, release=release, log_dirs=log_dirs)
-    planned = tuple(_planned(now, wanted))
+    if now.interrupted is not None:
+        return now
+    try:
+        return _with_repairs(now, arguments, question, wanted, release)
+    except KeyboardInterrupt:
+        return replace(now, interrupted="the repairs that come first not looked for")
+
+
+def _with_repairs(
+    now: ClusterElection, arguments: list[str], question: ElectionQuestion, wanted: PartitionFilter, release: Release
+) -> ClusterElection:
+    """Return the answer after the repairs that come first; as it is without any."""
+    planned = tuple(_planned(now))
     while planned:
         trees = {path: tree for row in planned for path, tree in row.trees.items()}
         aside = replace(question, aside=(*question.aside, *chain.from_iterable(row.aside for row in planned)))
@@ -112,13 +124,13 @@ def _by_name(rows: Iterable[Scenario]) -> dict[str, Scenario]:
     return {row.name: row for row in rows}
 
 
-def _planned(now: ClusterElection, wanted: PartitionFilter) -> Iterator[_Planned]:
+def _planned(now: ClusterElection) -> Iterator[_Planned]:
     """Yield the repairs that a broker needs first, and that lose nothing."""
     for broker in _brokers(now):
         dirs, failed = (*_troubled(broker), *_only_aside(broker.number, now)), _failed(broker.starts)
         # Where the partitions that fail do not explain it, the whole broker is looked at.
         for only in (*([dirs] if dirs else []), *([()] if failed else [])):
-            planned = _repair_of(broker, PartitionFilter(partitions=only) if only else wanted, now)
+            planned = _repair_of(broker, PartitionFilter(partitions=only), now)
             if planned is not None:
                 yield planned
                 break
@@ -131,17 +143,12 @@ def _brokers(now: ClusterElection) -> Iterator[_Broker]:
         arguments: dict[str, None] = {}
         targets: dict[str, Target] = {}
         for argument, named in of_argument.items():
-            own = [target for target in named if _number(target, now.predicted) == number]
+            own = [target for target in named if now.broker_of(target) == number]
             targets |= {target.path: target for target in own}
             whole = len(own) == len(named)
             arguments |= dict.fromkeys([argument] if whole else [f"{number}={target.path}" for target in own])
         starts = tuple(now.predicted[path] for path in targets)
         yield _Broker(number, tuple(arguments), tuple(targets.values()), starts)
-
-
-def _number(target: Target, starts: Mapping[str, LogDirPrediction]) -> int | None:
-    start = starts.get(target.path)
-    return None if start is None else start.broker_id if target.broker_id is None else target.broker_id
 
 
 def _failed(starts: Iterable[LogDirPrediction]) -> set[str]:
@@ -170,17 +177,26 @@ def _troubled(broker: _Broker) -> tuple[str, ...]:
 
 def _only_aside(number: int, now: ClusterElection) -> Iterator[str]:
     """Yield the partitions of which a broker has records in a directory that it does not serve, and nobody else."""
-    for part in now.partitions:
+    for part in now.of_cluster:
         if any(copy.broker_id == number and copy.only_here and copy.only_here.records for copy in part.candidates):
             yield partition_name(part.topic, part.partition)
 
 
 def _is_troubled(target: Target, row: PartitionPrediction) -> bool:
-    if row.outcome in _FAILED or row.fails_later or row.unread:
+    if row.outcome in _FAILED or row.fails_later or row.unread or _is_nameless(row):
         return True
     cuts = () if row.log is None else row.log.cuts
     loses = row.lost is not None or row.unproven is not None
     return loses and (not cuts or any(_may_be_patched(target, row.dir, cut) for cut in cuts))
+
+
+def _is_nameless(row: PartitionPrediction) -> bool:
+    """Whether the broker does not serve a replica because partition.metadata does not name its topic id."""
+    return row.outcome is Outcome.STRAY and row.directory.state is DirectoryState.CURRENT and row.topic_id is None
+
+
+def _nameless(starts: Iterable[LogDirPrediction]) -> list[str]:
+    return [row.dir for start in starts for row in start.partitions if _is_nameless(row)]
 
 
 def _may_be_patched(target: Target, name: str, cut: LogCut) -> bool:
@@ -240,6 +256,7 @@ def _plan_of(broker: _Broker, wanted: PartitionFilter, now: ClusterElection) -> 
         return None
     saves = any(row.saved or (row.start_loses is not None and row.plan_loses is None) for row in found.losses)
     is_better = saves or _failed(found.starts) < _failed(broker.starts)
+    is_better = is_better or len(_nameless(found.starts)) < len(_nameless(broker.starts))
     brings_back = any(isinstance(operation, Rename) for operation in found.plan.operations)
     return found if found.plan.operations and (is_better or brings_back) else None
 
@@ -283,6 +300,8 @@ def _why(broker: _Broker, now: ClusterElection) -> str:
     if failed:
         return f"its log dir {failed[0].path} goes offline: {next(iter(failed[0].reasons), failed[0].outcome)}"
     rows = [row for start in broker.starts for row in start.partitions if row.lost is not None]
+    if not rows and _nameless(broker.starts):
+        return f"it does not serve {some_of(_nameless(broker.starts))}: no topic id names its topic"
     if not rows:
         return f"no broker serves {some_of([*_only_aside(broker.number, now)])}, and this one has a copy"
     at_least = sum(row.lost.at_least for row in rows if row.lost is not None)

@@ -1,5 +1,6 @@
 """`kcheck recover DIR --next`: how far a cluster is with a plan, and what to do now."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -20,6 +21,7 @@ from kcheck.core.election.steps import RecoveryAction
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer, Outcomes
+from kcheck.documents.election import interrupted_row
 from kcheck.documents.verification import PlanStep, StepKind
 from kcheck.errors import UsageError
 from kcheck.handouts.election_files import PLAN
@@ -127,6 +129,7 @@ class RecoveryProgress(Answer):
             "recovery-next",
             self.release.name,
             body={
+                **interrupted_row(self.now.election.interrupted),
                 "state": str(self.state),
                 "verdict": " ".join(self.sentences),
                 "step": None if step is None or self.at is None else self.at + 1,
@@ -173,7 +176,8 @@ def next_step(
     image = now.election.image
     if image is None:
         raise UsageError("--next needs the metadata of the cluster: name a controller's log dir with --metadata")
-    seen = seen_of(plan, image)._replace(
+    ran = () if now.election.kraft else tuple(_ran_since(plan, steps, now))
+    seen = seen_of(plan, image, ran)._replace(
         unrepaired=frozenset(repair.broker_id for repair in now.election.repairs),
         present=_present(steps, now),
         beyond=frozenset(
@@ -210,8 +214,20 @@ def _plan_in(folder: str) -> tuple[SavedPlan, tuple[SavedStep, ...]]:
             tree.read_whole(join(folder, name), follow=True, size_max=_FILE_SIZE_MAX) for name in (PLAN, RECOVERY)
         )
     except UnreadableError as error:
-        raise UsageError(f"{folder}: no plan of kcheck recover --out that can be read: {error}") from error
+        raise UsageError(f"{folder}: no plan of kcheck recover --output-dir that can be read: {error}") from error
     return parse_plan(plan, join(folder, PLAN)), parse_steps(steps, join(folder, RECOVERY))
+
+
+def _ran_since(plan: SavedPlan, steps: tuple[SavedStep, ...], now: ClusterRecovery) -> Iterator[int]:
+    """Yield the brokers that the plan stops and that have led since: their logs know a later leader epoch."""
+    for number in {number for step in steps if step.kind is RecoveryAction.STOP for number in step.brokers}:
+        if any(
+            copy.state.latest_epoch > row.epoch_floor
+            for row in plan.partitions
+            for copy in now.election.copies(row.topic, row.partition)
+            if copy.state.broker_id == number and copy.role is CopyState.CURRENT
+        ):
+            yield number
 
 
 def _present(steps: tuple[SavedStep, ...], now: ClusterRecovery) -> frozenset[tuple[int, TopicPartition]]:

@@ -6,16 +6,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Self
 
-from kcheck.core.election.plans import Candidate, CopyState, PartitionElection, harm, is_at_stake
-from kcheck.core.election.recovery_plan import Recovery
-from kcheck.core.election.scenarios import START_ALL, Scenario
+from kcheck.core.election.plans import Candidate, CopyState, PartitionElection, is_at_stake
+from kcheck.core.election.recovery_plan import LostLogDir, Recovery
+from kcheck.core.election.scenarios import START_ALL, Scenario, harm
 from kcheck.core.election.steps import RecoveryStep, steps_of
 from kcheck.core.premises.judged import EVERY_DISK
+from kcheck.core.premises.presence import LOG_DIRS_THERE
 from kcheck.core.start.unserved import Unserved, unserved
 from kcheck.disk.paths import join
+from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer, Outcomes
-from kcheck.documents.election import partition_row, scenario_row
-from kcheck.documents.election_verdict import amount_lost
+from kcheck.documents.election import interrupted_row, is_least, partition_row, scenario_row
+from kcheck.documents.election_verdict import amount_lost, empty_words
 from kcheck.documents.first_repairs import repair_row
 from kcheck.documents.premises import premise_rows
 from kcheck.documents.unserved import unserved_words
@@ -23,9 +25,10 @@ from kcheck.handouts.election_files import files_of
 from kcheck.handouts.group_resets import resets_of
 from kcheck.handouts.runbook import PlanContext, StepText, runbook, step_texts
 from kcheck.handouts.shell_words import shell_line
+from kcheck.model.cluster import UNCLEAN
 from kcheck.model.finding import Finding
 from kcheck.model.names import DirectoryState
-from kcheck.model.premises import PremiseStatus
+from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.plans.first_repairs import elect
@@ -46,12 +49,16 @@ SAVED, MANIFEST, RUNBOOK, RECOVERY = "saved", "manifest.json", "recovery.md", "r
 
 
 class Case(NamedTuple):
-    """What to do if something that is not here never comes."""
+    """What to do if something is otherwise than the plan assumes."""
 
-    dead: tuple[int, ...]
-    """The brokers whose disks are then given up."""
+    condition: str
+    """What would be otherwise, as a clause."""
+    decided_by: str
+    """What shows whether it is."""
     election: ClusterElection
-    """Who should lead without them."""
+    """Who should lead then."""
+    dead: tuple[int, ...] = ()
+    """The brokers whose disks are then given up."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +70,7 @@ class ClusterRecovery(Answer):
     folder: str = FOLDER
     """The directory of the plan's files."""
     cases: tuple[Case, ...] = ()
-    """What to do if brokers that are not here never come back."""
+    """What to do if something that was not seen is otherwise."""
     written: tuple[str, ...] = ()
     """The files of the plan."""
     wanted: PartitionFilter = EVERY_PARTITION
@@ -94,6 +101,7 @@ class ClusterRecovery(Answer):
             resets=resets_of(self.recovery),
             settings={number: path for number, path in settings.items() if path is not None},
             log_dirs={number: tuple(target.log_dir for target in own) for number, own in targets.items()},
+            places=_places(self.election, targets),
             backup=join(self.folder, "aside"),
             saved=join(self.folder, SAVED) if self.election.saved else None,
         )
@@ -118,12 +126,14 @@ class ClusterRecovery(Answer):
             return (self.election.verdict,)
         start, plan = self.scenario(START_ALL), self.scenario("plan")
         if start.offline_partitions is None:
-            best = amount_lost(self.scenario("best").lost)
+            is_led = any(partition.best is not None for partition in self.election.partitions)
+            led = [f"Under the best leaders {amount_lost(self.scenario('best').lost)}."] if is_led else []
             unknown = "Without metadata it is not known whom Kafka elects."
-            return unknown, f"Under the best leaders {best}.", *self._uncounted()
+            return unknown, *led, *self._uncounted(), *self._unled()
         return (
             f"Starting everything now: {_outcome(start)}.",
             f"This plan: {_outcome(plan)}.",
+            *empty_words(self.election.partitions),
             *self._uncounted(),
             *self._unled(),
             *self._proof(),
@@ -134,9 +144,12 @@ class ClusterRecovery(Answer):
         for gap in self.election.gaps:
             is_dead = gap.broker_id in self.election.question.dead
             if gap.why is not None and not is_dead:
-                yield f"First let broker {gap.broker_id} start, and ask again: {gap.why}."
+                yield f"Broker {gap.broker_id} should not start: {gap.why}. Solve that first, and ask again."
             what = "is lost, and not counted" if is_dead else "is not counted"
-            yield f"What only broker {gap.broker_id} holds {what}."
+            without = "" if is_dead or not self.election.starts else "; the steps are without it"
+            yield f"What only broker {gap.broker_id} holds {what}{without}."
+        for lost in self.election.question.without:
+            yield f"What only {lost.path} holds is lost, and not counted."
         for premise in self.election.uncounted:
             whose = "" if premise.broker_id is None else f"broker {premise.broker_id}: "
             yield f"Not counted: {whose}{premise.sentence}."
@@ -149,6 +162,8 @@ class ClusterRecovery(Answer):
         return (row for row in rows if row.state is DirectoryState.DELETED)
 
     def _unled(self) -> Iterator[str]:
+        if self.election.without_quorum is not None:
+            yield self.election.without_quorum
         unled = sum(partition.best is None for partition in self.election.partitions)
         if unled:
             yield f"kcheck recommends no leader for {counted(unled, 'partition')}."
@@ -173,7 +188,7 @@ class ClusterRecovery(Answer):
             return shell_line(["kcheck", "recover", self.folder, "--next", *words])
         more = (("--dead", map(str, question.dead)), ("--aside", question.aside))
         named = [word for option, values in more for value in values for word in (option, value)]
-        return f"{shell_line(['kcheck', 'recover', *words, *named])} --out {FOLDER}"
+        return f"{shell_line(['kcheck', 'recover', *words, *named])} --output-dir {FOLDER}"
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -192,10 +207,19 @@ class ClusterRecovery(Answer):
             for gap in self.election.gaps
             if gap.why is None
         ]
-        for premise in self.election.premises:
-            is_open = premise.status is PremiseStatus.NOT_SEEN and premise.provide is not None
-            if is_open and not (premise.provide or "").startswith(EVERY_DISK):
-                rows.append(f"{premise.sentence}; name {premise.provide}")
+        is_shown = (PremiseStatus.NOT_SEEN, False)
+        unseen = [
+            premise
+            for premise in self.election.premises
+            if (premise.status, (premise.provide or EVERY_DISK).startswith(EVERY_DISK)) == is_shown
+        ]
+        alike: dict[tuple[str, str | None], list[JudgedPremise]] = {}
+        for premise in unseen:
+            alike.setdefault((premise.id, premise.provide), []).append(premise)
+        for first, *others in alike.values():
+            numbers = [str(row.broker_id) for row in others if row.broker_id is not None]
+            also = f". The same for {agree(len(numbers), 'broker', 'brokers')} {listed(numbers)}" if numbers else ""
+            rows.append(f"{first.sentence}; name {first.provide}{also}")
         return tuple(dict.fromkeys(rows))
 
     @property
@@ -216,6 +240,8 @@ class ClusterRecovery(Answer):
 
         UsageError if a file exists already or cannot be written, or if the directory is in a log dir.
         """
+        if self.election.interrupted is not None:
+            return self  # Half an answer is no plan.
         planned = replace(self, folder=out)
         election = planned.election
         if any(step.cuts for step in planned.steps):
@@ -246,11 +272,12 @@ class ClusterRecovery(Answer):
     def _body(self) -> Row:
         election = self.election
         return {
+            **interrupted_row(election.interrupted),
             "verdict": " ".join(self.sentences),
             "start_all": scenario_row(self.scenario(START_ALL)),
             "plan": scenario_row(self.scenario("plan")),
             "best": scenario_row(self.scenario("best")),
-            "proven": election.order.is_proven,
+            "proven": election.order.is_proven or is_least(election.scenarios),
             "steps": tuple(map(_step_row, range(1, len(self.steps) + 1), self.steps, self.texts)),
             "partitions": tuple(map(partition_row, self.at_stake)),
             "partition_count": len(election.partitions),
@@ -278,23 +305,78 @@ def recover(
     require_match(replica_targets(arguments), wanted)
     election = elect(arguments, question, wanted=EVERY_PARTITION, release=release, log_dirs=log_dirs)
     answer = ClusterRecovery(election=election, wanted=wanted)
-    absent = {number for part in answer.election.partitions for number in part.unknown_replicas}
-    if not absent or question.incomplete_ok:
+    if answer.election.interrupted is not None:
         return answer
-    dead = tuple(sorted(absent))
-    without = elect(arguments, replace(question, dead=(*question.dead, *dead)), wanted=EVERY_PARTITION, release=release)
-    return replace(answer, cases=(Case(dead, without),))
+    try:
+        return replace(answer, cases=(*_if_lost(answer, arguments, release), *_if_unclean(answer)))
+    except KeyboardInterrupt:
+        election = replace(answer.election, interrupted="the plans for other cases not made")
+        return replace(answer, election=election)
+
+
+def _if_lost(answer: ClusterRecovery, arguments: list[str], release: Release) -> Iterator[Case]:
+    """Yield what to do if the disks that are not here, of whole brokers or of one log dir, never come back."""
+    question = answer.election.question
+    absent = {number for part in answer.election.partitions for number in part.unknown_replicas}
+    if absent and not question.incomplete_ok:
+        dead = tuple(sorted(absent))
+        asked = replace(question, dead=(*question.dead, *dead))
+        whose = f"{agree(len(dead), 'broker', 'brokers')} {listed(dead)}"
+        yield Case(
+            f"the disks of {whose} are lost",
+            f"the log dirs of {whose}",
+            elect(arguments, asked, wanted=EVERY_PARTITION, release=release),
+            dead,
+        )
+    lost = _lost_log_dirs(answer.election)
+    if lost:
+        asked = replace(question, without=(*question.without, *lost))
+        disks, paths = agree(len(lost), "disk", "disks"), listed([row.path for row in lost])
+        words = f"the {disks} of {paths} {agree(len(lost), 'is', 'are')} lost"
+        yield Case(words, "the mounts of its host", elect(arguments, asked, wanted=EVERY_PARTITION, release=release))
+
+
+def _lost_log_dirs(election: ClusterElection) -> tuple[LostLogDir, ...]:
+    """Return the log dirs that do not exist, of brokers with others that do."""
+    refuted = (row for row in election.premises if row.status is PremiseStatus.REFUTED and row.id == LOG_DIRS_THERE)
+    lost = {
+        row.log_dir: row.broker_id
+        for row in refuted
+        if row.log_dir is not None and not tree_of(row.log_dir).exists(row.log_dir)
+    }
+    kept = {number for number, own in _by_broker(election).items() if any(target.log_dir not in lost for target in own)}
+    return tuple(LostLogDir(number, path) for path, number in lost.items() if number is not None and number in kept)
+
+
+def _if_unclean(answer: ClusterRecovery) -> Iterator[Case]:
+    """Yield what to do if a controller elects uncleanly by itself, where no settings show that and the plan differs."""
+    if any(row.rules.unclean_unseen for row in answer.election.of_cluster):
+        other = ClusterRecovery(election=answer.election.if_unclean())
+        if (other.steps, other.scenario("plan")) != (answer.steps, answer.scenario("plan")):
+            words = f"{UNCLEAN} is true on a controller"
+            yield Case(words, "the server.properties of the controllers", other.election)
 
 
 def _by_broker(election: ClusterElection) -> dict[int, list[Target]]:
-    """Return the log dirs of each broker that the user named."""
+    """Return the log dirs of each broker that the user named, without the lost ones."""
+    lost = {row.path for row in election.question.without}
     targets: dict[int, list[Target]] = {}
     for target in replica_targets([*election.arguments]):
-        start = election.predicted.get(target.path)
-        number = target.broker_id if target.broker_id is not None or start is None else start.broker_id
+        number = None if target.log_dir in lost else election.broker_of(target)
         if number is not None:
             targets.setdefault(number, []).append(target)
     return targets
+
+
+def _places(election: ClusterElection, targets: Mapping[int, list[Target]]) -> dict[tuple[int, str], str]:
+    """Return where the directories of replicas are, by broker and name."""
+    return {
+        (number, row.dir): join(target.log_dir, row.dir)
+        for number, own in targets.items()
+        for target in own
+        if target.path in election.predicted
+        for row in election.predicted[target.path].partitions
+    }
 
 
 def _outcome(scenario: Scenario) -> str:
@@ -334,17 +416,13 @@ def _step_row(number: int, step: RecoveryStep, text: StepText) -> Row:
 def _case_row(case: Case) -> Row:
     recovery = ClusterRecovery(election=case.election)
     return {
-        "if": case_words(case),
+        "if": case.condition,
+        "decided_by": case.decided_by,
         "dead": case.dead,
         "verdict": " ".join(recovery.sentences),
         "plan": scenario_row(recovery.scenario("plan")),
         "steps": tuple(map(_step_row, range(1, len(recovery.steps) + 1), recovery.steps, recovery.texts)),
     }
-
-
-def case_words(case: Case) -> str:
-    """Return which disks never come."""
-    return f"the disks of {agree(len(case.dead), 'broker', 'brokers')} {listed(case.dead)} are lost"
 
 
 def _manifest(election: ClusterElection) -> Row:

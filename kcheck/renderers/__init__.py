@@ -5,6 +5,7 @@ others the rows. Out: text, bytes or a file. A public module is one format of `-
 finds it, so a new format is a new module and nothing else.
 
 - `text`: layouts for people
+- `concise`: one line a finding, as compilers print
 - `json`, `ndjson`: the document, as one or row by row
 - `csv`, `parquet`: answers that are one table
 - `kafka`: the lines of kafka-dump-log
@@ -18,10 +19,10 @@ Modules that they share:
   about one broker look as text?
 - `_text_dump`, `_text_records`: How do the rows of a file look, and how are thousands of records written fast?
 - `_text_tiered`: How does `kcheck tiered` look?
-- `_text_truncation`, `_text_election`, `_text_recovery`, `_text_verification`, `_text_cluster`, `_text_end_offset`:
-  How do answers about several look?
+- `_text_truncation`, `_text_election`, `_text_recovery`, `_text_recovery_quorum`, `_text_verification`,
+  `_text_cluster`, `_text_end_offset`: How do answers about several look?
 - `_text_simulation`, `_text_fleet`: How do a history and the reports of a fleet look as text?
-- `_election_rows`: Which words and cells do text and HTML share for elections?
+- `_election_rows`, `_seats`: Which words and cells do text and HTML share for elections?
 - `_space_time`: Which messages and changes do drawings of a history show?
 - `_html`: Which parts does a page have?
 - `_decoded`, `_remote_metadata`, `_json_writer`: How does kafka-dump-log write decoded records and JSON?

@@ -11,7 +11,7 @@ class Renderer(NamedTuple):
     """An output format: its name for `--format`, and the function that writes a report.
 
     `one_table`: writes only answers that are one table. `verbs`: the commands it works with, empty for all. `binary`:
-    writes bytes, to a file only. `whole`: other programs read the file at any time, so it is replaced atomically.
+    writes bytes, to a file only.
     """
 
     name: str
@@ -19,4 +19,3 @@ class Renderer(NamedTuple):
     one_table: bool = False
     verbs: tuple[str, ...] = ()
     binary: bool = False
-    whole: bool = False

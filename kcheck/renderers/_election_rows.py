@@ -6,19 +6,20 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kcheck.core.election.broker_losses import BrokerLoss
 from kcheck.core.election.course import Later
-from kcheck.core.election.election import Seat, controllers_otherwise
+from kcheck.core.election.election import controllers_otherwise
 from kcheck.core.election.plans import SERVED, BrokerGap, Candidate, CopyState, PartitionElection
-from kcheck.core.election.plans import harm as harm_of
 from kcheck.core.election.scenarios import Scenario, lost_by_all
+from kcheck.core.election.scenarios import harm as harm_of
 from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts
 from kcheck.documents.election_verdict import amount_lost
 from kcheck.documents.first_repairs import why_first
 from kcheck.documents.premises import losing_premises
 from kcheck.handouts.aside_copies import AsideCopy, aside_words
 from kcheck.handouts.repair_steps import commands
-from kcheck.model.cluster import ClusterImage
+from kcheck.model.cluster import ClusterImage, Seat
+from kcheck.renderers._seats import SEATS
 from kcheck.replicas.elect import ClusterElection
-from kcheck.screen.page import bound_cell, cell, known, size
+from kcheck.screen.page import Page, bound_cell, cell, known, size
 from kcheck.words import bare_range, counted, partition_name, some_of
 
 if TYPE_CHECKING:
@@ -67,6 +68,12 @@ def warnings(election: Election) -> Iterator[str]:
         yield f"{text} depends on the order in which it fences them; kcheck assumes this one."
 
 
+def interrupted(election: Election, page: Page) -> None:
+    """Write what an answer lacks because the user interrupted it."""
+    if isinstance(election, ClusterElection) and election.interrupted is not None:
+        page.wrapped(f"Interrupted: this is a part of the answer, {election.interrupted}.", style="bold red")
+
+
 def repair_commands(election: Election) -> Iterator[str]:
     """Yield the commands of the repairs that come first."""
     if isinstance(election, ClusterElection):
@@ -88,8 +95,8 @@ def _group_words(partitions: Sequence[PartitionElection]) -> Iterator[str]:
     if ahead:
         text = "Consumer groups have committed offsets beyond the log end of the best leader of"
         yield (
-            f"{text} {some_of([*map(name_of, ahead)])}: they skip or repeat records. plan.md of --out has the command"
-            " that resets them."
+            f"{text} {some_of([*map(name_of, ahead)])}: they skip or repeat records. plan.md of --output-dir has the"
+            " command that resets them."
         )
 
 
@@ -165,21 +172,18 @@ def scenario_cells(scenario: Scenario) -> tuple[object, ...]:
     return words, *lost_cells(lost), size(lost.bytes), cell(scenario.offline_partitions)
 
 
-_SEATS = {Seat.ISR: "ISR", Seat.ELR: "ELR", Seat.LAST_KNOWN: "last leader", Seat.NONE: "unclean", None: "?"}
 _WHYS = {
     Seat.ISR: "in the ISR", Seat.ELR: "in the ELR after registration", Seat.LAST_KNOWN: "the last known leader",
     Seat.NONE: "elected uncleanly",
 }  # fmt: skip
 _LATER = {Later.PREFERRED: "the preferred replica, once in sync", Later.REASSIGNED: "the first that is left"}
-SEAT_LEGEND = "election: the place by which a broker leads that starts first, after it has registered"
-"""What the column `election` of the candidates means."""
 
 
 def candidate_cells(candidate: Candidate, best: int | None) -> tuple[object, ...]:
     """Return the cells of a candidate; the best one has a star."""
     state, lost = candidate.state, candidate.lost or NOT_KNOWN
     is_best = candidate.broker_id == best and state in SERVED
-    kind = _SEATS[candidate.seat] if state in SERVED else f"{state} copy"
+    kind = SEATS[candidate.seat] if state in SERVED else f"{state} copy"
     return (
         f"{candidate.broker_id}{' *' if is_best else ''}",
         f"{kind}, empty" if state is CopyState.MISSING else kind,

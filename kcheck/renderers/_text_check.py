@@ -4,7 +4,8 @@ import shlex
 from collections.abc import Sequence
 
 from kcheck.core.start.verdicts import worst_first
-from kcheck.model.finding import Finding
+from kcheck.model.depth import Depth
+from kcheck.model.finding import Finding, Severity
 from kcheck.model.report import Report
 from kcheck.renderers._text_predict import premise_lines, unserved_lines, verdict_on, worst_partitions
 from kcheck.screen.page import Page, size
@@ -12,6 +13,14 @@ from kcheck.survey.coverage import Progress
 from kcheck.verbs.check import CheckReport
 from kcheck.verbs.overview import Overview
 from kcheck.words import counted
+
+_DEPTHS = {
+    Depth.CHECKPOINTS: "checkpoints and ends of logs (batch headers: --depth headers)",
+    Depth.HEADERS: "batch headers (CRCs: --depth crc)",
+    Depth.CRC: "batches with CRCs (records: --depth records)",
+    Depth.RECORDS: "records",
+}
+"""How far the check looked, and the option that looks further."""
 
 
 def check(report: Report, page: Page) -> Sequence[Finding]:
@@ -21,8 +30,12 @@ def check(report: Report, page: Page) -> Sequence[Finding]:
         _predictions(answer, page)
         answer = answer.check
     assert isinstance(answer, CheckReport)
-    page.line(f"check, depth {answer.depth}, Kafka {report.kafka} rules", "bold")
-    page.findings(report.findings())
+    findings = report.findings()
+    if not findings or findings[0].where.log_dir is None:
+        page.line()
+    if not findings and not report.elsewhere:
+        page.line("No problems found.", "bold")
+    page.findings(findings)
     page.line()
     counts = answer.counts
     words = [
@@ -35,7 +48,7 @@ def check(report: Report, page: Page) -> Sequence[Finding]:
         )
         if count
     ]
-    page.wrapped(f"checked {', '.join([*words, size(counts.bytes)])}")
+    page.wrapped(f"Read: {', '.join([*words, size(counts.bytes)])}; {_DEPTHS[answer.depth]}")
     if counts.segments_skipped:
         page.wrapped(f"skipped {counted(counts.segments_skipped, 'segment')} outside --since and --until")
     if answer.interrupted is not None:
@@ -48,16 +61,16 @@ def _predictions(answer: Overview, page: Page) -> None:
         lost = not answer.start_of_all.is_safe
         for sentence in answer.start_of_all.sentences:
             page.wrapped(sentence, style="bold red" if lost else "bold")
-        page.line(f"  {answer.recover_command}")
         page.line()
+        if lost:
+            page.next(answer.recover_command)
     for start in answer.prediction.log_dirs:
         verdict_on(start, page)
         worst_partitions(worst_first(start.partitions), start.reasons, page)
     unserved_lines(answer.prediction.unserved, page)
     premise_lines(answer.prediction.premises, page)
-    if answer.prediction.log_dirs:
-        page.wrapped(f"details of the next start: kcheck predict {shlex.join(answer.paths)}")
-        page.line()
+    if answer.prediction.severity.rank >= Severity.WARNING.rank:
+        page.next(f"kcheck predict {shlex.join(answer.paths)}")
 
 
 def _covered(done: Progress, planned: Progress) -> str:

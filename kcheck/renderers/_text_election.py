@@ -10,7 +10,6 @@ from kcheck.renderers._election_rows import (
     LOSS_TITLES,
     PARTITION_TITLES,
     SCENARIO_TITLES,
-    SEAT_LEGEND,
     Election,
     brokers_of,
     candidate_cells,
@@ -19,6 +18,7 @@ from kcheck.renderers._election_rows import (
     extent,
     gap_words,
     harm,
+    interrupted,
     log_lines,
     loss_cells,
     name_of,
@@ -28,6 +28,7 @@ from kcheck.renderers._election_rows import (
     scenario_cells,
     warnings,
 )
+from kcheck.renderers._seats import SEAT_LEGEND
 from kcheck.renderers._text_truncation import follower
 from kcheck.replicas.elect import ClusterElection
 from kcheck.screen.page import Page, cell
@@ -46,7 +47,7 @@ def elect(report: Report, page: Page) -> None:
     """Write who should lead; a single partition in full."""
     answer = report.answer
     if isinstance(answer, ClusterElection):
-        _election(report, answer, page)
+        _election(answer, page)
         return
     from kcheck.fleet.runs.elect import RunElection  # only for a run
     from kcheck.fleet.runs.elect_clusters import RunElections
@@ -55,15 +56,16 @@ def elect(report: Report, page: Page) -> None:
         _clusters(answer, page)
     else:
         assert isinstance(answer, RunElection)
-        _election(report, answer, page)
+        _election(answer, page)
 
 
-def _election(report: Report, answer: Election, page: Page) -> None:
+def _election(answer: Election, page: Page) -> None:
     partitions, left_out = answer.partitions, 0 if isinstance(answer, ClusterElection) else answer.left_out
-    page.line(f"elections of Kafka {report.kafka} ({_controller(kraft=answer.kraft)})", "bold")
+    page.line(f"{_controller(kraft=answer.kraft)} controller", "bold")
     for words in warnings(answer):
         page.wrapped(words, hanging="  ", style="yellow")
     page.line()
+    interrupted(answer, page)
     page.wrapped(answer.verdict, style="bold")
     page.line()
     for command in (steps := [*repair_commands(answer)]):
@@ -80,7 +82,7 @@ def _election(report: Report, answer: Election, page: Page) -> None:
         _whole(partitions[0], page)
         if not answer.written:
             page.line()
-            page.wrapped("--out DIR writes a plan: the commands to type, and files for Kafka's tools.")
+            page.wrapped("--output-dir DIR writes a plan: the commands to type, and files for Kafka's tools.")
         return
     at_stake = sorted(filter(is_at_stake, partitions), key=harm)
     if not at_stake:
@@ -93,7 +95,7 @@ def _election(report: Report, answer: Election, page: Page) -> None:
     rest = len(at_stake) - len(shown) + left_out
     more = f"{counted(rest, 'more partition')} can lose records; --all lists them. " if rest else ""
     page.line()
-    plan = "" if answer.written else " --out DIR writes a plan: the commands to type."
+    plan = "" if answer.written else " --output-dir DIR writes a plan: the commands to type."
     page.wrapped(f"{more}kcheck elect ... --partition {name_of(shown[0])} shows one in full.{plan}")
 
 

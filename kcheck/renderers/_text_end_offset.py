@@ -14,7 +14,7 @@ def end_offset(report: Report, page: Page) -> None:
     answer = report.answer
     assert isinstance(answer, EndOffsets)
     rows = [*map(_cells, answer.answers)]
-    page.line(f"OffsetsForLeaderEpoch answers of Kafka {report.kafka} (profile {answer.release.profile})", "bold")
+    page.line("OffsetsForLeaderEpoch", "bold")
     page.table(_HEADER, rows)
 
 

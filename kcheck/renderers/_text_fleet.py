@@ -113,7 +113,7 @@ def fleet_history(report: Report, page: Page) -> None:
     """Write a line per finding, then their number; findings are streamed."""
     body: Any = report.body
     runs = body["runs"]
-    page.line(f"fleet history, {counted(len(runs), 'run')}", "bold")
+    page.line(f"fleet trend, {counted(len(runs), 'run')}", "bold")
     for word, run in (("first", runs[0]), ("last", runs[-1])):
         page.wrapped(f"{word}: run {run['run']} in {run['path']}, ended {moment(run['ended'])}", hanging="    ")
     place: object = None
@@ -158,7 +158,7 @@ def fleet_scan(report: Report, page: Page) -> None:
     page.wrapped(f"run {body['run']} in {body['path']}", hanging="    ")
     if report.kafka == AUTO:
         brokers = (f"{name} ({counted(count, 'broker')})" for name, count in body["releases"].items())
-        page.wrapped(f"Kafka {', '.join(brokers)}; why: kafka_from in log_dirs", hanging="    ")
+        page.wrapped(f"Kafka {', '.join(brokers)}; evidence: table log_dirs, column kafka_from", hanging="    ")
     if body["log_dirs_reached"] < body["log_dirs_expected"]:
         page.wrapped(f"reached {body['log_dirs_reached']} of {counted(body['log_dirs_expected'], 'log dir')}")
     page.line()

@@ -57,7 +57,7 @@ def _log_dir(item: InspectedLogDir, answer: Inspection, page: Page, findings: _F
     facts = [f"{path}   broker {cell(view.where.broker_id)}", f"cluster {cell(view.cluster_id)}"]
     facts += [f"directory {view.directory_id}"] if view.directory_id else []
     facts += ["cordoned: no new replicas"] if item.cordoned else []
-    facts += [f"clean shutdown: {_yes(view.clean_shutdown)}", f"Kafka {answer.release.name} rules"]
+    facts += [f"clean shutdown: {_yes(view.clean_shutdown)}"]
     page.wrapped(" · ".join(facts), hanging="    ", style="bold")
     states = {name: checkpoint_state(view, name) for name in OFFSET_CHECKPOINTS}
     words = " · ".join(f"{_short_name(name)} {_state(state)}" for name, state in states.items())
@@ -148,7 +148,7 @@ def _widened(item: InspectedPartition, detail: InspectDetail, page: Page) -> Non
 def _partition_item(item: InspectedPartition, answer: Inspection, page: Page, findings: _Findings) -> None:
     view = item.view
     facts = [f"{item.path}   {partition_name(view.topic, view.partition)}", f"broker {cell(view.where.broker_id)}"]
-    facts += [f"topic id {cell(view.topic_id)}", f"state {view.state}", f"Kafka {answer.release.name} rules"]
+    facts += [f"topic id {cell(view.topic_id)}", f"state {view.state}"]
     page.wrapped(" · ".join(facts), hanging="    ", style="bold")
     _partitions([item], answer.detail, page, findings)
 
@@ -156,7 +156,7 @@ def _partition_item(item: InspectedPartition, answer: Inspection, page: Page, fi
 def _file(row: Row, answer: Inspection, page: Page, findings: _Findings) -> None:
     fields = {name: value for name, value in row.items() if name not in ("kind", "path", "broker_reads")}
     kafka, path = answer.release.name, str(row["path"])
-    page.wrapped(f"{path}   {row['kind']} · Kafka {kafka} rules", hanging="    ", style="bold")
+    page.wrapped(f"{path}   {row['kind']}", hanging="    ", style="bold")
     tables = {name: value for name, value in fields.items() if _is_table(value)}
     single = [f"{name} {_short(value)}" for name, value in fields.items() if name not in tables]
     page.wrapped(" · ".join(single), hanging="    ")

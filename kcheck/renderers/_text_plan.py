@@ -50,7 +50,7 @@ def _head(plan: Plan, words: str, page: Page) -> None:
 def _repair(answer: RepairPlan, page: Page, *, nothing_read: bool) -> None:
     count, refused = len(answer.plan.operations), answer.not_planned
     is_empty = nothing_read and not (count or refused or answer.losses)
-    _head(answer.plan, "nothing to do" if is_empty else counted(count, "operation"), page)
+    page.wrapped(f"plan: {'nothing to do' if is_empty else counted(count, 'operation')}", style="bold")
     _steps(answer.plan, {}, _least(answer), page)
     _losses(answer.losses, page)
     if answer.healed:

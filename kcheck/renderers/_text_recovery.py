@@ -8,8 +8,8 @@ from kcheck.documents.first_repairs import why_first
 from kcheck.documents.premises import losing_premises
 from kcheck.model.report import Report
 from kcheck.plans.progress import RecoveryProgress
-from kcheck.plans.recover import ClusterRecovery, case_words
-from kcheck.renderers._election_rows import PARTITION_TITLES, gap_words, partition_cells, warnings
+from kcheck.plans.recover import ClusterRecovery
+from kcheck.renderers._election_rows import PARTITION_TITLES, gap_words, interrupted, partition_cells, warnings
 from kcheck.screen.page import Page, cell
 from kcheck.words import counted
 
@@ -23,18 +23,19 @@ def recovery(report: Report, page: Page) -> None:
     brokers, partitions = len(answer.election.brokers), len(answer.election.partitions)
     page.line(f"recovery of {counted(brokers, 'broker')}, {counted(partitions, 'partition')}", "bold")
     page.line()
+    interrupted(answer.election, page)
     for sentence in answer.sentences:
         page.wrapped(sentence, style="bold")
     _steps(answer, page)
     for case in answer.cases:
         page.line()
-        page.wrapped(f"If {case_words(case)}:", style="bold")
+        page.wrapped(f"If {case.condition} (see {case.decided_by}):", style="bold")
         recovery = ClusterRecovery(election=case.election)
-        for sentence in recovery.sentences[1:]:
+        for sentence in recovery.sentences:
             page.wrapped(sentence, style="bold")
         _steps(recovery, page)
     _at_stake(answer, page)
-    words = [*dict.fromkeys((*(f"Not known: {text}." for text in answer.not_known), *_warnings(answer)))]
+    words = [*dict.fromkeys((*map(_not_known, answer.not_known), *_warnings(answer)))]
     if words:
         page.line()
     for text in words:
@@ -51,6 +52,7 @@ def recovery_next(report: Report, page: Page) -> None:
     """Write how far a plan is, and what to do now."""
     answer = report.answer
     assert isinstance(answer, RecoveryProgress)
+    interrupted(answer.now.election, page)
     for sentence in answer.sentences:
         page.wrapped(sentence, style="bold")
     if answer.state is PlanState.STOP:
@@ -66,6 +68,11 @@ def recovery_next(report: Report, page: Page) -> None:
         page.line()
         page.line("Next:")
         page.line(f"  {answer.next_command}")
+
+
+def _not_known(text: str) -> str:
+    """Return what was not seen, as a sentence that says once that it is not known."""
+    return f"{text[:1].upper()}{text[1:]}." if "not known" in text else f"Not known: {text}."
 
 
 def _commands(commands: Iterable[str], page: Page) -> None:
@@ -100,7 +107,7 @@ def _steps(answer: ClusterRecovery, page: Page) -> None:
         for command in text.commands:
             page.line(f"{' ' * (width + 4)}{command}")
         if answer.steps[place - 1].cuts:
-            page.wrapped(f"Final: {text.final}", indent=" " * (width + 2), style="red")
+            page.wrapped(f"Final: {text.final}.", indent=" " * (width + 2), style="red")
 
 
 def _at_stake(answer: ClusterRecovery, page: Page) -> None:

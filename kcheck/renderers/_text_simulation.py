@@ -14,12 +14,14 @@ from kcheck.words import counted, offset_range
 
 UNCHANGED = "\u00b7"
 
+_RAISE = "raise --max-states or --max-events, or lower the budget"
+
 
 def simulate(report: Report, page: Page) -> None:
     """Write the table of a history, the releases of a comparison, or the histories that kcheck ships."""
     match report.answer:
         case Searched() as answer:
-            _found(answer, page)
+            _search(answer, page)
         case SearchesCompared(searches=searches):
             _searches(searches, page)
         case HistoryList() as answer:
@@ -31,7 +33,7 @@ def simulate(report: Report, page: Page) -> None:
             _history(answer.replay, page)
 
 
-def _found(search: Searched, page: Page) -> None:
+def _search(search: Searched, page: Page) -> None:
     end = search.found
     visited = f"{end.states} states, {end.depth} events deep"
     if search.scenario is not None:
@@ -44,7 +46,7 @@ def _found(search: Searched, page: Page) -> None:
     scope = "within the budget" if end.complete else f"up to {end.depth} events"
     page.wrapped(f"Kafka {search.kafka} breaks no promise {scope}: {visited}.", style="bold")
     if not end.complete:
-        page.wrapped("The search ended before every state was visited: raise --states or --depth, or lower the budget.")
+        page.wrapped(f"The search ended before every state was visited: {_RAISE}.")
 
 
 def _promise(search: Searched) -> str:
@@ -65,9 +67,9 @@ def _searches(searches: Sequence[Searched], page: Page) -> None:
     for promise in dict.fromkeys(promises):
         page.wrapped(f"{promise}: {PROMISES[promise]}", hanging="    ")
     if any(search.scenario is not None for search in searches):
-        page.wrapped("The shortest history of a release: the same command with --kafka VERSION.")
+        page.wrapped("The shortest history of a release: the same command with --kafka RELEASE.")
     if not all(search.scenario is not None or search.found.complete for search in searches):
-        page.wrapped("Not all states were visited where it says so: raise --states or --depth, or lower the budget.")
+        page.wrapped(f"Not all states were visited where it says so: {_RAISE}.")
 
 
 def _broken(search: Searched) -> str:

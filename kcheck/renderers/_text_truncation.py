@@ -25,6 +25,7 @@ from kcheck.documents.election_verdict import amount_lost
 from kcheck.model.entries import EpochEndOffset
 from kcheck.model.loss import LostRecords
 from kcheck.model.report import Report
+from kcheck.renderers._seats import SEAT_LEGEND, SEATS
 from kcheck.replicas.truncation import Truncation
 from kcheck.screen.page import Page, bound_cell, cell, loss_text, size
 from kcheck.words import counted, lost_words, offset_range, partition_name, record_count, some_of
@@ -56,7 +57,6 @@ def truncation(report: Report, page: Page) -> None:
     answer = report.answer
     assert isinstance(answer, Truncation)
     plans, leader = [*answer.watched()], answer.election.leader
-    page.line(f"truncation by Kafka {report.kafka} (profile {answer.release.profile})", "bold")
     if not plans:
         page.line("no replicas in these paths")
         return
@@ -114,10 +114,13 @@ def _candidates(partitions: Sequence[Sequence[TruncationPlan]], page: Page) -> N
     header: tuple[str, ...] = ("partition", "leader", "log end", "truncate", "lost", "committed", "refetch")
     plans = [plan for leaders in partitions for plan in leaders]
     rows: list[tuple[object, ...]] = [*map(_candidate, plans)]
-    if any(plan.election for plan in plans):
+    is_placed = any(plan.seat for plan in plans)
+    if is_placed:
         header = (*header, "election")
-        rows = [(*row, plan.election) for row, plan in zip(rows, plans, strict=True)]
+        rows = [(*row, SEATS[plan.seat]) for row, plan in zip(rows, plans, strict=True)]
     page.table(header, rows)
+    if is_placed:
+        page.wrapped(SEAT_LEGEND)
     best_of: dict[tuple[int | None, str], list[str]] = defaultdict(list)
     for leaders in partitions:
         _starts(leaders[0], page, f"{_name(leaders[0])}: ")

@@ -100,4 +100,4 @@ def _escaped(value: object) -> str:
     return "" if value is None else printable(value).replace("\\", "\\\\").replace('"', '\\"')
 
 
-RENDERER = Renderer(name="prometheus", render=render, verbs=("fleet-report",), whole=True)
+RENDERER = Renderer(name="prometheus", render=render, verbs=("fleet-report",))

@@ -1,11 +1,12 @@
-"""Human-readable text: as wide as the terminal, 80 columns and no colour on a pipe."""
+"""Human-readable text: as wide as the terminal; on a pipe without color and without line breaks."""
 
 import importlib
+import shlex
 from collections.abc import Callable, Sequence
 from typing import TextIO, TypeAlias
 
 from kcheck.core.releases.releases import lines
-from kcheck.model.finding import Finding
+from kcheck.model.finding import Finding, Severity
 from kcheck.model.report import Report
 from kcheck.renderers._contract import Renderer
 from kcheck.screen.options import Options
@@ -17,9 +18,9 @@ Layout: TypeAlias = Callable[[Report, Page], Sequence[Finding] | None]
 
 
 def render(report: Report, stream: TextIO, options: Options) -> None:
-    """Write the layout of the command, then the findings it has not shown, then their number."""
+    """Write the layout of the command, then the findings it has not shown, their number, and what to type next."""
     page = Page(stream, options)
-    if report.evidence is not None and not report.evidence.given:
+    if report.evidence is not None:
         page.begin(release_words(report.evidence, lines()[-1]))
     left = _layout(report.verb)(report, page)
     page.write_title()
@@ -27,6 +28,7 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
     page.line() if left and left[0].where.log_dir is None else None
     page.findings(left)
     _totals(report, page)
+    _next(page)
 
 
 def brief(report: Report, stream: TextIO, options: Options) -> None:
@@ -47,8 +49,24 @@ def _totals(report: Report, page: Page) -> None:
     if has_elsewhere:
         page.line(words)
         return
-    worst = max(report.findings(), key=lambda finding: finding.severity.rank)
-    page.line(f"{words}: kcheck explain {worst.id}")
+    findings = report.findings()
+    repairable = [finding for finding in findings if finding.repair is not None]
+    page.line(f"{words}{f', {len(repairable)} repairable' if repairable else ''}")
+    worst = max(findings, key=lambda finding: finding.severity.rank)
+    if worst.severity is Severity.INFO:
+        return
+    log_dirs = dict.fromkeys(finding.where.log_dir for finding in repairable if finding.where.log_dir is not None)
+    if log_dirs and report.verb == "check":
+        page.next(f"kcheck repair {shlex.join(log_dirs)} -o plan.json")
+    page.next(f"kcheck explain {worst.id}")
+
+
+def _next(page: Page) -> None:
+    """Write the command to type next, alone on its line: no width breaks it."""
+    if page.command is not None:
+        page.line()
+        page.line("Next:")
+        page.line(f"  {page.command}", "cyan")
 
 
 def _count(name: str, count: int) -> str:

@@ -29,5 +29,5 @@ In: `BROKER=PATH` arguments. Out: a typed answer, such as `EndOffsets`, `Truncat
 - `coordinators`: Do the logs of a check agree with what coordinators know?
 - `saved_records`: Where are copies of the batches that a replica loses?
 - `plan_steps`: Which steps of a saved plan came true?
-- `verification`: Do the directories look as the plan of `elect --out` expects?
+- `verification`: Do the directories look as the plan of `elect --output-dir` expects?
 """

@@ -64,7 +64,7 @@ def aside_below(argument: str, search: AsideSearch) -> tuple[ReplicaFiles, ...]:
         raise UsageError(f"--aside {path}: {error}") from error
     named = {path: split(path)[1], **{join(path, name): name for name in names}}
     planned = _planned(tree, path) if any(map(_BACKUP.fullmatch, names)) else {}
-    return tuple(_found(tree, broker_id, {place: planned.get(name, name) for place, name in named.items()}, search))
+    return tuple(_copies(tree, broker_id, {place: planned.get(name, name) for place, name in named.items()}, search))
 
 
 def aside_near(targets: Iterable[Target], log_dirs: LogDirs, search: AsideSearch) -> Iterator[ReplicaFiles]:
@@ -79,11 +79,13 @@ def aside_near(targets: Iterable[Target], log_dirs: LogDirs, search: AsideSearch
         known.add(LOCAL.real(target.path))
         if number is not None:
             around.setdefault(split(absolute(target.path))[0], set()).add(number)
-            yield from _found(target.tree, number, {join(target.path, name): name for name in view.unparseable}, search)
+            yield from _copies(
+                target.tree, number, {join(target.path, name): name for name in view.unparseable}, search
+            )
     with unnoticed():
         for folder, (number, *others) in around.items():
             if not others:
-                yield from _found(LOCAL, number, _beside(folder, known), search)
+                yield from _copies(LOCAL, number, _beside(folder, known), search)
 
 
 def _beside(folder: str, known: set[str]) -> dict[str, str]:
@@ -95,7 +97,7 @@ def _beside(folder: str, known: set[str]) -> dict[str, str]:
     return {join(folder, name): name for name in names if LOCAL.real(join(folder, name)) not in known}
 
 
-def _found(tree: Tree, broker_id: int, named: Mapping[str, str], search: AsideSearch) -> Iterator[ReplicaFiles]:
+def _copies(tree: Tree, broker_id: int, named: Mapping[str, str], search: AsideSearch) -> Iterator[ReplicaFiles]:
     """Yield the directories of wanted partitions; `named`: paths, each with the name that says the number."""
     for path, name in named.items():
         topic = search.topics.get(_topic_id(tree, path) or "")

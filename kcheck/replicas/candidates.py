@@ -79,6 +79,8 @@ class BrokerHere(NamedTuple):
     """Whether all of its log dirs are here and come online, as far as its files tell."""
     has_new_log_dir: bool = False
     """Whether the cluster does not know a log dir that is here: a new disk took the place of another."""
+    offline: Mapping[str, str] = {}
+    """Why log dirs go offline, by path."""
 
 
 class ClusterHere(NamedTuple):
@@ -117,11 +119,11 @@ def copy_of(
     """Return a directory as the next start of its broker leaves it; one that it does not serve, as `salvaged`."""
     role = role_of(files.view.state, None if start is None else start.outcome)
     if role is not CopyState.CURRENT:
-        return with_problem(salvaged(files, role, release), broker)
+        return with_problem(salvaged(files, role, release), broker, files.path)
     state = after_start(files.view, files.log_dir, start, release)
     unstable = start is None or start.log is None or start.log.unstable
     copy = ReplicaCopy(state, role, files.view.where.dir, files.view.high_watermark, unstable)
-    return with_problem(copy, broker)
+    return with_problem(copy, broker, files.path)
 
 
 def salvaged(files: ReplicaFiles, role: CopyState, release: Release) -> ReplicaCopy:
@@ -135,11 +137,13 @@ def role_of(state: DirectoryState, outcome: Outcome | None) -> CopyState:
     return role if outcome is None or role is not CopyState.CURRENT else _DROPPED.get(outcome, role)
 
 
-def with_problem(copy: ReplicaCopy, broker: BrokerHere) -> ReplicaCopy:
-    """Return a copy that cannot take part if its broker does not start."""
-    if broker.problem is None:
-        return copy
-    return copy._replace(state=copy.state._replace(problem=f"the broker does not start: {broker.problem}"))
+def with_problem(copy: ReplicaCopy, broker: BrokerHere, log_dir: str) -> ReplicaCopy:
+    """Return a copy that cannot take part if its broker does not start, or if its log dir goes offline."""
+    if broker.problem is not None:
+        return copy._replace(state=copy.state._replace(problem=f"the broker does not start: {broker.problem}"))
+    if copy.state.problem is None and log_dir in broker.offline:
+        return copy._replace(state=copy.state._replace(problem=f"its log dir goes offline: {broker.offline[log_dir]}"))
+    return copy
 
 
 def election_of(topic: str, partition: int, copies: Iterable[ReplicaCopy], cluster: ClusterHere) -> PartitionElection:
@@ -407,17 +411,23 @@ def _with_later(
     """Return a candidate with who leads when nothing changes any more, and what is lost then."""
     if election.registration is None:
         return candidate
-    later = later_leader(election.registration, candidate.broker_id, in_sync_under(plan), election.rules)
-    followers = (row for row in plan.followers if later is not None and row.broker_id == later.broker_id)
-    remote = () if later is None else remote_lost(states[later.broker_id], states.values())
-    if not remote and not any(lacks(plan, row, states) for row in followers):
-        return candidate._replace(later=later)
-    assert later is not None
+    in_sync = in_sync_under(plan)
+    later = later_leader(election.registration, candidate.broker_id, in_sync, election.rules)
+    followers = (row for row in plan.followers if row.broker_id in in_sync)
+    remote = {row.broker_id: remote_lost(states[row.broker_id], states.values()) for row in followers}
+    lacking = tuple(
+        row.broker_id
+        for row in plan.followers
+        if row.broker_id is not None and row.broker_id in remote and (remote[row.broker_id] or lacks(plan, row, states))
+    )
+    candidate = candidate._replace(later=later, lacking=lacking)
+    if later is None or later.broker_id not in lacking:
+        return candidate
     marks = committed_marks(tuple(states.values()), election.registration)
-    lost = amounts_lost(plan, states, marks, later=later.broker_id)
-    if remote or plan.remote_lost:
-        lost = total((lost, remote_amounts(remote, plan.remote_lost)))
-    return candidate._replace(later=later, lost_later=lost)
+    lost, of_remote = amounts_lost(plan, states, marks, later=later.broker_id), remote[later.broker_id]
+    if of_remote or plan.remote_lost:
+        lost = total((lost, remote_amounts(of_remote, plan.remote_lost)))
+    return candidate._replace(lost_later=lost)
 
 
 def _parts(states: tuple[ReplicaState, ...], follower: int, leading: ReplicaState) -> Offset | None:

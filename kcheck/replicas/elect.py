@@ -1,39 +1,43 @@
 """`kcheck elect`: who should lead each partition, in which order brokers should start, and what each way costs."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import NamedTuple, Self
 
-from kcheck.core.cluster.quorum import quorum, started_together
+from kcheck.core.cluster.quorum import Quorum, quorum, started_together
 from kcheck.core.election.balance import balanced
-from kcheck.core.election.early_elections import means_for, means_of
+from kcheck.core.election.early_elections import means_of
 from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.fencing import fencing_order
 from kcheck.core.election.first_repairs import FirstRepair
-from kcheck.core.election.phases import order_of_starts
+from kcheck.core.election.phases import Course, course_of, order_of_starts
 from kcheck.core.election.plans import (
     BrokerGap,
     CopyState,
     PartitionElection,
+    decided,
     is_safe,
     lost_ranges,
 )
-from kcheck.core.election.recovery_plan import Recovery
+from kcheck.core.election.recovery_plan import LostLogDir, Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, in_doubt, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.premises.age import DISK_NOT_OLDER
+from kcheck.core.premises.presence import ENDS_THERE, HOLES
 from kcheck.core.premises.table import UNCOUNTED, WRONG_METADATA, why_not_started
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.disk.new_files import NewFiles
 from kcheck.disk.tree import Tree
 from kcheck.documents.answer import COMPARED_COUNT_MAX, BrokerAnswer, Outcomes, name_of
-from kcheck.documents.election import controller_row, election_body
+from kcheck.documents.election import controller_row, election_body, interrupted_row
 from kcheck.documents.election_verdict import verdict
 from kcheck.documents.first_repairs import repair_row
 from kcheck.documents.premises import loses, may_lack, premise_rows
 from kcheck.errors import UsageError
 from kcheck.handouts.election_files import files_of
+from kcheck.handouts.quorum_steps import given_up_words
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.finding import Finding
 from kcheck.model.premises import JudgedPremise
@@ -49,12 +53,9 @@ from kcheck.views.broker_settings import settings_of
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_at_hand import image_at_hand
 from kcheck.views.targets import Target, TargetKind, directory_wanted, paths_of, replica_targets
-from kcheck.words import partition_name
+from kcheck.words import counted, partition_name
 
 _AS_THEY_LIE: Mapping[str, Tree] = {}
-_KINDS = {
-    "scenarios": "scenario", "partitions": "partition", "gaps": "gap", "premises": "premise", "repairs": "repair",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +72,19 @@ class ElectionQuestion:
     """`BROKER=PATH`: directories that somebody moved aside, or that hold such ones."""
     config: str | None = None
     """The server.properties of a controller; None for the first among the paths."""
+    without: tuple[LostLogDir, ...] = ()
+    """The log dirs that are given up: as if log.dirs did not name them."""
+
+
+class ElectionChoice(NamedTuple):
+    """What the partitions of a cluster decide together."""
+
+    partitions: tuple[PartitionElection, ...]
+    """They with whom the plan makes lead."""
+    order: StartOrder
+    """The order in which the brokers here should start."""
+    course: Course
+    """What a person does then."""
 
 
 class SavedReplica(NamedTuple):
@@ -108,15 +122,21 @@ class ClusterElection(BrokerAnswer):
     scenarios: tuple[Scenario, ...]
     """What a person compares."""
     partitions: tuple[PartitionElection, ...]
-    """Every partition, by topic and number."""
+    """The wanted partitions, by topic and number."""
+    of_cluster: tuple[PartitionElection, ...]
+    """Every partition: they decide the order of starts, and who leads by the plan."""
     copies: Callable[[str, int], tuple[ReplicaCopy, ...]]
     """Returns the directories of a partition, as the next starts leave them."""
+    choose: Callable[[tuple[PartitionElection, ...]], ElectionChoice]
+    """Returns what partitions decide together."""
     arguments: tuple[str, ...]
     """The arguments that name the brokers."""
     premises: tuple[JudgedPremise, ...] = ()
     """What the answer rests on."""
     predicted: Mapping[str, LogDirPrediction] = field(default_factory=dict)
     """The next starts of the log dirs, by the paths of the targets."""
+    interrupted: str | None = None
+    """What was not looked at when the user interrupted, as a clause; None if nobody did."""
     repairs: tuple[FirstRepair, ...] = ()
     """The repairs that come before any start: the answer is for the log dirs as these leave them."""
     saved: tuple[SavedReplica, ...] = ()
@@ -125,36 +145,45 @@ class ClusterElection(BrokerAnswer):
     """The directory that holds it."""
     written: tuple[str, ...] = ()
     """The files of the plan."""
+    without_quorum: str | None = None
+    """What to do where a majority of the controllers is given up; None otherwise."""
 
     @property
     def start_of_all(self) -> StartOfAll:
         """What starting all brokers here costs."""
         scenario = next(scenario for scenario in self.scenarios if scenario.name == START_ALL)
-        keeps_all = (scenario.lost.committed, scenario.offline_partitions) == (0, 0)
+        keeps_all = self.image is None or (scenario.lost.committed, scenario.offline_partitions) == (0, 0)
         return StartOfAll(
             brokers=len(self.brokers),
             scenario=scenario,
-            is_safe=self.image is None or (self.is_safe and keeps_all),
+            is_safe=self.is_safe and keeps_all,
         )
 
     @property
     def is_safe(self) -> bool:
         """Whether every partition has a recommended leader, and no record is lost by the recommended steps.
 
-        A cluster that is to be repaired first is not safe yet, nor are brokers without partitions that do not start.
+        A cluster that is to be repaired first is not safe yet, nor is one with a broker here that does not start.
         """
+        stopped = (gap for gap in self.gaps if gap.why is not None and gap.broker_id not in self.question.dead)
         is_empty = not self.partitions and why_not_started(self.premises) is not None
-        return not (self.repairs or is_empty or self.uncounted) and is_safe(self.partitions)
+        is_open = self.repairs or is_empty or self.uncounted or self.interrupted or any(stopped)
+        return not is_open and is_safe(self.partitions)
 
     @property
     def uncounted(self) -> tuple[JudgedPremise, ...]:
         """The refuted premises whose losses no election counts."""
         return _uncounted(self.premises, self.partitions)
 
+    def broker_of(self, target: Target) -> int | None:
+        """Return the broker that starts on a log dir; None for what no broker starts on, as a directory moved aside."""
+        start = self.predicted.get(target.path)
+        return None if start is None else start.broker_id if target.broker_id is None else target.broker_id
+
     def recovery(self, folder: str) -> Recovery:
         """Return what is recommended, with the directory that its files are for."""
         return Recovery(
-            partitions=self.partitions,
+            partitions=self.of_cluster,
             order=(*self.order.brokers, *(number for number in self.brokers if number not in self.starts)),
             starts=self.starts,
             dead=frozenset(self.question.dead),
@@ -166,13 +195,34 @@ class ClusterElection(BrokerAnswer):
             together=self.order.together,
             saved=self.saved_in,
             repairs=self.repairs,
+            without=self.question.without,
         )
+
+    def if_unclean(self) -> Self:
+        """Return the answer if settings that were not seen turn on unclean elections."""
+        is_complete = self.question.incomplete_ok
+        rows = tuple(
+            decided(row._replace(rules=row.rules._replace(unclean=True)), self.starts, complete=is_complete)
+            if row.rules.unclean_unseen
+            else row
+            for row in self.of_cluster
+        )
+        rows = tuple(
+            row._replace(rules=row.rules._replace(unclean_unseen=False), race_unseen=frozenset()) for row in rows
+        )
+        chosen = self.choose(rows)
+        return replace(
+            self, order=chosen.order, partitions=chosen.partitions, of_cluster=chosen.partitions,
+            scenarios=scenarios(chosen.partitions, self.starts, chosen.order.brokers),
+        )  # fmt: skip
 
     def with_plan(self, out: str) -> Self:
         """Return the answer once its plan is written to a directory: files for Kafka's tools, and for people.
 
         UsageError if a file exists already or cannot be written, or if the directory is in a log dir.
         """
+        if self.interrupted is not None:
+            return self  # Half an answer is no plan.
         return replace(self, written=write_plan(self.recovery(out), apart_from=self.checked))
 
     def with_saved(self, out: str) -> Self:
@@ -194,7 +244,7 @@ class ClusterElection(BrokerAnswer):
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
         """Return the order of starts, and for each partition whom Kafka elects and what each candidate costs."""
-        if len(self.partitions) > COMPARED_COUNT_MAX:
+        if self.interrupted or len(self.partitions) > COMPARED_COUNT_MAX:
             return self, None
         of_partitions: Outcomes = {
             (f"elect {name_of(row.topic, row.partition)}",): [
@@ -210,6 +260,7 @@ class ClusterElection(BrokerAnswer):
         return self.document(
             "elect",
             body={
+                **interrupted_row(self.interrupted),
                 **election_body(
                     self.order, self.scenarios, self.partitions, self.gaps, kraft=self.kraft, verdict=self.verdict
                 ),
@@ -257,42 +308,43 @@ def elect(
 ) -> ClusterElection:
     """Return who should lead the partitions of the brokers in the paths, without any repair before.
 
-    `trees` are what log dirs are read from, by path, where that is not the disk: log dirs that are not repaired yet.
-    `log_dirs` are those that are open already.
+    All partitions decide the plan; the answer is about the wanted ones. `trees` are what log dirs are read from, by
+    path, where that is not the disk: log dirs that are not repaired yet. `log_dirs` are those that are open already.
     UsageError: a path is a file, a log dir has no broker id, or a broker is both here and dead.
     """
-    targets = _targets(arguments, trees)
+    targets = _targets(arguments, trees, {lost.path for lost in question.without})
     require_match(targets, wanted)
     log_dirs = log_dirs or LogDirs(release)
     image = image_at_hand(targets, question.metadata, log_dirs, question.config)
     collected: list[Finding] = []
     options = StartOptions(
-        None, settings_of(arguments, question.config, (), release), release, wanted, metadata=question.metadata,
-        controller_config=question.config,
+        None, settings_of(arguments, question.config, (), release), release, metadata=question.metadata,
+        controller_config=question.config, without=frozenset(lost.path for lost in question.without),
     )  # fmt: skip
     directories = PartitionDirectories(targets, options, image, collected, log_dirs, aside=question.aside)
     cluster = _cluster_here(directories, image, question, release)
-    every = (
-        election_of(topic, number, directories.of(topic, number), cluster)
-        for topic, number in _wanted_partitions(directories, image, wanted)
-    )
+    names, every = _every_partition(directories, image), list[PartitionElection]()
+    try:
+        for topic, number in names:
+            every.append(election_of(topic, number, directories.of(topic, number), cluster))
+    except KeyboardInterrupt:
+        interrupted: str | None = f"{counted(len(names) - len(every), 'partition')} of {len(names)} not looked at"
+    else:
+        interrupted = None
     elections = tuple(election for election in every if election.is_of_cluster)
     elections = in_doubt(elections if image is None else balanced(elections, image))
     controllers = quorum(directories.copies) if directories.copies else None
-    together = () if controllers is None else started_together(controllers, sorted(cluster.starts))
-    means = means_of(elections, cluster.starts, release, at_once=max(1, len(together)))
-    order = order_of_starts(elections, cluster.starts, means)
-    if controllers is not None:
-        order = order.after(started_together(controllers, order.brokers))
-    means = means_for(elections, order.brokers, cluster.starts, means)
-    elections = planned(elections, cluster.starts, order.brokers, means)
-    rows = scenarios(elections, cluster.starts, order.brokers)
-    gaps = tuple(gaps_of(elections, cluster))
+    choose = partial(_chosen, cluster.starts, release, controllers)
+    elections, order, course = choose(elections)
+    shown = tuple(election for election in elections if wanted.has(election.topic, election.partition))
+    gaps = tuple(gaps_of(shown, cluster))
     words = verdict(
-        elections, cluster.starts, order, means, is_part=any(wanted), failing=failing_of(gaps, cluster),
+        shown, cluster.starts, order, course, failing=failing_of(gaps, cluster),
         why_empty=why_not_started(directories.premises),
         uncounted=[row.id for row in _uncounted(directories.premises, elections) if row.id not in WRONG_METADATA],
     )  # fmt: skip
+    voters = frozenset[int]() if controllers is None else controllers.voters
+    without_quorum = given_up_words(voters, question.dead, arguments)
     return ClusterElection(
         release=release,
         kraft=directories.kraft,
@@ -301,39 +353,71 @@ def elect(
         question=question,
         starts=cluster.starts,
         fenced=cluster.fenced,
-        verdict=words,
+        verdict=words if without_quorum is None else f"{without_quorum} {words}",
+        without_quorum=without_quorum,
         gaps=gaps,
         order=order,
-        scenarios=rows,
-        partitions=elections,
+        scenarios=scenarios(shown, cluster.starts, order.brokers),
+        partitions=shown,
+        of_cluster=elections,
         copies=directories.of,
         collected=collected,
         checked=paths_of(targets),
+        choose=choose,
+        interrupted=interrupted,
         arguments=tuple(arguments),
         premises=directories.premises,
         predicted=directories.starts,
     )
 
 
+def _chosen(
+    starts: Mapping[int, BrokerStart],
+    release: Release,
+    controllers: Quorum | None,
+    elections: tuple[PartitionElection, ...],
+) -> ElectionChoice:
+    """Return the order of starts that loses least, and whom the plan then makes lead."""
+    together = () if controllers is None else started_together(controllers, sorted(starts))
+    means = means_of(elections, release, at_once=max(1, len(together)))
+    order = order_of_starts(elections, starts, means)
+    if controllers is not None:
+        order = order.after(started_together(controllers, order.brokers))
+    course = course_of(elections, order.brokers, starts, means)
+    return ElectionChoice(planned(elections, starts, order.brokers, course.means), order, course)
+
+
 def _uncounted(premises: Iterable[JudgedPremise], elections: Iterable[PartitionElection]) -> tuple[JudgedPremise, ...]:
     """Return the premises without which a broker loses, or may lack, what no election counts.
 
-    A disk that is older than the cluster costs what was written since: where another replica is here, it has that.
+    A disk that is older than the cluster costs what was written since: where another replica is here, it has that. A
+    preferred replica that lacks segments costs them once somebody elects it, which the controller does not by itself.
     """
-    premises = tuple(premises)
-    old = {row.broker_id for row in premises if loses(row) and row.id == DISK_NOT_OLDER}
+    premises, elections = tuple(row for row in premises if loses(row) or may_lack(row)), tuple(elections)
+    old = {row.broker_id for row in premises if row.id == DISK_NOT_OLDER}
     logs = ({row.broker_id for row in part.candidates if row.state is CopyState.CURRENT} for part in elections)
     ids = WRONG_METADATA | UNCOUNTED | ({DISK_NOT_OLDER} if any(own and own <= old for own in logs) else frozenset())
-    return tuple(row for row in premises if (loses(row) and row.id in ids) or may_lack(row))
+    preferred = {
+        (partition_name(part.topic, part.partition), next(iter(_replicas(part)), None))
+        for part in elections
+        if not part.rules.balances and part.lost_planned is not None and part.lost_planned.records == 0
+    }
+    return tuple(
+        row
+        for row in premises
+        if row.id in ids
+        or (row.id == ENDS_THERE and not loses(row))
+        or (row.id in HOLES and (row.partition, row.broker_id) in preferred)
+    )
 
 
 def _cluster_here(
     directories: PartitionDirectories, image: ClusterImage | None, question: ElectionQuestion, release: Release
 ) -> ClusterHere:
     """Return what is known of the cluster; UsageError if a broker is both here and dead."""
-    both = sorted(directories.brokers.keys() & set(question.dead))
-    if both:
-        raise UsageError(f"--dead {both[0]}: broker {both[0]} is among the paths")
+    present = sorted(directories.brokers.keys() & set(question.dead))
+    if present:
+        raise UsageError(f"--dead {present[0]}: broker {present[0]} is among the paths")
     return ClusterHere(
         image=image,
         brokers=directories.brokers,
@@ -347,9 +431,9 @@ def _cluster_here(
     )
 
 
-def _targets(arguments: list[str], trees: Mapping[str, Tree]) -> tuple[Target, ...]:
+def _targets(arguments: list[str], trees: Mapping[str, Tree], without: Collection[str]) -> tuple[Target, ...]:
     """Return the targets, read from their trees; UsageError for a file."""
-    targets = replica_targets(arguments)
+    targets = [target for target in replica_targets(arguments) if target.path not in without]
     for target in targets:
         if target.kind is TargetKind.FILE:
             raise directory_wanted(target, "an election")
@@ -371,12 +455,10 @@ def write_texts(folder: str, texts: Mapping[str, str], *, apart_from: Iterable[s
     return tuple(written)
 
 
-def _wanted_partitions(
-    directories: PartitionDirectories, image: ClusterImage | None, wanted: PartitionFilter
-) -> list[tuple[str, int]]:
+def _every_partition(directories: PartitionDirectories, image: ClusterImage | None) -> list[tuple[str, int]]:
     """Return every partition that has a directory here or is in the metadata; the metadata log is none."""
     named = {(topic.name, number) for topic, number, _ in image.partitions()} if image is not None else set()
-    return sorted(key for key in {*directories.partitions, *named} if wanted.has(*key))
+    return sorted({*directories.partitions, *named})
 
 
 def gaps_of(elections: Iterable[PartitionElection], cluster: ClusterHere) -> Iterator[BrokerGap]:

@@ -7,7 +7,7 @@ from kcheck.core.election.election import BrokerStart, election_seat, eligible, 
 from kcheck.core.election.fencing import fencing_order
 from kcheck.core.replication.truncation_plans import TruncationPlan
 from kcheck.core.start.strays import registers_cleanly
-from kcheck.model.cluster import ClusterImage, ElectionKind, PartitionRegistration, TopicImage
+from kcheck.model.cluster import ClusterImage, PartitionRegistration, Seat, TopicImage
 from kcheck.model.release import Release
 from kcheck.replicas.loading import ReplicaFiles
 from kcheck.replicas.replica import ReplicaState
@@ -34,15 +34,16 @@ class ElectionKinds:
         registration = None if topic is None else topic.partitions.get(-1 if plan.partition is None else plan.partition)
         if topic is None or registration is None or plan.leader is None:
             return plan
-        kind = self._kind(plan.leader, topic, registration)
-        return plan._replace(registration=registration, election=kind)
+        seat = self._seat(plan.leader, topic, registration)
+        return plan._replace(registration=registration, seat=seat)
 
-    def _kind(self, leader: int, topic: TopicImage, registration: PartitionRegistration) -> ElectionKind:
+    def _seat(self, leader: int, topic: TopicImage, registration: PartitionRegistration) -> Seat:
         if self._live:
-            return ElectionKind.CLEAN if leader in eligible(seats_of(registration)) else ElectionKind.UNCLEAN
+            is_clean = leader in eligible(seats_of(registration))
+            return (Seat.ISR if registration.isr else Seat.ELR) if is_clean else Seat.NONE
         decides = standing(self._image, topic, registration, self._fenced, self._release, kraft=self._kraft)
         start = BrokerStart(leader, self._clean.get(leader, False))
-        return election_seat(start, decides.seats, decides.rules).kind
+        return election_seat(start, decides.seats, decides.rules)
 
     def _is_clean(self, files: ReplicaFiles, broker_id: int | None) -> bool:
         broker = None if broker_id is None else self._image.brokers.get(broker_id)

@@ -76,7 +76,7 @@ def removed(state: ReplicaState) -> tuple[OffsetRange, ...]:
     """Return the offsets of segments that somebody removed from a log."""
     head = () if state.lost_head is None else (OffsetRange(*state.lost_head),)
     try:
-        return (*head, *(() if state.is_compacted else holes(state.logs)))
+        return (*head, *(() if state.is_compacted or state.has_every_segment else holes(state.logs)))
     except UnreadableError:
         return head
 

@@ -94,14 +94,14 @@ class PartitionDirectories:
 
     def marks(self, topic: str, partition: int) -> dict[int, Offset]:
         """Return the high watermarks in the checkpoints of a partition, by broker; its log may be gone."""
-        found: dict[int, Offset] = {}
+        by_broker: dict[int, Offset] = {}
         for target in self._targets:
             view = self._log_dirs.open(target).view
             number, file = view.where.broker_id, view.files.get(REPLICATION_OFFSET)
             mark = None if file is None else file.parsed.value.by_topic({topic}).get(topic, {}).get(partition)
             if number is not None and mark is not None:
-                found[number] = max(mark, found.get(number, mark))
-        return found
+                by_broker[number] = max(mark, by_broker.get(number, mark))
+        return by_broker
 
     def offsets(self, topic: str, partition: int) -> tuple[GroupOffset, ...] | None:
         """Return what consumer groups have committed in a partition.
@@ -194,6 +194,7 @@ def broker_here(
         log_dirs=ids,
         is_complete=is_complete and len(online) == len(starts) and known <= ids,
         has_new_log_dir=bool(known) and any(_is_new(start.view, known) for start in online),
+        offline={start.path: next(iter(start.reasons), str(start.outcome)) for start in starts if start not in online},
     )
 
 

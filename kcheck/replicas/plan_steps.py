@@ -98,7 +98,7 @@ def partition_steps(
         _leader(planned, now),
         _epoch(planned, now),
         _log_end(planned, now),
-        *(_truncation(follower, now, planned.later) for follower in planned.followers),
+        *(_truncation(follower, now, planned.leaders) for follower in planned.followers),
         *_records(planned, now),
         *_replicas(planned, now, plan),
         *_in_sync(planned, now, plan, brokers),
@@ -129,9 +129,7 @@ def _leader(planned: PlannedPartition, now: PartitionNow) -> PlanStep:
     if not now.has_replica(planned.leader):
         seen = f"? ({seen}; broker {planned.leader} is no longer a replica)"
         return PlanStep(StepKind.LEADER, expected, seen, None, broker_id=planned.leader)
-    return PlanStep(
-        StepKind.LEADER, expected, seen, now.leader in (planned.leader, planned.later), broker_id=planned.leader
-    )
+    return PlanStep(StepKind.LEADER, expected, seen, now.leader in planned.leaders, broker_id=planned.leader)
 
 
 def _epoch(planned: PlannedPartition, now: PartitionNow) -> PlanStep:
@@ -154,10 +152,10 @@ def _log_end(planned: PlannedPartition, now: PartitionNow) -> PlanStep:
     return PlanStep(StepKind.LOG_END, expected, seen, ok, broker_id=leader)
 
 
-def _truncation(follower: PlannedFollower, now: PartitionNow, later: int | None) -> PlanStep:
+def _truncation(follower: PlannedFollower, now: PartitionNow, leaders: tuple[int, ...]) -> PlanStep:
     number = follower.broker_id
     seen, ok = _follows(number, now)
-    if number == now.leader == later:
+    if number == now.leader and number in leaders:
         ok = True
     if not follower.follows:
         expected = f"broker {number} cannot follow: its log differs from the leader's"

@@ -47,7 +47,8 @@ class ReplicaState(NamedTuple):
     is where the first transaction begins that counts as open after the start, for the releases that look it up.
     `checkpointed` is the high watermark in the checkpoint, which may lie above the log end; None without an entry.
     `lost_head` are the offsets of segments that somebody removed from its start. `is_compacted`: the log cleaner takes
-    records out of it. `remote` is its part in remote storage.
+    records out of it. `has_every_segment`: its batches were read, and each segment begins where the one before it ends.
+    `remote` is its part in remote storage.
     """
 
     broker_id: int | None
@@ -71,6 +72,7 @@ class ReplicaState(NamedTuple):
     lost_head: tuple[Offset, Offset] | None = None
     is_compacted: bool = False
     remote: RemoteLog | None = None
+    has_every_segment: bool = False
 
     @property
     def known_high_watermark(self) -> Offset | None:

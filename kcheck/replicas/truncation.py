@@ -156,8 +156,8 @@ class _AfterStarts:
         """Return why brokers do not start by their premises, by the path of each of their log dirs."""
         by_broker = start_premises(directories, self._options, self._log_dirs, one_cluster=True)
         whys = {broker: why_not_started(premises) for broker, premises in by_broker.items()}
-        found = ((target, whys.get(broker_of(target, self._log_dirs.open(target).view))) for target in directories)
-        return {target.log_dir: why for target, why in found if why is not None}
+        reasons = ((target, whys.get(broker_of(target, self._log_dirs.open(target).view))) for target in directories)
+        return {target.log_dir: why for target, why in reasons if why is not None}
 
     def problem(self, files: ReplicaFiles) -> str | None:
         """Return why a replica takes no part after the next start; None if it does."""
@@ -194,4 +194,4 @@ def _plans(
 def _known_leader(election: Election, states: list[ReplicaState]) -> None:
     known = {str(state.broker_id) for state in states}
     if known and election.leader not in ("best", None, *known):
-        raise UsageError(f"--leader {election.leader}: no such replica; use one of {', '.join(sorted(known))}")
+        raise UsageError(f"--leader {election.leader}: not one of {', '.join(sorted(known))}")

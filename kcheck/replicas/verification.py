@@ -1,4 +1,4 @@
-"""`kcheck verify`: compares directories with the plan that `kcheck elect --out` wrote before the brokers started."""
+"""`kcheck verify`: compares directories with the plan of `kcheck elect --output-dir`, after the brokers started."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -149,7 +149,7 @@ def _plan_in(folder: str) -> tuple[SavedPlan, dict[tuple[str, int], tuple[int, .
         has_restore = tree.exists(restore)
         data = tree.read_whole(restore, follow=True, size_max=_PLAN_SIZE_MAX) if has_restore else b'{"partitions": []}'
     except UnreadableError as error:
-        raise UsageError(f"{folder}: no plan of kcheck elect --out that can be read: {error}") from error
+        raise UsageError(f"{folder}: no plan of kcheck elect --output-dir that can be read: {error}") from error
     return plan, parse_assignments(data, restore)
 
 

@@ -2,8 +2,8 @@
 
 In: a view (`model.views`) and a `Release`. Out: findings. KC1xx is about one file or segment, KC2xx about one partition
 directory, KC3xx about log dirs, KC4xx about the replicas of a partition, KC5xx about the metadata of a cluster,
-KC6xx about what the coordinators of groups and transactions know. A
-module sets `RULE`, and `registry.discover` finds it: no list is extended. How to add one: docs/contributing.md.
+KC6xx about what the coordinators of groups and transactions know. A module sets `RULE`, and `registry.discover` finds
+it: no list is extended. How to add one: docs/contributing.md.
 
 Modules that rules share:
 

@@ -46,7 +46,7 @@ from kcheck.rules._partition import served
 from kcheck.rules._words import DATA_MAX, escaped, kafka
 from kcheck.words import listed
 
-_TOLD = (DELETED, TEMPORARY, CLEANED)
+_OF_KC226 = (DELETED, TEMPORARY, CLEANED)
 """KC226 says what becomes of these."""
 
 
@@ -64,7 +64,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         file = parse_file(name)
         as_snapshot = view.is_metadata_log and release.has_kraft and name.endswith(SNAPSHOT_ENDINGS)
         fails = ends_start(name, release) or (as_snapshot and parse_metadata_snapshot(name) is None)
-        is_temporary = file.suffix in _TOLD or (file.suffix == SWAP and file.kind is not FileKind.LOG)
+        is_temporary = file.suffix in _OF_KC226 or (file.suffix == SWAP and file.kind is not FileKind.LOG)
         if not fails and (file.canonical or is_temporary):
             continue
         severity, effect = (Severity.FATAL, "fails at its next start") if fails else _effect(view, file)

@@ -14,7 +14,8 @@ What the broker does: it lists files only, and fails where it opens a file by it
   later ones.
 - `.log`: the broker loads the log without this segment. If it was the last one, the log ends too early, and the log dir
   goes offline when the broker creates a segment of that name.
-- leader-epoch-checkpoint.tmp: as leader-epoch-checkpoint when the epochs are written, which up to 3.7 most starts do.
+- leader-epoch-checkpoint.tmp, and partition.metadata.tmp if partition.metadata is missing: the log dir goes offline
+  when the broker writes the file: as soon as it leads the partition, or fetches a record of a new leader.
 - All other names, such as those of leftover files: the broker never looks at the directory.
 
 What to do: stop the broker, move the directory out of the log dir, and check again: `kcheck repair`
@@ -63,6 +64,9 @@ def _effect(view: PartitionView, name: str, release: Release) -> tuple[Severity,
         return _of_epochs(name, release)
     if name == PARTITION_METADATA:
         return (Severity.FATAL, _failure(release)) if release.has_partition_metadata else _LEFT_ALONE
+    if name == PARTITION_METADATA + TEMPORARY and PARTITION_METADATA not in view.files:
+        is_written = release.has_partition_metadata
+        return (Severity.ERROR, f"{_io_failure(release)} when it writes the topic id") if is_written else _LEFT_ALONE
     file = parse_file(name)
     if file.offset is None or not file.canonical or file.suffix:
         return _LEFT_ALONE

@@ -13,7 +13,7 @@ that has. An election of the broker that led last is no finding: it lacks nothin
 
 What to do: find out which records are missing, and send them again if their source still has them. A replica that has
 not come back yet may hold them: before you start its broker, run `kcheck recover`, which says which records it would
-lose, and saves them (`--out`). A copy or a `-stray` directory of a former leader can have them too.
+lose, and saves them (`--output-dir`). A copy or a `-stray` directory of a former leader can have them too.
 
 See: operations/unclean-happened.md
 """

@@ -36,7 +36,7 @@ def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
             continue
         is_emptied = has_data(future) and not is_promoted(future, release)
         if is_emptied and broker_accepts(future.where.dir or "", release):
-            yield _finding(future, release, is_sure=len(views) > 1)
+            yield _finding(future, release, is_sure=len(views) > 1 or all(view.is_with_all for view in views))
 
 
 def _finding(future: PartitionView, release: Release, *, is_sure: bool) -> Finding:

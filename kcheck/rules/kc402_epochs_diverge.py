@@ -8,7 +8,8 @@ What the broker does: when the follower asks its leader, it truncates to the off
 its own records from there on. Up to 0.10.2 it truncates to its high watermark, and the logs may stay different without
 any error.
 
-What to do: before you start or elect anything, run `kcheck truncation` to see what each leader would lose.
+What to do: start and elect nothing yet. `kcheck recover`, with the log dirs of all brokers, says who should lead, and
+`kcheck truncation` shows what each leader would lose.
 
 See: operations/unclean-election.md
 """
@@ -34,7 +35,7 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
                 other.where,
                 f"from offset {parted} on, the epochs differ from those of broker {one.where.broker_id}",
                 effect=f"{kafka(release)} truncates whichever of the two follows; its records from there on are lost.",
-                advice="Before you start or elect anything, run kcheck truncation to see what each leader would lose.",
+                advice="Start and elect nothing yet: kcheck recover, with the log dirs of all brokers, says who leads.",
                 data={"offset": parted, "other_broker_id": one.where.broker_id},
             )
 

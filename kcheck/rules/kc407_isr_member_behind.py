@@ -8,8 +8,8 @@ unclean election, and what the others have above it is lost already. The ISR is 
 What the broker does: it may be elected leader as one that has everything. Then every other replica truncates its log to
 the end of this one, and committed records are lost.
 
-What to do: do not start this broker first. Start one that reaches the high watermark, and let it become leader; this
-replica then fetches the missing records. `kcheck truncation` shows what each choice of the leader loses.
+What to do: start no broker yet. `kcheck recover`, with the log dirs of all brokers, says which one starts first. A
+replica that reaches the high watermark should lead; this one then fetches the missing records.
 """
 
 from collections.abc import Iterable
@@ -32,8 +32,7 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
                 f"{lag.words}, and the cluster takes this replica for in sync",
                 effect=f"{kafka(release)} may elect this replica, and then loses "
                 f"{offset_span(lag.end, lag.high_watermark)}.",
-                advice="First start a broker whose replica reaches the high watermark. Run kcheck truncation to see "
-                "what each leader would lose.",
+                advice="Start no broker yet: kcheck recover, with the log dirs of all brokers, says in which order.",
                 data=lag.data,
             )
 

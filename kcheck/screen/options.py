@@ -2,6 +2,9 @@
 
 from typing import NamedTuple
 
+UNWRAPPED = 1 << 30
+"""The width of text that is not wrapped."""
+
 
 class Options(NamedTuple):
     """The layout options: `width` in columns, and `color` for a terminal. `every` shows what text leaves out."""

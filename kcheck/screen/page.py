@@ -148,19 +148,29 @@ class Page:
         self._stream = stream
         self._color = options.color
         self._title = ""
+        self.command: str | None = None
+        """What to type next; None if nothing was named."""
+
+    def next(self, command: str) -> None:
+        """Keep a command for the end of the page, unless there is one."""
+        self.command = self.command or command
 
     def begin(self, title: str) -> None:
         """Write a text above the first line; an answer that fails before its first line shows nothing."""
         self._title = title
 
     def write_title(self) -> None:
-        """Write the title if nothing is written yet."""
+        """Write the title and an empty line if nothing is written yet."""
         title, self._title = self._title, ""
         if title:
             self.wrapped(title, hanging="    ")
+            self._stream.write("\n")
 
     def line(self, text: str = "", style: str | None = None) -> None:
-        """Write one line of any length."""
+        """Write one line of any length; an empty one after the title is there already."""
+        if self._title and not text:
+            self.write_title()
+            return
         self._write(printable(text), style)
 
     def _write(self, shown: str, style: str | None = None) -> None:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from kcheck.core.election.election import BrokerStart, Elected, Seat, Seats, changed_seats, elect, eligible, registered
-from kcheck.model.cluster import NO_LEADER, ElectionKind
+from kcheck.core.election.election import BrokerStart, Elected, Seats, changed_seats, elect, eligible, registered
+from kcheck.model.cluster import NO_LEADER, ElectionKind, Seat
 from kcheck.simulation.decisions import Decision
 from kcheck.simulation.state import (
     CONTROLLER,
@@ -20,12 +20,12 @@ from kcheck.simulation.world import World
 def tell(world: World, brokers: Iterable[int] | None = None) -> None:
     """Send the partition's state to every broker that runs."""
     controller, seats = world.controller, world.controller.seats
-    told = PartitionState(
+    state = PartitionState(
         controller.epoch, seats.leader, controller.leader_epoch, seats.isr, controller.partition_epoch
     )
     for number in seats.replicas if brokers is None else brokers:
         if world.nodes[number].running:
-            world.send(CONTROLLER, number, told)
+            world.send(CONTROLLER, number, state)
 
 
 def _change(world: World, seats: Seats, *, new_epoch: bool = False) -> None:
@@ -104,10 +104,10 @@ def _elected(world: World, seats: Seats, *, new_epoch: bool = False) -> None:
     _change(world, seats, new_epoch=new_epoch)
 
 
-def register(world: World, number: int, asked: Registration) -> None:
+def register(world: World, number: int, request: Registration) -> None:
     """Register a broker that has started, and answer; a leader is elected if there is none and it can lead."""
     world.decide(Decision.REGISTERED)
-    world.send(CONTROLLER, number, Registered(asked.incarnation))
+    world.send(CONTROLLER, number, Registered(request.incarnation))
     rules, controller = world.rules.election, world.controller
     if number in controller.live:
         unnoticed = not rules.kraft and not world.release.notices_bounced_brokers
@@ -117,14 +117,14 @@ def register(world: World, number: int, asked: Registration) -> None:
             return
         _remove(world, number)
     before = world.controller.seats
-    start = BrokerStart(number, asked.clean or not world.conditions.unclean_start_leaves_elr)
+    start = BrokerStart(number, request.clean or not world.conditions.unclean_start_leaves_elr)
     seats = registered(before, start, rules, _acceptable(world))
     if seats.elr != before.elr or seats.isr != before.isr:
         world.decide(Decision.UNCLEAN_SHUTDOWN)
     _change(world, seats)
     controller = world.controller
     epochs = list(controller.broker_epochs)
-    epochs[number] = asked.incarnation if rules.kraft else 0
+    epochs[number] = request.incarnation if rules.kraft else 0
     world.controller = controller._replace(live=tuple(sorted((*controller.live, number))), broker_epochs=tuple(epochs))
     if world.controller.seats.leader == NO_LEADER:
         elect_any(world)
@@ -201,22 +201,22 @@ def leave(world: World, number: int) -> None:
     tell(world)
 
 
-def alter_isr(world: World, source: int, asked: AlterIsr) -> None:
+def alter_isr(world: World, source: int, request: AlterIsr) -> None:
     """Change the ISR as a leader asks, if what it knows is up to date."""
     controller, release = world.controller, world.release
     seats = controller.seats
-    is_current = asked.partition_epoch == controller.partition_epoch or not world.conditions.compares_partition_epochs
+    is_current = request.partition_epoch == controller.partition_epoch or not world.conditions.compares_partition_epochs
     if release.has_alter_partition:
-        is_current = is_current and source == seats.leader and asked.leader_epoch == controller.leader_epoch
+        is_current = is_current and source == seats.leader and request.leader_epoch == controller.leader_epoch
         done, refused = Decision.ISR_CHANGED, Decision.ISR_REFUSED
     else:
         done, refused = Decision.ISR_WRITTEN, Decision.ISR_WRITE_REFUSED
-    new = [member for member in asked.isr if member not in seats.isr]
+    new = [member for member in request.isr if member not in seats.isr]
     if release.fenced_replicas_stay_outside_isr and world.rules.election.kraft:
         is_current = is_current and all(member in _acceptable(world) for member in new)
     if release.isr_needs_broker_epoch and world.conditions.compares_broker_epochs:
         is_current = is_current and all(
-            asked.broker_epochs[member] == controller.broker_epochs[member] for member in new
+            request.broker_epochs[member] == controller.broker_epochs[member] for member in new
         )
     if not is_current:
         world.decide(refused)
@@ -228,27 +228,27 @@ def alter_isr(world: World, source: int, asked: AlterIsr) -> None:
         return
     world.decide(done)
     if world.rules.election.kraft:
-        _elected(world, changed_seats(seats, asked.isr, _acceptable(world), world.rules.election))
+        _elected(world, changed_seats(seats, request.isr, _acceptable(world), world.rules.election))
     else:
-        _change(world, seats._replace(isr=asked.isr))
+        _change(world, seats._replace(isr=request.isr))
     if complete_reassignment(world) or release.has_alter_partition:
         tell(world)  # Otherwise the leader wrote into ZooKeeper: other brokers hear of it with UpdateMetadata alone.
 
 
-def write_isr(world: World, source: int, asked: AlterIsr) -> None:
+def write_isr(world: World, source: int, request: AlterIsr) -> None:
     """Write the ISR into ZooKeeper for a leader, which learns at once whether it did (Partition.updateIsr)."""
-    world.sent.append((source, CONTROLLER, asked))
+    world.sent.append((source, CONTROLLER, request))
     node = world.nodes[source]
     assert node.lead is not None
     if (source, CONTROLLER) in world.holding:
         world.decide(Decision.ISR_WRITE_REFUSED, "ZooKeeper does not answer")
         world.nodes[source] = node._replace(lead=node.lead._replace(proposed=node.lead.isr))
         return
-    alter_isr(world, source, asked)
+    alter_isr(world, source, request)
     node = world.nodes[source]
     assert node.lead is not None
-    if node.lead.proposed == asked.isr:
-        lead = node.lead._replace(isr=asked.isr)
+    if node.lead.proposed == request.isr:
+        lead = node.lead._replace(isr=request.isr)
         world.nodes[source] = node._replace(lead=lead, partition_epoch=world.controller.partition_epoch)
 
 

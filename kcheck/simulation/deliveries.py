@@ -49,7 +49,7 @@ def _broker_receives(world: World, held: Held) -> None:
         case Registered():
             _registered(world, target, message)
         case PartitionState():
-            _told(world, target, message)
+            _receive_state(world, target, message)
         case StopReplica():
             leaders.resign(world, target)
             followers.stop_replica(world, target, message)
@@ -71,7 +71,7 @@ def _registered(world: World, number: int, answer: Registered) -> None:
             followers.delete_replica(world, number, node.controller_epoch)  # A stray (KAFKA-14616).
 
 
-def _told(world: World, number: int, told: PartitionState) -> None:
+def _receive_state(world: World, number: int, state: PartitionState) -> None:
     """Become leader or follower as the controller says (ReplicaManager.becomeLeaderOrFollower, applyDelta)."""
     node = world.nodes[number]
     if node.mode is ReplicaMode.STARTING:  # Nothing but the answer to its own registration reaches it.
@@ -79,25 +79,25 @@ def _told(world: World, number: int, told: PartitionState) -> None:
             world.decide(Decision.NOT_REGISTERED)
             return
         node = world.nodes[number] = node._replace(mode=ReplicaMode.NONE)
-    if told.controller_epoch < node.controller_epoch:
+    if state.controller_epoch < node.controller_epoch:
         world.decide(Decision.OLD_CONTROLLER)
         return
-    if told.controller_epoch != node.controller_epoch:
-        node = world.nodes[number] = node._replace(controller_epoch=told.controller_epoch)
-    older = told.leader_epoch < node.leader_epoch or told.partition_epoch < node.partition_epoch
+    if state.controller_epoch != node.controller_epoch:
+        node = world.nodes[number] = node._replace(controller_epoch=state.controller_epoch)
+    older = state.leader_epoch < node.leader_epoch or state.partition_epoch < node.partition_epoch
     obeys_any = not world.conditions.begins_at_newer_epoch_alone
-    follows_again = obeys_any and number != told.leader and node.mode is not ReplicaMode.LEADER
-    if follows_again and told.partition_epoch == node.partition_epoch:  # Only its fetcher was misled.
+    follows_again = obeys_any and number != state.leader and node.mode is not ReplicaMode.LEADER
+    if follows_again and state.partition_epoch == node.partition_epoch:  # Only its fetcher was misled.
         return
     if older and world.conditions.refuses_old_epochs and not follows_again:
         world.decide(Decision.OLD_EPOCH)
         return
-    if told.leader_epoch == node.leader_epoch and node.mode is not ReplicaMode.LEADER and not follows_again:
-        if told.partition_epoch != node.partition_epoch:
-            world.nodes[number] = node._replace(partition_epoch=told.partition_epoch)
+    if state.leader_epoch == node.leader_epoch and node.mode is not ReplicaMode.LEADER and not follows_again:
+        if state.partition_epoch != node.partition_epoch:
+            world.nodes[number] = node._replace(partition_epoch=state.partition_epoch)
         return
-    if told.leader == number:
-        leaders.make_leader(world, number, told)
+    if state.leader == number:
+        leaders.make_leader(world, number, state)
         return
     leaders.resign(world, number)
-    followers.make_follower(world, number, told)
+    followers.make_follower(world, number, state)

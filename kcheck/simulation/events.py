@@ -205,14 +205,14 @@ def _start(world: World, event: Event) -> None:
         if not world.conditions.starts_at_checkpoint:
             node = node._replace(high_watermark=node.log_end_offset)
         world.nodes[number] = node
-    asked = Registration(node.incarnation, clean)
+    request = Registration(node.incarnation, clean)
     if any(
-        held.source == number and isinstance(held.message, Registration) and held.message == asked
+        held.source == number and isinstance(held.message, Registration) and held.message == request
         for held in world.held
     ):
         world.notes.append("refused: its registration is under way")
         return
-    world.send(number, CONTROLLER, asked)
+    world.send(number, CONTROLLER, request)
 
 
 def _isr_event(world: World, event: Event) -> None:

@@ -35,35 +35,35 @@ from kcheck.simulation.world import World
 _FOLLOWS = (ReplicaMode.TRUNCATING, ReplicaMode.FETCHING, ReplicaMode.FAILED)
 
 
-def make_follower(world: World, number: int, told: PartitionState) -> None:
+def make_follower(world: World, number: int, state: PartitionState) -> None:
     """Make a broker a follower of the leader that it is told of (ReplicaManager.makeFollowers)."""
     node = world.nodes[number]
-    is_older = not world.conditions.begins_at_newer_epoch_alone and told.partition_epoch < node.partition_epoch
-    told_node = node._replace(
-        leader=told.leader,
-        leader_epoch=told.leader_epoch,
-        partition_epoch=node.partition_epoch if is_older else told.partition_epoch,
-        unheard=node.unheard if node.leader == told.leader else -1,
-        in_session=node.in_session and node.leader == told.leader,
+    is_older = not world.conditions.begins_at_newer_epoch_alone and state.partition_epoch < node.partition_epoch
+    informed = node._replace(
+        leader=state.leader,
+        leader_epoch=state.leader_epoch,
+        partition_epoch=node.partition_epoch if is_older else state.partition_epoch,
+        unheard=node.unheard if node.leader == state.leader else -1,
+        in_session=node.in_session and node.leader == state.leader,
         lead=None if world.conditions.forgets_followers else node.lead,
     )
-    if told.leader == NO_LEADER:
-        world.nodes[number] = told_node._replace(mode=ReplicaMode.NONE)
+    if state.leader == NO_LEADER:
+        world.nodes[number] = informed._replace(mode=ReplicaMode.NONE)
         world.decide(Decision.NO_LEADER)
         return
-    same_leader = node.leader == told.leader and node.mode in _FOLLOWS
+    same_leader = node.leader == state.leader and node.mode in _FOLLOWS
     again = replication.begins_again(
-        known_epoch=node.leader_epoch, epoch=told.leader_epoch, same_leader=same_leader, release=world.release
+        known_epoch=node.leader_epoch, epoch=state.leader_epoch, same_leader=same_leader, release=world.release
     )
     if not again and world.conditions.begins_at_newer_epoch_alone:
-        world.nodes[number] = told_node
-        if told.leader_epoch > node.leader_epoch:
+        world.nodes[number] = informed
+        if state.leader_epoch > node.leader_epoch:
             world.decide(Decision.FOLLOWER_KEPT)
         return
     world.decide(Decision.MADE_FOLLOWER)
-    told_node = told_node._replace(fetcher_epoch=FetcherEpoch.FIRST)
+    informed = informed._replace(fetcher_epoch=FetcherEpoch.FIRST)
     if not world.conditions.truncates_by_epochs or begins_at_high_watermark(node.epochs, world.release):
-        after = told_node._replace(mode=ReplicaMode.FETCHING)
+        after = informed._replace(mode=ReplicaMode.FETCHING)
         if world.conditions.truncates:
             replica = as_replica(node)
             after = truncated(after, _cut(world, replica, min(node.high_watermark, node.log_end_offset)))
@@ -71,7 +71,7 @@ def make_follower(world: World, number: int, told: PartitionState) -> None:
         world.nodes[number] = after
         return
     asks = world.release.rules.follower is not Follower.FETCH and world.conditions.truncates
-    world.nodes[number] = told_node._replace(mode=ReplicaMode.TRUNCATING if asks else ReplicaMode.FETCHING)
+    world.nodes[number] = informed._replace(mode=ReplicaMode.TRUNCATING if asks else ReplicaMode.FETCHING)
 
 
 def _cut(world: World, replica: Replica, offset: int) -> Replica:
@@ -271,13 +271,13 @@ def end_session(world: World, number: int) -> None:
         world.nodes[number] = node._replace(unheard=-1, in_session=False)
 
 
-def stop_replica(world: World, number: int, told: StopReplica) -> None:
+def stop_replica(world: World, number: int, request: StopReplica) -> None:
     """Delete a replica that the partition has no more (ReplicaManager.stopReplicas, applyDelta)."""
     node = world.nodes[number]
-    if told.controller_epoch < node.controller_epoch:
+    if request.controller_epoch < node.controller_epoch:
         world.decide(Decision.OLD_CONTROLLER)
         return
-    delete_replica(world, number, told.controller_epoch)
+    delete_replica(world, number, request.controller_epoch)
 
 
 def delete_replica(world: World, number: int, controller_epoch: int) -> None:

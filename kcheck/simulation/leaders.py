@@ -27,25 +27,25 @@ from kcheck.simulation.state import (
 from kcheck.simulation.world import World
 
 
-def make_leader(world: World, number: int, told: PartitionState) -> None:
+def make_leader(world: World, number: int, state: PartitionState) -> None:
     """Make a broker the leader, or take over a new epoch or ISR (Partition.makeLeader)."""
     node = world.nodes[number]
     if not world.conditions.leader_keeps_log and node.mode is not ReplicaMode.LEADER:
         to = Offset(min(node.high_watermark, node.log_end_offset))
         node = truncated(node, truncate_to(as_replica(node), to, release=world.release))
     was = node.lead if node.mode is ReplicaMode.LEADER else None
-    if was is not None and told.leader_epoch == node.leader_epoch:
-        lead = was._replace(isr=told.isr, proposed=told.isr)
-        world.nodes[number] = node._replace(lead=lead, partition_epoch=told.partition_epoch)
+    if was is not None and state.leader_epoch == node.leader_epoch:
+        lead = was._replace(isr=state.isr, proposed=state.isr)
+        world.nodes[number] = node._replace(lead=lead, partition_epoch=state.partition_epoch)
         advance(world, number)
         return
     world.decide(Decision.MADE_LEADER)
-    epochs = elected(as_leader(node), Epoch(told.leader_epoch), release=world.release).cache
+    epochs = elected(as_leader(node), Epoch(state.leader_epoch), release=world.release).cache
     if epochs != node.epochs:
         world.decide(Decision.EPOCH_AT_ELECTION)
     remotes = tuple(
         replication.reset(
-            in_sync=other in told.isr,
+            in_sync=other in state.isr,
             again=was is not None,
             leader_end=node.log_end_offset,
             now=world.now,
@@ -58,12 +58,12 @@ def make_leader(world: World, number: int, told: PartitionState) -> None:
             new._replace(log_end_offset=before.log_end_offset, broker_epoch=before.broker_epoch)
             for new, before in zip(remotes, node.lead.remotes, strict=True)
         )
-    lead = LeaderState(node.log_end_offset, told.isr, told.isr, remotes)
+    lead = LeaderState(node.log_end_offset, state.isr, state.isr, remotes)
     world.nodes[number] = with_epochs(node, epochs)._replace(
         mode=ReplicaMode.LEADER,
         leader=number,
-        leader_epoch=told.leader_epoch,
-        partition_epoch=told.partition_epoch,
+        leader_epoch=state.leader_epoch,
+        partition_epoch=state.partition_epoch,
         unheard=-1,
         in_session=False,
         fetcher_epoch=FetcherEpoch.FIRST,
@@ -270,13 +270,13 @@ def _ask_for_isr(world: World, number: int, isr: tuple[int, ...]) -> None:
     epochs = tuple(
         node.incarnation if other == number else remote.broker_epoch for other, remote in enumerate(lead.remotes)
     )
-    asked = AlterIsr(node.leader_epoch, node.partition_epoch, isr, epochs)
+    request = AlterIsr(node.leader_epoch, node.partition_epoch, isr, epochs)
     if world.release.has_alter_partition:
-        world.send(number, CONTROLLER, asked)
+        world.send(number, CONTROLLER, request)
         if not world.conditions.awaits_smaller_isr:
             advance(world, number)
     else:  # A leader writes into ZooKeeper and waits: nothing happens before the write has succeeded or failed.
-        write_isr(world, number, asked)
+        write_isr(world, number, request)
         advance(world, number)
 
 

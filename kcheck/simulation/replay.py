@@ -153,7 +153,7 @@ def _unmet(expected: Expected, state: ClusterState, rules: Rules, names: Sequenc
             return [] if expected.broker in verdict.stuck else [f"{name} is not stuck; {in_words(verdict, names)}"]
         case "diverged":
             pair = tuple(sorted((expected.broker, expected.other)))
-            places = [found.at for found in verdict.diverged if found.replicas == pair]
+            places = [divergence.at for divergence in verdict.diverged if divergence.replicas == pair]
             anywhere = expected.start == ANYWHERE
             if expected.start in places or (anywhere and places):
                 return []

@@ -9,6 +9,7 @@ from array import array
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from heapq import merge
+from itertools import chain
 from typing import Any, NamedTuple, Protocol
 
 from kcheck.simulation.canonical import number_by_roles, number_of
@@ -123,9 +124,9 @@ class SearchPart:
 
     def expand(self, end: int) -> Successors:
         """Return what follows its states whose place is below `end`."""
-        found = Successors(array("q"), array("H"), array("q"), array("Q"))
-        add_parent, add_step = found.parents.append, found.steps.append  # type: ignore[attr-defined]  # arrays here
-        add_number, add_budget = found.numbers.append, found.budgets.append  # type: ignore[attr-defined]
+        successors = Successors(array("q"), array("H"), array("q"), array("Q"))
+        add_parent, add_step = successors.parents.append, successors.steps.append  # type: ignore[attr-defined]  # arrays here
+        add_number, add_budget = successors.numbers.append, successors.budgets.append  # type: ignore[attr-defined]  # too
         self._made = []
         while self._frontier and self._frontier[0][0] < end:
             place, state, budget = self._frontier.popleft()
@@ -135,11 +136,11 @@ class SearchPart:
                 add_number(number_by_roles(after, left) if self._is_symmetric else number_of(after))
                 add_budget(self._packed.get(left) or self._pack(left))
                 self._made.append((after, left))
-        return found
+        return successors
 
     def keep(self, number: int, count: int) -> None:
         """Keep one of `count` shares of the states; the other parts keep the others."""
-        self._frontier = deque(each for each in self._frontier if each[0] % count == number)
+        self._frontier = deque(entry for entry in self._frontier if entry[0] % count == number)
 
     def _pack(self, budget: Budget) -> int:
         number = self._packed[budget] = packed(budget)
@@ -197,7 +198,7 @@ class _Visited:
         events: tuple[Event, ...] = ()
         for step in reversed(taken):
             happened, state, budget = next(
-                found for at, found in enumerate(steps(state, budget, task.choices)) if at == step
+                event for at, event in enumerate(steps(state, budget, task.choices)) if at == step
             )
             events += happened
         return events
@@ -220,9 +221,9 @@ def search(task: Search, parts: SearchParts, progress: Callable[[int, int], None
             divided = True
             parts.call("keep", [(number, len(parts)) for number in range(len(parts))])
         for upto in (*range(begin + BLOCK, end, BLOCK), end):
-            found = _advance(task, visited, parts, upto, divided=divided)
-            if found is not None:
-                place, promise = found
+            breach = _advance(task, visited, parts, upto, divided=divided)
+            if breach is not None:
+                place, promise = breach
                 violation = Violation(promise, visited.history(task, place))
                 return SearchEnd(violation, place + 1, depth + 1, complete=False)
             if len(visited.parents) >= task.states_max:
@@ -235,11 +236,11 @@ def search(task: Search, parts: SearchParts, progress: Callable[[int, int], None
 
 def _advance(task: Search, visited: _Visited, parts: SearchParts, end: int, *, divided: bool) -> tuple[int, str] | None:
     """Visit what follows the states up to a place; return the first that breaks a promise."""
-    found: list[Successors] = parts.call("expand", [(end,)] * len(parts))
-    found = found if divided else found[:1]
-    rows: list[list[int]] = [[] for _ in found]
-    places: list[list[int]] = [[] for _ in found]
-    for parent, step, part, row, number, budget in merge(*(_rows(at, rows_) for at, rows_ in enumerate(found))):
+    of_parts: list[Successors] = parts.call("expand", [(end,)] * len(parts))
+    of_parts = of_parts if divided else of_parts[:1]
+    rows: list[list[int]] = [[] for _ in of_parts]
+    places: list[list[int]] = [[] for _ in of_parts]
+    for parent, step, part, row, number, budget in merge(*(_rows(at, rows_) for at, rows_ in enumerate(of_parts))):
         if len(visited.parents) >= task.states_max:
             break
         if visited.is_new(number, budget):
@@ -247,9 +248,9 @@ def _advance(task: Search, visited: _Visited, parts: SearchParts, end: int, *, d
             places[part].append(visited.add(parent, step))
     kept = [*zip(rows, places, strict=True)]
     violations = parts.call("accept", kept if divided else kept * len(parts))
-    return min((violation for each in violations for violation in each), default=None)
+    return min(chain.from_iterable(violations), default=None)
 
 
-def _rows(part: int, found: Successors) -> Iterator[tuple[int, int, int, int, int, int]]:
-    for row, (parent, step, number, budget) in enumerate(zip(*found, strict=True)):
+def _rows(part: int, successors: Successors) -> Iterator[tuple[int, int, int, int, int, int]]:
+    for row, (parent, step, number, budget) in enumerate(zip(*successors, strict=True)):
         yield parent, step, part, row, number, budget

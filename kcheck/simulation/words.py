@@ -29,8 +29,8 @@ class Words:
         at = self._at - back
         word = self._words[at] if 0 <= at < len(self._words) else None
         column = self._end if word is None else word.column
-        found = "the line ends" if word is None else f"found {word.text[:40]!r}"
-        raise UsageError(f"{self._place}, column {column}: expected {expected}; {found}")
+        actual = "the line ends" if word is None else f"found {word.text[:40]!r}"
+        raise UsageError(f"{self._place}, column {column}: expected {expected}; {actual}")
 
     def more(self) -> bool:
         """Whether words are left."""

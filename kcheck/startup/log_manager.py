@@ -95,6 +95,8 @@ class StartOptions(NamedTuple):
     """The server.properties that the user names beside the log dirs."""
     controller_config: str | None = None
     """The server.properties of a controller that the user names."""
+    without: frozenset[str] = frozenset()
+    """The log dirs in log.dirs that are given up."""
     has_log_without_id: bool = False
     """Whether a log has no topic id and the release looks for no strays then (up to 3.6)."""
 
@@ -243,11 +245,25 @@ def _failures(log_dir: LogDir, context: Context) -> Iterator[UnreadableOutcome]:
     )
     if is_read and bootstrap is not None and bootstrap.refusal is not None:
         yield UnreadableOutcome(Outcome.ABORT, f"{FileKind.BOOTSTRAP} cannot be read: {bootstrap.refusal}")
+    yield from _blocked(log_dir, context)
     for name in () if log_dir.alone else log_dir.view.unparseable:
         if name != CLEAN_SHUTDOWN or not release.removes_marker_first:
             yield UnreadableOutcome(Outcome.ABORT, f"{name} is not a valid partition directory name")
         elif not log_dir.view.clean_shutdown:
             yield UnreadableOutcome(Outcome.OFFLINE, f"the broker cannot remove the directory {name}: it is not empty")
+
+
+def _blocked(log_dir: LogDir, context: Context) -> Iterator[UnreadableOutcome]:
+    """Yield the files in whose place the broker creates a directory: KafkaRaftManager.createDataDir, LogManager."""
+    needed = log_dir.view.blocked_and_needed
+    for name in log_dir.view.blocked:
+        if context.mode is Mode.KRAFT and name == f"{CLUSTER_METADATA}-0":
+            outcome = Outcome.ABORT
+        elif name in needed:
+            outcome = Outcome.OFFLINE if context.release.has_offline_log_dirs else Outcome.ABORT
+        else:
+            continue
+        yield UnreadableOutcome(outcome, f"{name} is a file: the broker cannot create the directory")
 
 
 def _refused_cache(log_dir: LogDir, context: Context) -> str | None:

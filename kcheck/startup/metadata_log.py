@@ -105,7 +105,7 @@ def _clean_up(folder: Folder, log: LoadedLog, release: Release) -> dict[tuple[in
     """Remove the snapshots that are not needed, and return the names of the others by epoch and offset."""
     kept: dict[tuple[int, int], str] = {}
     unneeded: list[str] = []
-    for name in sorted(folder.files):
+    for name in sorted({*folder.files, *folder.directories}):  # The broker lists directories too.
         if not name.endswith(SNAPSHOT_ENDINGS):
             continue
         snapshot = parse_metadata_snapshot(name)

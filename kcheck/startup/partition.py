@@ -12,7 +12,10 @@ from kcheck.formats import partition_metadata
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
 from kcheck.model.loss import LostRecords
 from kcheck.model.names import (
+    LEADER_EPOCHS,
+    LIVE,
     PARTITION_METADATA,
+    TEMPORARY,
     UNMODELLED_DIRECTORIES,
     DirectoryState,
     FileKind,
@@ -89,6 +92,9 @@ def start_folder(
     outcome, reason, uncertain = _outcome(name, directory, log, lost, topic_id, context)
     if directory.state is DirectoryState.STRAY:
         whole = held_loss(folder.disk, log)
+    blocked = _blocked_write(folder, topic_id, context.release)
+    if blocked is not None and directory.state in LIVE and outcome not in _NOT_SERVED:
+        outcome, reason = Outcome.OFFLINE if folder.fails_offline else Outcome.ABORT, blocked
     later_use = unstable(name) if log.unstable else None
     is_renamed = context.mode is Mode.KRAFT and directory.state is not DirectoryState.STRAY
     if outcome is Outcome.STRAY and is_renamed:
@@ -101,6 +107,21 @@ def start_folder(
         promoted=outcome is not Outcome.STRAY and _promoted(directory, topic_id, context), unproven=unproven,
         whole=whole, topic_id=topic_id,
     )  # fmt: skip
+
+
+_NOT_SERVED = (Outcome.STRAY, Outcome.DELETED)
+"""The outcomes of directories that the broker neither leads nor follows."""
+
+
+def _blocked_write(folder: Folder, topic_id: str | None, release: Release) -> str | None:
+    """Return why the broker cannot write a small file once it leads or follows the partition; None if it can.
+
+    CheckpointFile.write 0.11 to 4.3.1, PartitionMetadataFile 2.8 to 4.3.1: they open a temporary file by its name.
+    """
+    written = {LEADER_EPOCHS: release.epoch_cache, PARTITION_METADATA: release.has_partition_metadata and not topic_id}
+    blocked = (name for name, is_written in written.items() if is_written and name + TEMPORARY in folder.directories)
+    name = next(blocked, None)
+    return None if name is None else f"{name}{TEMPORARY} is a directory: the broker cannot write {name}"
 
 
 _EMPTIED = (DirectoryState.FUTURE, DirectoryState.DELETED)

@@ -134,8 +134,9 @@ class Survey:
         of_log_dir = checked_log_dir(log_dir_view, unread, light, self.release)
         self._collect(self._settle(log_dir, of_log_dir))
         self.collected.extend(log_dir.findings)
+        is_with_all = target.config is not None or target.folder is not None
         self._by_broker.setdefault(broker_of(target, log_dir_view), {}).setdefault(
-            target.tree.real(target.path), log_dir_view
+            target.tree.real(target.path), log_dir_view._replace(is_with_all=is_with_all)
         )
         if not self._is_second_read:
             self.collected[before:] = self._confirmed(target, self.collected[before:])
@@ -228,4 +229,4 @@ def requested_format(tree: Tree, path: str, as_kind: str | None) -> Format:
         except UnreadableError as error:  # It may be a directory without permission.
             raise UsageError(f"{path}: {error}") from error
         raise UsageError(f"{path}: not a Kafka file name; use --as KIND: {known}")
-    raise UsageError(f"unknown --as {as_kind}; use one of {known}")
+    raise UsageError(f"--as {as_kind}: not one of {known}")

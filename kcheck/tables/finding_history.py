@@ -5,7 +5,7 @@ from kcheck.tables._contract import DIRECTORY, PLACE, Table
 
 TABLE = Table(
     "finding_history",
-    "The findings of one rule about one file over several runs of `fleet scan`, as shown by `fleet history`.",
+    "The findings of one rule about one file over several runs of `fleet scan`, as shown by `fleet trend`.",
     (
         Column("state", "string", "new: in the last run alone; open; gone; unknown: the last run has not looked."),
         *PLACE,

@@ -114,7 +114,7 @@ class ClusterReport(BrokerAnswer):
 
     def report(self) -> Report:
         """Return the answer as rows."""
-        known, image, asked = self.known, self.image, self.question
+        known, image, question = self.known, self.image, self.question
         body: dict[str, object] = {
             "cluster_id": known.cluster_id,
             "metadata": source_row(known.source),
@@ -134,14 +134,14 @@ class ClusterReport(BrokerAnswer):
             "migration": image.migration,
         }
         table, columns = "partitions", cluster_partitions.TABLE.columns
-        if asked.brokers:
+        if question.brokers:
             table, columns = "brokers", cluster_brokers.TABLE.columns
-        if asked.history is not None:
-            topic, number = asked.history
+        if question.history is not None:
+            topic, number = question.history
             body["history"] = tuple(change_row(change, topic, number) for change in self.changes)
             table, columns = "history", cluster_history.TABLE.columns
-        if asked.fetchers is not None:
-            body["num_replica_fetchers"] = asked.fetchers
+        if question.fetchers is not None:
+            body["num_replica_fetchers"] = question.fetchers
             body["fetchers"] = fetcher_rows(self.fetches)
         return self.document(
             "cluster",
@@ -224,8 +224,8 @@ def _of_zookeeper(
         raise UsageError(f"{strangers[0]} is not of ZooKeeper as the other paths are: name those of one cluster")
     if len(others) > 1 or (others and "export" in kinds.values()):
         raise UsageError("name one export, or the dataDir and the dataLogDir of one ZooKeeper server")
-    asked = {"--at": question.at, "--history": question.history}
-    option = next((name for name, value in asked.items() if value is not None), None)
+    options = {"--at": question.at, "--changes": question.history}
+    option = next((name for name, value in options.items() if value is not None), None)
     if option is not None and kinds[path] == "export":
         raise UsageError(f"{option}: {path} has no history; name the data directory of a ZooKeeper server")
     data_log_dir = others[0] if others else None
@@ -258,7 +258,7 @@ def _of_zookeeper(
 
 
 def _unknown_partition(wanted: tuple[str, int], path: str) -> str:
-    return f"--history {partition_name(*wanted)}: {path} knows no such partition"
+    return f"--changes {partition_name(*wanted)}: {path} knows no such partition"
 
 
 def _of_kraft(
@@ -331,7 +331,7 @@ def partition_named(text: str) -> tuple[str, int]:
     """Return the topic and the number in `TOPIC-N`; UsageError for another text."""
     directory = parse_directory(text)
     if directory is None:
-        raise UsageError(f"--history {text}: write TOPIC-N, such as orders-3")
+        raise UsageError(f"--changes {text}: write TOPIC-N, such as orders-3")
     return directory.topic, directory.partition
 
 

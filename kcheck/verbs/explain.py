@@ -1,5 +1,6 @@
 """`kcheck rules` and `kcheck explain`: the rules and their pages, and which arguments are broker messages."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from kcheck.model.report import Report, Row
 from kcheck.rules import Rule
 from kcheck.survey.rule_runner import all_rules
 from kcheck.tables import rules as rules_table
+from kcheck.words import near, some_of
 
 _STDIN = "-"
 
@@ -67,7 +69,7 @@ class Asked(NamedTuple):
 
 _DIGITS = str.maketrans("oil", "011")
 """Letters that stand for a digit in an id that was typed."""
-_NEAREST_COUNT = 3
+_PREFIX = re.compile(r"KC\d{1,2}")
 
 
 def asked(arguments: Iterable[str]) -> Asked:
@@ -88,12 +90,8 @@ def asked(arguments: Iterable[str]) -> Asked:
         elif (tree := tree_of(argument)).exists(argument):
             (directories if tree.is_directory(argument) else logs).append(argument)
             logs += logs_in(argument)
-        elif any(character.isspace() for character in argument.strip()):
-            texts.append(argument)
-        elif "/" in argument or argument.endswith((".log", ".gz")):
-            raise UsageError(f"{argument}: no such file or directory")
         else:
-            raise _no_rule(argument)
+            texts.append(_pasted(argument))
     if rules and (logs or texts or directories):
         raise UsageError("explain rules and log lines in separate commands")
     if directories and not logs and not texts:
@@ -103,9 +101,20 @@ def asked(arguments: Iterable[str]) -> Asked:
     return Asked(tuple(rules), tuple(logs), tuple(texts), tuple(directories))
 
 
+def _pasted(argument: str) -> str:
+    """Return an argument that is no file if it is a line: it has a space, a dot or a colon; UsageError if not."""
+    if any(character.isspace() for character in argument.strip()):
+        return argument
+    if "/" in argument or argument.endswith((".log", ".gz")):
+        raise UsageError(f"{argument}: no such file or directory")
+    if "." in argument or ":" in argument:
+        return argument
+    raise _no_rule(argument)
+
+
 def is_rule(name: str) -> bool:
-    """Whether this is the id or name of a rule, or the id of a broker message."""
-    return name.lower() in _known() or name.upper() in log_catalogue().rules
+    """Whether this is the id or name of a rule, a prefix of ids, or the id of a broker message."""
+    return name.lower() in _known() or name.upper() in log_catalogue().rules or bool(_of_prefix(name))
 
 
 def every_rule() -> RulePages:
@@ -119,9 +128,10 @@ def explained(wanted: Asked) -> RulePages:
 
 
 def named_rules(wanted: Iterable[str]) -> RulePages:
-    """Return the answer of `kcheck explain`; UsageError if there is no such rule."""
-    wanted = tuple(wanted)
-    known = _known()
+    """Return the answer of `kcheck explain`; a prefix such as KC2 lists its rules. UsageError: no such rule."""
+    wanted, known = tuple(wanted), _known()
+    if all(map(_of_prefix, wanted)):
+        return RulePages(verb="rules", rules=tuple(rule for name in wanted for rule in _of_prefix(name)))
     messages: Mapping[str, LogRule] = {}
     for name in wanted:
         if name.lower() in known:
@@ -136,26 +146,28 @@ def named_rules(wanted: Iterable[str]) -> RulePages:
     )
 
 
+def _of_prefix(name: str) -> tuple[Rule, ...]:
+    """Return the rules whose ids begin with a prefix of one or two digits; none for another name."""
+    if not _PREFIX.fullmatch(name.upper()):
+        return ()
+    return tuple(rule for rule in all_rules() if rule.id.startswith(name.upper()))
+
+
 def _known() -> dict[str, Rule]:
     return {name: rule for rule in all_rules() for name in (rule.id.lower(), rule.name)}
 
 
 def _no_rule(name: str) -> UsageError:
-    """Return the error for a name that no rule has; it names the nearest ones."""
-    from difflib import get_close_matches  # only for the message
-
+    """Return the error for a name that no rule has; it names similar ones."""
     known, messages = _known(), log_catalogue().rules
     shown = {key: f"{rule.id} {rule.name}" for key, rule in known.items()} | {key.lower(): key for key in messages}
-    prefix = next((prefix for prefix in ("kc", "l") if name.lower().startswith(prefix) and name[-1:].isdigit()), "")
-    alike = [
-        key for key in shown if (key[-1:].isdigit() and key.startswith(prefix) if prefix else not key[-1:].isdigit())
-    ]
-    is_id = bool(prefix) or name.lower().startswith("kc")
-    if is_id and not prefix:
-        alike = [key for key in shown if key.startswith("kc")]
-    typed = prefix + name.lower()[len(prefix) :].translate(_DIGITS) if is_id else name.lower()
-    nearest = get_close_matches(typed, alike, n=_NEAREST_COUNT, cutoff=0)
-    return UsageError(f"no rule {name}; nearest: {', '.join(shown[near] for near in nearest)}; kcheck rules lists all")
+    typed = name.lower()
+    prefix = next((prefix for prefix in ("kc", "l") if typed.startswith(prefix) and typed[-1:].isalnum()), "")
+    corrected = prefix + typed[len(prefix) :].translate(_DIGITS)
+    similar = [shown[corrected]] if corrected in shown else [*dict.fromkeys(shown[key] for key in near(typed, shown))]
+    if similar:
+        return UsageError(f"no rule {name}; did you mean {some_of(similar)}?")
+    return UsageError(f"no rule, message or file {name}; kcheck rules lists the rules")
 
 
 def rule_pages(ids: Iterable[str]) -> tuple[Row, ...]:

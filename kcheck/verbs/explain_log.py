@@ -84,7 +84,7 @@ def messages_of(log: BrokerLog, collected: list[Finding]) -> Iterator[LogEvent]:
     """Yield the messages of a log; `collected` gets a finding where it cannot be read to its end."""
     for event in _events_of(log, collected):
         if log.facts.broker_id is not None and event.place.broker is None:
-            event = event._replace(place=event.place._replace(broker=log.facts.broker_id))  # noqa: PLW2901
+            event = event._replace(place=event.place._replace(broker=log.facts.broker_id))  # noqa: PLW2901 - the same event
         yield event
 
 

@@ -29,13 +29,13 @@ class Export(Answer):
     __slots__ = ("checked", "collected", "committed", "group", "knows_offsets", "logs", "skipped", "wanted")
 
     def __init__(
-        self, found: Sources, wanted: ExportChoice, group: str | None, committed: Mapping[tuple[str, int], Offset], *,
+        self, located: Sources, wanted: ExportChoice, group: str | None, committed: Mapping[tuple[str, int], Offset], *,
         knows_offsets: bool,
     ) -> None:  # fmt: skip
         """Take what the paths hold, and the committed offsets of a group."""
-        self.logs = tuple(LogExport(log, wanted) for log in found.logs)
+        self.logs = tuple(LogExport(log, wanted) for log in located.logs)
         """The logs, by topic and partition."""
-        self.skipped = found.skipped
+        self.skipped = located.skipped
         """The directories that are not exported."""
         self.wanted = wanted
         """Which records are wanted."""
@@ -45,9 +45,9 @@ class Export(Answer):
         """Its committed offsets, by topic and partition."""
         self.knows_offsets = knows_offsets
         """Whether all committed offsets could be read: otherwise newer ones may exist."""
-        self.collected: list[Finding] = list(found.findings)
+        self.collected: list[Finding] = list(located.findings)
         """What cannot be read; complete after all records have been read."""
-        self.checked = found.checked
+        self.checked = located.checked
         """The paths that are read."""
 
     def written(self) -> list[Written]:
@@ -98,18 +98,18 @@ def export(
     """Return the logs of paths, of which no record is read yet; UsageError if there are none."""
     if wanted.start is not None and wanted.end is not None and wanted.start >= wanted.end:
         raise UsageError(f"--from {wanted.start} --to {wanted.end}: no offset lies between them")
-    found = sources(paths, partitions)
-    if not found.logs:
-        require_match(found.targets, partitions)
-    if not found.logs and not found.findings:
-        hint = f"; only {some_of([skipped.path for skipped in found.skipped])}" if found.skipped else ""
+    located = sources(paths, partitions)
+    if not located.logs:
+        require_match(located.targets, partitions)
+    if not located.logs and not located.findings:
+        hint = f"; only {some_of([skipped.path for skipped in located.skipped])}" if located.skipped else ""
         raise UsageError(f"{some_of(paths)}: no partition to export{hint}")
     offsets, knows_offsets = ({}, True) if group is None or committed is None else committed(group)
-    named = {(log.topic, log.partition) for log in found.logs}
+    named = {(log.topic, log.partition) for log in located.logs}
     of_logs = {key: offset for key, offset in offsets.items() if key in named}
     if group is not None and not of_logs:
         raise UsageError(f"group {group}: no committed offset of these partitions is at hand; --offsets names log dirs")
-    return Export(found, wanted, group, of_logs, knows_offsets=knows_offsets)
+    return Export(located, wanted, group, of_logs, knows_offsets=knows_offsets)
 
 
 def reset_file(logs: list[Written]) -> bytes:

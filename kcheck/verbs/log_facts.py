@@ -54,7 +54,7 @@ def looks_between(topic: str, offsets: CheckpointOffsets, image: ClusterImage | 
 
 def log_facts(
     files: Directory, log_dir: str, row: PartitionPrediction, offsets: CheckpointOffsets, image: ClusterImage | None,
-    *, clean: bool, looks: bool,
+    *, clean: bool, looks: bool, broker_id: int | None = None,
 ) -> LogFacts | None:  # fmt: skip
     """Return what the log of a replica shows, in one pass over its segments; None if the start loads none.
 
@@ -95,7 +95,9 @@ def log_facts(
         topic_id=row.topic_id,
         end=log.log_end_offset,
         epoch=_newest_epoch(files, row, log, image) if is_served and log.leader_epochs else None,
+        unseen_epoch=_unseen_epoch(files, row, log, on_disk, image, broker_id) if is_served and looks else None,
         is_closed=closed,
+        start=log.log_start_offset,
     )
 
 
@@ -131,6 +133,24 @@ def _newest_epoch(files: Files, row: PartitionPrediction, log: LoadedLog, image:
         batch = None
     of_batch = None if batch is None else batch.epoch
     return epoch_shown(log.leader_epochs, of_batch, log.log_start_offset, log.log_end_offset)
+
+
+def _unseen_epoch(
+    files: Files, row: PartitionPrediction, log: LoadedLog, on_disk: EpochEntries | None, image: ClusterImage | None,
+    broker_id: int | None,
+) -> Epoch | None:  # fmt: skip
+    """Return the epoch in which its broker led an only replica last, if neither epochs nor last batch are of it."""
+    topic = None if image is None else image.topics.get(row.directory.topic)
+    known = None if topic is None else topic.partitions.get(row.directory.partition)
+    led = None if known is None or broker_id is None else known.led_alone(broker_id)
+    entries = log.leader_epochs if on_disk is None else on_disk
+    if led is None or not entries or max(entry.epoch for entry in entries) >= led:
+        return None
+    try:
+        batch = last_batch(files, Offset(log.bases[-1]))
+    except UnreadableError:
+        return None
+    return None if batch is None or batch.epoch is None or batch.epoch >= led else Epoch(led)
 
 
 def _epochs_on_disk(files: Files) -> EpochEntries | None:

@@ -31,7 +31,7 @@ class StartOfAll(NamedTuple):
     """What it costs."""
     is_safe: bool
     """Whether this leaves no partition without a leader and loses no committed record, whoever registers first, and the
-    plan loses none at all; without metadata that is not judged."""
+    plan loses none at all; without metadata, whether the best leaders lose none."""
 
     sentences: tuple[str, ...] = ()
     """What it costs, and what the plan of `kcheck recover` costs."""
@@ -73,10 +73,10 @@ class Overview(Answer):
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
         """Return those of the check and of the prediction."""
-        found, predicted = self.check.outcomes()[1], self.prediction.outcomes()[1]
-        if found is None or predicted is None:
+        of_check, predicted = self.check.outcomes()[1], self.prediction.outcomes()[1]
+        if of_check is None or predicted is None:
             return self, None
-        return self, {**found, **predicted, ("start of all",): self.start_of_all}
+        return self, {**of_check, **predicted, ("start of all",): self.start_of_all}
 
     def of_release(self, release: Release) -> Self:
         """Return the same answer with another account of its release."""
@@ -125,18 +125,18 @@ def overview(arguments: list[str], options: StartOptions, log_dirs: LogDirs, wat
     prediction = prediction_of(targets, options, log_dirs)
     starts = NextStarts(replica_targets(arguments), lambda: options, log_dirs, named=bool(options.metadata))
     starts.know(prediction.log_dirs, prediction.premises)
-    return Overview(
-        paths=tuple(arguments),
-        metadata=options.metadata,
-        check=check(
-            arguments,
-            depth=Depth.HEADERS,
-            as_kind=None,
-            wanted=options.wanted,
-            release=options.release,
-            log_dirs=log_dirs,
-            starts=starts,
-            watch=watch,
-        ),
-        prediction=prediction,
+    found = check(
+        arguments,
+        depth=Depth.HEADERS,
+        as_kind=None,
+        wanted=options.wanted,
+        release=options.release,
+        log_dirs=log_dirs,
+        starts=starts,
+        watch=watch,
     )
+    # What hides a start from kcheck and not its files, such as a directory in the place of one.
+    known = {(finding.where.log_dir, finding.where.dir) for finding in found.collected}
+    unseen = (finding for finding in prediction.collected if (finding.where.log_dir, finding.where.dir) not in known)
+    found.collected.extend(unseen)
+    return Overview(paths=tuple(arguments), metadata=options.metadata, check=found, prediction=prediction)

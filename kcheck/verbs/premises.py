@@ -105,6 +105,7 @@ def start_premises(
             zookeeper=options.zookeeper,
             clusters=options.clusters,
             lost_copies=options.lost_copies,
+            without=options.without,
             # The disks of several brokers are copies, or lent to a machine that is not theirs.
             written=written if len(groups) == 1 else None,
             logs=tuple(_logs(targets, starts, broker, _image_of(group, options, log_dirs), log_dirs, remote)),
@@ -129,7 +130,9 @@ def _logs(
         for row in start.partitions:
             files = target.tree.directory(join(target.path, row.dir))
             offsets = checkpoints.of(row.directory.topic, row.directory.partition)
-            log = log_facts(files, start.path, row, offsets, image, clean=start.clean, looks=looks)
+            log = log_facts(
+                files, start.path, row, offsets, image, clean=start.clean, looks=looks, broker_id=start.broker_id
+            )
             if log is not None:
                 yield log if remote is None else with_remote(log, row, offsets, remote, start.view.cluster_id)
 

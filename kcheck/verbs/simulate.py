@@ -25,6 +25,7 @@ from kcheck.simulation.replay import Replay, replay, rules_of
 from kcheck.simulation.script import Script, parse
 from kcheck.simulation.search import DEPTH_MAX, STATES_MAX, Budget, Search, SearchEnd, SearchPart, silent
 from kcheck.simulation.search import search as find
+from kcheck.words import near, some_of
 
 ALL = "all"
 """`--kafka all`: a row for each line of releases."""
@@ -281,7 +282,9 @@ def text_at(path: str) -> str:
         if path in known:
             return known[path].text
         if error.cause is UnreadableCause.MISSING:
-            raise UsageError(f"{path}: no such file, and no such history: kcheck simulate --list") from error
+            similar = near(path, known)
+            instead = f"did you mean {some_of(similar)}?" if similar else "kcheck simulate list names the histories"
+            raise UsageError(f"{path}: no such file or history; {instead}") from error
         raise UnreadableError(f"{path}: {error}", error.cause) from error
     try:
         return data.decode()
@@ -296,7 +299,7 @@ def write_directories(run: Replay, out: str, step: int | None = None) -> None:
     """
     last = len(run.steps) - 1
     if step is not None and not 0 <= step <= last:
-        raise UsageError(f"--step {step}: the history has {last} events; use 0 to {last}")
+        raise UsageError(f"--after {step}: the history has {last} events; use 0 to {last}")
     write_tree(out, files_after(run, last if step is None else step))
 
 

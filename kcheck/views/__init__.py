@@ -24,4 +24,5 @@ of clusters, and findings about files that cannot be read. `rules` decide whethe
 16. `host_facts`: What may the broker's user do with its files, and what does its machine still give?
 17. `controller_settings`: What do the settings of controllers say of elections?
 18. `broker_facts`: Which settings, log dirs and metadata does a broker start with?
+19. `rescue_nodes`: What is on the disks of the nodes of a cluster that lost its controllers?
 """

@@ -16,7 +16,7 @@ from kcheck.core.start.meta_properties import names_nothing
 from kcheck.core.start.startup import Mode, mode_of
 from kcheck.disk.paths import absolute, is_absolute, join, split
 from kcheck.disk.rights import map_count_max
-from kcheck.disk.tree import tree_of
+from kcheck.disk.tree import real_path, tree_of
 from kcheck.errors import UsageError
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.java import java_int
@@ -44,18 +44,21 @@ def broker_facts(
     logs: tuple[LogFacts, ...] = (),
     keyless_logs: tuple[KeylessLog, ...] | None = None,
     sees_host: bool = True,
+    without: frozenset[str] = frozenset(),
 ) -> BrokerFacts:
     """Return the facts of the broker of all these targets; `config` is the server.properties of `--config`.
 
     `written` are the bytes that the start adds to each log dir, by real path; None if its machine is another one.
-    `sees_host`: whether owners and modes of files are to be looked at.
+    `sees_host`: whether owners and modes of files are to be looked at. `without` are log dirs in log.dirs that are
+    given up.
     """
     given = {target.tree.real(target.path): target for target in targets if target.kind is TargetKind.LOG_DIR}
     path = next((target.config for target in targets if target.config is not None), config) or _beside(given)
     settings = None if path is None else read_properties(path)
-    named = [] if path is None or settings is None else log_dirs_in(tree_of(path), path, settings)
+    every = [] if path is None or settings is None else log_dirs_in(tree_of(path), path, settings)
+    named = [place for place in every if place not in without]
     broker_id = next((target.broker_id for target in targets if target.broker_id is not None), None)
-    paths = {_real(place): place for place in named} | {place: target.path for place, target in given.items()}
+    paths = {real_path(place): place for place in named} | {place: target.path for place, target in given.items()}
     opened = [_log_dir(place, broker_id, log_dirs) for place in paths.values()]
     facts = with_rights(opened) if sees_host else tuple(row for row, _ in opened)
     if written is not None:
@@ -99,15 +102,15 @@ def _voter_lists(settings: Mapping[int, tuple[str, Mapping[str, str]]]) -> Itera
 
 def _of_controllers(copies: Iterable[MetadataCopy], own: int | None) -> dict[int, tuple[str, Mapping[str, str]]]:
     """Return the settings next to the copies of other controllers, with their paths, by node."""
-    found: dict[int, tuple[str, Mapping[str, str]]] = {}
+    settings: dict[int, tuple[str, Mapping[str, str]]] = {}
     for copy in copies:
         if copy.node_id is not None and copy.node_id != own and copy.node_id in copy.voters:
             place = split(copy.path)[0]
             target = Target(TargetKind.LOG_DIR, place, copy.node_id, tree=tree_of(place))
             path = _beside({target.tree.real(place): target})
             if path is not None:
-                found[copy.node_id] = path, read_properties(path)
-    return found
+                settings[copy.node_id] = path, read_properties(path)
+    return settings
 
 
 def _placed(copy: LostCopy) -> LostCopy:
@@ -118,7 +121,7 @@ def _placed(copy: LostCopy) -> LostCopy:
         return copy
     settings = read_properties(path)
     named = log_dirs_in(tree_of(path), path, settings)
-    expected = _metadata_log_dir(settings, named, {_real(place): _real(place) for place in named})
+    expected = _metadata_log_dir(settings, named, {real_path(place): real_path(place) for place in named})
     number = java_int(settings.get("node.id", "").strip()) if copy.node_id is None else copy.node_id
     return copy._replace(node_id=number, is_place=expected == tree.real(copy.path))
 
@@ -129,7 +132,7 @@ def are_all_log_dirs(targets: Iterable[Target], config: str | None) -> bool:
     path = next((target.config for target in given.values() if target.config is not None), config) or _beside(given)
     if path is None:
         return all(target.folder is not None for target in given.values())
-    return {_real(place) for place in log_dirs_in(tree_of(path), path, read_properties(path))} <= given.keys()
+    return {real_path(place) for place in log_dirs_in(tree_of(path), path, read_properties(path))} <= given.keys()
 
 
 def _deciding(copies: list[MetadataCopy], zookeeper: ZookeeperCopy | None) -> tuple[ClusterImage | None, str | None]:
@@ -143,7 +146,7 @@ def _deciding(copies: list[MetadataCopy], zookeeper: ZookeeperCopy | None) -> tu
 def _metadata_log_dir(settings: Mapping[str, str], named: list[str], paths: Mapping[str, str]) -> str | None:
     """Return the log dir for the metadata log: metadata.log.dir, else the first of log.dirs."""
     place = named[-1] if settings.get("metadata.log.dir", "").strip() else next(iter(named), None)
-    return None if place is None else paths[_real(place)]
+    return None if place is None else paths[real_path(place)]
 
 
 def _beside(given: Mapping[str, Target]) -> str | None:
@@ -171,13 +174,9 @@ def settings_path(targets: Iterable[Target]) -> str | None:
 def _places_in(path: str) -> frozenset[str]:
     """Return the real paths of the log dirs in a server.properties; none if it cannot be read."""
     try:
-        return frozenset(map(_real, log_dirs_in(tree_of(path), path, read_properties(path))))
+        return frozenset(map(real_path, log_dirs_in(tree_of(path), path, read_properties(path))))
     except UsageError:
         return frozenset()
-
-
-def _real(path: str) -> str:
-    return tree_of(path).real(path)
 
 
 def _log_dir(path: str, broker_id: int | None, log_dirs: LogDirs) -> tuple[LogDirFacts, tuple[str, ...]]:

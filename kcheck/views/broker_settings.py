@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 
-from kcheck.core.start.startup import INDEX_INTERVAL, INDEX_SIZE, SETTINGS, Settings, settings
+from kcheck.core.start.startup import INDEX_INTERVAL, INDEX_SIZE, SETTINGS, Settings, of_file, settings
 from kcheck.errors import UsageError
 from kcheck.model.release import Release
-from kcheck.views.targets import is_configuration, read_properties, replica_argument
+from kcheck.views.broker_facts import settings_beside
+from kcheck.views.targets import TargetKind, is_configuration, read_properties, replica_argument, replica_targets
 
 _ALIKE = 0.85
 """The similarity above which a setting name counts as a typing error."""
@@ -14,9 +15,10 @@ _ALIKE = 0.85
 def settings_of(paths: list[str], config: str | None, defined: tuple[str, ...], release: Release) -> Settings:
     """Return the settings from `config`, or from a server.properties among the paths; `KEY=VALUE` overrides them.
 
-    UsageError: an unreadable file, an invalid value, or a mistyped name.
+    Without one, that of the first broker counts that lies next to its log dirs. UsageError: an unreadable file, an
+    invalid value, or a mistyped name.
     """
-    from_files = _named_properties(paths, config)
+    from_files = of_file(_named_properties(paths, config))
     said: dict[str, str] = {}
     for text in defined:
         name, equals, value = text.partition("=")
@@ -29,9 +31,12 @@ def settings_of(paths: list[str], config: str | None, defined: tuple[str, ...], 
 
 
 def _named_properties(paths: list[str], config: str | None) -> Mapping[str, str]:
-    """Return the settings in `config`, or in the first server.properties among paths or `BROKER=PATH`."""
+    """Return the settings in `config`, or in the first server.properties among or next to paths or `BROKER=PATH`."""
     places = (path for _, path in map(replica_argument, paths))
-    return next(map(read_properties, filter(is_configuration, places) if config is None else [config]), {})
+    named = next(filter(is_configuration, places) if config is None else iter([config]), None)
+    if named is not None:
+        return read_properties(named)
+    return settings_beside(target for target in replica_targets(paths) if target.kind is TargetKind.LOG_DIR) or {}
 
 
 def _known(name: str) -> str:

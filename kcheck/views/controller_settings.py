@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
 from kcheck.disk.paths import join, split
-from kcheck.disk.tree import Tree, tree_of
+from kcheck.disk.tree import Tree, real_path, tree_of
 from kcheck.errors import UsageError
 from kcheck.model.cluster import AUTO_REBALANCE, IMBALANCE, MIN_ISR, STATIC, UNCLEAN, ClusterImage
 from kcheck.views.metadata_paths import METADATA_DIRECTORY, identity_of
@@ -77,7 +77,7 @@ def _beside(tree: Tree, log_dir: str, folder: str | None) -> Iterator[tuple[str,
             if not tree.exists(path):
                 continue
             said = read_properties(path)
-            listed = {tree_of(one).real(one) for one in log_dirs_in(tree_of(path), path, said)}
+            listed = {real_path(one) for one in log_dirs_in(tree_of(path), path, said)}
             own = identity_of(tree, log_dir).node_id
             named = (said.get("node.id") or said.get("broker.id") or "").strip()
             if tree.real(log_dir) in listed or (own is not None and named == str(own)):

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from kcheck.core.premises.facts import LogDirFacts
 from kcheck.core.premises.rights import FILES_OF_LOG_DIR, broker_users, is_used, log_dir_rights
 from kcheck.disk.rights import rights_in, rights_of, volume_of
-from kcheck.disk.tree import tree_of
+from kcheck.disk.tree import real_path, tree_of
 from kcheck.model.names import META_PROPERTIES, RECOVERY_POINT, REPLICATION_OFFSET
 from kcheck.model.rights import LogDirRights, Rights
 
@@ -59,7 +59,7 @@ def with_volumes(log_dirs: Iterable[LogDirFacts], written: Mapping[str, int]) ->
     """Yield log dirs of this machine with their file systems; `written` is what the start adds, by real path."""
     for row in log_dirs:
         yield (
-            row._replace(volume=volume_of(row.path), written=written.get(tree_of(row.path).real(row.path), 0))
+            row._replace(volume=volume_of(row.path), written=written.get(real_path(row.path), 0))
             if row.is_there
             else row
         )

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
 from kcheck.core.premises.facts import LostCopy
 from kcheck.errors import UsageError
-from kcheck.model.cluster import ClusterImage
+from kcheck.model.cluster import ClusterImage, MetadataProblem
 from kcheck.model.premises import PremiseEvidence
 from kcheck.model.zookeeper_metadata import ZookeeperCopy
 from kcheck.views.controller_settings import controller_settings, with_settings
@@ -43,36 +43,41 @@ class NamedMetadata(NamedTuple):
 
 
 def named_metadata(paths: tuple[str, ...]) -> NamedMetadata:
-    """Return the metadata in the paths, and the log dirs among them that lost theirs.
+    """Return the metadata in the paths, and the paths among them that lost theirs, or whose metadata are damaged.
 
-    UsageError: another path without metadata, or whose metadata are of no known cluster, or are damaged.
+    UsageError: another path without metadata, or whose metadata are of no known cluster.
     """
     znodes, kraft = _by_kind(paths)
-    for copy in znodes:
-        for problem in copy.metadata.problems[:1]:
-            raise UsageError(f"--metadata {copy.path}: {problem.place}: {problem.why}")
-    lost = tuple(without_metadata(replica_targets([*kraft])))
-    return NamedMetadata(named_copies(kraft), znodes[0] if znodes else None, lost)
+    whole = [copy for copy in znodes if not copy.metadata.problems]
+    damaged = [_damaged(copy.path, None, copy.metadata.problems[0]) for copy in znodes if copy.metadata.problems]
+    copies, corrupt = named_copies(kraft)
+    lost = without_metadata(replica_targets([*kraft]))
+    return NamedMetadata(copies, whole[0] if whole else None, (*lost, *corrupt, *damaged))
 
 
-def named_copies(paths: tuple[str, ...]) -> dict[str, tuple[MetadataCopy, ...]]:
-    """Return the copies that the user names, by cluster id; a log dir that lost its own has none.
+def _damaged(path: str, node_id: int | None, problem: MetadataProblem) -> LostCopy:
+    return LostCopy(path, node_id, damage=f"{problem.place}: {problem.why}")
 
-    UsageError: a path without metadata, or whose metadata are of no known cluster, or are damaged.
+
+def named_copies(paths: tuple[str, ...]) -> tuple[dict[str, tuple[MetadataCopy, ...]], tuple[LostCopy, ...]]:
+    """Return the copies that the user names, by cluster id, and the damaged ones; a log dir that lost its own has none.
+
+    UsageError: a path without metadata, or whose metadata are of no known cluster.
     """
     copies: dict[str, tuple[MetadataCopy, ...]] = {}
+    damaged = []
     targets = replica_targets([*paths])
     lost = {copy.path for copy in without_metadata(targets)}
-    found = [target for target in targets if target.path not in lost]
-    for path in metadata_paths(found) if found else ():
+    present = [target for target in targets if target.path not in lost]
+    for path in metadata_paths(present) if present else ():
         if path.cluster_id is None:
             raise UsageError(f"--metadata {path.path}: no meta.properties beside it says which cluster it is of")
         copy = read_copy(path.tree, path.path, path.node_id, only=path.only)
         if not copy.decides:
-            why = (*copy.problems, *((copy.cut,) if copy.cut else ()))[0]
-            raise UsageError(f"--metadata {path.path}: {why.place}: {why.why}")
+            damaged.append(_damaged(path.path, path.node_id, copy.defects[0]))
+            continue
         copies[path.cluster_id] = (*copies.get(path.cluster_id, ()), copy)
-    return copies
+    return copies, tuple(damaged)
 
 
 def require_own_cluster(named: Iterable[str], clusters: Iterable[str | None]) -> None:
@@ -88,8 +93,8 @@ def image_at_hand(
 ) -> ClusterImage | None:
     """Return the newest metadata in the log dirs of targets and in more paths that the user names; None without any.
 
-    They are `with_settings` of the controllers, `config` among them. A path can also be of ZooKeeper. UsageError: a
-    named path without metadata, with damaged ones, or those of another cluster.
+    They are `with_settings` of the controllers, `config` among them. A path can also be of ZooKeeper; damaged metadata
+    say nothing. UsageError: a named path without metadata, or with those of another cluster.
     """
     targets = tuple(targets)
     image = _image(targets, named, log_dirs)
@@ -105,16 +110,16 @@ def _image(targets: tuple[Target, ...], named: tuple[str, ...], log_dirs: LogDir
         for target in targets
         if target.kind is not TargetKind.FILE
     }
-    copies = named_copies(kraft)
+    copies, _ = named_copies(kraft)
     ids = NamedMetadata(copies, znodes[0] if znodes else None).cluster_ids
     require_own_cluster(
         ids, {identity_of(target.tree, path).cluster_id for path, target in around.items()} if named else ()
     )
     if znodes:
-        return znodes[0].metadata.image
+        return None if znodes[0].metadata.problems else znodes[0].metadata.image
     beside = paths_beside(around.values())
-    found = (log_dirs.copy(path.tree, path.path, path.node_id) for path in beside)
-    newest = newest_copy((*chain.from_iterable(copies.values()), *(copy for copy in found if copy is not None)))
+    copies_beside = (log_dirs.copy(path.tree, path.path, path.node_id) for path in beside)
+    newest = newest_copy((*chain.from_iterable(copies.values()), *(copy for copy in copies_beside if copy is not None)))
     return None if newest is None else newest.image
 
 

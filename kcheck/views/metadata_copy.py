@@ -145,6 +145,7 @@ class _CopyReader:
             timestamp=self._timestamp,
             cut=self._cut,
             is_cut_at_end=self._is_cut_at_end,
+            in_transaction=self._replay.in_transaction,
             problems=(*self._problems, *(self._at(problem.offset, problem.why) for problem in replay_problems)),
         )
 

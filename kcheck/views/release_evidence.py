@@ -83,7 +83,7 @@ def release_ranges(targets: Iterable[Target], named: Sequence[Clue] = ()) -> tup
 def clues_of_log_dir(tree: Tree, path: str, broker_id: int | None) -> tuple[Clue, ...]:
     """Return what one log dir says; `broker_id` comes from the user, None for that of its meta.properties."""
     target = Target(TargetKind.LOG_DIR, path, broker_id, tree=tree)
-    return tuple(chain.from_iterable(found.clues for found in _of_target(target)))
+    return tuple(chain.from_iterable(evidence.clues for evidence in _of_target(target)))
 
 
 class _Clues(NamedTuple):

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
+from kcheck.disk.kept import once
 from kcheck.disk.listing import Listing
 from kcheck.disk.local import LOCAL
 from kcheck.disk.paths import join, split
@@ -30,6 +31,7 @@ from kcheck.model.views import LogDirView
 
 _OF_A_LOG_DIR = {*OFFSET_CHECKPOINTS, META_PROPERTIES}
 _REPLICA = re.compile(r"([0-9]+)=(.+)", re.DOTALL)
+_NO_PATH = re.compile("[\ud800-\udfff]")
 _PROPERTIES_SIZE_MAX = 1 << 20
 SERVER_PROPERTIES = "server.properties"
 
@@ -98,7 +100,7 @@ def replica_targets(arguments: list[str]) -> tuple[Target, ...]:
     """Return the targets of `BROKER=PATH` or plain path arguments, each once."""
     by_path: dict[tuple[int | None, str], Target] = {}
     for broker_id, path in map(replica_argument, arguments):
-        for target in _of(path, broker_id):
+        for target in once(_targets, path, broker_id):
             by_path.setdefault((broker_id, target.tree.real(target.path)), target)
     return tuple(by_path.values())
 
@@ -112,6 +114,10 @@ def replica_argument(argument: str) -> tuple[int | None, str]:
     if broker_id is None:
         raise UsageError(f"{argument}: a broker id is at most {INT_MAX}")
     return broker_id, match[2]
+
+
+def _targets(path: str, broker_id: int | None) -> tuple[Target, ...]:
+    return tuple(_of(path, broker_id))
 
 
 def _of(path: str, broker_id: int | None) -> Iterator[Target]:
@@ -160,7 +166,7 @@ def _below(target: Target, listing: Listing) -> Iterator[Target]:
     elif not any(listing):
         yield target
     else:
-        raise NotALogDirError(f"{target.path} is not a log dir or partition directory, and contains none")
+        raise NotALogDirError(f"{target.path}: no log dir in it or two levels below; name a deeper folder")
 
 
 def _of_a_partition(name: str) -> bool:
@@ -240,10 +246,16 @@ def _server_properties(tree: Tree, path: str, broker_id: int | None) -> Iterator
 
 
 def log_dirs_in(tree: Tree, path: str, config: Mapping[str, str]) -> list[str]:
-    """Return the log dirs that a server.properties names, each once; UsageError if one leads out of its bundle."""
+    """Return the log dirs that a server.properties names, each once.
+
+    UsageError if one leads out of its bundle, or has half a surrogate pair: no file system has that name.
+    """
     named = config.get("log.dirs") or config.get("log.dir") or ""
     directories = [*named.split(","), config.get("metadata.log.dir", "")]
     places = dict.fromkeys(part.strip() for part in directories if part.strip())
+    for place in places:
+        if _NO_PATH.search(place) is not None:
+            raise UsageError(f"{path}: log.dirs: {place!a} is not a path; an example is /var/lib/kafka/data")
     return [_in_bundle(path, directory) if tree.is_bundle else directory for directory in places]
 
 

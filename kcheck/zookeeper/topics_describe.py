@@ -129,7 +129,7 @@ class _Described:
             raise ValueError("an entry is no JSON object")  # noqa: TRY004  the data is wrong, not the program
         name, topic_id = entry.get("topic", entry.get("name")), entry.get("topicId")
         if not isinstance(name, str) or not isinstance(topic_id, str | None):
-            raise ValueError("an entry has no name of a topic")  # noqa: TRY004
+            raise ValueError("an entry has no name of a topic")  # noqa: TRY004  the data is wrong
         name = java_bytes(name).decode()
         listed = self._partitions.setdefault(name, {})
         if topic_id is not None:
@@ -193,7 +193,7 @@ def _json_ids(row: _JsonFields, name: str) -> tuple[int, ...]:
     """Return a list of broker ids, empty if there is none."""
     numbers = row.get(name)
     if not isinstance(numbers, list | None):
-        raise ValueError(f"the {name} is no list")  # noqa: TRY004
+        raise ValueError(f"the {name} is no list")  # noqa: TRY004  the data is wrong
     return tuple(_id({name: number}, name) for number in numbers or ())
 
 

@@ -4,8 +4,8 @@ A run is made without a scan: so many partitions with three replicas each on twe
 behind on one broker. Then two brokers hold nothing but a copy of the metadata of such a cluster, and are scanned.
 Printed are the CPU time of each command and the largest memory of a process. `--partitions N` and `--brokers N` take
 another size.
-`--spark` measures `kcheck elect --from RUN` alone: by one machine, also with the plan that `--out` writes, and by Spark
-on two cores. Printed are the time and the largest memory of each kind of process.
+`--spark` measures `kcheck elect --from RUN` alone: by one machine, with the plan of `--output-dir` too, and by
+Spark on two cores. Printed are the time and the largest memory of each kind of process.
 Nothing is asserted: the figures stand in docs/performance.md. `--tiny` does all that once with next to nothing: the
 tests do, so that it goes on to work.
 """
@@ -152,7 +152,7 @@ def measure(size: Size, runs: int) -> None:
             print(f"{label:13} {size.partitions} partitions: {least.seconds:.1f} s, {least.megabytes:.0f} MB")
         layout = f"{folder}/brokers/{{cluster}}/{{broker}}/{{log_dir}}"
         for number in range(runs):
-            scan = ("fleet", "scan", layout, "--out", f"{folder}/scans", "--run", str(number), "--kafka", "3.9")
+            scan = ("fleet", "scan", layout, "--output-dir", f"{folder}/scans", "--run", str(number), "--kafka", "3.9")
             taken = cost(kcheck(*scan))
             print(f"{'fleet scan':13} two copies of {size.partitions}: {taken.seconds:.1f} s, {taken.megabytes:.0f} MB")
 
@@ -165,7 +165,7 @@ def compare(size: Size) -> None:
         asked = ("elect", "--from", f"{folder}/out", "--fail-on", "fatal")
         ways = {
             "local": (),
-            "local, --out": ("--out", f"{folder}/plan"),
+            "local, --output-dir": ("--output-dir", f"{folder}/plan"),
             "spark": ("--engine", "spark", "--master", "local[2]"),
         }
         for label, options in ways.items():

@@ -7,7 +7,7 @@ measures the comparison of replicas instead: three of each partition are read fr
 some are behind, some have an epoch that the others do not have. `--growth 4000 40000 160000` scans so many directories
 once, with `--engine spark` by Spark, and prints what each kind of process uses too; `--trees FOLDER` keeps
 the directories for the next time. `--again 4000 40000`
-scans so many plainly, with `--remember`, and with `--since` where nothing has changed, at each of the `--depths`.
+scans so many plainly, with `--remember`, and with `--since-run` where nothing has changed, at each of the `--depths`.
 `--profile 4000` prints where the CPU time of these goes, by cProfile, which makes calls dearer than they are; all steps
 are in one process then. The files of a log dir are links to those of its first directory. Nothing is asserted: the
 figures stand in docs/performance.md. `--tiny` does all that once with next to nothing: the tests do, so that it goes on
@@ -103,18 +103,18 @@ def cost(folder: Path, jobs: int, runs: int) -> tuple[Cost, int]:
     found = []
     for number in range(runs):
         command = [sys.executable, "-m", "kcheck", "fleet", "scan", f"{folder}/{LAYOUT}", "--jobs", str(jobs)]
-        command += ["--out", str(folder / "out"), "--run", f"{jobs}-{number}", "--quiet"]
+        command += ["--output-dir", str(folder / "out"), "--run", f"{jobs}-{number}", "--quiet"]
         before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=ENVIRONMENT, cwd=ROOT)
         wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
         found.append(Cost(wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime))
         shutil.rmtree(folder / "out")
-    memory = peak([*command[:-4], "--out", str(folder / "out"), "--quiet"])
+    memory = peak([*command[:-4], "--output-dir", str(folder / "out"), "--quiet"])
     return Cost(min(each.wall for each in found), min(each.cpu for each in found)), memory
 
 
 def again(counts: list[int], depths: Sequence[Depth], runs: int) -> None:
-    """Measure what `--remember` costs, and what `--since` saves where nothing has changed: CPU time less a start.
+    """Measure what `--remember` costs, and what `--since-run` saves where nothing has changed: CPU time less a start.
 
     The smallest of so many runs of each way counts; the first one of all is none of them.
     """
@@ -123,11 +123,11 @@ def again(counts: list[int], depths: Sequence[Depth], runs: int) -> None:
         with tempfile.TemporaryDirectory() as folder:
             make(Path(folder), count)
             out = f"{folder}/.out"  # no log dir of the layout
-            ways = {"plain": (), "remember": ("--remember",), "since": ("--since", f"{out}/run=remember0")}
+            ways = {"plain": (), "remember": ("--remember",), "since": ("--since-run", f"{out}/run=remember0")}
             taken: dict[str, float] = {}
             for number, (name, options) in product(range(runs), ways.items()):
                 command = [sys.executable, "-m", "kcheck", "fleet", "scan", f"{folder}/{LAYOUT}", "--jobs", "1"]
-                command += ["--depth", str(depth), "--out", out, "--quiet", "--fail-on", "fatal"]
+                command += ["--depth", str(depth), "--output-dir", out, "--quiet", "--fail-on", "fatal"]
                 command += ["--run", f"{name}{number}", *options]
                 before = resource.getrusage(resource.RUSAGE_CHILDREN)
                 subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=ENVIRONMENT, cwd=ROOT)
@@ -196,7 +196,7 @@ def growth(counts: list[int], engine: str, trees: Path | None = None) -> None:
         with tempfile.TemporaryDirectory(dir=trees) as out, tree(count, trees) as folder:
             command = [sys.executable, "-m", "kcheck", "fleet", "scan", f"{folder}/{LAYOUT}", *ENGINES[engine]]
             start = time.perf_counter()
-            found = used([*command, "--out", out, "--quiet", "--fail-on", "fatal"])
+            found = used([*command, "--output-dir", out, "--quiet", "--fail-on", "fatal"])
             wall = time.perf_counter() - start
         cpu = sum(each.cpu for each in found.values())
         shown = {kind: own for kind, own in sorted(found.items()) if own.cpu > _INTERVAL}

@@ -224,7 +224,7 @@ CASES = (
         "partitions in the metadata of the cluster",
         100_000,
         metadata_log,
-        (("cluster", ()), ("cluster", ("--history", "topic-0-0")), ("check", ()), ("predict", ())),
+        (("cluster", ()), ("cluster", ("--changes", "topic-0-0")), ("check", ()), ("predict", ())),
     ),
     Case(
         "partitions of a broker that stopped cleanly",

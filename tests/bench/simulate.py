@@ -1,4 +1,4 @@
-"""Measures `kcheck simulate --search`: `python tests/bench/simulate.py`.
+"""Measures `kcheck simulate search`: `python tests/bench/simulate.py`.
 
 Every history of two brokers with three records, one power loss and two fences is visited, with min.insync.replicas 2,
 in each RELEASE, in one process and in two. Printed are states, depth, seconds, CPU seconds, states a CPU second and the
@@ -65,7 +65,7 @@ def profile(budget: Budget) -> None:
 def measure(bounds: list[str]) -> None:
     """Search in each release, in one process and in two, and print what it costs."""
     for release, jobs in product(RELEASES, ("1", "2")):
-        search = ("simulate", "--search", "--brokers", "2", "--min-isr", "2", *bounds, "--kafka", release)
+        search = ("simulate", "search", "--brokers", "2", "--min-isr", "2", *bounds, "--kafka", release)
         command = kcheck(*search, "--jobs", jobs)
         began = time.monotonic()
         spent = cost(command)

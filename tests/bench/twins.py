@@ -198,7 +198,7 @@ def texts(folder: Path, scale: Scale) -> None:
 def scans(folder: Path, scale: Scale) -> None:
     """Scan a fleet in which each partition has three replicas."""
     fleet.make(folder / "fleet", scale.directories, replicas=3)
-    arguments = ["fleet", "scan", f"{folder}/fleet/{fleet.LAYOUT}", "--jobs", "1", "--out", f"{folder}/out"]
+    arguments = ["fleet", "scan", f"{folder}/fleet/{fleet.LAYOUT}", "--jobs", "1", "--output-dir", f"{folder}/out"]
     arguments += ["--quiet", "--fail-on", "fatal"]
     title = f"fleet scan of {scale.directories} directories: start without simulation"
     compare(title, _SCAN, UNCHANGED, arguments, scale)

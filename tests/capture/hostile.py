@@ -109,7 +109,7 @@ def sample_of_logs(folder: Path) -> bytes:
     """Return a bundle of a broker's configuration with its log dirs, and of a log."""
     config = folder / "server.properties"
     config.write_text(f"node.id=1\nprocess.roles=broker\nlog.dirs={SAMPLE}/data1,{SAMPLE}/data2\n", "utf-8")
-    return captured([config], folder, "--with-logs", str(LOG)).read_bytes()
+    return captured([config], folder, "--with-server-log", str(LOG)).read_bytes()
 
 
 class Opened:

@@ -19,7 +19,7 @@ SAMPLE = [scene for scene in SCENES if scene.parent.name not in OLD]
 def tables(root: Path, out: Path) -> dict[str, list[dict[str, Any]]]:
     """Return the rows of each table of a scan, with the names of directories for bundles."""
     with contextlib.chdir(root.parent):
-        options = ["--out", str(out), "--run", "r", "--depth", "crc", "--no-progress"]
+        options = ["--output-dir", str(out), "--run", "r", "--depth", "crc", "--no-progress"]
         code, _, errors = run(["fleet", "scan", root.name, *options])
     assert code in (0, 1), errors
     rows: dict[str, list[dict[str, Any]]] = {}

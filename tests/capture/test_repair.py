@@ -113,7 +113,7 @@ def test_apply_asks_where_the_log_dir_is(torn: tuple[Path, Path], tmp_path: Path
     with pytest.raises(PlanError, match="lacks"):
         apply(plan.read_bytes(), backup)
     assert before == contents(here)
-    assert run([*apply_it, "--at", str(here)])[0] == 0
+    assert run([*apply_it, "--map", str(here)])[0] == 0
     assert before != contents(here)
 
 
@@ -123,13 +123,13 @@ def test_a_plan_for_another_log_dir_is_refused(torn: tuple[Path, Path], tmp_path
     cut = next(operation.path for operation in parse_plan(plan.read_bytes()).operations if lacks_digest(operation))
     properties, log = here / "meta.properties", here / Path(cut).parent.name / Path(cut).name
     log.write_bytes(log.read_bytes()[:-1] + b"?")
-    code, _, errors = run(["apply", str(plan), "--backup", str(tmp_path / "b"), "--yes", "--at", str(here)])
+    code, _, errors = run(["apply", str(plan), "--backup", str(tmp_path / "b"), "--yes", "--map", str(here)])
     assert (code, "does not match before in the plan" in " ".join(errors.split())) == (3, True)
     log.unlink()
-    code, _, errors = run(["apply", str(plan), "--backup", str(tmp_path / "b"), "--yes", "--at", str(here)])
+    code, _, errors = run(["apply", str(plan), "--backup", str(tmp_path / "b"), "--yes", "--map", str(here)])
     assert (code, "cannot be read: No such file or directory" in " ".join(errors.split())) == (3, True)
     properties.write_text(properties.read_text().replace("node.id=1", "node.id=7"))
-    code, _, errors = run(["apply", str(plan), "--backup", str(tmp_path / "b"), "--yes", "--at", str(here)])
+    code, _, errors = run(["apply", str(plan), "--backup", str(tmp_path / "b"), "--yes", "--map", str(here)])
     assert (code, "its broker.id is 7, in the plan 1" in " ".join(errors.split())) == (3, True)
 
 

@@ -1,10 +1,12 @@
 """What `kcheck capture` writes: the same bytes each time, all that could be read, and nothing where it must not."""
 
+import errno
 import hashlib
 import json
 import os
 import re
 import shutil
+import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -56,10 +58,11 @@ def stat_of(path: Path) -> int:
     return path.stat().st_mode & 0o777
 
 
-def test_the_list_writes_nothing(broker: Path, tmp_path: Path) -> None:
+def test_the_list_writes_nothing(broker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each item with its size and why, in 80 columns."""
+    monkeypatch.setenv("COLUMNS", "80")
     before = sorted(tmp_path.rglob("*"))
-    code, out, errors = run(["capture", str(broker), "--list", "-o", str(tmp_path / f"x{SUFFIX}")])
+    code, out, errors = run(["capture", str(broker), "--dry-run", "-o", str(tmp_path / f"x{SUFFIX}")])
     assert (code, errors) == (0, "")
     assert sorted(tmp_path.rglob("*")) == before
     assert any(line.endswith("batch headers with verdicts; no records") for line in out.splitlines())
@@ -81,9 +84,9 @@ def test_the_list_names_what_else_goes_in(options: list[str], also: str, broker:
     """The manifest has it of each file."""
     config = tmp_path / "server.properties"
     config.write_text(f"broker.id=1\nlog.dirs={broker}/data1\n", "utf-8")
-    code, out, _ = run(["capture", str(config), "--list", *options])
+    code, out, _ = run(["capture", str(config), "--dry-run", *options])
     assert (code, f"Also: {also}" in " ".join(out.split())) == (0, True)
-    assert "SHA-256 of each file. --no-digests" in " ".join(run(["capture", str(broker), "--list"])[1].split())
+    assert "SHA-256 of each file. --no-digests" in " ".join(run(["capture", str(broker), "--dry-run"])[1].split())
 
 
 def test_a_configuration_goes_in_with_its_log_dirs(broker: Path, tmp_path: Path) -> None:
@@ -200,7 +203,7 @@ def test_an_interrupted_capture_is_a_bundle(broker: Path, tmp_path: Path) -> Non
 
 def test_a_limit_leaves_out_what_is_too_large(broker: Path, tmp_path: Path) -> None:
     """Names and sizes stay."""
-    bundle = captured([broker], tmp_path, "--limit", "1K")
+    bundle = captured([broker], tmp_path, "--max-size", "1K")
     manifest = manifest_of(bundle)
     assert not manifest["complete"]
     assert any(
@@ -247,3 +250,22 @@ def test_an_unreadable_file_keeps_its_error(broker: Path, tmp_path: Path, monkey
     assert code == 3
     assert "Input/output error" in out
     fresh()
+
+
+def test_a_full_disk_ends_a_capture(broker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not taken for an input that cannot be read."""
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    opened = tempfile.TemporaryFile
+
+    def limited(*arguments: Any, **names: Any) -> Any:
+        stream = opened(*arguments, **names)
+        monkeypatch.setattr(stream, "write", full)
+        return stream
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", limited)
+    out = tmp_path / f"full{SUFFIX}"
+    code, _, errors = run(["capture", str(broker), "-o", str(out)])
+    assert (code, errors, out.exists()) == (2, f"kcheck: cannot write {out}: No space left on device\n", False)

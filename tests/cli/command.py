@@ -30,9 +30,9 @@ class Ended:
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """Return an environment that decides nothing about colour and width, with changes."""
+    """Return an environment that decides nothing about color, width and settings, with changes."""
     plain = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "NO_COLOR", "FORCE_COLOR")}
-    return {**plain, "TERM": "xterm", "PYTHONPATH": str(ROOT), **changes}
+    return {**plain, "TERM": "xterm", "KCHECK_CONFIG": "", "PYTHONPATH": str(ROOT), **changes}
 
 
 def shell(*arguments: str | Path, cwd: Path | None = None, **changes: str) -> Ended:
@@ -50,7 +50,7 @@ def kcheck(*arguments: str | Path, columns: int = 80) -> Ended:
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
         mock.patch.object(sys, "argv", ["kcheck", *map(str, arguments)]),
-        mock.patch.dict(os.environ, {"COLUMNS": str(columns)}),
+        mock.patch.dict(os.environ, {"COLUMNS": str(columns), "KCHECK_CONFIG": ""}),
     ):
         try:
             main()

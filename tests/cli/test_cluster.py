@@ -29,7 +29,7 @@ def test_a_topic() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [("--at", "-1"), ("--at", "9999"), ("--at", "0xg"), ("--fetchers", "0"), ("--history", "plain")]
+    "options", [("--at", "-1"), ("--at", "9999"), ("--at", "0xg"), ("--fetchers", "0"), ("--changes", "plain")]
 )
 def test_wrong_arguments(options: tuple[str, str]) -> None:
     done = kcheck("cluster", STOPPED, *options)

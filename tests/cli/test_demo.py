@@ -17,7 +17,7 @@ FAILS = "(exit "
 
 def test_each_step_does_what_it_says(tmp_path: Path) -> None:
     """Only the look at the broken broker has something to say; the folder is gone afterwards."""
-    done = shell("demo", "--no-pause", TMPDIR=str(tmp_path))
+    done = shell("demo", "--no-pause", TMPDIR=str(tmp_path), COLUMNS="80")
     assert (0, "") == (done.code, done.err)
     shown = done.out.split("\n$ kcheck ")
     assert [text.splitlines()[0] for text in shown[1:]] == [step.command for step in STEPS]
@@ -32,16 +32,16 @@ def test_each_step_does_what_it_says(tmp_path: Path) -> None:
 def test_the_folder_is_kept(tmp_path: Path) -> None:
     """It has all that the commands need, broken as at the beginning; what is there already stays."""
     kept = tmp_path / "kept"
-    assert 0 == kcheck("demo", "--keep", kept).code
+    assert 0 == kcheck("demo", "--dir", kept).code
     assert {"backup", "brokers", "plan.json"} == {path.name for path in kept.iterdir()}
     (zeroed,) = [step.zeroed for step in STEPS if step.zeroed]
     assert set((kept / zeroed).read_bytes()) == {0}
-    again = kcheck("demo", "--keep", kept)
+    again = kcheck("demo", "--dir", kept)
     assert (again.code, again.err) == (2, f"kcheck: {kept} is not empty: choose a new directory\n")
     inside = kept / "brokers" / "broker-1" / "new"
-    assert "choose a directory outside of every log dir" in kcheck("demo", "--keep", inside).err
+    assert "choose a directory outside of every log dir" in kcheck("demo", "--dir", inside).err
     assert not inside.exists()
-    assert f"cannot write {zeroed_file(kept)}" in kcheck("demo", "--keep", zeroed_file(kept)).err
+    assert f"cannot write {zeroed_file(kept)}" in kcheck("demo", "--dir", zeroed_file(kept)).err
 
 
 def zeroed_file(kept: Path) -> Path:

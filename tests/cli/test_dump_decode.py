@@ -163,7 +163,7 @@ def test_what_cannot_be_decoded(key: bytes, value: bytes, problem: str, code: in
 def test_a_kind_that_is_not_there() -> None:
     done = kcheck("dump", OFFSETS, "--decode", "groups")
     assert done.code == 2
-    assert "use one of offsets, transactions, metadata, share-groups, remote-log" in done.err
+    assert "not one of offsets, transactions, metadata, share-groups, remote-log" in done.err
 
 
 def test_an_index_has_no_records() -> None:

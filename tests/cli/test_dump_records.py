@@ -124,7 +124,7 @@ def test_times_of_other_rows(segment: Path) -> None:
         (("--time", "2026-01-01"), "invalid range"),
         (("--time", ".."), "invalid range"),
         (("--time", "x..y"), "invalid range"),
-        (("--print-data", "ebcdic"), "use one of utf8, hex, base64"),
+        (("--print-data", "ebcdic"), "not one of utf8, hex, base64"),
         (("--as", "offset-index", "--records"), "--records: "),
         (("--as", "offset-index", "--time", "10000.."), "has no timestamp in its rows"),
     ],

@@ -139,7 +139,7 @@ def test_what_cannot_be_read_is_3(broker: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--format", "xml"), "--format xml: use one of ndjson, kcat, console, parquet"),
+        (("--format", "xml"), "--format xml: not one of ndjson, kcat, console, parquet"),
         (("--format", "parquet"), "--format parquet needs -o FILE or -o DIR"),
         (("--format", "kcat"), "--format kcat names no partition: choose one of t-0, u-1, or use -o DIR"),
         (("--topic", "x*"), "no partition matches"),

@@ -21,24 +21,24 @@ def out(tmp_path: Path) -> Path:
 
 
 def test_it_writes_a_page_and_says_the_summary(out: Path) -> None:
-    """report.html where nothing else is named; the last line tells what was written."""
+    """No file that was not asked for; the last line tells what was written."""
     done = shell("fleet", "report", "out", cwd=out.parent)
-    assert (1, "Written: report.html\n") == (done.code, done.err)
-    assert (out.parent / "report.html").read_text("utf-8").startswith("<!DOCTYPE html>")
+    assert (1, "", ["out"]) == (done.code, done.err, [path.name for path in out.parent.iterdir()])
     lines = done.out.splitlines()
     assert "run r in out/run=r, depth headers" == lines[1]
     assert "1 cluster, 1 broker, 1 log dir, 0 partition directories" in lines
     assert "1 error, 1 warning" == lines[-1]
-    done = shell("fleet", "report", "out/run=r", "-o", "x.html", "--prometheus", "x.prom", cwd=out.parent)
+    done = shell("fleet", "report", "out/run=r", "--html", "x.html", "--prometheus", "x.prom", cwd=out.parent)
     assert (1, "Written: x.html and x.prom\n") == (done.code, done.err)
-    assert ["out", "report.html", "x.html", "x.prom"] == sorted(path.name for path in out.parent.iterdir())
+    assert (out.parent / "x.html").read_text("utf-8").startswith("<!DOCTYPE html>")
+    assert ["out", "x.html", "x.prom"] == sorted(path.name for path in out.parent.iterdir())
     assert "kcheck_fleet_run_finished 1\n" in (out.parent / "x.prom").read_text()
 
 
 def test_every_format_tells_the_same(out: Path) -> None:
     """The page and the metrics can go to stdout, too."""
     page = out.parent / "x.html"
-    common = ("fleet", "report", out, "-o", page, "--quiet")
+    common = ("fleet", "report", out, "--html", page, "--quiet")
     whole = json.loads(kcheck(*common, "--format", "json").out)
     assert ("kcheck.fleet-report/1", "r", {"info": 0, "warning": 1, "error": 1, "fatal": 0}) == (
         whole["schema"], whole["run"], whole["summary"],
@@ -53,7 +53,7 @@ def test_every_format_tells_the_same(out: Path) -> None:
     done = kcheck(*common, "--format", "csv")
     assert (2, True) == (done.code, "more than one table" in done.err)
     done = kcheck("rules", "--format", "html")
-    assert (2, True) == (done.code, "works with fleet report, fleet history, elect, simulate only" in done.err)
+    assert (2, True) == (done.code, "works with fleet report, fleet trend, elect, simulate only" in done.err)
 
 
 @pytest.mark.parametrize(
@@ -68,12 +68,12 @@ def test_every_format_tells_the_same(out: Path) -> None:
     ],
 )
 def test_it_ends_as_a_check_does(options: tuple[str, ...], code: int, out: Path) -> None:
-    assert code == kcheck("fleet", "report", out, "-o", out / "x.html", *options).code
+    assert code == kcheck("fleet", "report", out, "--html", out / "x.html", *options).code
 
 
 def test_a_run_that_is_not_whole_ends_in_3(tmp_path: Path) -> None:
     """As the scan did."""
-    done = kcheck("fleet", "report", forged(tmp_path, finished=False), "-o", tmp_path / "x.html")
+    done = kcheck("fleet", "report", forged(tmp_path, finished=False), "--html", tmp_path / "x.html")
     assert (3, True) == (done.code, "Incomplete: findings KC000 and KC001" in done.out)
 
 
@@ -85,16 +85,16 @@ def test_what_makes_no_sense_is_refused(out: Path, tmp_path: Path) -> None:
     for arguments, said in (
         ((tmp_path / "none",), f"{tmp_path}/none is not a directory"),
         ((data,), "holds no run"),
-        ((tmp_path / "other", "-o", data / "x.html"), inside),
+        ((tmp_path / "other", "--html", data / "x.html"), inside),
         (
             (tmp_path / "other", "--prometheus", data / "x.prom"),
             inside,
         ),
-        ((out, "-o", tmp_path / "none" / "x"), "no such directory"),
+        ((out, "--html", tmp_path / "none" / "x"), "no such directory"),
         ((out, "--prometheus", tmp_path / "none" / "x"), "no such directory"),
     ):
         before = sorted(tmp_path.rglob("*"))
-        done = kcheck("fleet", "report", *arguments, *(() if "-o" in arguments else ("-o", tmp_path / "page")))
+        done = kcheck("fleet", "report", *arguments, *(() if "--html" in arguments else ("--html", tmp_path / "page")))
         assert (2, "", True) == (done.code, done.out, said in done.err), done.err
         assert before == sorted(tmp_path.rglob("*"))
 
@@ -103,7 +103,7 @@ def test_a_damaged_run_ends_in_one_line(out: Path) -> None:
     """And in 3: nobody typed anything wrong."""
     part = out / "run=r" / "findings" / "part-00000.parquet"
     part.write_bytes(b"PAR1")
-    done = kcheck("fleet", "report", out, "-o", out / "x.html")
+    done = kcheck("fleet", "report", out, "--html", out / "x.html")
     assert (3, "", 1) == (done.code, done.out, done.err.count("\n"))
     assert f"{part} cannot be read: it has 4 bytes" in done.err
 
@@ -113,11 +113,11 @@ def test_metrics_take_the_place_of_older_ones_at_once(out: Path) -> None:
     target = out.parent / "x.prom"
     target.write_text("old")
     inode = target.stat().st_ino
-    kcheck("fleet", "report", out, "-o", out.parent / "x.html", "--prometheus", target)
+    kcheck("fleet", "report", out, "--html", out.parent / "x.html", "--prometheus", target)
     assert inode != target.stat().st_ino
     assert 0o644 == target.stat().st_mode & 0o777
     (out.parent / "folder").mkdir()
-    done = kcheck("fleet", "report", out, "-o", out.parent / "x.html", "--prometheus", out.parent / "folder")
+    done = kcheck("fleet", "report", out, "--html", out.parent / "x.html", "--prometheus", out.parent / "folder")
     assert (2, True) == (done.code, "is a directory" in done.err)
     assert ["folder", "out", "x.html", "x.prom"] == sorted(path.name for path in out.parent.iterdir())
 
@@ -126,7 +126,7 @@ def test_a_scan_writes_metrics_of_its_own_run(tmp_path: Path) -> None:
     """Of the findings that it shows; a folder that is not there is told before anything is looked at."""
     data = log_dir(tmp_path / "fleet" / "7" / "d", recovery_point={"t-0": 10}, high_watermark={"t-0": 10})
     partition_dir(data / "t-0", [run(0, 9)])
-    common = ("fleet", "scan", f"{tmp_path}/fleet/{{broker}}/{{log_dir}}", "--out", "out", "--fail-on", "fatal")
+    common = ("fleet", "scan", f"{tmp_path}/fleet/{{broker}}/{{log_dir}}", "--output-dir", "out", "--fail-on", "fatal")
     done = shell(*common, "--run", "a", "--prometheus", "x.prom", cwd=tmp_path)
     assert (0, "Written: out/run=a and x.prom\n") == (done.code, done.err)
     assert 'broker="7",rule="KC310",severity="error"} 1\n' in (tmp_path / "x.prom").read_text()

@@ -1,8 +1,12 @@
 """What a script gets: the fields of each schema, one document, tagged lines, one table."""
 
 import csv
+import errno
 import io
 import json
+import os
+import re
+import stat
 import sys
 from pathlib import Path
 from typing import Any
@@ -238,20 +242,23 @@ def test_a_checkpoint_that_cannot_be_read_is_not_missing(tmp_path: Path) -> None
 
 def formats_in_help(*command: str) -> set[str]:
     """Return the names behind `--format` in the help of a command."""
-    return {*" ".join(kcheck(*command, "--help").out.split()).rpartition("--format ")[2].partition(" ")[0].split("|")}
+    shown = re.search(r"  --format (\S+)", kcheck(*command, "--help").out)
+    assert shown is not None
+    return {*shown[1].split("|")}
 
 
 VERBS = {
     "inspect": "inspect", "check": "check", "cluster": "cluster", "dump": "dump", "rules": "rules",
     "explain": "explain", "predict": "predict", "preflight": "preflight", "end-offset": "end-offset",
-    "truncation": "truncation", "recover": "recovery", "elect": "elect", "verify": "verify",
-    "repair": "plan", "apply": "plan", "undo": "plan",
-    "tiered": "tiered", "simulate": "simulate", "overview": "check", "fleet diff": "fleet-diff", "fleet history": "fleet-history",
-    "fleet prune": "fleet-prune", "fleet publish": "fleet-publish",
+    "truncation": "truncation", "recover": "recovery", "recover-quorum": "recovery-quorum", "elect": "elect",
+    "verify": "verify", "repair": "plan", "apply": "plan", "undo": "plan",
+    "tiered": "tiered",
+    "simulate run": "simulate", "simulate write": "simulate", "overview": "check", "fleet diff": "fleet-diff",
+    "fleet trend": "fleet-history", "fleet prune": "fleet-prune", "fleet publish": "fleet-publish",
 }  # fmt: skip
 """The verb of the report of each command."""
-SUMMARIES = {"fleet scan", "fleet report"}
-"""Commands whose report leaves as files; `--format` is about the summary on stdout."""
+SUMMARIES = {"fleet scan", "fleet report", "simulate list", "simulate search"}
+"""Commands whose answer is no table; `--format` is about the text and the document."""
 OTHERS = {"export"}
 """Commands that write no report: `tests/cli/test_export.py`."""
 
@@ -294,3 +301,26 @@ def test_a_new_format_is_one_file(tmp_path: Path, damaged: Path, monkeypatch: py
     finally:
         sys.modules.pop("kcheck.renderers.names", None)
         plug_names.cache_clear()
+
+
+@pytest.mark.parametrize("name", ["text", "json", "csv", "parquet", "ndjson"])
+def test_a_report_replaces_a_file_whole_or_not_at_all(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that is full leaves the report of yesterday as it was, with its mode."""
+    path, out = log_dir(tmp_path / "data"), tmp_path / "report"
+    out.write_bytes(b"yesterday")
+    out.chmod(0o640)
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "fsync", full)
+        done = kcheck("check", path, "--format", name, "-o", out)
+    assert (done.code, done.err) == (2, f"kcheck: -o {out}: No space left on device\n")
+    assert (out.read_bytes(), sorted(child.name for child in tmp_path.iterdir() if child.is_file())) == (
+        b"yesterday", ["report"],
+    )  # fmt: skip
+    kcheck("check", path, "--format", name, "-o", out)
+    assert (out.read_bytes() != b"yesterday", stat.S_IMODE(out.stat().st_mode)) == (True, 0o640)

@@ -31,6 +31,9 @@ CASES = (
     (("kcheck", "explain", "KC20"), {f"KC20{number}" for number in range(1, 7)}),
     (("kcheck", "PATH", "--kaf"), {"--kafka"}),
     (("kcheck", "fleet", "scan", "ROOT", "--kafka", "4.4"), {"4.4"}),
+    (("kcheck", "simulate", "run", "kip-96"), {"kip-966"}),
+    (("kcheck", "simulate", "wr"), {"write"}),
+    (("kcheck", "help", "gloss"), {"glossary"}),
 )
 """What is typed before a TAB, and what the shell offers."""
 

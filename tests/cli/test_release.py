@@ -22,20 +22,20 @@ PAIR = [f"{number}={BROKERS / '2.8.2' / 'diverged' / f'broker-{number}'}" for nu
 )  # fmt: skip
 def test_the_first_line_names_the_release_and_why(command: list[str]) -> None:
     done = kcheck(*command)
-    assert ("Kafka 3.9 (from broker registrations in __cluster_metadata-0)", "") == (
+    assert ("Kafka 3.9 (detected: broker registrations in __cluster_metadata-0)", "") == (
         done.out.splitlines()[0], done.err.replace("No files were changed.\n", "")
     )  # fmt: skip
 
 
 def test_a_range_is_said() -> None:
     first = kcheck("check", OLD, columns=120).out.splitlines()[0]
-    assert first.startswith("Kafka 2.8 to 3.6 possible (topic ids, empty .kafka_cleanshutdown); answering for 3.6")
+    assert first.startswith("Kafka 3.6 (files fit 2.8 to 3.6; --kafka RELEASE to change; 2.8 ")
 
 
 def test_a_named_release_overrides() -> None:
-    """Its answer has no such line; JSON holds the evidence all the same."""
+    """The first line says so; JSON holds the evidence all the same."""
     done = kcheck("check", OLD, "--kafka", "2.8")
-    assert ("check, depth headers, Kafka 2.8 rules", "") == (done.out.splitlines()[0], done.err)
+    assert ("Kafka 2.8 (--kafka)", "") == (done.out.splitlines()[0], done.err)
     document = json.loads(kcheck("check", OLD, "--kafka", "2.8", "--format", "json").out)
     said = document["kafka_evidence"]
     assert ("2.8", "2.8", "3.6", "2.8", True) == (
@@ -77,13 +77,14 @@ def test_no_evidence_is_said(tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("bare") / "leader-epoch-checkpoint"
     path.write_bytes(b"0\n1\n0 0\n")
     first = kcheck("inspect", path).out.splitlines()[0]
-    assert "Kafka 4.3 assumed: the files do not say which release wrote them" == first
+    assert "Kafka 4.3 (assumed: no evidence; --kafka RELEASE to change)" == first
     document = json.loads(kcheck("inspect", path, "--format", "json").out)
     nothing: dict[str, object] = {
         "lowest": None,
         "highest": None,
         "used": "4.3",
         "given": False,
+        "given_by": None,
         "other": None,
         "reasons": [],
     }
@@ -101,8 +102,10 @@ def test_the_settings_and_the_log_of_the_broker_say_more(tmp_path: Path) -> None
     log.write_text("[x] INFO Kafka version: 2.8.2 (org.apache.kafka.common.utils.AppInfoParser)\n")
     config.write_text("broker.id=1\ninter.broker.protocol.version=3.1\n")
     for command in ([], ["check"], ["inspect"], ["predict"], ["repair"], ["end-offset"]):
-        assert "Kafka 2.8 (from the broker's log)" == kcheck(*command, OLD, "--log", log).out.splitlines()[0]
+        assert (
+            "Kafka 2.8 (detected: the broker's log)" == kcheck(*command, OLD, "--server-log", log).out.splitlines()[0]
+        )
         first = kcheck(*command, OLD, "--config", config, columns=160).out.splitlines()[0]
-        assert first.startswith("Kafka 3.1 to 3.6 possible (inter.broker.protocol.version in server.properties, empty")
-    assert 2 == kcheck("check", OLD, "--log", config).code
-    assert 2 == kcheck("fleet", "scan", OLD, "--out", tmp_path / "out", "--log", log).code
+        assert first.startswith("Kafka 3.6 (files fit 3.1 to 3.6; --kafka RELEASE to change")
+    assert 2 == kcheck("check", OLD, "--server-log", config).code
+    assert 2 == kcheck("fleet", "scan", OLD, "--output-dir", tmp_path / "out", "--server-log", log).code

@@ -20,7 +20,8 @@ CLUSTER_ID = "c"
 TOPIC_ID = bytes(15) + b"\7"
 FORMATS = ("text", "json", "ndjson", "csv", "parquet")
 COMMANDS = (
-    ("cluster", "PATH", "--all"), ("cluster", "PATH", "--brokers"), ("cluster", "PATH", "--history", "t-0", "--all"),
+    ("cluster", "PATH", "--all"), ("cluster", "PATH", "--table", "brokers"),
+    ("cluster", "PATH", "--changes", "t-0", "--all"),
     ("check", "LOG_DIR", "--metadata", "PATH"), ("predict", "LOG_DIR", "--metadata", "PATH"),
 )  # fmt: skip
 
@@ -91,5 +92,5 @@ def test_no_answer_has_a_secret(source: object, command: tuple[str, ...], tmp_pa
         shown += [done.out, done.err]
     shown.append(repr(pq.read_table(tmp_path / "out.parquet").to_pylist()))
     assert not [text for text in shown for spelling in SPELLINGS if spelling in text]
-    if command[-1] == "--all" and "--history" not in command:
+    if command[-1] == "--all" and "--changes" not in command:
         assert all("alice (SCRAM-SHA-256)" in text and "token-id" in text for text in (shown[0], shown[2]))

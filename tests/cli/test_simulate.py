@@ -29,19 +29,19 @@ def test_exit_codes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (("nowhere",), "nowhere: no such file, and no such history: kcheck simulate --list"),
-        ((), "name a history: a file, or a name from kcheck simulate --list"),
+        (("nowhere",), "nowhere: no such file or history; kcheck simulate list names the histories"),
+        (("kip-101",), "kip-101: no such file or history; did you mean kip-101-1, kip-101-2?"),
+        (("run",), "NAME|FILE is missing; for example: kcheck simulate kip-101-1 --kafka 0.10.2"),
         (("kip-841", "--kafka", "2.8"), "Kafka 2.8 has no KRaft mode"),
-        (("kip-101-1", "--kafka", "5.0"), "--kafka 5.0 is not a known release"),
-        (("--search", "--unclean", "maybe"), "invalid --unclean maybe; use true or false"),
-        (("--search", "--mode", "raft"), "invalid --mode raft; use kraft or zookeeper"),
-        (("--search", "--brokers", "10"), "--brokers"),
-        (("--search", "--mutant", "M3"), "--mutant M3 is not known"),
+        (("kip-101-1", "--kafka", "5.0"), "--kafka 5.0: not a release"),
+        (("search", "--unclean", "maybe"), "--unclean maybe: not one of true, false"),
+        (("search", "--mode", "raft"), "--mode raft: not one of kraft, zookeeper"),
+        (("search", "--brokers", "10"), "--brokers"),
+        (("search", "--mutant", "M3"), "--mutant M3 is not known"),
         (("kip-320", "--kafka", "all", "--mutant", "M3"), "--mutant M3 is not known"),
-        (("--search", "--fences", "-1"), "--fences"),
-        (("kip-966", "--step", "1"), "--step says what --write writes"),
-        (("kip-966", "--write", "new", "--kafka", "all"), "--write and --reproduce are for one release"),
-        (("kip-966", "--write", "new", "--step", "99"), "use 0 to"),
+        (("search", "--fences", "-1"), "--fences"),
+        (("write", "kip-966", "--output-dir", "new", "--kafka", "all"), "--kafka all: name one release"),
+        (("write", "kip-966", "--output-dir", "new", "--after", "99"), "use 0 to"),
     ],
 )
 def test_usage_errors(arguments: tuple[str, ...], error: str) -> None:
@@ -105,36 +105,36 @@ def test_the_api_gives_the_documents(tmp_path: Path) -> None:
     searched = [api.search(begun, bounds, kafka="2.1").to_dict() for begun in (configuration, ticket)]
     assert searched[0] == searched[1]
     done = kcheck(
-        "simulate", "--search", "--min-isr", "2", "--records", "2", "--fences", "0", "--kafka", "2.1",
+        "simulate", "search", "--min-isr", "2", "--appends", "2", "--fences", "0", "--kafka", "2.1",
         "--format", "json",
     )  # fmt: skip
     assert json.loads(done.out) == json.loads(json.dumps(searched[0]))
 
 
 def test_the_list() -> None:
-    done = kcheck("simulate", "--list")
+    done = kcheck("simulate", "list")
     assert "kip-101-1: A follower restarts before it learns the high watermark" in done.out
     assert {"name", "title", "page", "outcomes"} == set(
-        json.loads(kcheck("simulate", "--list", "--format", "json").out)["histories"][0]
+        json.loads(kcheck("simulate", "list", "--format", "json").out)["histories"][0]
     )
 
 
 def test_a_search() -> None:
     """Exit code 1 with a history that can be replayed, 0 if there is none."""
-    found = kcheck("simulate", "--search", "--records", "1", "--format", "json")
+    found = kcheck("simulate", "search", "--appends", "1", "--format", "json")
     document = json.loads(found.out)
     assert (1, "lost") == (found.code, document["promise"])
     assert document["found"].startswith("# an acknowledged record is lost: Kafka 4.3\nbrokers A B\n")
-    none = kcheck("simulate", "--search", "--records", "1", "--fences", "0", "--min-isr", "2")
+    none = kcheck("simulate", "search", "--appends", "1", "--fences", "0", "--min-isr", "2")
     assert 0 == none.code
     assert "breaks no promise within the budget" in none.out
-    some = kcheck("simulate", "--search", "--min-isr", "2", "--states", "10")
-    assert "raise --states" in some.out.replace("\n", " ")
+    some = kcheck("simulate", "search", "--min-isr", "2", "--max-states", "10")
+    assert "raise --max-states" in some.out.replace("\n", " ")
 
 
 def test_a_search_in_all_releases() -> None:
     """A row for each line that has these settings, with what the search of that release alone says."""
-    options = ("simulate", "--search", "--min-isr", "2", "--records", "1", "--fences", "0", "--format", "json")
+    options = ("simulate", "search", "--min-isr", "2", "--appends", "1", "--fences", "0", "--format", "json")
     compared = kcheck(*options, "--kafka", "all")
     rows = json.loads(compared.out)["searches"]
     assert 1 == compared.code
@@ -145,16 +145,16 @@ def test_a_search_in_all_releases() -> None:
         assert {name: alone[name] for name in row if name not in ("kafka", "controller")} == {
             name: value for name, value in row.items() if name not in ("kafka", "controller")
         }
-    shallow = kcheck("simulate", "--search", "--mode", "kraft", "--fences", "0", "--depth", "1", "--kafka", "all")
+    shallow = kcheck("simulate", "search", "--mode", "kraft", "--fences", "0", "--max-events", "1", "--kafka", "all")
     assert 0 == shallow.code
     assert "none up to 1 events" in shallow.out
     assert "zookeeper" not in shallow.out
-    assert 2 == kcheck("simulate", "--search", "--elr", "maybe", "--kafka", "all").code
+    assert 2 == kcheck("simulate", "search", "--elr", "maybe", "--kafka", "all").code
 
 
 def test_directories_are_written(tmp_path: Path) -> None:
     """Those of the step that is named; what the history does is told as ever."""
-    done = kcheck("simulate", "kip-966", "--write", tmp_path / "left", "--step", "6")
+    done = kcheck("simulate", "write", "kip-966", "--output-dir", tmp_path / "left", "--after", "6")
     assert (0, done.out) == (0, kcheck("simulate", "kip-966").out)
     assert (tmp_path / "left" / "broker-1" / ".kafka_cleanshutdown").exists()
     assert not (tmp_path / "left" / "broker-2" / ".kafka_cleanshutdown").exists()
@@ -201,7 +201,7 @@ def test_a_history_as_a_script(kafka: str, tmp_path: Path) -> None:
     """A shell can read it; every event is there, with the tools of the release."""
     path = tmp_path / "ticket"
     path.write_text(REPRODUCED.replace("tell\n", ""), "utf-8")
-    done = kcheck("simulate", path, "--kafka", kafka, "--reproduce")
+    done = kcheck("simulate", "script", path, "--kafka", kafka)
     assert 0 == done.code
     subprocess.run(["sh", "-n"], input=done.out, text=True, check=True)
     assert all(f"\n# {line}\n" in done.out for line in REPRODUCED.splitlines()[2:-1])
@@ -217,8 +217,8 @@ def test_a_history_as_a_script(kafka: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "option",
-    ["records", "crashes", "lossy-crashes", "fences", "moves", "shrinks", "delays", "overtakes"],
+    ["appends", "crashes", "lossy-crashes", "fences", "moves", "shrinks", "delays", "overtakes"],
 )
 def test_a_bound_that_is_too_large_is_named_as_it_was_given(option: str) -> None:
-    done = kcheck("simulate", "--search", f"--{option}", 64)
+    done = kcheck("simulate", "search", f"--{option}", 64)
     assert (2, f"kcheck: --{option} 64: must be from 0 to 63\n") == (done.code, done.err)

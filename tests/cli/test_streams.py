@@ -31,7 +31,16 @@ def test_a_terminal_is_coloured(damaged: Path) -> None:
     assert ESCAPE in on_a_terminal("inspect", damaged)
 
 
-@pytest.mark.parametrize("options", [("--no-color",), ("--format", "json")])
+@pytest.mark.parametrize(
+    "options",
+    [
+        (
+            "--color",
+            "never",
+        ),
+        ("--format", "json"),
+    ],
+)
 def test_who_wants_no_colour_gets_none(damaged: Path, options: tuple[str, ...]) -> None:
     assert ESCAPE not in on_a_terminal("inspect", damaged, *options)
 
@@ -43,10 +52,25 @@ def test_no_color_in_the_environment_counts(damaged: Path) -> None:
     assert ESCAPE not in on_a_terminal("inspect", damaged, TERM="dumb")
 
 
-@pytest.mark.parametrize("force", ["FORCE_COLOR", "CLICOLOR_FORCE"])
-def test_a_pipe_is_never_coloured(damaged: Path, force: str) -> None:
-    """Not even where other tools would."""
-    assert ESCAPE not in shell("inspect", damaged, **{force: "1"}).out
+@pytest.mark.parametrize(
+    ("options", "variables", "has_color"),
+    [
+        ((), {}, False),
+        ((), {"CLICOLOR_FORCE": "1"}, False),
+        ((), {"FORCE_COLOR": "1"}, True),
+        ((), {"FORCE_COLOR": ""}, False),
+        ((), {"FORCE_COLOR": "1", "TERM": "dumb"}, True),
+        ((), {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+        (("--color", "always"), {"NO_COLOR": "1", "TERM": "dumb"}, True),
+        (("--color", "never"), {"FORCE_COLOR": "1"}, False),
+        (("--color", "auto"), {"FORCE_COLOR": "1"}, True),
+    ],
+)
+def test_what_decides_about_color(
+    damaged: Path, options: tuple[str, ...], variables: dict[str, str], has_color: bool
+) -> None:
+    """First the option, then NO_COLOR, FORCE_COLOR and TERM, then whether stdout is a terminal."""
+    assert has_color == (ESCAPE in shell("inspect", damaged, *options, **variables).out)
 
 
 def test_a_pipe_gets_the_same_text_without_colour(damaged: Path) -> None:
@@ -107,8 +131,10 @@ def test_a_wider_screen_needs_fewer_lines(damaged: Path) -> None:
 
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("columns", ["", "0", "x", "-5", "²", "9" * 5000])
-def test_a_pipe_without_a_width_is_80_columns(damaged: Path, columns: str) -> None:
-    assert shell("inspect", damaged, COLUMNS="80").out == shell("inspect", damaged, COLUMNS=columns).out
+def test_a_pipe_without_a_width_is_not_wrapped(damaged: Path, columns: str) -> None:
+    """So that grep shows whole sentences."""
+    assert shell("check", damaged, COLUMNS="9999").out == shell("check", damaged, COLUMNS=columns).out
+    assert shell("check", damaged, KCHECK_WIDTH="80").out == shell("check", damaged, COLUMNS="80").out
 
 
 @pytest.mark.parametrize("style", ["text", "json", "ndjson"])

@@ -20,7 +20,7 @@ HERE = [f"{number}={BROKERS / '4.3.1' / 'diverged' / f'broker-{number}'}" for nu
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a directory with a plan, and `saved` with the records that it gives up."""
     path = tmp_path_factory.mktemp("plan")
-    assert kcheck("elect", *HERE, "--save-lost", path / "saved", "--out", path).code == 1
+    assert kcheck("elect", *HERE, "--save-lost", path / "saved", "--output-dir", path).code == 1
     return path
 
 
@@ -55,7 +55,7 @@ def test_before_anybody_started(folder: Path) -> None:
     assert ("17 are lost", True) in seen(report, "records")
     done = kcheck("verify", folder, *HERE)
     assert done.code == 1
-    assert done.out.splitlines()[1].startswith("7 of 26 steps are not as planned. 4 of 26 steps are not known.")
+    assert done.out.splitlines()[2].startswith("7 of 26 steps are not as planned. 4 of 26 steps are not known.")
     assert max(map(len, done.out.splitlines())) <= 80
     assert "--partition behind-0 shows that partition" in done.out
     assert len(kcheck("verify", folder, *HERE, "--format", "csv").out.splitlines()) == 27
@@ -104,7 +104,7 @@ def test_as_planned(folder: Path, tmp_path: Path) -> None:
     plan = edited(folder, tmp_path / "p") / "election-plan.json"
     plan.write_text(plan.read_text().replace(str(folder / "saved"), "/nowhere"))
     done = kcheck("verify", tmp_path / "p", *HERE)
-    assert (done.code, done.out.splitlines()[1]) == (0, "Nothing differs from the plan. 2 of 8 steps are not known.")
+    assert (done.code, done.out.splitlines()[2]) == (0, "Nothing differs from the plan. 2 of 8 steps are not known.")
     assert kcheck("verify", tmp_path / "p", *HERE, "--topic", "other").code == 2
 
 
@@ -165,7 +165,7 @@ def test_saved_files_with_other_names(folder: Path, tmp_path: Path) -> None:
 
 def test_wrong_arguments(folder: Path, tmp_path: Path) -> None:
     """Each is named."""
-    assert "no plan of kcheck elect --out" in kcheck("verify", tmp_path, *HERE).err
+    assert "no plan of kcheck elect --output-dir" in kcheck("verify", tmp_path, *HERE).err
     log = next(Path(HERE[1][2:]).rglob("*.log"))
     assert kcheck("verify", folder, f"1={log}").code == 2
     assert kcheck("verify", folder).code == 2

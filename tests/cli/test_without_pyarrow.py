@@ -50,7 +50,7 @@ def test_the_answer_is_the_same(arguments: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("fleet", "scan", f"{DIVERGED}/{{broker}}", "--out"), ("check", PARTITION, "--format", "parquet", "-o")],
+    [("fleet", "scan", f"{DIVERGED}/{{broker}}", "--output-dir"), ("check", PARTITION, "--format", "parquet", "-o")],
     ids=["fleet", "parquet"],
 )
 def test_what_needs_pyarrow_says_so_in_one_line(tmp_path: Path, arguments: tuple[str, ...]) -> None:

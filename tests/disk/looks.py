@@ -35,13 +35,13 @@ def hear(event, arguments):
     seen["heard"] += isinstance(path, str) and path.startswith(at)
 
 from kcheck.cli.app import main
-from kcheck.views import targets
+from kcheck.disk import store
 
-def classified(path, tree_of=targets.tree_of):
+def classified(path, store_of=store.store_of):
     seen["classified"] += 1
-    return tree_of(path)
+    return store_of(path)
 
-targets.tree_of = classified
+store.store_of = classified
 watch("open")
 watch("scandir")
 sys.addaudithook(hear)

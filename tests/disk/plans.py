@@ -65,6 +65,7 @@ def plan_of(first: Path, second: Path) -> Plan:
         SetAside(str(second / "u-1"), digest_of_directory(LOCAL, str(second / "u-1")), None, WHY, directory=True),
         Patch(str(second / "replication-offset-checkpoint"), digest(marks), digest(b"1" + marks[1:]), WHY,
               (Change(0, b"0", b"1"),)),
+        Write(str(second / "new-0" / LOG), None, digest(b"whole"), WHY, b"whole"),
     )  # fmt: skip
     return Plan("4.3.1", (str(first), str(second)), operations)
 

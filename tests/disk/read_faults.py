@@ -65,13 +65,13 @@ COMMANDS = tuple(
         "repair {b3} --accept-loss --tidy --format json",
         "repair 3={b3} --against 2={b2} --format json",
         "cluster {b1} {b2} --format json",
-        "cluster {b2} --history diverged-0 --format json",
+        "cluster {b2} --changes diverged-0 --format json",
         "predict {b3} --metadata {b2} --format json",
         "truncation 1={b3} 2={b2} --metadata {b1} --format json",
         "elect 1={b1} 2={b2} --format json",
         "elect 1={b3} 2={b2} --metadata {b1} --topic diverged --format json",
         "verify {plan} 1={b1} 2={b2} --format json",
-        "fleet scan {b3}/data1 --jobs 1 --quiet --out {out}",
+        "fleet scan {b3}/data1 --jobs 1 --quiet --output-dir {out}",
     )
 )
 
@@ -154,7 +154,7 @@ class Trial:
         self._folder, self._brokers = folder, folder / "brokers"
         shutil.copytree(BROKERS, self._brokers)
         _damage(self._brokers / "broker-1", self._brokers / "broker-3")
-        self._run(Command(("elect", "1={b1}", "2={b2}", "--save-lost", "{plan}/saved", "--out", "{plan}")))
+        self._run(Command(("elect", "1={b1}", "2={b2}", "--save-lost", "{plan}/saved", "--output-dir", "{plan}")))
         self._before = self._state()
         self._undisturbed: dict[Command, Answer] = {}
 

@@ -16,7 +16,7 @@ from kcheck.errors import ApplyError, KcheckError, LogDirInUseError, PlanError, 
 from kcheck.model.plan import Change, Digest, FileOp, Patch, Plan, Rename, SetAside, Truncate, digest
 from tests.disk.plans import INDEX, LOG, POINT, WHY, bytes_of, make, plan_of, state
 
-ALL = tuple(range(7))
+ALL = tuple(range(8))
 
 
 @pytest.fixture
@@ -43,6 +43,7 @@ def test_there_and_back(dirs: tuple[Path, Path], backup: str) -> None:
     assert (dirs[0] / "t-0" / "leader-epoch-checkpoint.new").read_bytes() == b"x"
     assert (dirs[0] / "t-0" / "metadata").exists()
     assert not (dirs[1] / "u-1").exists()
+    assert (dirs[1] / "new-0" / LOG).read_bytes() == b"whole"
     assert (dirs[1] / "replication-offset-checkpoint").read_bytes().startswith(b"1\n")
     for name, (mode, user, group, *_) in before.items():
         assert name not in after or after[name][:3] == (mode, user, group)

@@ -129,3 +129,32 @@ def test_a_journal_that_contradicts_its_plan(tmp_path: Path, number: int) -> Non
         undo(str(backup))
     assert state(*dirs) == after
     assert digest((backup / "plan.json").read_bytes()).sha256 == journal["plan"]
+
+
+@pytest.mark.parametrize("name", ["plan.json", "0.before", "1.before", "journal.json.tmp"])
+def test_a_named_pipe_in_a_backup_is_refused_and_never_waited_for(tmp_path: Path, name: str) -> None:
+    dirs, backup = make(tmp_path), tmp_path / "backup"
+    backup.mkdir()
+    os.mkfifo(backup / name)
+    before = state(*dirs)
+    with pytest.raises(KcheckError, match=f"{name} is not a regular file"):
+        apply(bytes_of(plan_of(*dirs)), str(backup))
+    assert state(*dirs) == before
+
+
+@pytest.mark.parametrize("name", ["plan.json", "journal.json"])
+def test_a_pipe_or_a_huge_file_in_an_applied_backup_is_refused(tmp_path: Path, name: str) -> None:
+    """A sparse file of 20 GB takes no memory of its size."""
+    dirs, backup = make(tmp_path), tmp_path / "backup"
+    apply(bytes_of(plan_of(*dirs)), str(backup))
+    after = state(*dirs)
+    (backup / name).unlink()
+    os.mkfifo(backup / name)
+    with pytest.raises(KcheckError, match=f"{name} is not a regular file"):
+        undo(str(backup))
+    (backup / name).unlink()
+    with (backup / name).open("wb") as file:
+        file.truncate(20 << 30)
+    with pytest.raises(KcheckError, match=f"{name} is larger than"):
+        undo(str(backup))
+    assert state(*dirs) == after

@@ -93,6 +93,7 @@ def test_the_backup_of_an_older_kcheck(dirs: tuple[Path, Path], tmp_path: Path) 
     """It can be undone: its plan names no identities, its journal no attributes, and times by the file."""
     before, backup = state(*dirs), tmp_path / "backup"
     plan = plan_of(*dirs)
+    plan = plan._replace(operations=plan.operations[:-1])  # it created no directory
     apply(bytes_of(plan), str(backup))
     old_plan = json.loads((backup / "plan.json").read_bytes())
     del old_plan["sha256"], old_plan["identities"]

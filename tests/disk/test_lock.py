@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from kcheck.disk import lock
 from kcheck.disk.lock import locked_by
 from kcheck.documents.inspection import InspectDetail
+from kcheck.errors import PlanError
 from kcheck.model.report import PartitionFilter
 from kcheck.verbs.inspect import inspect
 from tests.builders import broker, fingerprint, run
@@ -109,3 +111,17 @@ def test_a_held_log_dir_stays_as_it_is(log_dir: Path) -> None:
             inspect([str(log_dir)], as_kind=None, wanted=PartitionFilter(), detail=InspectDetail(), release=NEWEST)
         )
         assert before == fingerprint(log_dir)
+
+
+def test_a_log_dir_that_becomes_a_link_gets_no_lock_elsewhere(tmp_path: Path) -> None:
+    """The lock is taken in the directory that was opened, not by its path."""
+    path, elsewhere = broker(tmp_path / "data", run(0, 99)), tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    with lock.held([str(path)]):
+        path.rename(tmp_path / "moved")
+        path.symlink_to(elsewhere)
+        assert (tmp_path / "moved" / ".lock").exists()
+    assert ([*elsewhere.iterdir()], (tmp_path / "moved" / ".lock").exists()) == ([], False)
+    with pytest.raises(PlanError, match="symbolic link"), lock.held([str(path)]):
+        pass
+    assert [*elsewhere.iterdir()] == []

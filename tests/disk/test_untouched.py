@@ -56,7 +56,7 @@ def files(found: dict[str, tuple[int, ...]], folder: Path) -> dict[str, tuple[in
         ("inspect", "{0}/d2/u-0/00000000000000000100.log", "{0}/d1/cleaner-offset-checkpoint", "--batches"),
         ("end-offset", "{0}/d1", "{0}/d2"),
         ("end-offset", "{0}/d2", "--after-start"),
-        ("fleet", "scan", "{0}", "--out", "{0}-out", "--depth", "records"),
+        ("fleet", "scan", "{0}", "--output-dir", "{0}-out", "--depth", "records"),
         ("truncation", "1={0}/d1", "2={0}/d2"),
         ("truncation", "1={0}/d1", "2={0}/d2", "--leader", "1"),
         ("truncation", "1={0}/d1", "2={0}/d2", "--leader", "best", "--live"),

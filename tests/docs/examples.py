@@ -109,7 +109,7 @@ def run(command: str, folder: str, where: Path) -> str:
     done = subprocess.run(
         [sys.executable, "-c", START, *(word.replace(OUT, folder) for word in words[1 : -2 if unseen else None])],
         cwd=where,
-        env={**kept, "COLUMNS": "80", "NO_COLOR": "1", "PYTHONUTF8": "1", "PYTHONPATH": str(ROOT)},
+        env={**kept, "COLUMNS": "80", "NO_COLOR": "1", "KCHECK_CONFIG": "", "PYTHONUTF8": "1", "PYTHONPATH": str(ROOT)},
         stdin=subprocess.DEVNULL, capture_output=True, text=True, encoding="utf-8", check=False,
     )  # fmt: skip
     unfinished = (3,) if where != ROOT else ()

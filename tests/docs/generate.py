@@ -49,7 +49,7 @@ DEMO_HEAD = f"""# Two minutes: kcheck demo
 `kcheck demo` writes the log dirs of three simulated brokers into a temporary folder, breaks one of them, and walks
 through look, plan and act. Each step is a command that you can type; what stands below it is what it prints. On a
 terminal it waits for Enter after each step; `--no-pause` does not. The folder goes at the end, after ^C too;
-`--keep DIR` builds it in `DIR` and leaves it there.
+`--dir DIR` builds it in `DIR` and leaves it there.
 
 {NOTICE} from a run: change `kcheck/cli/demo.py`, not this.
 """
@@ -72,12 +72,13 @@ first line of a text answer says it, `kafka_evidence` in JSON:
 | --- | --- |
 | `lowest`, `highest` | The lines of releases that the files fit, both included; null if nothing is known. |
 | `used` | The release that the answer holds for: the highest one up to {NEWEST_TESTED}, the newest tested one. |
-| `given` | Whether `--kafka VERSION` named it. If the files contradict that, a warning on stderr says so. |
+| `given` | Whether the user named it. If the files contradict that, a warning on stderr says so. |
+| `given_by` | The variable or configuration file that named it; null if `--kafka` did, or if it was detected. |
 | `other` | What the answer for `lowest` would be: `kafka`, and the rules and partitions that it `differs_in`. |
 | `reasons` | What decides the range: the releases that it `says`, what it is (`from`), its `path`, its `broker_id`. |
 
-- A broker that registered in the metadata log proves its release, and so does its own log: `--log FILE`, plain or
-  `.gz`. All other evidence gives a range. `--config FILE` adds what its server.properties says.
+- A broker that registered in the metadata log proves its release, and so does its own log: `--server-log FILE`, plain
+  or `.gz`. All other evidence gives a range. `--config FILE` adds what its server.properties says.
 - With `unstable.feature.versions.enable`, 3.7 registers as 3.8 does, and 3.8 as 3.9: name the release by `--kafka`.
 - A file stays when its broker is upgraded. So what is there proves that a broker at least this new wrote here. A
   broker that was downgraded leaves the same files: name its release by `--kafka`.

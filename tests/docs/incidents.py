@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.oracle.scenes import FIXTURES, unpacked, with_controller
 
-RECOVERED = FIXTURES / "recovered"
+RECOVERED = FIXTURES / "incidents" / "after"
 """The disks of a page after real brokers had taken every step of its plan."""
 
 
@@ -45,10 +45,6 @@ def lost_quorum(folder: Path) -> None:
     _copy("clusters/4.3.1/quorum", folder)
     shutil.rmtree(folder / "broker-1")
     cut_tail(folder / "broker-3/data1/__cluster_metadata-0" / FIRST, 5 * NO_OP_SIZE)
-    new = folder / "broker-2.new/data1"
-    new.mkdir(parents=True)
-    for name in ("meta.properties", "bootstrap.checkpoint"):
-        shutil.copy(folder / "broker-2/data1" / name, new)
 
 
 def stray_replica(folder: Path) -> None:

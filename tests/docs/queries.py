@@ -16,7 +16,8 @@ from tests.docs.examples import ROOT
 
 PAGE = "docs/queries.md"
 COMMAND = (
-    "fleet", "scan", "fixtures/brokers/4.3.1/{cluster}/{broker}/{log_dir}", "--depth", "headers", "--run", "r", "--out",
+    "fleet", "scan", "fixtures/brokers/4.3.1/{cluster}/{broker}/{log_dir}", "--depth", "headers", "--run", "r",
+    "--output-dir",
 )  # fmt: skip
 _QUERY = re.compile(r"^```sql\n(.*?)^```\n\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

@@ -45,7 +45,7 @@ def exposition(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[
     """Return the labels of the samples of each metric, as kcheck writes them."""
     folder = tmp_path_factory.mktemp("metrics")
     run = forged(folder, findings=[finding()], partitions=[PARTITION], predictions=[START, LOSS])
-    kcheck("fleet", "report", run, "-o", folder / "x.html", "--prometheus", folder / "x.prom", "--quiet")
+    kcheck("fleet", "report", run, "--html", folder / "x.html", "--prometheus", folder / "x.prom", "--quiet")
     families = text_string_to_metric_families((folder / "x.prom").read_text())
     return {family.name: [sample.labels for sample in family.samples] for family in families}
 

@@ -3,24 +3,30 @@
 import pytest
 
 from kcheck.core.election.early_elections import Means, means_of
-from kcheck.core.election.election import BrokerStart, Seat
-from kcheck.core.election.phases import order_of_starts
+from kcheck.core.election.election import BrokerStart
+from kcheck.core.election.phases import Course, course_of, order_of_starts
 from kcheck.core.election.plans import BrokerGap, PartitionElection, lean
 from kcheck.core.election.scenarios import planned
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.releases.releases import release
 from kcheck.core.replication.leader_costs import Amounts, at_most
 from kcheck.documents.election_verdict import amount_lost, verdict
+from kcheck.model.cluster import Seat
 from tests.core.election.test_early_elections import contested
 from tests.core.election.test_plans import ISR_LOSES, STARTS, UNKNOWN, candidate, election
 
 
 def said(*partitions: PartitionElection, starts: dict[int, BrokerStart] = STARTS) -> str:
     """Return the verdict on partitions."""
-    means = means_of(partitions, starts, release("4.3"))
+    means = means_of(partitions, release("4.3"))
     order = order_of_starts(partitions, starts, means)
     rows = [row._replace(partition=at) for at, row in enumerate(partitions)]
-    return verdict(planned(rows, starts, order.brokers, means), starts, order, means)
+    course = course_of(rows, order.brokers, starts, means)
+    return verdict(planned(rows, starts, order.brokers, course.means), starts, order, course)
+
+
+def _course(order: StartOrder) -> Course:
+    return course_of((), order.brokers, STARTS, Means(at_once=order.at_once))
 
 
 def test_the_verdict() -> None:
@@ -50,14 +56,14 @@ def test_the_verdict_on_brokers_that_do_not_start() -> None:
         (gaps[1:], "broker 4 start, and ask again: what only its 1 replica holds is not counted. Otherwise: Start"),
         (gaps, "brokers 3 and 4 start, and ask again: what only their 15 replicas hold is not counted. Otherwise: S"),
     ):
-        text = verdict([election(candidate(1))], STARTS, order, Means(1), failing=failing)
+        text = verdict([election(candidate(1))], STARTS, order, _course(order), failing=failing)
         assert text.startswith(f"First see whether kcheck repair makes {words}")
 
 
 def test_the_verdict_on_brokers_that_are_the_controllers() -> None:
     """They start together: one alone never comes up."""
     order = StartOrder((1, 2, 3), is_proven=True, together=(1, 2))
-    text = verdict([election(candidate(1))], STARTS, order, Means(1))
+    text = verdict([election(candidate(1))], STARTS, order, _course(order))
     assert text.startswith(
         "Start brokers 1 and 2 together: they are controllers, and no leader is elected with fewer. Then start 3."
     )
@@ -95,7 +101,7 @@ def test_the_verdict_on_an_incomplete_picture() -> None:
 def test_what_no_election_counts() -> None:
     """It comes first, each premise once."""
     order = StartOrder((1,), is_proven=True)
-    text = verdict([election(candidate(1))], STARTS, order, Means(1), uncounted=["P802", "P109", "P802"])
+    text = verdict([election(candidate(1))], STARTS, order, _course(order), uncounted=["P802", "P109", "P802"])
     assert text.startswith(
         "First mend P802: what it costs is not counted here. First mend P109: what it costs is not counted here. Start"
     )
@@ -108,7 +114,7 @@ def test_an_unknown_loss_in_words() -> None:
 
 def test_a_lean_partition_has_the_verdict_of_the_whole_one() -> None:
     whole, order = election(candidate(1, Amounts(1, 1, 1))), StartOrder((2, 1, 3), is_proven=True)
-    assert verdict([whole], STARTS, order, Means(1)) == verdict([lean(whole)], STARTS, order, Means(1))
+    assert verdict([whole], STARTS, order, _course(order)) == verdict([lean(whole)], STARTS, order, _course(order))
 
 
 def test_what_the_verdict_says() -> None:
@@ -116,13 +122,14 @@ def test_what_the_verdict_says() -> None:
     rows = [contested(), contested()._replace(partition=1)]
     order = StartOrder((1, 2, 3), is_proven=True)
     text = (
-        "An unclean election of 2 partitions before broker 2 starts saves 10 records: plan.md of --out has the command."
+        "An unclean election of 2 partitions before broker 2 starts saves 10 records: plan.md of --output-dir has the"
+        " command."
     )
-    assert text in verdict(rows, STARTS, order, Means(1))
+    assert text in verdict(rows, STARTS, order, _course(order))
     unknown = contested()
     lost = Amounts(None, 3, None)
     unknown = unknown._replace(candidates=(*unknown.candidates[:2], candidate(3, lost)))
-    assert "before broker 2 starts saves records:" in verdict([unknown], STARTS, order, Means(1))
+    assert "before broker 2 starts saves records:" in verdict([unknown], STARTS, order, _course(order))
 
 
 @pytest.mark.parametrize(

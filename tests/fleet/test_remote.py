@@ -87,7 +87,7 @@ def test_a_run_that_is_killed_goes_on(where: str, s3: dict[str, Any], tmp_path: 
         broker(folder / name / "d", run(0, 99), broker_id=int(name))
     root = f"{folder if where == 'disk' else upload(folder, 'killed', s3)}/{{broker}}/{{log_dir}}"
     options = [f"--storage-option={name}={json.dumps(value)}" for name, value in s3.items()]
-    arguments = ["fleet", "scan", root, "--out", str(tmp_path / "out"), "--run", "r", "--remember", *options]
+    arguments = ["fleet", "scan", root, "--output-dir", str(tmp_path / "out"), "--run", "r", "--remember", *options]
     with subprocess.Popen([sys.executable, "-c", HANGS, *arguments], start_new_session=True) as started:
         until = time.monotonic() + 60
         while not [*(tmp_path / "out").glob(".unfinished=r/_seen/*/*.parquet")] and time.monotonic() < until:
@@ -331,24 +331,24 @@ def test_a_run_can_be_in_a_store(s3: dict[str, Any], tmp_path: Path) -> None:
         return ended.out
 
     common = (layout, "--depth", "headers", "--format", "json", "--fail-on", "fatal")
-    there = json.loads(done("scan", *common, "--out", url, "--run", "a", "--remember"))
-    here = json.loads(done("scan", *common, "--out", tmp_path / "out", "--run", "a"))
+    there = json.loads(done("scan", *common, "--output-dir", url, "--run", "a", "--remember"))
+    here = json.loads(done("scan", *common, "--output-dir", tmp_path / "out", "--run", "a"))
     assert (here["rows"], f"{url}/run=a") == (there["rows"], there["path"])
     system = fsspec.filesystem("s3", **s3)
     system.get(f"{url}/run=a", str(tmp_path / "run=a"), recursive=True)
     shutil.rmtree(tmp_path / "run=a" / FOLDER)
     assert {**tables(tmp_path / "out" / "run=a"), "runs": 1} == {**tables(tmp_path / "run=a"), "runs": 1}
-    since = json.loads(done("scan", *common, "--out", url, "--run", "b", "--since", url))
+    since = json.loads(done("scan", *common, "--output-dir", url, "--run", "b", "--since-run", url))
     carried = here["rows"]["partitions"] - 6  # Those with an unclean election are looked at anew.
     assert (here["rows"], carried) == (since["rows"], since["carried_over"])
     page = tmp_path / "page.html"
     told = json.loads(done("report", url, "-o", page, "--format", "json", "--fail-on", "fatal"))
     assert (f"{url}/run=b", here["summary"]) == (told["path"], told["summary"])
     assert "0 new" in done("diff", f"{url}/run=a", tmp_path / "out")
-    assert "already exists" in kcheck("fleet", "scan", layout, "--out", url, "--run", "b", *options).err
+    assert "already exists" in kcheck("fleet", "scan", layout, "--output-dir", url, "--run", "b", *options).err
     system.rm_file(f"{url}/run=b/_manifest.json")
     assert "holds no run" in kcheck("fleet", "report", f"{url}/run=b", *options, "-o", page).err
-    resumed = json.loads(done("scan", *common, "--out", url, "--resume", "b"))
+    resumed = json.loads(done("scan", *common, "--output-dir", url, "--resume", "b"))
     assert (here["rows"], carried) == (resumed["rows"], resumed["carried_over"])
     assert ["run=a", "run=b"] == sorted(path.rpartition("/")[2] for path in system.ls(url))
 
@@ -371,12 +371,12 @@ def test_a_run_that_fails_in_a_store_leaves_nothing(
     layout = BROKERS / "4.3.1" / "diverged" / "{broker}" / "{log_dir}"
     options = [part for name, value in s3.items() for part in ("--storage-option", f"{name}={json.dumps(value)}")]
     for remember in ((), ("--remember",)):
-        done = kcheck("fleet", "scan", layout, "--out", url, "--run", "r", *remember, *options)
+        done = kcheck("fleet", "scan", layout, "--output-dir", url, "--run", "r", *remember, *options)
         assert (3, True) == (done.code, "the run cannot be written: No space left" in done.err)
         left = {path.split("/")[3] for path in fsspec.filesystem("s3", **s3).find(url)}
         assert left == ({".run=r"} if remember else set())
     refused = ""
-    done = kcheck("fleet", "scan", layout, "--out", url, "--run", "r", *options)
+    done = kcheck("fleet", "scan", layout, "--output-dir", url, "--run", "r", *options)
     assert (2, True) == (done.code, f"cannot create {url}/run=r: No space left" in done.err)
 
 
@@ -385,7 +385,8 @@ def test_options_are_json_or_text(s3: dict[str, Any], tmp_path: Path) -> None:
     url = upload(tmp_path / "f", "options", s3)
     options = (f"endpoint_url={s3['endpoint_url']}", "key=k", "secret=s", 'client_kwargs={"verify": false}')
     done = kcheck(
-        "fleet", "scan", f"{url}/{{broker}}/{{log_dir}}", "--out", tmp_path / "out", "--run", "r", "--format", "json",
+        "fleet", "scan", f"{url}/{{broker}}/{{log_dir}}", "--output-dir", tmp_path / "out", "--run", "r",
+        "--format", "json",
         *(part for option in options for part in ("--storage-option", option)),
     )  # fmt: skip
     assert (0, True) == (done.code, '"partitions": 1' in done.out)

@@ -30,9 +30,9 @@ def test_what_a_url_needs_is_told(tmp_path: Path) -> None:
         (("nosuch://x",), "nosuch"),
         (("memory://x", "--storage-option", "y"), "write NAME=VALUE"),
     ):
-        done = kcheck("fleet", "scan", *arguments, "--out", tmp_path)
+        done = kcheck("fleet", "scan", *arguments, "--output-dir", tmp_path)
         assert (2, True) == (done.code, why in done.err)
     done = kcheck("check", "s3://bucket/x")
     assert 2 == done.code
-    done = kcheck("fleet", "scan", "ftp://127.0.0.1:1/x", "--out", tmp_path)
+    done = kcheck("fleet", "scan", "ftp://127.0.0.1:1/x", "--output-dir", tmp_path)
     assert (3, "kcheck: ftp://127.0.0.1:1/x: ConnectionRefusedError: ") == (done.code, done.err[:53])

@@ -1,4 +1,4 @@
-"""The files of `elect --out`: which there are, and what each holds."""
+"""The files of `elect --output-dir`: which there are, and what each holds."""
 
 import json
 import re

@@ -17,7 +17,7 @@ def test_the_commands() -> None:
     plans, applies = commands(REPAIR)
     assert shlex.split(plans) == ["kcheck", "repair", *REPAIR.arguments, "-o", "broker-3.json"]
     assert applies == "kcheck apply broker-3.json --backup broker-3.backup"
-    assert commands(REPAIR._replace(arguments=("3=all.kcheck",)))[1] == f"{applies} --at NAME=PATH"
+    assert commands(REPAIR._replace(arguments=("3=all.kcheck",)))[1] == f"{applies} --map NAME=PATH"
     hostile = "a\n```\nrm -rf x'; rm"
     plans, _ = commands(REPAIR._replace(arguments=(hostile,)))
     assert "\n" not in plans

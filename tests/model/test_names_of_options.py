@@ -9,11 +9,11 @@ from kcheck.model.finding import Severity, parse_severity
 
 def test_depths() -> None:
     assert [*Depth] == [parse_depth(str(depth)) for depth in Depth]
-    with pytest.raises(UsageError, match=r"--depth deep is not known; known are [a-z, ]*headers"):
+    with pytest.raises(UsageError, match=r"--depth deep: not one of [a-z, ]*headers"):
         parse_depth("deep")
 
 
 def test_severities() -> None:
     assert [*Severity] * 2 == [parse_severity(name) for form in (str.lower, str.upper) for name in map(form, Severity)]
-    with pytest.raises(UsageError, match=r"invalid severity 'bad'; use one of [a-z, ]*fatal"):
+    with pytest.raises(UsageError, match=r"severity bad: not one of [a-z, ]*fatal"):
         parse_severity("bad")

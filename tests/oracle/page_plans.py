@@ -1,7 +1,7 @@
 """Plans of `kcheck recover`, followed on real brokers until `--next` says done.
 
 `python -m tests.oracle.page_plans PAGE...` follows the plan of pages of docs/operations, such as power-loss, and writes
-fixtures/recovered/PAGE.tar.xz: the disks after the last step.
+fixtures/incidents/after/PAGE.tar.xz: the disks after the last step.
 """
 
 import contextlib

@@ -168,7 +168,7 @@ def elected(answer: ClusterElection, row: PartitionElection, course: Course, cou
 
 def early(answer: ClusterElection, row: PartitionElection, course: Course) -> int | None:
     """Return the broker before whose start the plan elects the best leader of a partition; None if it does not."""
-    means = means_of(answer.partitions, answer.starts, answer.release)
+    means = means_of(answer.partitions, answer.release)
     rows = displaced(
         (row,), course.brokers, answer.starts, means_for(answer.partitions, course.brokers, answer.starts, means)
     )

@@ -36,6 +36,7 @@ STORAGE = "kafka-storage.sh"
 TOOLS = {
     "kafka-configs.sh": "kafka.admin.ConfigCommand",
     STORAGE: "kafka.tools.StorageTool",
+    "kafka-metadata-quorum.sh": "org.apache.kafka.tools.MetadataQuorumCommand",
     "kafka-leader-election.sh": "org.apache.kafka.tools.LeaderElectionCommand",
     "kafka-reassign-partitions.sh": "org.apache.kafka.tools.reassign.ReassignPartitionsCommand",
     "kafka-topics.sh": "org.apache.kafka.tools.TopicCommand",
@@ -131,28 +132,27 @@ def test_the_plan_of_a_page_is_followed_to_done(page: str, tmp_path: Path, start
 
 @pytest.mark.whole
 def test_one_controller_of_three_is_left(tmp_path: Path, start: Callable[..., Cluster]) -> None:
-    """A copy of its metadata makes a majority again; node 2 has a new disk, and what it had comes from node 3."""
+    """It leads alone; node 2 comes back as a broker with a new disk, and what it had comes from node 3."""
     kept = FIXTURES / "clusters" / VERSION / "quorum"
     quorum = start(VERSION, 3, dir=tmp_path / "cluster", broker_config=SETTINGS, combined=True, begins_with=kept)
     with begun(quorum) as cluster:
         wanted = batches(cluster, "voted", [3])[3]
         for number in (1, 2):
             shutil.rmtree(cluster[number].log_dirs[0])
-        new = cluster.dir / "broker-2.new"
-        (new / "data1").mkdir(parents=True)
-        properties = (cluster[2].dir / "server.properties").read_text().replace("/broker-2/", "/broker-2.new/")
-        (new / "server.properties").write_text(properties)
-        formatted("lost-quorum", cluster, new / "server.properties")
-        for command in commands("lost-quorum"):
-            if command.startswith("cp "):
-                run(command, "", cluster.dir)
-        (new / "data1").rename(cluster[2].log_dirs[0])
-        cluster[2].spawn()
+        (command,) = (command for command in commands("lost-quorum") if command.startswith("kcheck recover quorum "))
+        (voters,) = re.findall(r"controller\.quorum\.voters=\S+", run(command, "", cluster.dir))
+        for number in (2, 3):
+            properties = cluster[number].dir / "server.properties"
+            text = re.sub(r"controller\.quorum\.voters=.+", voters, properties.read_text())
+            if number == 2:
+                text = re.sub(r",CONTROLLER://[^,\n]+", "", text).replace("broker,controller", "broker")
+            properties.write_text(text)
         cluster[3].start()
-        cluster[2].wait_started()
-        histories.create(cluster, "later", "3:2")
         histories.quiet()
         official("lost-quorum", cluster, 3)  # if there is a leader, the tool leaves it
+        formatted("lost-quorum", cluster, cluster[2].dir / "server.properties")
+        cluster[2].start()
+        histories.create(cluster, "later", "3:2")
         wait_in_sync(cluster, "voted", 2, 3, broker=3)
         assert described(cluster, "voted", 3)[0] == 3
         assert batches(cluster, "voted", (2, 3)) == {2: wanted, 3: wanted}

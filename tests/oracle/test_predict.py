@@ -91,6 +91,13 @@ def _judged_alone(start: LogDirPrediction, version: str) -> LogDirPrediction:
         *((METADATA_LOG,) if numbers(version) >= (3,) else ()),
     )
     named = "is not a valid partition directory name"  # the LogManager fails on a directory, whoever reads the file
+    loaded = tuple(map(_as_loaded, start.partitions))
+    if loaded != start.partitions:
+        late = {f"{part.dir}: {part.reason}" for part in start.partitions if _as_loaded(part) is not part}
+        rest = tuple(reason for reason in start.reasons if reason not in late)
+        is_bad = any(part.outcome in (Outcome.OFFLINE, Outcome.ABORT) for part in loaded)
+        outcome = start.outcome if rest and (is_bad or start.outcome is Outcome.ABORT) else Outcome.OK
+        start = start._replace(partitions=loaded, reasons=rest, outcome=outcome)
     reasons = tuple(reason for reason in start.reasons if reason.endswith(named) or not reason.startswith(others))
     if start.reasons and start.reasons[0].startswith(f"{META_PROPERTIES} is missing"):  # the last of what ends a start
         return start._replace(outcome=Outcome.OFFLINE if reasons else Outcome.OK, reasons=reasons)
@@ -99,6 +106,12 @@ def _judged_alone(start: LogDirPrediction, version: str) -> LogDirPrediction:
     offline = {f"{part.dir}: {part.reason}" for part in start.partitions if part.outcome is Outcome.OFFLINE}
     outcome = Outcome.OK if not reasons else Outcome.OFFLINE if offline.issuperset(reasons) else start.outcome
     return start._replace(outcome=outcome, reasons=reasons)
+
+
+def _as_loaded(partition: PartitionPrediction) -> PartitionPrediction:
+    """Return a partition without what fails after the LogManager has loaded it."""
+    is_late = partition.log is not None and ": the broker cannot write " in (partition.reason or "")
+    return partition._replace(outcome=Outcome.OK, reason=None) if is_late else partition
 
 
 def differences(starts: Sequence[LogDirPrediction], answer: Answer) -> Iterator[str]:

@@ -30,6 +30,11 @@ BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
 NAME = f"{CLUSTER_METADATA}-0"
 VERSIONS = sampled(("3.0.2", "3.2.3", "3.3.2", "3.7.2", "3.9.2", "4.0.2", "4.2.1", "4.3.1"))
 COUNT = 60 if IS_WHOLE else 25
+BLOCKED = (
+    "x.checkpoint", f"{10:020d}-{1:010d}.checkpoint.part", f"{10:020d}-{1:010d}-17.checkpoint.deleted",
+    "partition.metadata.tmp", "partition.metadata",
+)  # fmt: skip
+"""Names of files in whose place a directory ends the start."""
 HEAD_SIZE = 1 << 16
 """So much of each file is compared, beside its size."""
 
@@ -42,7 +47,7 @@ def _log(random: Random, folder: Path) -> str:
     (path / FileKind.QUORUM_STATE).unlink(missing_ok=True)  # another class reads it: test_quorum_state.py
     done = [str(source.relative_to(BROKERS))]
     for _ in range(random.choice((0, 1, 1, 2))):
-        damage = random.choice((random.choice(IN_PARTITIONS), _snapshot, _content))
+        damage = random.choice((random.choice(IN_PARTITIONS), _snapshot, _content, _directory))
         done.append(damage(random, folder) or "nothing")
     return "; ".join(done)
 
@@ -78,6 +83,17 @@ def _content(random: Random, folder: Path) -> str | None:
     return f"{newest.name} changed at {at}"
 
 
+def _directory(random: Random, folder: Path) -> str:
+    """Put a directory where a file belongs."""
+    path = folder / NAME / random.choice(BLOCKED)
+    if path.is_file():
+        path.unlink()
+    path.mkdir(exist_ok=True)
+    if random.random() < 0.5:
+        (path / "x").touch()
+    return f"{path.name} is a directory"
+
+
 def predicted(path: Path, version: str) -> PartitionPrediction:
     """Return what is predicted of a log."""
     directory = PartitionDirectory(CLUSTER_METADATA, 0, DirectoryState.CURRENT, canonical=True)
@@ -94,7 +110,7 @@ def _differences(found: PartitionPrediction, told: dict[str, Any], path: Path, k
     elif found.log is not None:
         if list(found.log[:3]) != list(told.values()):
             yield f"offsets {found.log[:3]}, but {told} ({found.reason})"
-        files = {each.name: each for each in path.iterdir()}
+        files = {each.name: each for each in path.iterdir() if not each.is_dir()}
         predicted = found.after.keys() - {FileKind.QUORUM_STATE}  # another class writes it
         for name in sorted(files.keys() ^ predicted):
             yield f"{name} is{'' if name in files else ' not'} there, but that is not predicted"

@@ -47,16 +47,16 @@ ANSWERS = {
     "recover-next": ("recover", "recovery", "--next", "1=diverged1", "2=diverged2"),
     "verify": ("verify", "plan", "1=diverged1", "2=diverged2"),
     "cluster": ("cluster", "node1", "node2"),
-    "cluster-brokers": ("cluster", "node2", "--brokers"),
-    "cluster-history": ("cluster", "node1", "--history", "plain-0"),
+    "cluster-brokers": ("cluster", "node2", "--table", "brokers"),
+    "cluster-history": ("cluster", "node1", "--changes", "plain-0"),
     "cluster-zookeeper": ("cluster", "zookeeper"),
     "cluster-fetchers": ("cluster", "node1", "--fetchers", "3"),
 }
 """A command for each layout; the folder of the log dirs is the working directory."""
 
 BEFORE = {
-    "verify": ("elect", "1=diverged1", "2=diverged2", "--out", "plan"),
-    "recover-next": ("recover", "1=diverged1", "2=diverged2", "--out", "recovery"),
+    "verify": ("elect", "1=diverged1", "2=diverged2", "--output-dir", "plan"),
+    "recover-next": ("recover", "1=diverged1", "2=diverged2", "--output-dir", "recovery"),
 }
 """What has to be run before a command."""
 

@@ -60,8 +60,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             log_dirs=log_dirs[:3], predictions=[*starts[:4], LOSS], partitions=partitions[:2],
             replica_sets=[{**PARTITION, "replicas_of_topic": 2, "lost_below_high_watermark": 3}],
         )  # fmt: skip
-    kcheck("fleet", "report", path / "out", "-o", path / "trend.html", "--quiet")
-    kcheck("fleet", "history", path / "out", "--format", "html", "-o", path / "history.html", "--quiet")
+    kcheck("fleet", "report", path / "out", "--html", path / "trend.html", "--quiet")
+    kcheck("fleet", "trend", path / "out", "--format", "html", "-o", path / "history.html", "--quiet")
     return path
 
 

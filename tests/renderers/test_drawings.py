@@ -69,7 +69,7 @@ def test_a_single_replica_and_an_event_with_signs(tmp_path: Path) -> None:
     assert ["under"] == [label.get("class") for label in drawn.iter(f"{SVG}text") if "✗" in (label.text or "")]
 
 
-@pytest.mark.parametrize("arguments", [("kip-101-1", "--kafka", "all"), ("--list",)])
+@pytest.mark.parametrize("arguments", [("kip-101-1", "--kafka", "all"), ("list",)])
 @pytest.mark.parametrize("form", ["mermaid", "svg"])
 def test_only_a_history_is_drawn(form: str, arguments: tuple[str, ...]) -> None:
     done = kcheck("simulate", *arguments, "--format", form)

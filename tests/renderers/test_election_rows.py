@@ -5,12 +5,14 @@ from dataclasses import replace
 import pytest
 
 from kcheck.core.election.course import Later, LaterLeader
+from kcheck.core.election.early_elections import Means
+from kcheck.core.election.phases import Course
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.releases.releases import release
 from kcheck.core.replication.leader_costs import Amounts
 from kcheck.model.cluster import UNCLEAN, BrokerRegistration, ClusterImage
 from kcheck.renderers._election_rows import course_words, partition_cells, warnings
-from kcheck.replicas.elect import ClusterElection, ElectionQuestion
+from kcheck.replicas.elect import ClusterElection, ElectionChoice, ElectionQuestion
 from tests.core.election.test_plans import candidate, election
 
 IMAGE = ClusterImage(
@@ -32,7 +34,9 @@ ELECTION = ClusterElection(
     order=StartOrder((), is_proven=True),
     scenarios=(),
     partitions=(),
+    of_cluster=(),
     copies=lambda *_: (),
+    choose=lambda rows: ElectionChoice(rows, StartOrder((), is_proven=True), Course(Means(1), ())),
     collected=[],
     checked=(),
     arguments=(),

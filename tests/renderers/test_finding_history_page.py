@@ -1,4 +1,4 @@
-"""The page of `fleet history`: every state, the worst first, and no name that becomes markup."""
+"""The page of `fleet trend`: every state, the worst first, and no name that becomes markup."""
 
 import io
 import re

@@ -87,4 +87,4 @@ def test_failed_expectations_and_words_of_a_ticket_are_text(tmp_path: Path) -> N
     ticket.write_text("brokers A\nA leads\nexpect A leo 3\n", "utf-8")
     done = kcheck("simulate", ticket, "--format", "html")
     assert (1, True) == (done.code, '<p class="note">Line 3: A leo is 0, expected 3.</p>' in done.out)
-    assert 2 == kcheck("simulate", "--list", "--format", "html").code
+    assert 2 == kcheck("simulate", "list", "--format", "html").code

@@ -62,7 +62,7 @@ def test_groups_beyond_logs_that_all_end_alike(killed: Path) -> None:
     brokers = [f"{number}={killed}/broker-{number}" for number in (1, 2, 3)]
     shown = command("elect", *brokers, "--topic", "plain").out
     assert "beyond the log end of the best leader of plain-0:" in " ".join(shown.split())
-    command("elect", *brokers, "--topic", "plain", "--out", str(killed / "plan"))
+    command("elect", *brokers, "--topic", "plain", "--output-dir", str(killed / "plan"))
     assert ",plain,0,0\n" in (killed / "plan" / "reset-offsets.csv").read_text("utf-8")
 
 

@@ -7,17 +7,22 @@ import json
 import re
 import shlex
 import shutil
+import tarfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import kcheck
+import kcheck.plans.recover as recover_module
+import kcheck.replicas.elect as elect_module
 from kcheck.core.election.steps import RecoveryAction
 from kcheck.errors import UsageError
+from kcheck.plans import first_repairs
 from kcheck.plans.recover import ClusterRecovery
 from tests.cli.command import kcheck as command
 from tests.oracle.scenes import FIXTURES, unpacked
+from tests.replicas.incident_plans import PACKED
 
 METADATA = ("--metadata", "controller")
 BROKERS = [f"{number}=broker-{number}" for number in (1, 2, 3)]
@@ -58,8 +63,20 @@ def test_a_course_that_loses_nothing() -> None:
     ]
     assert not answer.start_of_all.is_safe
     assert answer.not_known == ()
-    assert answer.cases == ()
     assert answer.texts[1].needs.endswith("; no producer writes before the last step")
+
+
+@pytest.mark.usefixtures("_power_loss")
+def test_a_plan_for_each_case_that_differs(tmp_path: Path) -> None:
+    """The settings of the controllers are not here: where they allow unclean elections, nobody may be stopped."""
+    (case,) = _recovered().cases
+    assert (case.condition, case.decided_by, case.dead) == (
+        "unclean.leader.election.enable is true on a controller", "the server.properties of the controllers", (),
+    )  # fmt: skip
+    assert {row.name: row for row in case.election.scenarios}["plan"].lost.records == 44
+    settings = tmp_path / "server.properties"
+    settings.write_text("process.roles=controller\nnode.id=100\n", "utf-8")
+    assert _recovered(config=settings).cases == ()
 
 
 @pytest.mark.usefixtures("_power_loss")
@@ -70,6 +87,18 @@ def test_a_filter_shows_less_and_decides_nothing() -> None:
     assert part.sentences == _recovered().sentences
     with pytest.raises(UsageError, match="no-such"):
         _recovered(partitions=kcheck.PartitionFilter(topics=("no-such",)))
+
+
+@pytest.mark.usefixtures("_power_loss")
+def test_elect_of_one_partition_has_the_plan_of_the_cluster() -> None:
+    """Alone, orders-1 would have broker 2 start before broker 1, and would need no repair."""
+    whole = kcheck.elect(*BROKERS, metadata=["controller"])
+    part = kcheck.elect(*BROKERS, metadata=["controller"], partitions=kcheck.PartitionFilter(partitions=("orders-1",)))
+    assert part.partitions == tuple(row for row in whole.partitions if (row.topic, row.partition) == ("orders", 1))
+    assert (part.order, part.repairs) == (whole.order, whole.repairs)
+    assert part.recovery("x").phases == whole.recovery("x").phases
+    assert "Then stop 1 and start 2, then start 1 again, then start 3." in part.verdict
+    assert "1 partition, while broker 2 runs alone, saves 20 records" in part.verdict
 
 
 @pytest.mark.usefixtures("_power_loss")
@@ -134,7 +163,50 @@ def test_the_metadata_decide_how_far_a_plan_is(tmp_path: Path) -> None:
     shown = command("recover", str(out), "--next", *BROKERS, *METADATA)
     assert shown.code == 1
     assert "From what is there now:" in shown.out
-    assert "kcheck recover 1=broker-1 2=broker-2 3=broker-3 --metadata controller --out DIR" in shown.out
+    assert "kcheck recover 1=broker-1 2=broker-2 3=broker-3 --metadata controller --output-dir DIR" in shown.out
+
+
+def test_an_interrupt_leaves_a_part_of_the_answer(disks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was known until then, said as a part, with the exit code of ^C; no plan is written."""
+
+    def stop_after(patched: pytest.MonkeyPatch, count: int, module: Any, name: str) -> None:
+        original, left = getattr(module, name), iter(range(count))
+
+        def stopped(*given: Any, **how: Any) -> Any:
+            if next(left, None) is None:
+                raise KeyboardInterrupt
+            return original(*given, **how)
+
+        patched.setattr(module, name, stopped)
+
+    monkeypatch.chdir(disks)
+    for verb, count, module, name, words in (
+        ("recover", 5, elect_module, "election_of", "12 partitions of 17 not looked at"),
+        ("elect", 5, elect_module, "election_of", "12 partitions of 17 not looked at"),
+        ("recover", 0, first_repairs, "_repair_of", "the repairs that come first not looked for"),
+        ("recover", 0, recover_module, "_if_unclean", "the plans for other cases not made"),
+    ):
+        with monkeypatch.context() as patched:
+            stop_after(patched, count, module, name)
+            shown = command(verb, *BROKERS, *METADATA, "--out", str(tmp_path / "plan"))
+        assert f"this is a part of the answer, {words}." in " ".join(shown.out.split())
+        assert (shown.code, (tmp_path / "plan").exists()) == (130, False)
+
+
+def test_zookeeper_forgets_a_broker_that_the_plan_has_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its log knows a later leader epoch: it has run since."""
+    with tarfile.open(PACKED["fresh-volume-zookeeper"]) as tar:
+        tar.extractall(tmp_path, filter="data")
+    monkeypatch.chdir(tmp_path)
+    brokers, how = BROKERS[:2], {"metadata": ["zookeeper"]}
+    kcheck.recover(*brokers, out="plan", **how)
+    assert kcheck.recovery_progress("plan", *brokers, **how).at == 0
+    first, _, *others = json.loads(Path("plan/recovery.json").read_text())["steps"]
+    _edited(Path("plan/recovery.json"), steps=[first, first | {"action": "stop"}, *others])
+    rows = json.loads(Path("plan/election-plan.json").read_text())["partitions"]
+    _edited(Path("plan/election-plan.json"), partitions=[row | {"epoch_floor": -1} for row in rows])
+    answer = kcheck.recovery_progress("plan", *brokers, **how)
+    assert [str(state) for state in answer.states[:3]] == ["done", "done", "open"]
 
 
 def _edited(path: Path, **values: Any) -> None:
@@ -160,7 +232,7 @@ def test_a_plan_that_somebody_edited(tmp_path: Path, name: str, values: dict[str
 
 @pytest.mark.usefixtures("_power_loss")
 def test_without_a_plan_or_metadata(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no plan of kcheck recover --out"):
+    with pytest.raises(UsageError, match="no plan of kcheck recover --output-dir"):
         kcheck.recovery_progress(tmp_path, *BROKERS)
     shown = command("recover", "--next", str(tmp_path))
     assert (shown.code, "--next needs the directory of the plan" in shown.err) == (2, True)
@@ -180,7 +252,7 @@ def test_records_that_a_plan_gives_up_are_saved(tmp_path: Path) -> None:
     assert "removes offsets" in answer.texts[-1].final
     manifest = json.loads((tmp_path / "plan" / "manifest.json").read_text())["partitions"]
     assert all(Path(file).is_file() for row in manifest for file in row["files"])
-    shown = command("recover", *brokers, "--no-color")
+    shown = command("recover", *brokers, "--color", "never")
     assert "Final: broker " in shown.out
     assert shown.code == 1
 
@@ -189,12 +261,11 @@ def test_a_broker_that_is_not_here() -> None:
     """What its disks hold is not known: the plan for the case that they are lost stands beside it."""
     present = [f"{number}={OUTRUN}/broker-{number}" for number in (2, 3)]
     answer = kcheck.recover(*present)
-    (case,) = answer.cases
-    assert case.dead == (1,)
+    assert [case.dead for case in answer.cases] == [(1,), ()]
     assert answer.not_known
     assert any(sentence.startswith("kcheck recommends no leader for") for sentence in answer.sentences)
     shown = command("recover", *present)
-    assert "If the disks of broker 1 are lost:" in shown.out
+    assert "If the disks of broker 1 are lost (see the log dirs of broker 1):" in shown.out
     assert "Not known: what only broker 1 holds; name 1=PATH." in shown.out
     assert answer.to_dict()["cases"][0]["steps"]
 

@@ -55,6 +55,8 @@ def with_directory(name: str) -> PartitionView:
         ("leader-epoch-checkpoint", "3.0", FATAL, NO_START),
         ("leader-epoch-checkpoint", "0.10.2", INFO, "never opens"),
         ("leader-epoch-checkpoint.tmp", "4.3", ERROR, "when it writes the epochs"),
+        ("partition.metadata.tmp", "4.3", ERROR, "when it writes the topic id"),
+        ("partition.metadata.tmp", "2.7", INFO, "never opens"),
         ("partition.metadata", "4.3", FATAL, OFFLINE),
         ("partition.metadata", "2.7", INFO, "never opens"),
         (name_of(10, "log"), "4.3", ERROR, "without this segment"),

@@ -33,6 +33,8 @@ def test_only_the_future_copy_is_left() -> None:
     (unsure,) = found_by(KC316, (log_dir(partitions=(future(),)),))
     assert str(unsure.severity) == "warning"
     assert unsure.effect.startswith("Unless another log dir has it, ")
+    (sure,) = found_by(KC316, (log_dir(partitions=(future(),))._replace(is_with_all=True),))
+    assert (str(sure.severity), sure.effect) == ("error", finding.effect)
 
 
 @pytest.mark.parametrize(("own", "certain", "kafka", "speaks"), [

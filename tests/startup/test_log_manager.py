@@ -76,6 +76,26 @@ def test_a_directory_without_a_partition_aborts_the_start(tmp_path: Path) -> Non
     assert (Outcome.ABORT, ("lost+found is not a valid partition directory name",)) == (start.outcome, start.reasons)
 
 
+@pytest.mark.parametrize(
+    ("name", "mode", "kafka", "outcome"),
+    [
+        ("__cluster_metadata-0", Mode.KRAFT, "4.3", Outcome.ABORT),
+        ("__cluster_metadata-0", Mode.ZOOKEEPER, "3.9", Outcome.OK),
+        ("t-7", Mode.KRAFT, "4.3", Outcome.OFFLINE),
+        ("t-8", Mode.KRAFT, "4.3", Outcome.OK),
+    ],
+)
+def test_a_file_in_the_place_of_a_directory(
+    name: str, mode: Mode, kafka: str, outcome: Outcome, tmp_path: Path
+) -> None:
+    """Files.createDirectories throws FileAlreadyExistsException: KafkaRaftManager.createDataDir, LogManager."""
+    (tmp_path / "recovery-point-offset-checkpoint").write_bytes(checkpoint(["t 7 70"]))
+    (tmp_path / name).touch()
+    start = started(tmp_path, "t-0", mode=mode, kafka=kafka)
+    why = (f"{name} is a file: the broker cannot create the directory",)
+    assert (outcome, () if outcome is Outcome.OK else why) == (start.outcome, start.reasons)
+
+
 def test_an_unreadable_checkpoint_takes_the_log_dir_offline(tmp_path: Path) -> None:
     """CheckpointFileWithFailureHandler: the wrong count is an IOException (rule 1.3)."""
     (tmp_path / "recovery-point-offset-checkpoint").write_bytes(b"0\n5\n")

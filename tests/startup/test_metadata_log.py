@@ -55,6 +55,28 @@ def test_a_snapshot_without_offset_and_epoch_aborts_the_start() -> None:
         finished("x.checkpoint")
 
 
+@pytest.mark.parametrize(
+    ("name_of_directory", "is_empty", "error"),
+    [
+        ("x.checkpoint", True, "NumberFormatException"),
+        (snapshot(60, suffix=".part"), False, "is a directory"),
+        (snapshot(60, suffix=".part"), True, None),
+    ],
+)
+def test_directories_with_the_names_of_snapshots(name_of_directory: str, is_empty: bool, error: str | None) -> None:
+    """KafkaMetadataLog.recoverSnapshots takes directories for files, and deletes those that are not needed."""
+    folder = folder_of_logs({0: run(0, 99)})
+    folder.directories[name_of_directory] = is_empty
+    loader = loader_of(folder, "3.7")
+    log = loader.load()
+    if error is None:
+        finish(loader, log, None)
+        assert name_of_directory not in folder.directories
+    else:
+        with pytest.raises(StartError, match=error):
+            finish(loader, log, None)
+
+
 def test_a_log_start_needs_a_snapshot() -> None:
     """KafkaMetadataLog.recoverSnapshots: the offsets below the log start must be in a snapshot, from 3.3 on."""
     with pytest.raises(StartError, match="IllegalStateException"):

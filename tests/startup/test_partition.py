@@ -85,6 +85,44 @@ def test_a_bad_topic_id(metadata: bytes, outcome: Outcome) -> None:
     assert (outcome, None) == (start.outcome, start.log)
 
 
+BLOCKED = ("leader-epoch-checkpoint", "partition.metadata")
+"""Small files that a broker writes by a temporary one."""
+
+
+@pytest.mark.parametrize(
+    ("name", "kafka", "mode", "fails"),
+    [
+        (BLOCKED[0], "4.3", Mode.KRAFT, True),
+        (BLOCKED[0], "0.10.2", Mode.ZOOKEEPER, False),
+        (BLOCKED[1], "4.3", Mode.KRAFT, False),
+        (BLOCKED[1], "3.9", Mode.ZOOKEEPER, True),
+        (BLOCKED[1], "2.7", Mode.ZOOKEEPER, False),
+    ],
+)
+def test_a_directory_where_the_broker_writes_later(name: str, kafka: str, mode: Mode, fails: bool) -> None:
+    """CheckpointFile.write, PartitionMetadataFile: the log is loaded, and the log dir fails at the first leader."""
+    metadata = {"partition.metadata": METADATA} if mode is Mode.KRAFT else {}
+    folder = folder_of_logs({0: run(0, 99)}, {"leader-epoch-checkpoint": b"0\n1\n0 0\n", **metadata})
+    folder.directories[f"{name}.tmp"] = True
+    parsed = parse_directory("t-0")
+    assert parsed is not None
+    start = start_folder(folder, "t-0", parsed, LoadInputs(clean=False), context_of(kafka, mode))
+    assert fails is (start.outcome is Outcome.OFFLINE)
+    assert fails is (start.reason == f"{name}.tmp is a directory: the broker cannot write {name}")
+    assert start.log is not None
+
+
+def test_a_directory_where_nobody_writes() -> None:
+    """A -stray directory is neither led nor followed."""
+    directory = FUTURE.replace("-future", "-stray")
+    folder = folder_of_logs({0: run(0, 99)}, {"leader-epoch-checkpoint": b"0\n1\n0 0\n"})
+    folder.directories["leader-epoch-checkpoint.tmp"] = True
+    parsed = parse_directory(directory)
+    assert parsed is not None
+    start = start_folder(folder, directory, parsed, LoadInputs(clean=True), context_of())
+    assert start.outcome is Outcome.STRAY
+
+
 @pytest.mark.parametrize(("kafka", "outcome"), [("3.6", Outcome.DELETED), ("4.3", Outcome.STRAY)])
 def test_a_replica_that_the_cluster_does_not_know(kafka: str, outcome: Outcome) -> None:
     """LogManager.isStrayReplica: deleted up to 3.6, renamed to -stray from 3.7 on (rule 7.2)."""

@@ -38,7 +38,7 @@ def both(
     """Yield what the look and what the simulation say of each directory of a log dir that could be read."""
     log_dir = open_log_dir(LOCAL, str(path), None, newest)
     mode = Mode.KRAFT if newest.version >= (3,) else Mode.ZOOKEEPER
-    copies = named_copies(metadata).get(log_dir.view.cluster_id or "", ())
+    copies = named_copies(metadata)[0].get(log_dir.view.cluster_id or "", ())
     detector = stray_detector(copies, log_dir.view.where.broker_id, log_dir.view.directory_id)
     for settings in (Settings(), Settings(segment_index_bytes=1024)):
         context = Context(settings, mode, newest, detector)

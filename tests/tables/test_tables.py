@@ -50,8 +50,8 @@ COMMANDS: dict[str, tuple[str | Path, ...]] = {
     "rules": ("rules",),
     "log_events": ("explain", LOG),
     "cluster_partitions": ("cluster", CONTROLLER),
-    "cluster_brokers": ("cluster", CONTROLLER, "--brokers"),
-    "cluster_history": ("cluster", CONTROLLER, "--history", "orders-0"),
+    "cluster_brokers": ("cluster", CONTROLLER, "--table", "brokers"),
+    "cluster_history": ("cluster", CONTROLLER, "--changes", "orders-0"),
 }
 
 
@@ -150,7 +150,7 @@ def test_parquet_needs_a_file_and_a_table(tmp_path: Path) -> None:
 def test_a_run_holds_the_tables_that_say_so(tmp_path: Path) -> None:
     """With their columns, of the types that the page names, and with their versions."""
     layout = BROKERS / "4.3.1" / "{cluster}" / "{broker}" / "{log_dir}"
-    assert 0 == kcheck("fleet", "scan", layout, "--out", tmp_path, "--run", "a", "--fail-on", "fatal").code
+    assert 0 == kcheck("fleet", "scan", layout, "--output-dir", tmp_path, "--run", "a", "--fail-on", "fatal").code
     arrow = {"int64": "int64", "bool": "bool", "string": "string", "json": "string", "time": "timestamp[us, tz=UTC]"}
     assert sorted(RUN) == sorted(path.name for path in (tmp_path / "run=a").iterdir() if path.is_dir())
     for name in RUN:

@@ -123,7 +123,7 @@ def _position(path: Path, data: bytes, offset: int) -> int:
 
 @pytest.mark.parametrize(("text", "why"), [("nothing-0", "knows no such partition"), ("orders", "write TOPIC-N")])
 def test_a_history_of_nothing(text: str, why: str) -> None:
-    with pytest.raises(UsageError, match=f"--history {text}: .*{why}"):
+    with pytest.raises(UsageError, match=f"--changes {text}: .*{why}"):
         answer(COORDINATORS, history=text)
 
 

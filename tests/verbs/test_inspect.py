@@ -94,7 +94,7 @@ def test_a_name_that_is_none_of_kafkas_asks_for_as() -> None:
 
 def test_an_unknown_kind_names_the_known() -> None:
     Path("notes.txt").touch()
-    with pytest.raises(UsageError, match=r"^unknown --as poem; use one of .*offset-checkpoint"):
+    with pytest.raises(UsageError, match=r"^--as poem: not one of .*offset-checkpoint"):
         inspected("notes.txt", as_kind="poem")
 
 

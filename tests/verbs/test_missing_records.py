@@ -114,3 +114,35 @@ def test_the_newest_segment_of_a_killed_broker(tmp_path: Path) -> None:
     assert open_ends() == []
     (data / ".kafka_cleanshutdown").touch()
     assert open_ends() == []
+
+
+def test_a_preferred_replica_without_its_first_segments_is_no_safe_start(tmp_path: Path) -> None:
+    """A 2.8.2 with ZooKeeper kept offsets 0-39 of orders-2 until somebody elected broker 2, which lacks them.
+
+    The controller does not by itself: auto.leader.rebalance.enable is off.
+    """
+    folder = kept.unpacked(kept.PLACE / "2.8.2-zk-remove-files-m1.tar.xz", tmp_path / "incident").folder
+    brokers = [f"{number}={folder}/broker-{number}" for number in (1, 2, 3)]
+    answer = kcheck.elect(*brokers, metadata=[folder / "zookeeper"], kafka="2.8.2")
+    assert answer.start_of_all.scenario.lost.records == 0
+    assert [("P304", 2, "orders-2")] == [(row.id, row.broker_id, row.partition) for row in answer.uncounted]
+    assert (False, True) == (answer.is_safe, answer.verdict.startswith("First mend P304: what it costs is not counted"))
+
+
+def test_a_disk_that_came_back_from_an_old_copy(tmp_path: Path) -> None:
+    """Broker 2 of a 3.9.2 with ZooKeeper lost 112 records of three only replicas; no marker has an epoch there."""
+    folder = kept.unpacked(kept.PLACE / "3.9.2-zk-old-copy-m2.tar.xz", tmp_path / "incident").folder
+
+    def unseen(number: int) -> list[str]:
+        rows = kcheck.predict(folder / f"broker-{number}", metadata=[folder / "zookeeper"], kafka="3.9.2").premises
+        return [row.sentence for row in rows if row.id == "P701"]
+
+    (sentence,) = unseen(2)
+    assert sentence.startswith("broker 2 led audit-0 in leader epoch 2, which its log does not show, and so in 2 more")
+    assert unseen(1) == []
+    brokers = [f"{number}={folder}/broker-{number}" for number in (1, 2)]
+    answer = kcheck.elect(*brokers, metadata=[folder / "zookeeper"], kafka="3.9.2")
+    assert (False, ["P701"]) == (answer.is_safe, [row.id for row in answer.uncounted])
+    for path in folder.glob("broker-2/data1/*/leader-epoch-checkpoint"):
+        path.unlink()
+    assert unseen(2) == []

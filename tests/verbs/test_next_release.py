@@ -26,9 +26,9 @@ ONE = str(SCENE / "broker-1")
 PAIR = [f"{number}={SCENE / f'broker-{number}'}" for number in (1, 2)]
 COMMANDS = (
     [ONE], ["check", ONE], ["inspect", ONE], ["predict", ONE], ["repair", ONE], ["cluster", ONE], ["end-offset", ONE],
-    ["preflight", "server.properties"], ["truncation", *PAIR], ["elect", *PAIR, "--out", "PLAN"],
+    ["preflight", "server.properties"], ["truncation", *PAIR], ["elect", *PAIR, "--output-dir", "PLAN"],
     ["verify", "PLAN", *PAIR], ["explain", "KC201"], ["explain", "server.log"], ["simulate", "kip-320"],
-    ["fleet", "scan", f"{SCENE}/{{broker}}/{{log_dir}}", "--out", "RUNS", "--run", "one", "--jobs", "1"],
+    ["fleet", "scan", f"{SCENE}/{{broker}}/{{log_dir}}", "--output-dir", "RUNS", "--run", "one", "--jobs", "1"],
 )  # fmt: skip
 
 

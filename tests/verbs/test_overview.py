@@ -1,11 +1,15 @@
 """What `kcheck PATH` says of several brokers: what starting all of them costs."""
 
 import shutil
+import tarfile
 from pathlib import Path
 
 import kcheck
+from kcheck.model.finding import Severity
 from tests.cli.command import kcheck as command
+from tests.oracle import scenes
 from tests.oracle.incidents.kept import PLACE, unpacked
+from tests.replicas.incident_plans import PACKED
 from tests.test_brokers import BROKERS
 
 DIVERGED = BROKERS / "4.3.1" / "diverged"
@@ -34,6 +38,29 @@ def test_records_that_all_starts_lose_are_bad(tmp_path: Path) -> None:
     assert f"kcheck recover {tmp_path} --metadata {DIVERGED}/broker-2" == document["next"]
     assert (2, False) == (document["start_all"]["brokers"], document["start_all"]["safe"])
     assert 1 == command(tmp_path, "--metadata", DIVERGED / "broker-2").code
+
+
+def test_findings_advise_what_the_plan_does(tmp_path: Path) -> None:
+    """Which broker repairs what, who leads, and what is moved aside: the disks of other brokers decide."""
+    scenes.unpacked("clusters/4.3.1/power-loss", tmp_path)
+    answer = kcheck.overview(*(f"{number}={tmp_path}/broker-{number}" for number in (1, 2, 3)), metadata=[tmp_path])
+    advice = {(row.id, row.where.broker_id, row.where.dir): row.advice for row in answer.collected}
+    assert advice["KC101", 3, "orders-0"] == "Follow kcheck recover: step 1 repairs it."
+    led = "Follow kcheck recover: broker 3 leads, and this replica fetches what it lacks."
+    assert advice["KC407", 1, "orders-0"] == advice["KC144", 2, "orders-0"] == led
+    planned = [row for row in answer.collected if row.advice.startswith("Follow kcheck recover: ")]
+    assert Severity.INFO not in {row.severity for row in planned}
+
+
+def test_findings_advise_to_move_aside_what_no_fetch_brings_back(tmp_path: Path) -> None:
+    with tarfile.open(PACKED["files-removed"]) as tar:
+        tar.extractall(tmp_path, filter="data")
+    answer = kcheck.overview(
+        *(f"{number}={tmp_path}/broker-{number}" for number in (1, 2, 3)), metadata=[tmp_path / "controller"]
+    )
+    advice = {(row.id, row.where.dir): row.advice for row in answer.collected if row.where.broker_id == 1}
+    aside = "Follow kcheck recover: step 3 moves this directory aside."
+    assert advice["KC222", "orders-1"] == advice["KC222", "orders-2"] == advice["KC203", "orders-3"] == aside
 
 
 def test_one_broker_has_no_such_line(tmp_path: Path) -> None:

@@ -34,3 +34,15 @@ def test_settings_come_from_files_and_words(tmp_path: Path) -> None:
     assert settings({}, newest) == settings_of([], None, others, newest)
     with pytest.raises(UsageError, match=r"missing\.properties"):
         settings_of([], "missing.properties", (), newest)
+
+
+def test_settings_next_to_log_dirs_count(tmp_path: Path) -> None:
+    """As in every premise: those that list a log dir, where none are named."""
+    newest = release("4.3")
+    (tmp_path / "b" / "data").mkdir(parents=True)
+    (tmp_path / "b" / "data" / "recovery-point-offset-checkpoint").write_text("0\n0\n")
+    (tmp_path / "b" / "server.properties").write_text("log.dirs=b/data\nlog.segment.delete.delay.ms=600000\n")
+    assert settings_of(["1=b"], None, (), newest).delete_delay_ms == 600_000
+    assert settings_of(["b/data"], None, (), newest).delete_delay_ms == 600_000
+    (tmp_path / "b" / "server.properties").write_text("log.dirs=elsewhere\nlog.segment.delete.delay.ms=600000\n")
+    assert settings_of(["b/data"], None, (), newest).delete_delay_ms is None

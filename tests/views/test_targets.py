@@ -71,7 +71,7 @@ def test_a_log_dir_with_nothing_but_a_partition() -> None:
 def test_a_directory_that_only_looks_like_a_partition_makes_no_log_dir() -> None:
     """A folder of folders with dashes and numbers in their names."""
     Path("data/backup-2024").mkdir(parents=True)
-    with pytest.raises(NotALogDirError, match="data is not a log dir"):
+    with pytest.raises(NotALogDirError, match="data: no log dir in it"):
         kinds("data")
 
 
@@ -105,7 +105,7 @@ def test_log_dirs_at_both_levels_are_found() -> None:
 def test_three_levels_down_is_not_looked_for() -> None:
     """Nobody wants a walk over a whole file system."""
     log_dir(Path("data/a/b/d1"))
-    with pytest.raises(NotALogDirError, match=r"^data is not a log dir or partition directory, and contains none$"):
+    with pytest.raises(NotALogDirError, match=r"^data: no log dir in it or two levels below; name a deeper folder$"):
         kinds("data")
 
 
@@ -153,7 +153,7 @@ def test_one_wrong_path_of_many_is_named() -> None:
     log_dir(Path("good"))
     Path("bad").mkdir()
     Path("bad/notes.txt").touch()
-    with pytest.raises(NotALogDirError, match=r"^bad "):
+    with pytest.raises(NotALogDirError, match=r"^bad: "):
         kinds("good", "bad")
 
 
@@ -195,6 +195,13 @@ def test_server_properties_without_an_id(said: str) -> None:
 def test_server_properties_without_a_log_dir(text: str) -> None:
     with pytest.raises(NotALogDirError, match=r"^server.properties: no log.dirs setting$"):
         targets([server_properties(text)])
+
+
+def test_server_properties_with_half_a_surrogate_pair_as_log_dir() -> None:
+    """No file system has the name."""
+    message = r"^server.properties: log.dirs: '/a\\ud800' is not a path; an example is /var/lib/kafka/data$"
+    with pytest.raises(UsageError, match=message):
+        targets([server_properties("log.dirs=d1,/a\\uD800\n")])
 
 
 def test_server_properties_with_a_missing_log_dir() -> None:

@@ -19,11 +19,11 @@ with DAG(
     # The run is named by its night, so that a task that is tried again writes the same run.
     scan = BashOperator(
         task_id="scan",
-        bash_command=f"kcheck fleet scan '{ROOT}' --out {OUT} --run {{{{ ds }}}} --remember --quiet || [ $? -eq 1 ]",
+        bash_command=f"kcheck fleet scan '{ROOT}' --output-dir {OUT} --run {{{{ ds }}}} --remember -q || [ $? -eq 1 ]",
     )
     report = BashOperator(
         task_id="report",
-        bash_command=f"kcheck fleet report {OUT}/run={{{{ ds }}}} -o {OUT}/report.html --quiet || [ $? -eq 1 ]",
+        bash_command=f"kcheck fleet report {OUT}/run={{{{ ds }}}} --html {OUT}/report.html --quiet || [ $? -eq 1 ]",
     )
     compare = BashOperator(
         task_id="compare",

@@ -47,6 +47,8 @@ class MetadataCopy(NamedTuple):
     """The controllers that elect, with their log dirs; empty if the configuration of the nodes names them."""
     directory_id: str | None = None
     """The directory.id of the log dir that holds it; None if it has none."""
+    in_transaction: bool = False
+    """Whether it ends inside of a metadata transaction (3.6 and later)."""
 
     @property
     def decides(self) -> bool:

@@ -121,6 +121,11 @@ class MetadataReplay:
         else:
             self._apply(name, data, offset, timestamp)
 
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction has begun that has not ended."""
+        return self._held is not None
+
     def registration(self, topic: str, number: int) -> tuple[str | None, PartitionRegistration | None]:
         """Return the id of the topic of this name, and the partition, as of the records so far."""
         topic_id = self._ids.get(topic)

@@ -24,8 +24,8 @@ def balanced(partitions: Sequence[PartitionElection], image: ClusterImage) -> tu
 
     Of one that may come, since who leads first is a race or partitions were not asked for, what costs more counts.
     """
-    asked = java_int(image.config("", IMBALANCE) or "")
-    percentage = _DEFAULT if asked is None else asked
+    setting = java_int(image.config("", IMBALANCE) or "")
+    percentage = _DEFAULT if setting is None else setting
     of_brokers = Counter(row.replicas[0] for _, _, row in image.partitions() if row.replicas)
     own, other = Counter[int](), Counter[int]()
     for row in partitions:

@@ -20,8 +20,8 @@ _LOSSES = 2
 class Means(NamedTuple):
     """What a person can do while the brokers start."""
 
-    tool_from: int
-    """The tool can be asked once so many brokers have started."""
+    has_tool: bool = True
+    """Whether the release has the tool that elects: it can be asked once those have started that come together."""
     may_stop: bool = False
     """Whether brokers that run can be stopped, so that another one is alone when the tool elects."""
     at_once: int = 1
@@ -46,18 +46,16 @@ class Displaced(NamedTuple):
     """Whether all others have to be stopped then, because the tool would take one of them."""
 
 
-def means_of(
-    partitions: Iterable[PartitionElection], starts: Mapping[int, BrokerStart], release: Release, *, at_once: int = 1
-) -> Means:
-    """Return what a person can do while these brokers start, of which the first `at_once` come together.
+def means_of(partitions: Iterable[PartitionElection], release: Release, *, at_once: int = 1) -> Means:
+    """Return what a person can do while brokers start, of which the first `at_once` come together.
 
     Controllers that are brokers too have to go on. Where the controller elects uncleanly by itself, it would, as soon
     as a leader is stopped.
     """
     if not release.has_leader_election_tool:
-        return Means(len(starts) + 1, at_once=at_once)
+        return Means(has_tool=False, at_once=at_once)
     may_stop = at_once == 1 and not any(row.rules.unclean and is_at_stake(row) for row in partitions)
-    return Means(at_once, may_stop, at_once)
+    return Means(may_stop=may_stop, at_once=at_once)
 
 
 def displaced(
@@ -140,7 +138,7 @@ def first_of_course(partition: PartitionElection, brokers: Sequence[BrokerStart]
             saves = lost < losses[elected]
             how = (brokers[at].broker_id, instead, alone) if saves else ()
             return First(elected, *how)
-        if count >= means.tool_from:
+        if means.has_tool:
             chosen = leader_of_all(seats, started, leaders, unclean)
             if chosen is not None:
                 options.append((losses[chosen.broker_id], False, count, chosen.broker_id))
@@ -178,7 +176,7 @@ def _elected(partition: PartitionElection, started: Sequence[BrokerStart], means
 
 
 class KeptOut(NamedTuple):
-    """A replica that would get the lead back, as preferred, with a log that costs more than the best one."""
+    """A replica that lacks records of the planned leader in the end: once it leads, they are lost."""
 
     partition: PartitionElection
     """The partition."""
@@ -190,10 +188,12 @@ def kept_out(partitions: Iterable[PartitionElection]) -> Iterator[KeptOut]:
     """Yield the replicas to move aside before their broker starts: it then fetches all from the leader of the plan."""
     for partition in partitions:
         leader = partition.recommended if partition.planned is None else partition.leaders[partition.planned]
+        numbers = set() if leader is None else {*leader.lacking}
         if leader is not None and leader.later is not None and leader.lost_later is not None:
             later = leader._replace(lost=leader.lost_later)
             if cost(leader)[:_LOSSES] < cost(later)[:_LOSSES]:
-                yield KeptOut(partition, leader.later.broker_id)
+                numbers.add(leader.later.broker_id)
+        yield from (KeptOut(partition, number) for number in sorted(numbers))
 
 
 def by_broker(rows: Iterable[Displaced]) -> dict[int, list[Displaced]]:

@@ -8,7 +8,6 @@ PartitionChangeBuilder.electAnyLeader, ReplicationControlManager.generateLeaderA
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -21,6 +20,7 @@ from kcheck.model.cluster import (
     ClusterImage,
     ElectionKind,
     PartitionRegistration,
+    Seat,
     TopicImage,
 )
 from kcheck.model.release import Release
@@ -75,24 +75,6 @@ class BrokerStart(NamedTuple):
     """The broker."""
     clean: bool
     """Whether it registers as after a clean shutdown (`strays.registers_cleanly`)."""
-
-
-class Seat(StrEnum):
-    """Which place in a partition makes a replica its leader. The value is what an answer calls it."""
-
-    ISR = "isr"
-    """It is in sync."""
-    ELR = "elr"
-    """There is no ISR, and it is in the ELR after every broker has registered."""
-    LAST_KNOWN = "last-known-leader"
-    """There is neither ISR nor ELR, and it led last (4.0 and later)."""
-    NONE = "unclean"
-    """It is the first replica that is there, and unclean elections are on."""
-
-    @property
-    def kind(self) -> ElectionKind:
-        """How the controller elects it."""
-        return ElectionKind.CLEAN if self in (Seat.ISR, Seat.ELR) else ElectionKind.UNCLEAN
 
 
 class Elected(NamedTuple):

@@ -11,7 +11,7 @@ from itertools import chain, permutations
 from operator import sub
 from typing import NamedTuple
 
-from kcheck.core.election.early_elections import Displaced, Means, by_broker, first_of_course
+from kcheck.core.election.early_elections import Displaced, Means, by_broker, displaced, first_of_course, means_for
 from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.plans import PartitionElection, cost
 from kcheck.core.election.start_order import Contest, Costs, StartOrder, start_order
@@ -34,6 +34,23 @@ class Phase(NamedTuple):
     """The partitions that the tool elects uncleanly, once these brokers run."""
 
 
+class Course(NamedTuple):
+    """What a person does with a whole cluster."""
+
+    means: Means
+    """What is done while the brokers start."""
+    phases: tuple[Phase, ...]
+    """The starts, stops and elections, one after the other."""
+
+
+def course_of(
+    partitions: Sequence[PartitionElection], order: Sequence[int], starts: Mapping[int, BrokerStart], means: Means
+) -> Course:
+    """Return what a person does while brokers start in an order, so that every partition gets its best leader."""
+    means = means_for(partitions, order, starts, means)
+    return Course(means, phases(displaced(partitions, order, starts, means), order, means))
+
+
 def order_of_starts(
     partitions: Iterable[PartitionElection], starts: Mapping[int, BrokerStart], means: Means
 ) -> StartOrder:
@@ -49,7 +66,7 @@ def order_of_starts(
         return min(tried, key=partial(_cost_of, contests))
     order = start_order(starts, contests)
     # Whom the tool takes depends on the order of those before; up to 3.9 the first of all decides whom to fence.
-    is_exact = means.tool_from > len(starts) and not any(partition.rules.unfenced for partition in rows)
+    is_exact = not means.has_tool and not any(partition.rules.unfenced for partition in rows)
     return order._replace(is_proven=order.is_proven and is_exact)
 
 

@@ -10,7 +10,6 @@ from kcheck.core.election.election import (
     BrokerStart,
     Elected,
     ElectionRules,
-    Seat,
     Seats,
     election_seat,
     leader_of_all,
@@ -19,7 +18,7 @@ from kcheck.core.election.election import (
 from kcheck.core.election.start_order import Costs
 from kcheck.core.replication.leader_costs import Amounts, LeaderCost, leader_cost
 from kcheck.core.replication.truncation_plans import OffsetRange, Refetched, TruncationPlan
-from kcheck.model.cluster import ElectionKind, PartitionRegistration
+from kcheck.model.cluster import ElectionKind, PartitionRegistration, Seat
 from kcheck.model.entries import Offset
 
 
@@ -92,6 +91,8 @@ class Candidate(NamedTuple):
     """Who leads when nothing changes any more, if this one leads first; None for itself."""
     lost_later: Amounts | None = None
     """What nobody here has then; None for what is `lost` now."""
+    lacking: tuple[int, ...] = ()
+    """The followers that lack records of this log in the end: what somebody removed, or what differs unnoticed."""
 
     @property
     def clean(self) -> bool | None:
@@ -255,28 +256,6 @@ def _unseen(partition: PartitionElection, starts: Mapping[int, BrokerStart]) -> 
 
 def _number(elected: Elected | None) -> int | None:
     return None if elected is None else elected.broker_id
-
-
-def harm(partition: PartitionElection) -> tuple[object, ...]:
-    """Return what orders partitions, the worst first.
-
-    Without recommended leader, then by what is lost if all start and nobody acts, then by what the best leader loses.
-    """
-    best, now = partition.recommended, partition.now
-    lost = Amounts() if best is None or best.lost is None else best.lost
-    in_the_end = (now and now.lost_in_the_end) or Amounts()
-    worst = max((candidate.lost.upper_records or 0 for candidate in partition.candidates if candidate.lost), default=0)
-    return (
-        best is not None,
-        partition.seats is None or now is not None,
-        -(in_the_end.upper_committed or 0),
-        -(in_the_end.upper_records or 0),
-        -(lost.upper_committed or 0),
-        -(lost.upper_records or 0),
-        -worst,
-        partition.topic,
-        partition.partition,
-    )
 
 
 def is_at_stake(partition: PartitionElection) -> bool:

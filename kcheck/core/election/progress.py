@@ -71,15 +71,18 @@ class ClusterSeen(NamedTuple):
     """The partitions in which a consumer group is beyond the log end."""
 
 
-def seen_of(plan: SavedPlan, image: ClusterImage) -> ClusterSeen:
-    """Return what the metadata say: a broker epoch that is not the plan's is of a later registration."""
+def seen_of(plan: SavedPlan, image: ClusterImage, ran: Collection[int] = ()) -> ClusterSeen:
+    """Return what the metadata say: a broker epoch that is not the plan's is of a later registration.
+
+    `ran` are brokers that have run since by other evidence: ZooKeeper forgets a broker that stops.
+    """
     since = {number: row for number, row in image.brokers.items() if _is_new(number, row, plan)}
     names = {TopicPartition(row.topic, row.partition) for row in plan.partitions}
     leaders = {
         name: row for topic, number, row in image.partitions() if (name := TopicPartition(topic.name, number)) in names
     }
     return ClusterSeen(
-        registered=frozenset(since),
+        registered=frozenset((*since, *ran)),
         running=frozenset(number for number, row in since.items() if not row.fenced),
         leaders=leaders,
     )
@@ -98,7 +101,7 @@ def differences(plan: SavedPlan, seen: ClusterSeen, awaited: Collection[TopicPar
         name = TopicPartition(planned.topic, planned.partition)
         row = seen.leaders.get(name)
         leader = None if row is None else _leader_since(row, planned, seen)
-        if leader is None or leader in (planned.leader, planned.later):
+        if leader is None or leader in planned.leaders:
             continue
         if name not in awaited or seen.running.issuperset((leader, planned.leader)):
             yield Differs(planned, leader)
@@ -164,10 +167,7 @@ def _is_led(name: TopicPartition, planned: Mapping[TopicPartition, PlannedPartit
     row = seen.leaders.get(name)
     if row is None or name not in planned:
         return False
-    return _leader_since(row, planned[name], seen) in (
-        planned[name].leader,
-        planned[name].later or planned[name].leader,
-    )
+    return _leader_since(row, planned[name], seen) in planned[name].leaders
 
 
 def _is_full(name: TopicPartition, planned: Mapping[TopicPartition, PlannedPartition], seen: ClusterSeen) -> bool:

@@ -4,16 +4,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from kcheck.core.election.course import gets_records
-from kcheck.core.election.early_elections import Displaced, Means, displaced, kept_out, means_for, means_of
+from kcheck.core.election.early_elections import Displaced, displaced, kept_out, means_of
 from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.first_repairs import FirstRepair
-from kcheck.core.election.phases import Phase, phases
+from kcheck.core.election.phases import Course, Phase, course_of
 from kcheck.core.election.plans import Candidate, PartitionElection
 from kcheck.core.replication.dialogue import Status
 from kcheck.core.replication.truncation_plans import FollowerPlan, OffsetRange, TruncationPlan
 from kcheck.model.cluster import UNCLEAN, ClusterImage
 from kcheck.model.entries import UNDEFINED_EPOCH, Epoch, Offset
 from kcheck.model.release import Release
+
+
+class LostLogDir(NamedTuple):
+    """A log dir that is given up, of a broker that has others."""
+
+    broker_id: int
+    path: str
 
 
 class Recovery(NamedTuple):
@@ -45,6 +52,8 @@ class Recovery(NamedTuple):
     """Whether tables of a fleet decided, without the logs."""
     repairs: tuple[FirstRepair, ...] = ()
     """The repairs that come before any start: all else is for the log dirs after them."""
+    without: tuple[LostLogDir, ...] = ()
+    """The log dirs that are given up."""
 
     @property
     def live(self) -> tuple[int, ...]:
@@ -87,17 +96,17 @@ class Recovery(NamedTuple):
     @property
     def displaced(self) -> tuple[Displaced, ...]:
         """The partitions in which the order of the starts makes another broker lead than recommended."""
-        return tuple(displaced(self.partitions, self.order, self.starts, self._means))
+        return tuple(displaced(self.partitions, self.order, self.starts, self._course.means))
 
     @property
     def phases(self) -> tuple[Phase, ...]:
         """What to do, one after the other."""
-        return phases(self.displaced, self.live, self._means)
+        return self._course.phases
 
     @property
-    def _means(self) -> Means:
-        means = means_of(self.partitions, self.starts, self.release, at_once=max(1, len(self.together)))
-        return means_for(self.partitions, self.order, self.starts, means)
+    def _course(self) -> Course:
+        means = means_of(self.partitions, self.release, at_once=max(1, len(self.together)))
+        return course_of(self.partitions, self.live, self.starts, means)
 
     @property
     def kept_out(self) -> dict[int, list[PartitionElection]]:
@@ -163,6 +172,13 @@ class PlannedPartition(NamedTuple):
     """Who may lead instead when nothing changes any more: the preferred replica; None for nobody."""
     allowed_unclean: bool | None = None
     """Whether the metadata allowed unclean elections of its topic before; None if that is not known."""
+    as_good: tuple[int, ...] = ()
+    """The brokers that may lead as well: they have every record of the leader, and the same log end."""
+
+    @property
+    def leaders(self) -> tuple[int, ...]:
+        """The brokers of which each may lead, the planned one first."""
+        return (self.leader, *self.as_good, *(() if self.later is None else (self.later,)))
 
 
 class SavedPlan(NamedTuple):
@@ -220,7 +236,16 @@ def _planned(partition: PartitionElection, image: ClusterImage | None) -> Planne
         followers=() if leader.plan is None else _followers(leader.plan),
         later=None if leader.later is None else leader.later.broker_id,
         allowed_unclean=None if image is None else image.config(partition.topic, UNCLEAN) == "true",
+        as_good=tuple(_as_good(partition, leader)),
     )
+
+
+def _as_good(partition: PartitionElection, leader: Candidate) -> Iterator[int]:
+    """Yield the brokers that may lead as well: who registers first of controllers that start together is a race."""
+    for number, other in partition.leaders.items():
+        has_all = leader.broker_id in other.loses_no_more_than and other.log_end_offset == leader.log_end_offset
+        if number != leader.broker_id and has_all and {*other.lacking} <= {*leader.lacking}:
+            yield number
 
 
 def _followers(plan: TruncationPlan) -> tuple[PlannedFollower, ...]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from kcheck.core.election.early_elections import First, Means, first_leaders, kept_out
 from kcheck.core.election.election import BrokerStart, first_leader
 from kcheck.core.election.plans import PartitionElection
-from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts
+from kcheck.core.replication.leader_costs import NOT_KNOWN, UNKNOWN, Amounts
 from kcheck.core.sums import plus
 
 START_ALL = "start-all"
@@ -106,6 +106,34 @@ def _worst(rows: Iterable[_Sums]) -> _Sums:
 def lost_by_all(partition: PartitionElection) -> Amounts:
     """Return the most that a partition loses if all start together: as much as under the worst that can lead first."""
     return _scenario(START_ALL, _worst(_under(partition, leader) for leader in partition.race)).lost
+
+
+def harm(partition: PartitionElection) -> tuple[object, ...]:
+    """Return what orders partitions, the worst first.
+
+    Without recommended leader, then by the most that is lost if all start and nobody acts, then by what the best leader
+    loses.
+    """
+    best, now = partition.recommended, partition.now
+    lost = Amounts() if best is None or best.lost is None else best.lost
+    in_the_end = lost_by_all(partition) if partition.race else Amounts()
+    worst = max((candidate.lost.upper_records or 0 for candidate in partition.candidates if candidate.lost), default=0)
+    return (
+        best is not None,
+        partition.seats is None or now is not None,
+        *(
+            -_most(count)
+            for amounts in (in_the_end, lost)
+            for count in (amounts.upper_committed, amounts.upper_records)
+        ),
+        -worst,
+        partition.topic,
+        partition.partition,
+    )
+
+
+def _most(count: int | None) -> int:
+    return UNKNOWN if count is None else count
 
 
 def in_doubt(partitions: Iterable[PartitionElection]) -> tuple[PartitionElection, ...]:

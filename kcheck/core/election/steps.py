@@ -14,6 +14,8 @@ class RecoveryAction(StrEnum):
 
     REPAIR = "repair"
     """`kcheck repair` and `kcheck apply`, before any start."""
+    LOG_DIRS = "log-dirs"
+    """log.dirs names a log dir no more that is given up."""
     SET_ASIDE = "set-aside"
     """Directories are moved out of the log dirs of a broker that is about to start."""
     START = "start"
@@ -67,6 +69,7 @@ class RecoveryStep(NamedTuple):
 def steps_of(recovery: Recovery) -> tuple[RecoveryStep, ...]:
     """Return what to do, one after the other."""
     steps = [RecoveryStep(RecoveryAction.REPAIR, (repair.broker_id,)) for repair in recovery.repairs]
+    steps += [RecoveryStep(RecoveryAction.LOG_DIRS, (number,)) for number in sorted({*dict(recovery.without)})]
     steps += _of_phases(recovery)
     if recovery.reassigned:
         steps.append(
@@ -100,7 +103,10 @@ def _of_phases(recovery: Recovery) -> Iterator[RecoveryStep]:
 
 
 def _with_cuts(partitions: Sequence[PartitionElection], steps: Sequence[RecoveryStep]) -> tuple[RecoveryStep, ...]:
-    """Return the steps with the records that are gone after each: once a leader is elected, and a follower runs."""
+    """Return the steps with the records that are gone after each: once a leader is elected, and a follower runs.
+
+    What is moved aside keeps them.
+    """
     starts = {
         number: at for at, step in enumerate(steps) if step.kind is RecoveryAction.START for number in step.brokers
     }
@@ -108,6 +114,13 @@ def _with_cuts(partitions: Sequence[PartitionElection], steps: Sequence[Recovery
         (part.topic, part.partition): at
         for at, step in enumerate(steps)
         if step.kind is RecoveryAction.ELECT
+        for part in step.partitions
+    }
+    aside = {
+        (number, part.topic, part.partition)
+        for step in steps
+        if step.kind is RecoveryAction.SET_ASIDE
+        for number in step.brokers
         for part in step.partitions
     }
     cuts: dict[int, list[Cut]] = {}
@@ -118,7 +131,8 @@ def _with_cuts(partitions: Sequence[PartitionElection], steps: Sequence[Recovery
         )
         for follower in () if leader is None or leader.plan is None else leader.plan.followers:
             number, lost = follower.broker_id, follower.lost
-            if number in starts and lost is not None and lost.records != 0:
+            is_kept = (number, part.topic, part.partition) in aside
+            if number in starts and not is_kept and lost is not None and lost.records != 0:
                 assert number is not None
                 cut = Cut(part.topic, part.partition, number, lost)
                 cuts.setdefault(max(elected, starts[number]), []).append(cut)

@@ -1,15 +1,15 @@
 """Premises about the age of a disk: an old copy lacks what the cluster has written since."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from kcheck.core.premises.facts import BrokerFacts
-from kcheck.core.premises.judged import proven, refuted
+from kcheck.core.premises.facts import BrokerFacts, LogFacts
+from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseKind
 from kcheck.model.entries import Epoch, EpochEntries, Offset
 from kcheck.model.names import CLEAN_SHUTDOWN
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
-from kcheck.words import partition_name
+from kcheck.words import counted, partition_name
 
 DISK_NOT_OLDER = "P701"
 
@@ -21,13 +21,15 @@ def is_current(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """
     newest, broker = facts.newest, facts.registration
     epochs = {log_dir.path: log_dir.shutdown_epoch for log_dir in facts.log_dirs if log_dir.shutdown_epoch is not None}
+    unseen = [(log, log.unseen_epoch) for log in facts.logs if log.unseen_epoch is not None]
     if newest is None or broker is None or broker.epoch is None or not epochs:
+        yield from _behind(premise, facts, unseen)
         return
     registered = PremiseEvidence(newest.path, f"broker {facts.broker_id} registered with epoch {broker.epoch}")
     old = {path: epoch for path, epoch in epochs.items() if epoch < broker.epoch}
     evidence = tuple(PremiseEvidence(f"{path}/{CLEAN_SHUTDOWN}", f"epoch {epoch}") for path, epoch in epochs.items())
     if not old:
-        yield proven(premise, facts, *evidence, registered)
+        yield from _behind(premise, facts, unseen) if unseen else (proven(premise, facts, *evidence, registered),)
         return
     disks = "the disks are" if len(old) == len(facts.log_dirs) > 1 else f"{', '.join(old)} is"
     sentence = (
@@ -35,6 +37,23 @@ def is_current(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         f" {facts.name} wrote since is not there"
     )
     yield refuted(premise, facts, sentence, *evidence, registered)
+
+
+def _behind(premise: Premise, facts: BrokerFacts, unseen: Sequence[tuple[LogFacts, Epoch]]) -> Iterator[JudgedPremise]:
+    """Return that a leader left nothing of its last epoch on the disk, which it writes as soon as it leads.
+
+    A broker that has loaded such a log since, and ended before it led again, leaves none either.
+    """
+    if unseen:
+        log, epoch = unseen[0]
+        name, more = partition_name(*log.partition), len(unseen) - 1
+        others = f", and so in {counted(more, 'more partition')}" if more else ""
+        sentence = (
+            f"{facts.name} led {name} in leader epoch {epoch}, which its log does not show{others}: the disk may be an"
+            " older copy"
+        )
+        provide = f"the newest copy of the disk; or --allow {premise.id} if this is it"
+        yield not_seen(premise, facts, sentence, provide, PremiseEvidence(f"{log.log_dir}/{name}", "no such epoch"))
 
 
 def epoch_shown(entries: EpochEntries, of_batch: Epoch | None, start: Offset, end: Offset) -> Epoch | None:
@@ -83,10 +102,12 @@ TABLE = (
     Premise(
         DISK_NOT_OLDER, PremiseKind.AGE, "The log dirs are not older than the cluster.",
         "The broker epoch in .kafka_cleanshutdown is that of the last registration.",
-        "A lower broker epoch in .kafka_cleanshutdown.",
+        "A lower broker epoch in .kafka_cleanshutdown. Not seen: an only replica without the epoch in which its broker"
+        " led it last.",
         "The broker starts and may lead without the records that were written since.",
-        "Bring the newest disk, or start the broker after the others: kcheck elect.",
-        "CleanShutdownFileHandler 3.7 to 4.3.1; ReplicationControlManager.handleBrokerShutdown 4.0 to 4.3.1",
+        "Bring the newest disk, or start the broker after the others: kcheck recover.",
+        "CleanShutdownFileHandler 3.7 to 4.3.1; ReplicationControlManager.handleBrokerShutdown 4.0 to 4.3.1; "
+        "LeaderEpochFileCache.assign 0.11 to 4.3.1",
         is_current, ends_start=False,
     ),
     Premise(

@@ -14,7 +14,7 @@ from kcheck.model.cluster import UNCLEAN, UncleanElection
 from kcheck.model.entries import Epoch
 from kcheck.model.names import TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
-from kcheck.words import partition_name, some_of
+from kcheck.words import offset_range, partition_name, some_of
 
 FOLLOWED = "P602"
 """The premise that the broker has followed each leader that was elected uncleanly."""
@@ -69,8 +69,9 @@ def has_followed(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise
             yield not_seen(premise, facts, sentence, EVERY_DISK, *evidence)
         else:
             sentence = (
-                f"{elected}: starting {facts.name} cuts the records up to offset {row.end - 1} that broker {leader}"
-                " lacks. Save them first: kcheck elect with the log dirs of all brokers and --save-lost DIR"
+                f"{elected}: starting {facts.name} cuts what broker {leader} lacks of its records, at most"
+                f" {row.end - row.start} ({offset_range(row.start, row.end)}). Save them first: kcheck recover with the"
+                " log dirs of all brokers and --out DIR"
             )
             yield refuted(premise, facts, sentence, *evidence, log_dir=row.log_dir, partition=name)
 
@@ -103,7 +104,7 @@ TABLE = (
         "The newest leader epoch of the log is not below that of the last unclean election in the metadata.",
         "An older one, of a replica that was in sync, or led, before that election and not since. Of others: not seen.",
         "The broker truncates the log to the new leader's and deletes what only it has.",
-        "Save its records first: kcheck elect --save-lost. Then start it with --allow P602.",
+        "Save its records first: kcheck recover --out DIR. Then start it with --allow P602.",
         "PartitionChangeBuilder 3.3 to 4.3.1; PartitionStateMachine 0.10.2 to 3.9; ReplicaFetcherThread",
         has_followed, ends_start=False,
     ),

@@ -65,12 +65,16 @@ class LogFacts(NamedTuple):
     """Its newest leader epoch; None if it has none, or if the broker does not serve it."""
     end: Offset = Offset(0)
     """Its log end offset."""
+    unseen_epoch: Epoch | None = None
+    """Of an only replica: the epoch in which its broker led it last, by the metadata, if no file of it shows that."""
     is_closed: bool = False
     """Whether the broker had closed its last segment though it was killed: it had begun a newer one."""
     remote: RemoteLog | None = None
     """Its part in remote storage; None if it has none."""
     remote_report: RemoteReport = RemoteReport()
     """What becomes of that part if the replica leads after the start."""
+    start: Offset = Offset(0)
+    """Its log start offset."""
 
 
 class KeylessLog(NamedTuple):
@@ -98,14 +102,16 @@ class VoterList(NamedTuple):
 
 
 class LostCopy(NamedTuple):
-    """A log dir that the user names for its metadata, and that has none."""
+    """A path that the user names for its metadata, and that has none, or damaged ones."""
 
     path: str
-    """The log dir."""
+    """The log dir, or the copy."""
     node_id: int | None
     """Its node; None if neither its meta.properties nor the settings next to it name one."""
     is_place: bool = False
     """Whether the settings next to it keep the metadata log there."""
+    damage: str | None = None
+    """What of it cannot be read; None if nothing is there."""
 
 
 class LogDirFacts(NamedTuple):
@@ -194,6 +200,11 @@ class BrokerFacts(NamedTuple):
         """Return a setting without surrounding spaces; None if it is missing, empty or not known."""
         value = "" if self.config is None else self.config.get(name, "").strip()
         return value or None
+
+    @property
+    def damaged_copies(self) -> tuple[LostCopy, ...]:
+        """The named metadata that cannot be read, and that decide nothing."""
+        return tuple(copy for copy in self.lost_copies if copy.damage is not None)
 
     @property
     def newest(self) -> MetadataCopy | None:

@@ -4,7 +4,7 @@ from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.premise import Premise
 from kcheck.model.premises import JudgedPremise, PremiseEvidence, PremiseStatus
 
-EVERY_DISK = "the log dirs of all brokers, with kcheck elect"
+EVERY_DISK = "the log dirs of all brokers, with kcheck recover"
 """What shows the premises that an election of the whole cluster decides."""
 
 

@@ -59,22 +59,23 @@ def voter_keeps_its_log(premise: Premise, facts: BrokerFacts) -> Iterator[Judged
 
 def _others_keep_theirs(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look at the log dirs that the user names for their metadata, and that have none."""
-    if facts.mode is not Mode.KRAFT or not facts.lost_copies:
+    without = [copy for copy in facts.lost_copies if copy.damage is None]
+    if facts.mode is not Mode.KRAFT or not without:
         return
-    evidence = tuple(PremiseEvidence(copy.path, f"no {_METADATA_LOG}") for copy in facts.lost_copies)
+    evidence = tuple(PremiseEvidence(copy.path, f"no {_METADATA_LOG}") for copy in without)
     known = {copy.node_id for copy in facts.copies}
     voters = facts.voters or frozenset(() if facts.elected is None else facts.elected.voters or ())
-    lost = {copy.node_id: copy.path for copy in facts.lost_copies if copy.is_place and copy.node_id not in known}
+    lost = {copy.node_id: copy.path for copy in without if copy.is_place and copy.node_id not in known}
     empty = voters & lost.keys()
     if empty and 2 * len(voters - empty) <= len(voters):
         names = ", ".join(f"{number} ({lost[number]})" for number in sorted(empty))
         sentence = (
             f"{agree(len(empty), 'controller', 'controllers')} {names} lost {_METADATA_LOG}: no majority has the"
-            " history of the cluster, and an empty one is elected, or none"
+            " history of the cluster, and an empty one is elected, or none. Start none of them: kcheck recover quorum"
         )
         yield refuted(premise, facts, sentence, *evidence)
         return
-    unclear = [copy.path for copy in facts.lost_copies if not copy.is_place]
+    unclear = [copy.path for copy in without if not copy.is_place]
     if unclear:
         sentence = f"no {_METADATA_LOG} is in {', '.join(unclear)}: whether a controller has lost it is not known"
         provide = "--metadata with the log dirs in which the controllers keep it (metadata.log.dir)"
@@ -148,7 +149,7 @@ TABLE = (
         "A controller has partitions, or other copies name it, and it has no metadata log; or so many others that no"
         " majority has one. A log dir of --metadata that may keep none: not seen.",
         "Voters with empty logs elect each other; every partition becomes stray.",
-        "Start the other controllers first. A majority of them must have the metadata log: kcheck cluster.",
+        "Start the other controllers first. Where no majority has the metadata log, start none: kcheck recover quorum.",
         "KafkaRaftClient.initialize 3.3 to 4.3.1", voter_keeps_its_log,
     ),
     Premise(

@@ -21,6 +21,8 @@ LOG_DIRS_THERE, PARTITIONS_THERE = "P301", "P302"
 """The premises that every log dir, and every assigned partition, is there."""
 HEADS_THERE, MIDDLES_THERE, ENDS_THERE = "P304", "P305", "P306"
 """The premises that the start, the middle and the end of every log is there."""
+HOLES = frozenset({HEADS_THERE, MIDDLES_THERE})
+"""Those without which a follower lacks what it does not fetch from its leader."""
 
 
 def log_dirs(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -183,6 +185,11 @@ def metadata_in_reach(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
     others = [copy for copy in facts.copies if copy.node_id != facts.broker_id or copy.is_only_voter]
     if facts.image is not None and (others or not facts.copies):
         yield proven(premise, facts, PremiseEvidence(facts.image_path or "", "metadata of the cluster"))
+    elif facts.damaged_copies:
+        path, *_, damage = facts.damaged_copies[0]
+        sentence = f"what the cluster expects of {facts.name} now is not known: the metadata in {path} are damaged"
+        provide = "--metadata with another copy"
+        yield not_seen(premise, facts, sentence, provide, PremiseEvidence(path, damage or ""))
     elif facts.mode is Mode.ZOOKEEPER:
         sentence = f"what the cluster expects of {facts.name} is not known: its metadata is in ZooKeeper"
         yield not_seen(premise, facts, sentence, "--metadata with ZooKeeper's data directory")
@@ -322,14 +329,14 @@ TABLE = (
         "A partition without a directory that the broker may lead, or that only it has. Where other brokers may "
         "have its records: not seen.",
         "The broker makes the partition again, empty; if it leads, the other replicas delete their records.",
-        "Start the others first. Compare the log dirs of all brokers: kcheck elect.",
+        "Start the others first. kcheck recover with the log dirs of all brokers has the order.",
         "ReplicaManager.applyDelta, LogManager.getOrCreateLog 3.3 to 4.3.1; ReplicaManager.becomeLeaderOrFollower",
         partitions_there, ends_start=False,
     ),
     Premise(
         "P303", PremiseKind.PRESENCE, "Metadata that is not from the broker's own disk is in reach.",
         "--metadata names a controller's log dir or ZooKeeper's data, or another node's copy is given.",
-        "Only the broker's own copy of the metadata, or none: not seen.",
+        "Only the broker's own copy of the metadata, or none, or damaged ones: not seen.",
         "Partitions that the broker lost, or that are not its own any more, cannot be seen.",
         "Name a controller's log dir by --metadata, or accept it: --allow P303.",
         "BrokerMetadataPublisher 3.3 to 4.3.1", metadata_in_reach,
@@ -340,7 +347,7 @@ TABLE = (
         "Epochs that begin below the first segment, and no log start in a checkpoint. Of a replica that is not elected:"
         " not seen.",
         "As leader it makes the other replicas delete what is below its log start.",
-        "Restore the first segments, or let another replica lead: kcheck elect.",
+        "Restore the first segments, or let another replica lead: kcheck recover.",
         "UnifiedLog.maybeIncrementLogStartOffset, LeaderEpochFileCache.truncateFromStart", heads_there,
         ends_start=False,
     ),
@@ -358,7 +365,7 @@ TABLE = (
         "A file of the disk that knows offsets above the log end. Of a replica that is not elected: not seen. Nor is"
         " what follows a last segment that a killed broker had closed.",
         "The start lowers them without a word; as leader it makes the other replicas truncate.",
-        "Let another replica lead: compare them with kcheck elect before this broker starts.",
+        "Let another replica lead: before this broker starts, ask kcheck recover with the log dirs of all brokers.",
         "LogLoader.load, LogManager.loadLog 3.0 to 4.3.1", ends_there, ends_start=False,
     ),
     Premise(

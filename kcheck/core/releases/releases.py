@@ -189,16 +189,11 @@ def with_profile(chosen: Release, profile: str) -> Release:
     """Return `chosen` with the truncation behaviour of another profile (`--profile`); UsageError if unknown."""
     known = {p.value.lower(): p for p in Profile}
     if profile.lower() not in known:
-        raise UsageError(f"--profile {profile} is not known; known are {', '.join(p.value for p in Profile)}")
+        raise UsageError(f"--profile {profile}: not one of {', '.join(p.value for p in Profile)}")
     forced = known[profile.lower()]
     rules = PROFILES[forced]
     lookup = None if forced is Profile.P0 else rules.lookup
     return chosen._replace(profile=forced, rules=rules, lookup=lookup)
-
-
-def known_versions() -> str:
-    """Return the known releases in words, for a usage error."""
-    return ", ".join(row.first if row.first == row.last else f"{row.first}-{row.last}" for row in TABLE)
 
 
 def lines() -> tuple[str, ...]:
@@ -229,7 +224,8 @@ def _version(kafka: str) -> Version:
             return last
         if version is not None and len(version) == len(last) and first <= version <= last:
             return version
-    raise UsageError(f"--kafka {kafka} is not a known release; known are {known_versions()}")
+    known = f"one from {TABLE[0].line} to {TABLE[-1].line} (kcheck help releases)"
+    raise UsageError(f"--kafka {kafka}: not a release; use auto, or {known}")
 
 
 def _row(version: Version) -> ReleaseRow:
@@ -251,8 +247,7 @@ def _ibp(text: str, option: str) -> Ibp:
     last = _last_ivs().get(line)
     iv = last if match is None or match[2] is None else int(match[2])
     if last is None or iv is None or iv > last:
-        known = ", ".join(".".join(map(str, v)) for v in _last_ivs())
-        raise UsageError(f"{option} {text} is not known; known are {known}, each also with -IVn")
+        raise UsageError(f"{option} {text}: not a version; for example {TABLE[-1].line}, or 2.7-IV1")
     return line, iv
 
 

@@ -1,4 +1,4 @@
-"""What a broker answers to OffsetsForLeaderEpoch (API key 23), with its error codes.
+"""What a broker answers to OffsetsForLeaderEpoch (API key 23), with the name of its error.
 
 ReplicaManager.lastOffsetForLeaderEpoch, Partition.lastOffsetForLeaderEpoch and checkCurrentLeaderEpoch, 2.1 to 4.3.1.
 Before 2.1 a broker does not fence requests by the current leader epoch.
@@ -38,22 +38,6 @@ class Error(StrEnum):
     KAFKA_STORAGE_ERROR = "KAFKA_STORAGE_ERROR"
     FENCED_LEADER_EPOCH = "FENCED_LEADER_EPOCH"
     UNKNOWN_LEADER_EPOCH = "UNKNOWN_LEADER_EPOCH"
-
-    @property
-    def code(self) -> int:
-        """The error code in the protocol."""
-        return _CODES[self]
-
-
-_CODES = {
-    Error.NONE: 0,
-    Error.UNKNOWN_TOPIC_OR_PARTITION: 3,
-    Error.NOT_LEADER_OR_FOLLOWER: 6,
-    Error.UNSUPPORTED_VERSION: 35,
-    Error.KAFKA_STORAGE_ERROR: 56,
-    Error.FENCED_LEADER_EPOCH: 74,
-    Error.UNKNOWN_LEADER_EPOCH: 75,
-}
 
 
 class EpochAnswer(NamedTuple):

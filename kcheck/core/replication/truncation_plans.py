@@ -10,7 +10,7 @@ from typing import NamedTuple
 from kcheck.core.replication.dialogue import Dialogue, DialogueStep
 from kcheck.core.replication.leader_costs import Amounts, LeaderCost, leader_cost
 from kcheck.core.sums import known_sum
-from kcheck.model.cluster import ElectionKind, PartitionRegistration
+from kcheck.model.cluster import ElectionKind, PartitionRegistration, Seat
 from kcheck.model.entries import Epoch, EpochEntries, Offset
 from kcheck.model.loss import LostRecords
 from kcheck.model.remote_log import Spans
@@ -181,8 +181,8 @@ class TruncationPlan(NamedTuple):
     """Why the best leader is better than the next; None if it is not the best."""
     registration: PartitionRegistration | None = None
     """What the metadata of the cluster say of the partition; None if none are at hand."""
-    election: ElectionKind | None = None
-    """How the controller can elect this leader; None if no metadata are at hand."""
+    seat: Seat | None = None
+    """By which place the controller can elect this leader, if it starts first; None if no metadata are at hand."""
     lost: Amounts | None = None
     """What nobody here has once it leads; None if it cannot lead."""
     remote_lost: Spans = ()
@@ -209,7 +209,7 @@ class TruncationPlan(NamedTuple):
 
 def cost(plan: TruncationPlan) -> LeaderCost:
     """Return what orders the leaders of a partition, the best one first."""
-    known, clean = plan.registration, None if plan.election is None else plan.election is ElectionKind.CLEAN
+    known, clean = plan.registration, None if plan.seat is None else plan.seat.kind is ElectionKind.CLEAN
     replicas = () if known is None else known.replicas
     place = replicas.index(plan.leader) if plan.leader in replicas else len(replicas)
     return leader_cost(

@@ -117,11 +117,21 @@ def settings(config: Mapping[str, str], release: Release) -> Settings:
     return Settings(_mode(config, release), **sizes, delete_delay_ms=delay, cleanup_policy=policy)._replace(**flags)  # type: ignore[arg-type]  # by their tables
 
 
+def of_file(config: Mapping[str, str]) -> Mapping[str, str]:
+    """Return what a server.properties says without the sizes that no broker takes: with one, none starts (P502)."""
+    return {name: value for name, value in config.items() if name not in _SIZES or _number(value) is not None}
+
+
 def _size(name: str, value: str) -> int:
-    number = java_int(value.strip())
-    if number is None or number < 0:
+    number = _number(value)
+    if number is None:
         raise UsageError(f"invalid size {name}={value}; use a number of bytes")
     return number
+
+
+def _number(value: str) -> int | None:
+    number = java_int(value.strip())
+    return None if number is None or number < 0 else number
 
 
 def _mode(config: Mapping[str, str], release: Release) -> Mode | None:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from kcheck.core.start.topic_settings import expires, is_compacted
 from kcheck.model.cluster import ReplicaInCluster, Stray, StrayCause, StrayDoubt
+from kcheck.model.names import ids_differ
 from kcheck.model.views import LogDirView, PartitionView
 from kcheck.model.zookeeper_metadata import ZookeeperCopy
 
@@ -28,7 +29,7 @@ class ZookeeperReplicas(NamedTuple):
         known = self.copy.metadata.image.topics.get(topic)
         if known is not None and known.deleting:
             return None
-        if known is not None and self.compares_topic_ids and _differ(topic_id, known.topic_id):
+        if known is not None and self.compares_topic_ids and ids_differ(topic_id, known.topic_id):
             return Stray(StrayCause.TOPIC, topic_id, doubt=_doubt(self.copy))
         return unplaced(self.copy, topic, partition, self.broker_id)
 
@@ -40,7 +41,7 @@ def zookeeper_replicas(
 
     None during a migration to KRaft, for another cluster, and while the broker runs: its files may be newer.
     """
-    is_other = _differ(copy.metadata.cluster_id, log_dir.cluster_id)
+    is_other = ids_differ(copy.metadata.cluster_id, log_dir.cluster_id)
     if is_other or copy.metadata.migration is not None or log_dir.locked_by is not None:
         return None
     return ZookeeperReplicas(copy, log_dir.where.broker_id, compares_topic_ids)
@@ -55,7 +56,7 @@ def replica_in_zookeeper(copy: ZookeeperCopy, view: PartitionView, log_dir: LogD
         return None
     topic = copy.metadata.image.topics.get(view.topic)
     topic_id = None if topic is None else topic.topic_id
-    differs = _differ(topic_id, view.topic_id)
+    differs = ids_differ(topic_id, view.topic_id)
     return ReplicaInCluster(
         source=copy.path,
         topic_id=topic_id,
@@ -84,8 +85,3 @@ def unplaced(copy: ZookeeperCopy, topic: str, partition: int, broker_id: int | N
 
 def _doubt(copy: ZookeeperCopy) -> StrayDoubt | None:
     return None if copy.is_only else StrayDoubt.OLDER
-
-
-def _differ(one: str | None, other: str | None) -> bool:
-    """Whether two ids are known and not the same."""
-    return None not in (one, other) and one != other

@@ -55,11 +55,11 @@ def run_cluster(run: FleetRun, wanted: str | None) -> RunCluster:
     """Return the cluster of this name, or the only one. UsageError if there are several, or none of the name."""
     log_dirs = [row for row in _rows(run, "log_dirs", _LOG_DIRS) if row["broker_id"] is not None]
     names = cluster_names(run)
-    told = ", ".join(str(name) for name in names)
+    choices = ", ".join(str(name) for name in names)
     if wanted is None and len(names) != 1:
-        raise UsageError(f"{run.path} has {len(names)} clusters: name one with --cluster: {told}")
+        raise UsageError(f"{run.path} has {len(names)} clusters: name one with --cluster: {choices}")
     if wanted is not None and wanted not in names:
-        raise UsageError(f"--cluster {wanted}: {run.path} has {told or 'no cluster'}")
+        raise UsageError(f"--cluster {wanted}: {run.path} has {choices or 'no cluster'}")
     name = names[0] if wanted is None else wanted
     image = _image(run, name)
     own = [row for row in log_dirs if row["cluster"] == name]

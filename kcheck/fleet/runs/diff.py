@@ -5,7 +5,6 @@ which the words are others, has changed; where there are several, those at one l
 dir is the same wherever it is mounted: its directory id decides. What the later run has not looked at is not gone.
 """
 
-import json
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple
 
 from kcheck.disk.output import scratch
 from kcheck.disk.paths import join, split
-from kcheck.fleet.run import FleetRun
+from kcheck.fleet.run import FleetRun, data_of
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Chosen, Severity
 from kcheck.model.report import Report, Row
@@ -141,15 +140,8 @@ def _row(change: _FindingChange) -> Row:
     was = None
     if change.after is not None and change.before is not None:
         was = {name: change.before[_AT[name]] for name in _SAID}
-        was["data"] = _data(was["data"])
-    return {"change": change.name, **fields, "data": _data(fields["data"]), "before": was}
-
-
-def _data(text: object) -> object:
-    try:
-        return json.loads(str(text)) if text is not None else None
-    except (ValueError, RecursionError):
-        return text
+        was["data"] = data_of(was["data"])
+    return {"change": change.name, **fields, "data": data_of(fields["data"]), "before": was}
 
 
 def _changes(before: FleetRun, after: FleetRun, counts: dict[str, int]) -> Iterator[_FindingChange]:

@@ -11,18 +11,17 @@ from operator import itemgetter
 from typing import Any, NamedTuple, Self
 
 from kcheck.core.election.broker_losses import BrokerLoss, Lacking, broker_losses, lacking
-from kcheck.core.election.early_elections import means_for, means_of
+from kcheck.core.election.early_elections import means_of
 from kcheck.core.election.fencing import fencing_order
-from kcheck.core.election.phases import order_of_starts
+from kcheck.core.election.phases import course_of, order_of_starts
 from kcheck.core.election.plans import (
     BrokerGap,
     PartitionElection,
-    harm,
     is_at_stake,
     is_safe,
     lean,
 )
-from kcheck.core.election.scenarios import Scenario, in_doubt, planned, scenarios
+from kcheck.core.election.scenarios import Scenario, harm, in_doubt, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.replication.leader_costs import NOT_KNOWN
 from kcheck.core.replication.truncation_plans import Refetched, TruncationPlan
@@ -138,9 +137,9 @@ def elect_run(
     has no metadata to plan by; a file of the plan exists already or cannot be written.
     """
     run, known, here = prepared(path, cluster, question, is_planned=out is not None)
-    chosen = Elections(is_planned=out is not None)
+    chosen = Elections(wanted, is_planned=out is not None)
     with scratch() as folder:
-        for rows in partition_rows(run, known.name, wanted, folder):
+        for rows in partition_rows(run, known.name, folder):
             chosen.add(*elected(rows, here))
     return concluded(run, known, here, chosen, out)
 
@@ -154,9 +153,9 @@ def prepared(
         if table not in run.parts:
             raise UsageError(f"{run.path} has no table {table}: an older kcheck wrote it; scan again")
     known = run_cluster(run, cluster)
-    both = sorted(known.brokers.keys() & set(question.dead))
-    if both:
-        raise UsageError(f"--dead {both[0]}: the run has broker {both[0]}")
+    present = sorted(known.brokers.keys() & set(question.dead))
+    if present:
+        raise UsageError(f"--dead {present[0]}: the run has broker {present[0]}")
     if is_planned:
         require_metadata(run, known)
     return run, known, here_of(known, question)
@@ -234,9 +233,9 @@ def _counter(rows: Sequence[Mapping[str, Any]]) -> Callable[[TruncationPlan], Tr
 class Elections:
     """The elections of a cluster: all of them lean, the worst in full. For a plan every one has its best leader's."""
 
-    def __init__(self, *, is_planned: bool = False) -> None:
-        """Begin; `is_planned`: files are to be written for what is recommended."""
-        self._is_planned = is_planned
+    def __init__(self, wanted: PartitionFilter, *, is_planned: bool = False) -> None:
+        """Begin; `wanted`: what is shown of them; `is_planned`: files are to be written for what is recommended."""
+        self.wanted, self._is_planned = wanted, is_planned
         self.lean: list[PartitionElection] = []
         self.unread = 0
         self.at_stake = 0
@@ -249,10 +248,12 @@ class Elections:
         """Take the election of one partition."""
         if not election.is_of_cluster:
             return
+        self._keep(_with_best_plan(election) if self._is_planned else lean(election))
+        if not self.wanted.has(election.topic, election.partition):
+            return
         self.unread += unread
         self.at_stake += is_at_stake(election)
         self._keep_lacking(lacking(election))
-        self._keep(_with_best_plan(election) if self._is_planned else lean(election))
         self._keep_worst(election)
 
     def _keep(self, small: PartitionElection) -> None:
@@ -328,27 +329,28 @@ def concluded(
     elections = in_doubt(sorted(chosen.lean, key=itemgetter(0, 1)))
     races = {(row.topic, row.partition): row for row in elections}
     shown = tuple(_raced(row, races[row.topic, row.partition]) for row in chosen.shown)
-    means = means_of(elections, here.starts, here.release)
+    means = means_of(elections, here.release)
     order = order_of_starts(elections, here.starts, means)
-    means = means_for(elections, order.brokers, here.starts, means)
-    elections, shown = (planned(rows, here.starts, order.brokers, means) for rows in (elections, shown))
-    gaps = tuple(gaps_of(elections, here))
+    course = course_of(elections, order.brokers, here.starts, means)
+    elections, shown = (planned(rows, here.starts, order.brokers, course.means) for rows in (elections, shown))
+    wanted = tuple(row for row in elections if chosen.wanted.has(row.topic, row.partition))
+    gaps = tuple(gaps_of(wanted, here))
     return RunElection(
         run=run,
         cluster=cluster,
         fenced=here.fenced,
-        verdict=verdict(elections, here.starts, order, means, failing=failing_of(gaps, here)),
+        verdict=verdict(wanted, here.starts, order, course, failing=failing_of(gaps, here)),
         gaps=gaps,
         order=order,
-        scenarios=scenarios(elections, here.starts, order.brokers),
+        scenarios=scenarios(wanted, here.starts, order.brokers),
         partitions=shown,
-        partition_count=len(elections),
+        partition_count=len(wanted),
         left_out=max(0, chosen.at_stake - len(shown)),
         unread=chosen.unread,
-        broker_losses=broker_losses(elections, here.starts),
+        broker_losses=broker_losses(wanted, here.starts),
         lacking=tuple(chosen.lacking),
         lacking_count=chosen.lacking_count,
-        is_safe=is_safe(elections),
+        is_safe=is_safe(wanted),
         premises=open_premises(run, cluster.name),
         written=() if out is None else write_plan_of_run(run, cluster, here, elections, order, out),
     )

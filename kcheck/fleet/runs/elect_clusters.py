@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from kcheck.core.election.scenarios import Scenario
+from kcheck.core.election.scenarios import START_ALL, Scenario
 from kcheck.documents.answer import Answer
 from kcheck.documents.election import broker_loss_row, election_body
 from kcheck.documents.premises import premise_rows
@@ -69,13 +69,14 @@ def clusters_of_run(path: str, question: ElectionQuestion, out: str | None) -> t
     names = cluster_names(run)
     if len(names) < 2:
         return run, ()
-    told = ", ".join(map(str, names))
+    choices = ", ".join(map(str, names))
     if question.dead or out is not None:
-        option = "--out" if out is not None else "--dead"
-        raise UsageError(f"{option}: {run.path} has {len(names)} clusters: name one with --cluster: {told}")
+        option = "--output-dir" if out is not None else "--dead"
+        raise UsageError(f"{option}: {run.path} has {len(names)} clusters: name one with --cluster: {choices}")
     if None in names:
         raise UsageError(
-            f"{run.path} has brokers of no cluster: scan with {{cluster}} in ROOT, or name one with --cluster: {told}"
+            f"{run.path} has brokers of no cluster: scan with {{cluster}} in ROOT, or name one with"
+            f" --cluster: {choices}"
         )
     return run, tuple(name for name in names if name is not None)
 
@@ -88,7 +89,7 @@ def together(run: FleetRun, names: Iterable[str], decide: Callable[[str], RunEle
 
 def _harm(election: RunElection) -> tuple[object, ...]:
     """Return what is smallest for the worst."""
-    start_all = next(scenario for scenario in election.scenarios if scenario.name == "start-all")
+    start_all = next(scenario for scenario in election.scenarios if scenario.name == START_ALL)
     fatal = sum(loss.is_survived is not True for loss in election.broker_losses)
     return election.is_safe, *_costs(start_all), -fatal, election.cluster.name
 

@@ -1,4 +1,4 @@
-"""`kcheck elect --from RUN --out DIR`: the plan of elections that a run decides."""
+"""`kcheck elect --from RUN --output-dir DIR`: the plan of elections that a run decides."""
 
 from collections.abc import Sequence
 
@@ -20,8 +20,9 @@ def require_metadata(run: FleetRun, cluster: RunCluster) -> None:
     """Raise UsageError unless the run knows the ISR and the assignments that a plan is made of."""
     if cluster.image is None:
         raise UsageError(
-            f"--out: {run.path} has no metadata of the cluster, so there is nothing to elect by: scan a log dir with "
-            "__cluster_metadata-0 too, or run kcheck elect BROKER=PATH... --metadata PATH --out DIR on the log dirs"
+            f"--output-dir: {run.path} has no metadata of the cluster, so there is nothing to elect by: scan a log dir "
+            "with __cluster_metadata-0 too, or run kcheck elect BROKER=PATH... --metadata PATH --output-dir DIR on the "
+            "log dirs"
         )
 
 

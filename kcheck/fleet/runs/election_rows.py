@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kcheck.disk.paths import join
 from kcheck.fleet.run import FleetRun
 from kcheck.fleet.runs.replicas import FIELDS
-from kcheck.model.report import PartitionFilter
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,7 +33,7 @@ class PartitionRows(NamedTuple):
     counts: Sequence[Mapping[str, Any]]
 
 
-def partition_rows(run: FleetRun, cluster: str | None, wanted: PartitionFilter, folder: str) -> Iterator[PartitionRows]:
+def partition_rows(run: FleetRun, cluster: str | None, folder: str) -> Iterator[PartitionRows]:
     """Yield what the tables say of each partition of a cluster, by topic and number, in bounded memory."""
     from kcheck.fleet.scan.replica_groups import Groups
 
@@ -48,16 +47,15 @@ def partition_rows(run: FleetRun, cluster: str | None, wanted: PartitionFilter, 
         )
         registered = _rows(run, "cluster_partitions", PARTITIONS, cluster)
         counts = _rows(run, "truncation_plans", COUNTS, cluster)
-        yield from merged(replicas, registered, counts, wanted)
+        yield from merged(replicas, registered, counts)
 
 
 def merged(
     replicas: Iterable[tuple[PartitionKey, Sequence[Mapping[str, Any]]]],
     registered: Iterable[Mapping[str, Any]],
     counts: Iterable[Mapping[str, Any]],
-    wanted: PartitionFilter,
 ) -> Iterator[PartitionRows]:
-    """Yield the rows of each partition that is wanted, given those of three tables by topic and number."""
+    """Yield the rows of each partition, given those of three tables by topic and number."""
     streams: tuple[Iterator[tuple[PartitionKey, Sequence[Mapping[str, Any]]]], ...] = (
         iter(replicas),
         _by_partition(registered),
@@ -66,15 +64,15 @@ def merged(
     heads = [next(stream, None) for stream in streams]
     while keys := [head[0] for head in heads if head is not None]:
         key = min(keys)
-        found: list[Sequence[Mapping[str, Any]]] = []
+        of_tables: list[Sequence[Mapping[str, Any]]] = []
         for number, head in enumerate(heads):
             is_next = head is not None and head[0] == key
-            found.append(head[1] if is_next and head is not None else ())
+            of_tables.append(head[1] if is_next and head is not None else ())
             if is_next:
                 heads[number] = next(streams[number], None)
-        copies, registration, counted = found
+        copies, registration, counted = of_tables
         topic, partition = key
-        if wanted.has(topic, partition) and (copies or registration):
+        if copies or registration:
             yield PartitionRows(topic, partition, copies, registration[0] if registration else None, counted)
 
 

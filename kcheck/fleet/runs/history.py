@@ -1,4 +1,4 @@
-"""`kcheck fleet history`: when a finding appeared, and when it was last there, over several runs.
+"""`kcheck fleet trend`: when a finding appeared, and when it was last there, over several runs.
 
 Findings are about the same thing as `fleet diff` has it: one rule, one file of one directory of one log dir.
 """
@@ -46,7 +46,7 @@ def history(runs: Sequence[FleetRun], shown: Chosen, fails: Chosen) -> tuple[Rep
     KcheckError where a table is damaged.
     """
     if len(runs) < 2:
-        raise UsageError("a history needs at least two runs: name more, or an --out directory with several")
+        raise UsageError("a history needs at least two runs: name more, or an --output-dir directory with several")
     in_order = sorted(runs, key=lambda run: (run.ended or 0, run.path))
     identities = [identities_of(run) for run in in_order]
     last = in_order[-1]

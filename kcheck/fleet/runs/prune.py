@@ -49,7 +49,7 @@ def prune(out: str, keep: int, *, dry_run: bool, unfinished: bool = False) -> Re
 
 def _old(out: str, keep: int) -> Iterator[Leftover]:
     if not tree_of(out).is_directory(out):
-        raise UsageError(f"{out} is not a directory: name the --out directory of scans")
+        raise UsageError(f"{out} is not a directory: name the --output-dir directory of scans")
     try:
         runs = open_runs([out])
     except UsageError:

@@ -50,7 +50,11 @@ def copies_of(
             state = state._replace(problem=None)
             unread.add(row["broker_id"])
         copies.append(
-            with_problem(ReplicaCopy(state, role, row["dir"], row["high_watermark"]), cluster.brokers[row["broker_id"]])
+            with_problem(
+                ReplicaCopy(state, role, row["dir"], row["high_watermark"]),
+                cluster.brokers[row["broker_id"]],
+                row["log_dir"],
+            )
         )
     return copies, frozenset(unread)
 

@@ -1,12 +1,11 @@
 """`kcheck fleet report`: what a run found, counted; what is worst, row by row."""
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kcheck.fleet.risk import partitions_at_risk
-from kcheck.fleet.run import BrokerKey, FleetRun, name_order
+from kcheck.fleet.run import BrokerKey, FleetRun, data_of, name_order
 from kcheck.fleet.runs.actions import actions_of
 from kcheck.fleet.runs.broker_starts import starts_of
 from kcheck.fleet.runs.commands import RunCommands
@@ -128,11 +127,4 @@ def _worst(run: FleetRun, kinds: Mapping[tuple[str, str], int]) -> tuple[Row, ..
                 wanted.append(at)
         rows.extend(batch.take(pa.array(wanted, pa.int64())).to_pylist())
     rows.sort(key=lambda row: -Severity(row["severity"]).rank)
-    return tuple({**row, "data": _data(row["data"])} for row in rows)
-
-
-def _data(text: object) -> object:
-    try:
-        return json.loads(str(text)) if text is not None else None
-    except (ValueError, RecursionError):
-        return text
+    return tuple({**row, "data": data_of(row["data"])} for row in rows)

@@ -85,7 +85,7 @@ def views(engine: str, runs: Sequence[FleetRun]) -> Iterator[str]:
     UsageError if the engine has no views, or if runs are not in directories `run=ID` of one folder.
     """
     if engine not in DIALECTS:
-        raise UsageError(f"unknown engine {engine}; use one of {', '.join(DIALECTS)}")
+        raise UsageError(f"{engine}: not one of {', '.join(DIALECTS)}")
     dialect = DIALECTS[engine]
     folders = {split(run.path)[0] for run in runs}
     if len(folders) > 1 or any(split(run.path)[1] != f"{_PREFIX}{run.name}" for run in runs):

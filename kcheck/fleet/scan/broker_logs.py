@@ -11,12 +11,11 @@ from kcheck.core.releases.release_evidence import EvidenceKind
 from kcheck.disk.output import make_directory
 from kcheck.disk.package_data import log_catalogue
 from kcheck.disk.paths import join
-from kcheck.disk.tree import tree_of
+from kcheck.disk.tree import real_path, tree_of
 from kcheck.documents.explain import line_row
 from kcheck.errors import KcheckError, StoreFailedError, UsageError
 from kcheck.fleet.run_output import TableOutput, WrittenFile
 from kcheck.fleet.scan.identify import Identified
-from kcheck.fleet.scan.inventory import real_path
 from kcheck.fleet.scan.layouts import Disks, layout_of, matching_files
 from kcheck.fleet.scan.rows import findings_batch
 from kcheck.jobs.threads import Threads
@@ -79,14 +78,14 @@ def find_logs(patterns: Sequence[str], limits: Limits | None = None) -> FoundLog
             count = len(findings)
             layout = layout_of(pattern, _NAMES)
             if not tree_of(layout.start).is_directory(layout.start):
-                raise UsageError(f"--logs {pattern}: {layout.start} is not a directory")
+                raise UsageError(f"--server-logs {pattern}: {layout.start} is not a directory")
             matched = matching_files(layout, disks) if layout.patterns else _named(pattern)
             paths = disks.ask(real_path, [path for path, _ in matched])
             for (path, names), resolved in zip(matched, paths, strict=True):
                 log = FleetLog(path, names.get("cluster"), names.get("broker"))
                 by_path.setdefault(resolved or path, log)
             if not matched and len(findings) == count:
-                raise UsageError(f"--logs {pattern}: no file matches")
+                raise UsageError(f"--server-logs {pattern}: no file matches")
     return FoundLogs(tuple(sorted(by_path.values())), tuple(findings))
 
 
@@ -127,13 +126,13 @@ def with_brokers(logs: Iterable[FleetLog], log_dirs: Sequence[Identified]) -> tu
         before = newest.get(owner.group)
         if log.line is not None and (before is None or (before.begin, before.path) < (log.begin, log.path)):
             newest[owner.group] = log
-    told = [
+    informed = [
         log_dir._replace(clues=(*log_dir.clues, (str(EvidenceKind.BROKER_LOG), last.line, last.line)))
         if (last := newest.get(log_dir.group)) is not None
         else log_dir
         for log_dir in log_dirs
     ]
-    return sorted(placed, key=_order), told
+    return sorted(placed, key=_order), informed
 
 
 def _order(log: FleetLog) -> tuple[object, ...]:

@@ -197,9 +197,11 @@ def _tables(cluster: ClusterCopies, standing: Quorum, release: Release) -> "Iter
     )
     while part := [*islice(rows, _BATCH_COUNT)]:
         yield "cluster_partitions", _batch(cluster_partitions.TABLE, part)
-    found = sorted(check_cluster(standing, release), key=Finding.sort_key)
-    told = [(cluster.cluster, holders.get(finding.where.log_dir or ""), *findings.row(finding)) for finding in found]
-    yield "findings", batch_of(told, findings.TABLE.run_columns)
+    problems = sorted(check_cluster(standing, release), key=Finding.sort_key)
+    problem_rows = [
+        (cluster.cluster, holders.get(finding.where.log_dir or ""), *findings.row(finding)) for finding in problems
+    ]
+    yield "findings", batch_of(problem_rows, findings.TABLE.run_columns)
 
 
 def _leader(partition: PartitionRegistration) -> int:
@@ -257,25 +259,25 @@ def source_of(facts: ClusterFacts, broker_id: int | None, *, keeps_strays: bool)
     )
 
 
-def registered_told(metadata: str | None) -> set[str]:
+def registered_ids(metadata: str | None) -> set[str]:
     """Return the ids of the log dirs that the broker of a MetadataSource registered."""
     registration = None if metadata is None else MetadataSource(*json.loads(metadata)).registration
     return set() if registration is None else {number for number in registration[2] if not is_reserved(number)}
 
 
-def copies_told(metadata: str | None) -> tuple[MetadataCopy, ...]:
+def compared_copies(metadata: str | None) -> tuple[MetadataCopy, ...]:
     """Return the copies that premises compare, the newest as it is read now; none if that is gone."""
     known = None if metadata is None else MetadataSource(*json.loads(metadata))
     newest = None if known is None else copy_at(known.path, known.node_id, known.epoch, known.end)
     if known is None or newest is None:
         return ()
     # Of several that end alike the first counts as the newest: the one that was read whole.
-    newest = _with_settings(newest, paths_told(metadata))
+    newest = _with_settings(newest, compared_paths(metadata))
     return (newest, *(copy for copy in map(_copy_of, known.copies) if copy.path != known.path))
 
 
-def paths_told(metadata: str | None) -> tuple[str, ...]:
-    """Return the paths of `copies_told`."""
+def compared_paths(metadata: str | None) -> tuple[str, ...]:
+    """Return the paths of `compared_copies`."""
     known = None if metadata is None else MetadataSource(*json.loads(metadata))
     return () if known is None else (known.path, *(_copy_of(text).path for text in known.copies))
 
@@ -357,14 +359,14 @@ def detector_of(source: str, of_topic: str, topic: str, topic_id: str | None) ->
     Only for a directory of another id than the topic has, all of the metadata are read.
     """
     detector = log_dir_metadata(source).detector
-    told = json.loads(of_topic)
-    if topic_id is not None and (told is None or told[0] != topic_id):
+    current = json.loads(of_topic)
+    if topic_id is not None and (current is None or current[0] != topic_id):
         copy = detector.copy
         whole = copy_at(copy.path, copy.node_id, copy.epoch, copy.end)
         return None if whole is None else detector._replace(copy=whole)
-    if told is None:
+    if current is None:
         return detector
-    own_id, partition, values, config, unclean = told
+    own_id, partition, values, config, unclean = current
     known = {} if values is None else {partition: _registration(values)}
     image = TopicImage(topic, own_id, known)
     return detector._replace(

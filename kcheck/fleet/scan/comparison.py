@@ -16,7 +16,7 @@ from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
 from kcheck.documents.truncation import table_rows
 from kcheck.fleet.scan.arrow_take import joined
-from kcheck.fleet.scan.replicas import lineage_of_runs
+from kcheck.fleet.scan.replicas import are_joined, lineage_of_runs
 from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
 from kcheck.model.cluster import PartitionRegistration, ReplicaInCluster
 from kcheck.model.entries import Epoch, EpochEntries, EpochEntry, Offset
@@ -104,10 +104,9 @@ def _findings(
     view: ReplicasView, brokers: Mapping[int | None, str | None], release: Release
 ) -> tuple[tuple[object, ...], ...]:
     """Return what the rules about replicas find, as rows; `brokers` are the names of them by their ids."""
-    found_by_rules = check_replicas(view, release) if view.replica_count_of_topic > 1 else ()
+    problems = check_replicas(view, release) if view.replica_count_of_topic > 1 else ()
     return tuple(
-        (brokers[finding.where.broker_id], *findings.row(finding))
-        for finding in sorted(found_by_rules, key=Finding.sort_key)
+        (brokers[finding.where.broker_id], *findings.row(finding)) for finding in sorted(problems, key=Finding.sort_key)
     )
 
 
@@ -167,25 +166,33 @@ def _runs(row: _ReplicaRow) -> tuple[EpochRun, ...]:
 
 
 def _state(row: _ReplicaRow, topic: str, partition: int) -> ReplicaState:
-    end = row["loaded_log_end"]
-    folder = (row["folder"] or b"").decode(errors="surrogateescape")
-    disk = tree_of(folder).directory(folder)
+    end, runs = row["loaded_log_end"], _runs(row)
     return ReplicaState(
         broker_id=row["broker_id"], topic=topic, partition=partition, cache=_entries(row["cache"]),
         log_end_offset=end, log_start_offset=row["loaded_log_start"], first_segment=row["first_segment"],
         high_watermark=row["loaded_high_watermark"], latest_epoch=row["seen_epoch"],
-        logs=tuple(
-            LogFile(
-                path=join(folder, log_name(log["base_offset"]) + SWAP * log["swap"]),
-                base_offset=log["base_offset"], size=log["size"], disk=disk,
-            )
-            for log in row["logs"]
-        ),
-        lineage=lineage_of_runs(_runs(row), row["first_segment"], end)
+        logs=_logs(row),
+        lineage=lineage_of_runs(runs, row["first_segment"], end)
         if row["is_read"] and not row["lacks_epochs"]
         else None,
         problem=row["problem"], topic_id=row["topic_id"], checkpointed=row["high_watermark"],
         lost_head=None if row["head_from"] is None else (row["head_from"], row["first_segment"]),
+        has_every_segment=row["is_read"] and are_joined(runs, [log["base_offset"] for log in row["logs"]]),
+    )  # fmt: skip
+
+
+def _logs(row: _ReplicaRow) -> tuple[LogFile, ...]:
+    """Return the segments that may be read; none where the scan has read none."""
+    if not row["logs"]:
+        return ()
+    folder = row["folder"].decode(errors="surrogateescape")
+    disk = tree_of(folder).directory(folder)
+    return tuple(
+        LogFile(
+            path=join(folder, log_name(log["base_offset"]) + SWAP * log["swap"]),
+            base_offset=log["base_offset"], size=log["size"], disk=disk,
+        )
+        for log in row["logs"]
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from kcheck.core.releases.releases import release as release_of
 from kcheck.disk.paths import join, split
 from kcheck.disk.refusals import Refusals
 from kcheck.disk.store import mount
-from kcheck.disk.tree import tree_of
+from kcheck.disk.tree import real_path, tree_of
 from kcheck.errors import KcheckError, NotALogDirError, UsageError
 from kcheck.fleet.scan.layouts import Disks, layout_of, matching_directories
 from kcheck.jobs.workers import Limits, Workers
@@ -66,16 +66,13 @@ def inventory(roots: Sequence[str], limits: Limits | None = None) -> Inventory:
             for log_dir, path in zip(of_root, paths, strict=True):
                 known = log_dir if path is None else by_path.setdefault(path, log_dir)
                 if (known.cluster, known.broker) != (log_dir.cluster, log_dir.broker):
-                    raise UsageError(f"{known.path} belongs to {_told(known)}, but {log_dir.path} to {_told(log_dir)}")
+                    raise UsageError(
+                        f"{known.path} belongs to {_owner_words(known)}, but {log_dir.path} to {_owner_words(log_dir)}"
+                    )
             if not of_root and len(findings) == count:
                 raise NotALogDirError(f"{root}: no log dir is there")
     in_order = sorted((log_dir, path) for path, log_dir in by_path.items())
     return Inventory(tuple(log_dir for log_dir, _ in in_order), tuple(findings), tuple(path for _, path in in_order))
-
-
-def real_path(path: str) -> str:
-    """Return a path with every link resolved."""
-    return tree_of(path).real(path)
 
 
 def is_inventory(root: str) -> bool:
@@ -83,7 +80,7 @@ def is_inventory(root: str) -> bool:
     return root.endswith((".csv", ".parquet"))
 
 
-def _told(log_dir: FleetLogDir) -> str:
+def _owner_words(log_dir: FleetLogDir) -> str:
     names = (("cluster", log_dir.cluster), ("broker", log_dir.broker))
     return " and ".join(f"{name} {value}" for name, value in names if value is not None) or "no broker"
 

@@ -74,7 +74,7 @@ def matching_directories(layout: PathLayout, disks: Disks) -> Iterator[tuple[str
     """Yield the directories that a layout matches, each with the names in it; no link."""
     level = _levels(layout, disks, files=False)
     links = disks.ask(_is_link, [path for path, _ in level])
-    yield from (found for found, link in zip(level, links, strict=True) if link is False)
+    yield from (match for match, link in zip(level, links, strict=True) if link is False)
 
 
 def matching_files(layout: PathLayout, disks: Disks) -> list[tuple[str, Mapping[str, str]]]:
@@ -91,8 +91,8 @@ def _levels(layout: PathLayout, disks: Disks, *, files: bool) -> list[tuple[str,
         answers = disks.ask(below, [folder for folder, _ in level])
         level = [
             (path, {**values, **more})
-            for (_, values), found in zip(level, answers, strict=True)
-            for path, more in found or ()
+            for (_, values), matches in zip(level, answers, strict=True)
+            for path, more in matches or ()
         ]
     return level
 

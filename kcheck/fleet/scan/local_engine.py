@@ -10,7 +10,7 @@ from kcheck.arrow import batch_of, from_bytes, to_bytes
 from kcheck.disk.output import beside
 from kcheck.disk.paths import is_url, join
 from kcheck.disk.store import mounted
-from kcheck.disk.tree import tree_of
+from kcheck.disk.tree import real_path, tree_of
 from kcheck.errors import UsageError
 from kcheck.fleet.run import BrokerKey
 from kcheck.fleet.run_output import RunOutput, writing
@@ -178,10 +178,12 @@ def conclude(
 
 def outside(out: str, inventoried: Inventory) -> None:
     """Raise UsageError if the run would be written into a checked log dir."""
-    target = tree_of(out).real(out)
+    target = real_path(out)
     for log_dir, path in zip(inventoried.log_dirs, inventoried.real, strict=True):
         if target == path or target.startswith(path.rstrip("/") + "/"):
-            raise UsageError(f"--out {out} is inside {log_dir.path}, which was checked; choose a directory outside")
+            raise UsageError(
+                f"--output-dir {out} is inside {log_dir.path}, which was checked; choose a directory outside"
+            )
 
 
 class _ReadStep(NamedTuple):
@@ -211,10 +213,10 @@ class _Engine:
         self._coverage = coverage
         self._notes = notes
 
-    def look(self, inventoried: Inventory, found: FoundLogs, keep: "Callable[[pa.RecordBatch], None]") -> None:
+    def look(self, inventoried: Inventory, broker_logs: FoundLogs, keep: "Callable[[pa.RecordBatch], None]") -> None:
         """Look at all of it and `keep` the replicas; what was seen is held for one broker at a time."""
-        self._tell((None, None), (*inventoried.findings, *found.findings))
-        readable = [*self._readable(found.logs)]
+        self._tell((None, None), (*inventoried.findings, *broker_logs.findings))
+        readable = [*self._readable(broker_logs.logs)]
         log_dirs = sorted(self._identified(inventoried.log_dirs), key=lambda log_dir: (log_dir.group, log_dir.path))
         logs, log_dirs = with_brokers(readable, log_dirs)
         log_dirs, how = with_releases(log_dirs, self._run.how)

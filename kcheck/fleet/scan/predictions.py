@@ -30,12 +30,12 @@ from kcheck.tables import DIRECTORY, LOG_DIR, predictions
 
 _SHORT = 64 << 20
 """The log of KRaft is read at every start, and seldom longer than this."""
-_TOLD = predictions.TABLE.columns[len(DIRECTORY) :]
+_OF_START = predictions.TABLE.columns[len(DIRECTORY) :]
 _NAMED = len(DIRECTORY) - len(LOG_DIR)
 """The values of a JSON row that name the directory; the columns of the table follow."""
-_JSON = tuple(column.name for column in _TOLD if column.type == "json")
+_JSON = tuple(column.name for column in _OF_START if column.type == "json")
 START = (
-    *(column._replace(name=f"start_{column.name}") for column in _TOLD),
+    *(column._replace(name=f"start_{column.name}") for column in _OF_START),
     Column("start_queued", "bool", "Whether its log dir is offline as soon as the broker runs."),
     Column("start_touched", "string", "Why the broker goes on to read the log, or to rename its directory."),
     Column("start_loaded", "bool", "Whether it loads the log of a replica."),
@@ -122,8 +122,8 @@ def start_row(prediction: PartitionPrediction | None, log: LogFacts | None) -> t
     row = partition_row(prediction)
     row |= {name: _ENCODE(row[name]) for name in _JSON if row[name] is not None}
     faults = None
-    if log is not None and (log.lost_head or log.missing or log.misdated or log.is_closed):
-        faults = _ENCODE((log.lost_head, log.missing, log.misdated, log.is_closed))
+    if log is not None and (log.lost_head or log.missing or log.misdated or log.is_closed or log.unseen_epoch):
+        faults = _ENCODE((log.lost_head, log.missing, log.misdated, log.is_closed, log.unseen_epoch))
     own = (prediction.fails_later, prediction.later_use, log is not None, None if log is None else log.epoch, faults)
     return (*islice(row.values(), _NAMED, None), *own)
 
@@ -160,12 +160,13 @@ def light_log(log_dir: str, directory: PartitionDirectory, topic_id: str | None,
     log = LogFacts(partition, log_dir, topic_id=topic_id, epoch=epoch, end=end)
     if faults is None:
         return log
-    head, missing, misdated, is_closed = json.loads(faults)
+    head, missing, misdated, is_closed, unseen_epoch = json.loads(faults)
     return log._replace(
         lost_head=None if head is None else tuple(head),
         missing=tuple(MissingRecords(*records) for records in missing),
         misdated=tuple(MisdatedRecords(*records) for records in misdated),
         is_closed=is_closed,
+        unseen_epoch=unseen_epoch,
     )
 
 

@@ -7,7 +7,7 @@ from kcheck.core.premises.facts import LogFacts
 from kcheck.core.premises.table import judged
 from kcheck.disk.paths import split
 from kcheck.disk.tree import tree_of
-from kcheck.fleet.scan.cluster_metadata import copies_told, paths_told, registered_told
+from kcheck.fleet.scan.cluster_metadata import compared_copies, compared_paths, registered_ids
 from kcheck.fleet.scan.identify import Identified
 from kcheck.model.names import parse_directory
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
@@ -25,13 +25,13 @@ def broker_premises(
     """Return the premises of the broker that all of these log dirs belong to."""
     metadata = next((log_dir.metadata for log_dir, _ in opened if log_dir.metadata is not None), None)
     directory_ids = {seen.view.directory_id for _, seen in opened}
-    registered = registered_told(metadata)
+    registered = registered_ids(metadata)
     is_complete = bool(registered) and registered <= directory_ids
     targets = tuple(_target(log_dir, is_complete=is_complete) for log_dir, _ in opened)
     log_dirs = LogDirs(release)
     for target, (_, seen) in zip(targets, opened, strict=True):
         log_dirs.hold(target, seen)
-    copies = copies_told(metadata)
+    copies = compared_copies(metadata)
     facts = broker_facts(
         targets,
         log_dirs,
@@ -56,7 +56,7 @@ def _target(log_dir: Identified, *, is_complete: bool) -> Target:
 def settings_of(log_dirs: Iterable[Identified]) -> str:
     """Return the settings beside the log dirs of a broker and of its controllers: its premises depend on them."""
     own = tuple(log_dirs)
-    of_controllers = (settings_of_copies(paths_told(log_dir.metadata)) for log_dir in own[:1])
+    of_controllers = (settings_of_copies(compared_paths(log_dir.metadata)) for log_dir in own[:1])
     return repr((settings_beside(_target(log_dir, is_complete=False) for log_dir in own), *of_controllers))
 
 

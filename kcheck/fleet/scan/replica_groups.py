@@ -75,7 +75,7 @@ class Groups:
             self._spill()
         # What a partition needs of its topic is counted first: so only one partition has to fit into memory.
         of_topics = self._brokers_of_topics()
-        runs = [_SortedReplicas(_told(part, of_topics) for part in _read(run.path)) for run in self._runs]
+        runs = [_SortedReplicas(_with_count(part, of_topics) for part in _read(run.path)) for run in self._runs]
         yield from _merged(runs, self._fields)
 
     def _brokers_of_topics(self) -> dict[TopicKey, int]:
@@ -136,7 +136,7 @@ def _read(path: str) -> "Iterator[pa.RecordBatch]":
 def _by_partition(runs: Sequence[_SortedFile], names: Sequence[str] | None = None) -> "Iterator[pa.RecordBatch]":
     """Yield the replicas of runs, sorted, these columns of them and OF_TOPIC; a topic need not fit into memory."""
     parts = ((part.select(names or part.schema.names) for part in _read(run.path)) for run in runs)
-    return _in_order([_SortedReplicas(_told(part, {}) for part in of_run) for of_run in parts])
+    return _in_order([_SortedReplicas(_with_count(part, {}) for part in of_run) for of_run in parts])
 
 
 def _merged_parts(runs: Sequence[_SortedFile]) -> "Iterator[pa.RecordBatch]":
@@ -214,14 +214,14 @@ def _topic(batch: "pa.RecordBatch", row: int) -> TopicKey:
     return batch.column("cluster")[row].as_py(), batch.column("topic")[row].as_py()
 
 
-def _told(part: "pa.RecordBatch", of_topics: Mapping[TopicKey, int]) -> "pa.RecordBatch":
+def _with_count(part: "pa.RecordBatch", of_topics: Mapping[TopicKey, int]) -> "pa.RecordBatch":
     """Return sorted replicas with OF_TOPIC; 0 where it is not known yet."""
     import pyarrow as pa
 
     begins = np.flatnonzero(_changes(_topics(part)))
     counts = [of_topics.get(_topic(part, int(at)), 0) for at in begins]
-    told = np.repeat(counts, np.diff(np.append(begins, part.num_rows)))
-    return part.append_column(OF_TOPIC, pa.array(told, pa.int64()))
+    column = np.repeat(counts, np.diff(np.append(begins, part.num_rows)))
+    return part.append_column(OF_TOPIC, pa.array(column, pa.int64()))
 
 
 def _encoded(batch: "pa.RecordBatch") -> "pa.RecordBatch":
@@ -280,8 +280,8 @@ def _grouped(replicas: "pa.RecordBatch", names: Sequence[str]) -> "Iterator[pa.R
     import pyarrow as pa
 
     topic, begins, brokers = _partitions(replicas)
-    is_told = OF_TOPIC in replicas.schema.names
-    of_topic = replicas.column(OF_TOPIC).to_numpy()[begins] if is_told else _largest(topic[begins], brokers)
+    has_count = OF_TOPIC in replicas.schema.names
+    of_topic = replicas.column(OF_TOPIC).to_numpy()[begins] if has_count else _largest(topic[begins], brokers)
     offsets = np.append(begins, replicas.num_rows)
     keys = replicas.select(KEY).take(pa.array(begins))
     fields = [replicas.schema.field(name) for name in names]

@@ -9,7 +9,6 @@ from kcheck.core.replication.lineage import EpochRange, Lineage, lineage_of_cach
 from kcheck.core.start.startup import Outcome
 from kcheck.disk.paths import folder_of
 from kcheck.documents.strays import NOT_SERVED
-from kcheck.model.cluster import PartitionRegistration, ReplicaInCluster
 from kcheck.model.entries import Offset
 from kcheck.model.names import SWAP
 from kcheck.model.report import Column
@@ -121,16 +120,6 @@ def _in_cluster(view: PartitionView) -> tuple[str | None, bool | None, bool | No
     return replica.topic_id, replica.is_certain, in_isr
 
 
-def _replica_in_cluster(
-    broker_id: int, topic_id: str | None, is_certain: bool | None, in_isr: bool | None
-) -> ReplicaInCluster | None:
-    """Return what the rules about replicas need of what the metadata say."""
-    if is_certain is None:
-        return None
-    registration = None if in_isr is None else PartitionRegistration((), (broker_id,) if in_isr else ())
-    return ReplicaInCluster("", topic_id, registration, is_certain=is_certain)
-
-
 def is_swap(log: LogFile) -> bool:
     """Whether a segment lies in a `.swap` that a start puts in place."""
     return log.path.endswith(SWAP)
@@ -152,6 +141,17 @@ def lineage_of_runs(runs: Sequence[EpochRun], first: Offset, end: Offset | None)
         elif run.first_offset < stop:
             ranges.append(EpochRange(run.first_offset, stop, epoch))
     return tuple(ranges)
+
+
+def are_joined(runs: Sequence[EpochRun], bases: Sequence[int]) -> bool:
+    """Whether each segment of a log begins where the batches before it end; then no batch has to be read again."""
+    end, at = None, 0
+    for base in bases:
+        while at < len(runs) and runs[at].first_offset < base:
+            end, at = runs[at].last_offset + 1, at + 1
+        if end is not None and end < base:
+            return False
+    return True
 
 
 def _told_differs(view: PartitionView, state: ReplicaState) -> bool:

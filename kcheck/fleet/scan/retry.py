@@ -27,7 +27,7 @@ _COPIES_AHEAD = 2
 _FIRST = 1 << 60
 """What others wait for is begun first."""
 
-Found = Iterator[tuple[str, "pa.RecordBatch"]]
+TableRows = Iterator[tuple[str, "pa.RecordBatch"]]
 """Names of tables, and rows of them; `directories` are those of what was found in them."""
 OfBroker = Sequence[tuple[Identified, Sequence[bytes]]]
 """The log dirs of a broker, and what was seen of the partitions of each."""
@@ -73,7 +73,7 @@ class Retry:
 
     def clusters(
         self, clusters: Iterable[tuple[T, ClusterCopies]]
-    ) -> Iterator[tuple[tuple[T, ClusterCopies], ClusterFacts | None, Found]]:
+    ) -> Iterator[tuple[tuple[T, ClusterCopies], ClusterFacts | None, TableRows]]:
         """Yield what the metadata of clusters mean for their log dirs, and rows of tables."""
         tasks = ((pair, (self.task(look_at_cluster, pair[1], Location(), first=True),)) for pair in clusters)
         for pair, (answer,) in self._workers.run(tasks, ahead=_COPIES_AHEAD):
@@ -83,7 +83,7 @@ class Retry:
                 facts, tables = answer
                 yield pair, facts, ((name, batch) for name, data in tables for batch in from_bytes(data))
 
-    def scanned(self, items: bytes, answers: Sequence[Any]) -> Found:
+    def scanned(self, items: bytes, answers: Sequence[Any]) -> TableRows:
         """Yield what was found in directories; where they could not be looked at together, one by one.
 
         Without answers, all of them are remembered.
@@ -102,7 +102,7 @@ class Retry:
         for part, own_answer in zip(parts, self._answers(tasks), strict=True):
             yield from self.scanned(part, (own_answer,))
 
-    def whole_broker(self, log_dirs: OfBroker) -> Found:
+    def whole_broker(self, log_dirs: OfBroker) -> TableRows:
         """Look at the log dirs of a broker together; where that fails, one by one."""
         if not log_dirs:
             return
@@ -116,7 +116,7 @@ class Retry:
             for log_dir in log_dirs:
                 yield from self.whole_broker((log_dir,))
 
-    def compared(self, batch: "pa.RecordBatch", answer: Any) -> Found:
+    def compared(self, batch: "pa.RecordBatch", answer: Any) -> TableRows:
         """Yield what was found in partitions on several brokers; where they failed together, one by one."""
         if not isinstance(answer, Finding):
             from kcheck.fleet.scan.comparison import tables_of_compared  # as for the comparison itself

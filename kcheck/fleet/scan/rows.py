@@ -144,9 +144,9 @@ def items_of(batch: "pa.RecordBatch") -> Iterator[Item]:
 def log_dir_of(items: bytes) -> str:
     """Return the log dir of items, or of remembered rows, that are those of one part of it."""
     (batch,) = from_bytes(items)
-    told = (batch.schema.metadata or {}).get(LOG_DIR)
-    if told is not None:
-        return path_of(told)
+    encoded = (batch.schema.metadata or {}).get(LOG_DIR)
+    if encoded is not None:
+        return path_of(encoded)
     return path_of(batch.column("log_dir")[0].as_py())
 
 

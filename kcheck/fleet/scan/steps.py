@@ -121,8 +121,8 @@ def list_items(log_dir: Identified, how: ScanOptions) -> tuple[tuple[int, bytes]
     if not how.remembers:
         return tuple((len(part), to_bytes(items_batch(part))) for part in _parts(items, count))
     known = remembered(how.since, log_dir.path)
-    looked = how_text(str(how.depth), how.release)
-    signed: Iterator[Item] = (item._replace(signature=signature(item, looked)) for item in items)
+    look = how_text(str(how.depth), how.release)
+    signed: Iterator[Item] = (item._replace(signature=signature(item, look)) for item in items)
     if known.file is not None:
         held = [*signed]
         same = [*known.if_same(log_dir.path, [item.signature for item in held])]
@@ -240,13 +240,14 @@ def _scan_directory(disk: Directory, item: Item, segment_scan: "SegmentScan | No
         start = None
     elif any(finding.claims for finding in findings):
         # Only for these few a log is read through at any depth.
-        asked = guarded(partial(predict, reads=True), where) if _is_unread(start) else start
-        known = () if asked is None or isinstance(asked, Finding) else (asked,)
+        reread = guarded(partial(predict, reads=True), where) if _is_unread(start) else start
+        known = () if reread is None or isinstance(reread, Finding) else (reread,)
         findings = list(_settled(findings, known, how.release))
     has_state = view.where.broker_id is not None and not view.is_metadata_log
     state = _state(view, log_dir, start, how) if has_state else None
     log = None if start is None else log_facts(
-        disk, item.log_dir, start, offsets, context.image, clean=item.clean_shutdown, looks=looks
+        disk, item.log_dir, start, offsets, context.image, clean=item.clean_shutdown, looks=looks,
+        broker_id=view.where.broker_id,
     )  # fmt: skip
     return Scanned(item, view, len(unread) == 0, sorted(findings, key=Finding.sort_key), state, start, log)
 
@@ -375,8 +376,8 @@ def _look_at_broker(
         log_dir_view = whole_log_dir(opened, partitions)
         place = (log_dir.cluster, log_dir.broker)
         kafka = (how.release.name, None, None, None) if log_dir.kafka is None else log_dir.kafka.row
-        found = checked_log_dir(log_dir_view, unread, partitions, how.release)
-        findings = _sorted(_settled(found, known_starts, how.release), how)
+        problems = checked_log_dir(log_dir_view, unread, partitions, how.release)
+        findings = _sorted(_settled(problems, known_starts, how.release), how)
         rows.append(("findings", findings_batch(place, [*findings, *opened.findings])))
         directories = len(wanted_directories(opened, how.wanted)) + len(opened.links)
         rows.append(

@@ -2,7 +2,7 @@
 
 `register(spark)` makes the format known to a session. Options are `table` (findings without it), and those of the
 command: `depth`, `kafka`, `topic`, `time_limit`; `storage_options` are those of a URL, as a JSON object. `readStream`
-gives the rows of each new run below an `--out` folder.
+gives the rows of each new run below an `--output-dir` folder.
 """
 
 import json
@@ -142,9 +142,9 @@ class KcheckReader(_RunReader, DataSourceReader):
         if steps == (ScanStep.CLUSTER,):
             return
         alone = ScanStep.BROKER not in steps
-        asked = {log_dir.path if alone else log_dir.group for log_dir in self._pushed.of_log_dirs(in_order)}
+        pushed = {log_dir.path if alone else log_dir.group for log_dir in self._pushed.of_log_dirs(in_order)}
         for key, same in groupby(in_order, key=lambda log_dir: log_dir.path if alone else log_dir.group):
-            if key in asked:
+            if key in pushed:
                 yield _InputPart(log_dirs=tuple(same))
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -167,7 +167,7 @@ class KcheckReader(_RunReader, DataSourceReader):
 
 
 class KcheckStreamReader(_RunReader, DataSourceStreamReader):
-    """Reads each complete run below an `--out` folder once: what is new when Spark asks is one micro-batch."""
+    """Reads each complete run below an `--output-dir` folder once: what is new when Spark asks is one micro-batch."""
 
     def initialOffset(self) -> dict[str, str]:  # noqa: N802 - Spark's name
         """Return the offset before every run."""
@@ -193,7 +193,7 @@ class KcheckStreamReader(_RunReader, DataSourceStreamReader):
     def _runs(self) -> list[FleetRun]:
         path = self._asked.path
         if not tree_of(path).is_directory(path):
-            raise UsageError(f"{path} is not a directory: readStream needs the --out directory of scans")
+            raise UsageError(f"{path} is not a directory: readStream needs the --output-dir directory of scans")
         return open_runs([path]) if _holds_runs(path) else []
 
 
@@ -207,7 +207,7 @@ def _columns(table: str, schema: StructType) -> tuple[str, ...]:
 
 
 def _holds_runs(path: str) -> bool:
-    """Whether a path is a run, or the `--out` directory of runs; else it names log dirs."""
+    """Whether a path is a run, or the `--output-dir` directory of runs; else it names log dirs."""
     if split(path)[1].startswith("run="):
         return True
     if "{" in path or is_inventory(path) or not tree_of(path).is_directory(path):

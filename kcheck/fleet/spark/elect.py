@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kcheck.arrow import batch_of
 from kcheck.disk.paths import is_url
-from kcheck.disk.tree import tree_of
+from kcheck.disk.tree import real_path
 from kcheck.errors import UsageError
 from kcheck.fleet.run import FleetRun
 from kcheck.fleet.runs.cluster import RunCluster
@@ -20,7 +20,7 @@ from kcheck.fleet.runs.elect_clusters import RunElections, together
 from kcheck.fleet.runs.election_rows import COUNTS, PARTITIONS, PartitionRows
 from kcheck.fleet.runs.replicas import FIELDS
 from kcheck.fleet.spark.session import in_a_line
-from kcheck.fleet.spark.transport import ddl
+from kcheck.fleet.spark.transport import ddl, rows_of
 from kcheck.model.report import Column, PartitionFilter
 from kcheck.replicas.candidates import ClusterHere
 from kcheck.replicas.elect import ElectionQuestion
@@ -80,8 +80,8 @@ def _elected(
     task = partial(decide_all, here=here, wanted=wanted, is_planned=out is not None)
     decided = frame.mapInArrow(task, ddl(_CHOSEN)).toArrow()
     # Pickled by the executors of this session, as Spark itself does with rows of Python.
-    parts = (pickle.loads(data) for data in decided.column("chosen").to_pylist())  # noqa: S301
-    chosen = reduce(Elections.with_other, parts, Elections(is_planned=out is not None))
+    parts = (pickle.loads(data) for data in decided.column("chosen").to_pylist())  # noqa: S301 - as above
+    chosen = reduce(Elections.with_other, parts, Elections(wanted, is_planned=out is not None))
     return concluded(run, cluster, here, chosen, out)
 
 
@@ -91,7 +91,7 @@ def _partitions(spark: "SparkSession", run: FleetRun, cluster: str | None) -> "D
 
     frames = []
     for kind, (table, columns) in enumerate(_TABLES.items()):
-        rows = spark.read.parquet(*(tree_of(part.path).real(part.path) for part in run.parts[table]))
+        rows = spark.read.parquet(*(real_path(part.path) for part in run.parts[table]))
         own = rows.where(functions.col("cluster").eqNullSafe(functions.lit(cluster)))
         text = functions.to_json(functions.struct(*columns), {"ignoreNullFields": "false"})
         frames.append(own.select("topic", "partition", functions.lit(kind).alias("kind"), text.alias("row")))
@@ -104,14 +104,13 @@ def decide_all(
     batches: "Batches", here: ClusterHere, wanted: PartitionFilter, *, is_planned: bool = False
 ) -> "Batches":
     """Yield the elections of the partitions of one task, in one row."""
-    chosen = Elections(is_planned=is_planned)
-    for key, rows in groupby(_rows(batches), key=itemgetter("topic", "partition")):
+    chosen = Elections(wanted, is_planned=is_planned)
+    for key, rows in groupby(rows_of(batches), key=itemgetter("topic", "partition")):
         topic, number = key
-        if wanted.has(topic, number):
-            replicas, registered, counts = _by_table(rows)
-            if replicas or registered:
-                first = registered[0] if registered else None
-                chosen.add(*elected(PartitionRows(topic, number, replicas, first, counts), here))
+        replicas, registered, counts = _by_table(rows)
+        if replicas or registered:
+            first = registered[0] if registered else None
+            chosen.add(*elected(PartitionRows(topic, number, replicas, first, counts), here))
     yield batch_of([(pickle.dumps(chosen),)], _CHOSEN)
 
 
@@ -121,8 +120,3 @@ def _by_table(rows: Iterator[dict[str, Any]]) -> Sequence[list[dict[str, Any]]]:
         tables[row["kind"]].append(json.loads(row["row"]))
     replicas, *others = tables
     return sorted(replicas, key=itemgetter("broker_id", "log_dir", "dir")), *others
-
-
-def _rows(batches: "Batches") -> Iterator[dict[str, Any]]:
-    for batch in batches:
-        yield from batch.to_pylist()

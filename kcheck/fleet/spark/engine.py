@@ -13,7 +13,7 @@ from kcheck.arrow import from_bytes
 from kcheck.disk.output import size_below
 from kcheck.disk.paths import absolute, is_url
 from kcheck.disk.store import mounted
-from kcheck.disk.tree import tree_of
+from kcheck.disk.tree import real_path
 from kcheck.fleet.run_output import RunOutput, WrittenFile, run_tables
 from kcheck.fleet.scan.broker_logs import FleetLog, FoundLogs, find_logs, in_tasks, with_brokers
 from kcheck.fleet.scan.cluster_metadata import ClusterFacts
@@ -39,6 +39,7 @@ from kcheck.fleet.spark.transport import (
     CLUSTERED,
     COMPARED,
     COPIED,
+    FIRST_FINDINGS,
     IDENTIFIED,
     KEY_NAMES,
     LISTED,
@@ -46,7 +47,6 @@ from kcheck.fleet.spark.transport import (
     NUMBERED,
     PLACED,
     SCANNED,
-    TOLD,
     WRITTEN_AT_ONCE,
     StagedColumns,
     ddl,
@@ -100,7 +100,7 @@ def _scan(
     inventoried = for_every_host(inventory(roots, Limits(run.seconds, MEMORY_MAX)))
     outside(run.out, inventoried)
     found = find_logs([absolute(pattern) for pattern in run.logs], Limits(run.seconds, MEMORY_MAX))
-    since = None if run.how.since is None else tree_of(run.how.since).real(run.how.since)
+    since = None if run.how.since is None else real_path(run.how.since)
     options = ExecutorOptions(
         run.how._replace(since=since),
         run.seconds,
@@ -115,13 +115,11 @@ def _scan(
         in_a_line(),
         ExitStack() as held,
     ):
-        folder = None if memory.folder is None else tree_of(memory.folder).real(memory.folder)
+        folder = None if memory.folder is None else real_path(memory.folder)
         shared = (
-            None if is_url(run.out) else tree_of(output.folder("runs")).real(output.folder("runs"))
+            None if is_url(run.out) else real_path(output.folder("runs"))
         )  # Spark makes others, this one it does not.
-        target = TableTarget(
-            tree_of(output.folder(f"{_STAGING}/tables")).real(output.folder(f"{_STAGING}/tables")), output.about
-        )
+        target = TableTarget(real_path(output.folder(f"{_STAGING}/tables")), output.about)
         options = options._replace(how=options.how._replace(memory=folder), shared=shared, target=target)
         engine = _SparkEngine(run, options, spark, output, held)
         engine.look(inventoried, found)
@@ -152,12 +150,12 @@ class _SparkEngine:
         self._progress = SparkProgress(spark, Coverage(), run.tell)
         self._held = held
 
-    def look(self, inventoried: Inventory, found: FoundLogs) -> None:
+    def look(self, inventoried: Inventory, broker_logs: FoundLogs) -> None:
         """Look at all of it, and write every table but that of the run."""
         with self._progress.phase("cores"):
             cores = self._cores()
-        place = findings_batch((None, None), (*inventoried.findings, *found.findings))
-        readable, unreadable = self._readable(found.logs, cores)
+        place = findings_batch((None, None), (*inventoried.findings, *broker_logs.findings))
+        readable, unreadable = self._readable(broker_logs.logs, cores)
         log_dirs, failed = self._identified(inventoried.log_dirs, cores)
         logs, log_dirs = with_brokers(readable, log_dirs)
         log_dirs, how = with_releases(log_dirs, self._options.how)
@@ -165,7 +163,10 @@ class _SparkEngine:
         self._options = self._options._replace(how=how)
         with self._progress.phase("metadata"):
             log_dirs, of_clusters, unread = self._with_metadata(log_dirs, cores)
-        told = [place, *chain.from_iterable(map(from_bytes, (*unreadable, *failed, *unread, *self._read(logs))))]
+        first_findings = [
+            place,
+            *chain.from_iterable(map(from_bytes, (*unreadable, *failed, *unread, *self._read(logs)))),
+        ]
         with self._progress.phase("list"):
             listed, counts = self._listed(log_dirs, cores)
         with self._progress.phase("scan"):
@@ -175,7 +176,7 @@ class _SparkEngine:
                 partial(self._of_brokers, scanned, _slices(len(counts), cores)),
                 partial(self._compared, scanned),
             )
-        before = self._frame([(-1, 0, 0, piece, rows) for piece, rows in enumerate(told)], TOLD)
+        before = self._frame([(-1, 0, 0, piece, rows) for piece, rows in enumerate(first_findings)], FIRST_FINDINGS)
         with self._progress.phase("tables"):
             files = self._written(scanned)
             tasks = self._file_tasks(sum(part.size for parts in files.values() for part in parts))
@@ -204,7 +205,7 @@ class _SparkEngine:
         )
         with self._progress.phase("logs"):
             answers = in_order(self._mapped(frame, look_at_logs, IDENTIFIED))
-        known = [FleetLog(*json.loads(row["told"])) for row in answers if row["told"] is not None]
+        known = [FleetLog(*json.loads(row["text"])) for row in answers if row["text"] is not None]
         return known, [row["findings"] for row in answers if row["findings"] is not None]
 
     def _read(self, logs: Sequence[FleetLog]) -> list[bytes]:
@@ -217,7 +218,7 @@ class _SparkEngine:
             dealt_rows = dealt(self._frame(rows, NAMED), slices, f"at % {slices}")
             answers = in_order(self._mapped(dealt_rows, read_all_logs, IDENTIFIED))
         for row in answers:
-            parts = () if row["told"] is None else json.loads(row["told"])
+            parts = () if row["text"] is None else json.loads(row["text"])
             self._output.take_over("log_events", (WrittenFile(*part) for part in parts))
         return [row["findings"] for row in answers if row["findings"] is not None]
 
@@ -228,7 +229,7 @@ class _SparkEngine:
         frame = dealt(self._frame(rows, NAMED), slices, f"at % {slices}")
         with self._progress.phase("identify"):
             answers = in_order(self._mapped(frame, stages.identify_all, IDENTIFIED))
-        identified = [stages.identified(row["told"]) for row in answers if row["told"] is not None]
+        identified = [stages.identified(row["text"]) for row in answers if row["text"] is not None]
         failed = [row["findings"] for row in answers if row["findings"] is not None]
         return sorted(identified, key=lambda log_dir: (log_dir.group, log_dir.path)), failed
 
@@ -250,12 +251,12 @@ class _SparkEngine:
         clusters = clusters_of(log_dirs, copies)
         if not clusters:
             return log_dirs, [], unread
-        told = [(-1, at, stages.as_text(cluster)) for at, cluster in enumerate(clusters)]
-        frame = dealt(self._frame(told, NUMBERED), len(told), "at")
-        looked = self._staged("clusters", self._mapped(frame, stages.look_at_clusters, CLUSTERED))
-        known = looked.where("facts is not null").select("part", "facts").toArrow().to_pylist()
+        cluster_rows = [(-1, at, stages.as_text(cluster)) for at, cluster in enumerate(clusters)]
+        frame = dealt(self._frame(cluster_rows, NUMBERED), len(cluster_rows), "at")
+        of_clusters = self._staged("clusters", self._mapped(frame, stages.look_at_clusters, CLUSTERED))
+        known = of_clusters.where("facts is not null").select("part", "facts").toArrow().to_pylist()
         facts = {clusters[row["part"]].key: ClusterFacts(*json.loads(row["facts"])) for row in known}
-        return informed(log_dirs, facts), [looked.drop("facts")], unread
+        return informed(log_dirs, facts), [of_clusters.drop("facts")], unread
 
     def _listed(self, log_dirs: Sequence[Identified], cores: int) -> tuple["DataFrame", list[int]]:
         """Return the parts of all log dirs, and the number of directories of each log dir."""
@@ -281,14 +282,14 @@ class _SparkEngine:
         places = functions.broadcast(self._frame([*enumerate(before)], PLACED))
         # One listing of a store covers a log dir, so one task gets all of it.
         at = "place" if self._options.urls else "place + before"
-        known = listed.where("told is not null or items is not null")
+        known = listed.where("text is not null or items is not null")
         items = dealt(known.join(places, "at"), slices, f"({at}) * {slices} div {max(total, 1)}")
         items = items.drop("place", "findings").sortWithinPartitions("at", "part")
         return self._staged("scan", self._mapped(items, stages.scan_all, SCANNED))
 
     def _of_brokers(self, scanned: "DataFrame", slices: int) -> "DataFrame":
-        seen = scanned.where("told is not null or light is not null")
-        slice_of = dealt(seen.select(*KEY_NAMES, "told", "light"), slices, f"broker % {slices}")
+        seen = scanned.where("text is not null or light is not null")
+        slice_of = dealt(seen.select(*KEY_NAMES, "text", "light"), slices, f"broker % {slices}")
         examined = self._mapped(slice_of.sortWithinPartitions(*KEY_NAMES), stages.look_at_all, BROKERS)
         return self._staged("brokers", examined)
 
@@ -302,10 +303,10 @@ class _SparkEngine:
 
     def _written(self, scanned: "DataFrame") -> dict[str, list[WrittenFile]]:
         """Return the files of tables that the scan wrote, in the order of their rows."""
-        told = scanned.where("files is not null").select(*KEY_NAMES, "files", "carried").toArrow().to_pylist()
-        self.carried = sum(row["carried"] for row in told)
+        answers = scanned.where("files is not null").select(*KEY_NAMES, "files", "carried").toArrow().to_pylist()
+        self.carried = sum(row["carried"] for row in answers)
         files: dict[str, list[WrittenFile]] = {name: [] for name in WRITTEN_AT_ONCE}
-        for row in sorted(told, key=itemgetter(*KEY_NAMES)):
+        for row in sorted(answers, key=itemgetter(*KEY_NAMES)):
             for name, *part in json.loads(row["files"]):
                 files[name].append(WrittenFile(*part))
         return files
@@ -321,7 +322,7 @@ class _SparkEngine:
             )
             joined = iter(in_order(self._mapped(frame, join_all, IDENTIFIED)))
         for name, parts in groups:
-            whole = parts if len(parts) == 1 else (WrittenFile(*part) for part in json.loads(next(joined)["told"]))
+            whole = parts if len(parts) == 1 else (WrittenFile(*part) for part in json.loads(next(joined)["text"]))
             self._output.take_over(name, whole)
 
     def _file_tasks(self, written: int) -> int:
@@ -358,7 +359,8 @@ class _SparkEngine:
     def _staged(self, name: str, frame: "DataFrame") -> "DataFrame":
         """Store rows, so that later stages can read them repeatedly.
 
-        Spark itself cannot write where `--out` is a URL: its executors hold them, and compute again what one has lost.
+        Spark itself cannot write where `--output-dir` is a URL: its executors hold them, and compute
+        again what one has lost.
         """
         if is_url(self._run.out):
             from pyspark import StorageLevel

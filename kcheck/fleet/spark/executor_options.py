@@ -1,4 +1,4 @@
-"""What every step of a scan by Spark is told."""
+"""The options of every step of a scan by Spark."""
 
 from collections.abc import Mapping
 from typing import NamedTuple

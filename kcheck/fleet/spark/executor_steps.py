@@ -119,7 +119,7 @@ def informed_of(
 def identify_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
     """Yield the broker of each log dir, or a finding if it is unknown."""
     named = [*rows_of(batches)]
-    log_dirs = (FleetLogDir(*json.loads(row["told"])) for row in named)
+    log_dirs = (FleetLogDir(*json.loads(row["text"])) for row in named)
     rows: list[tuple[Any, ...]] = []
     for row, (log_dir, answer) in zip(named, identified_of(log_dirs, options), strict=True):
         if isinstance(answer, Identified):
@@ -144,10 +144,10 @@ def look_at_clusters(batches: "Batches", options: ExecutorOptions) -> "Batches":
     with workers_of(options) as workers:
 
         def rows() -> Iterator[tuple[Any, ...]]:
-            clusters = ((row, ClusterCopies(*json.loads(row["told"]))) for row in rows_of(batches))
-            for (row, _), facts, found in Retry(workers, options.how).clusters(clusters):
+            clusters = ((row, ClusterCopies(*json.loads(row["text"]))) for row in rows_of(batches))
+            for (row, _), facts, tables in Retry(workers, options.how).clusters(clusters):
                 yield (-1, 1, row["at"], 0, None if facts is None else json.dumps(facts), *of_tables({}, CLUSTERED))
-                for piece, (name, batch) in enumerate(found, start=1):
+                for piece, (name, batch) in enumerate(tables, start=1):
                     yield (-1, 1, row["at"], piece, None, *of_tables({name: batch}, CLUSTERED))
 
         yield from in_batches(rows(), CLUSTERED)
@@ -167,7 +167,7 @@ def list_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
                 continue
             parts = answer or ()
             places = [*accumulate((count for count, _ in parts), initial=1)]
-            first = (*key, 0, 0, row["told"], places[-1] - 1, 0, None, None)
+            first = (*key, 0, 0, row["text"], places[-1] - 1, 0, None, None)
             others = (
                 (*key, at, 0, None, None, places[at - 1], items, None) for at, (_, items) in enumerate(parts, start=1)
             )
@@ -198,7 +198,7 @@ def scan_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
             for row, answers in workers.run(tasks(), ahead=_ahead(options)):
                 key = (row["broker"], row["at"], row["part"])
                 if row["items"] is None:
-                    yield (*key, 0, row["told"], None, None, None, *of_tables({}, SCANNED))
+                    yield (*key, 0, row["text"], None, None, None, *of_tables({}, SCANNED))
                     continue
                 log_dir = log_dir_of(row["items"])
                 if log_dir != last:
@@ -228,7 +228,7 @@ def look_at_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
             for broker, seen in groupby(rows_of(batches), key=itemgetter("broker")):
                 log_dirs: list[tuple[Identified, list[bytes]]] = []
                 for row in seen:
-                    if row["told"] is not None:
+                    if row["text"] is not None:
                         log_dirs.append((_seen(row, mounts), []))
                     else:
                         log_dirs[-1][1].append(row["light"])
@@ -291,7 +291,7 @@ def _seen_here(batches: "Batches", mounts: Mounts) -> Iterator[tuple[dict[str, A
 
 
 def _seen(row: Mapping[str, Any], mounts: Mounts) -> Identified:
-    log_dir = identified(row["told"])
+    log_dir = identified(row["text"])
     mounts.require(log_dir.path, is_there=log_dir.is_there)
     return log_dir
 
@@ -338,7 +338,7 @@ def workers_of(options: ExecutorOptions) -> Iterator[Workers | Threads]:
     """
     if options.shared is not None and not tree_of(options.shared).is_directory(options.shared):
         raise KcheckError(
-            f"{gethostname()} does not see {options.shared}: all hosts need --out below one path, or a URL"
+            f"{gethostname()} does not see {options.shared}: all hosts need --output-dir below one path, or a URL"
         )
     all_rules()
     for name in _DEEP if options.how.depth.reads_segments else ():

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def look_at_logs(batches: "Batches", options: ExecutorOptions) -> "Batches":
     """Yield each log with what it says of its broker, or a finding."""
-    named = [(row["at"], FleetLog(*json.loads(row["told"]))) for row in rows_of(batches)]
+    named = [(row["at"], FleetLog(*json.loads(row["text"]))) for row in rows_of(batches)]
     for _, log in named:
         require(dirname(log.path) or ".", is_there=True)
     with mounted([log.path for _, log in named], dict(options.options)), workers_of(options) as workers:
@@ -45,10 +45,10 @@ def read_all_logs(batches: "Batches", options: ExecutorOptions) -> "Batches":
     folder, about = options.target
     own = own_folder(folder)
     for row in rows_of(batches):
-        logs = [FleetLog(*log) for log in json.loads(row["told"])]
+        logs = [FleetLog(*log) for log in json.loads(row["text"])]
         for log in logs:
             require(dirname(log.path) or ".", is_there=True)
         with mounted([log.path for log in logs], dict(options.options)), workers_of(options) as workers:
             for rows in written(workers, [logs], join(own, str(row["at"])), about):
-                found = [(row["at"], None, data) for data in rows.findings]
-                yield batch_of([(row["at"], json.dumps(rows.parts), None), *found], IDENTIFIED)
+                problems = [(row["at"], None, data) for data in rows.findings]
+                yield batch_of([(row["at"], json.dumps(rows.parts), None), *problems], IDENTIFIED)

@@ -28,8 +28,8 @@ class Pushed(NamedTuple):
     def of(cls, filters: Iterable[Filter]) -> Self:
         """Return what filters ask for; what they compare in another way is not pushed down."""
         values: dict[str, frozenset[Any]] = {}
-        for name, asked in filter(None, map(_asked, filters)):
-            values[name] = values.get(name, asked) & asked
+        for name, wanted in filter(None, map(_wanted, filters)):
+            values[name] = values.get(name, wanted) & wanted
         return cls(values)
 
     def of_log_dirs(self, log_dirs: Iterable[Identified]) -> Iterator[Identified]:
@@ -50,11 +50,11 @@ class Pushed(NamedTuple):
         )
 
     def _may_be(self, value: str | None, column: str) -> bool:
-        asked = self.values.get(column)
-        return asked is None or (value is not None and text(value) in asked)
+        wanted = self.values.get(column)
+        return wanted is None or (value is not None and text(value) in wanted)
 
 
-def _asked(condition: Filter) -> tuple[str, frozenset[Any]] | None:
+def _wanted(condition: Filter) -> tuple[str, frozenset[Any]] | None:
     """Return a column and the values that a filter asks of it; None if it is not one that can be pushed down."""
     if not isinstance(condition, EqualTo | EqualNullSafe | In) or condition.attribute[0] not in COLUMNS:
         return None

@@ -89,7 +89,7 @@ def join_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
     """Write the rows of the files of each row, which are of one table, into as few as there should be; yield these."""
     with mounted([options.target.folder], dict(options.options)):
         for row in rows_of(batches):
-            name, *parts = json.loads(row["told"])
+            name, *parts = json.loads(row["text"])
             tables = TaskTables(options.target, row["at"])
             columns = [column.name for column in run_tables()[name].run_columns]
             for part in parts:

@@ -46,7 +46,7 @@ KEY_NAMES = tuple(column.name for column in KEY)
 BEHIND = 1 << 40
 """Sorts the rows of a broker after those of its log dirs, and rows of several brokers last."""
 _FINDINGS = Column("findings", "bytes", "Rows of findings.")
-_TOLD = Column("told", "string", "A log dir as JSON; None where its row is not the first one.")
+_TEXT = Column("text", "string", "A log dir as JSON; None where its row is not the first one.")
 
 
 def _of_step(step: ScanStep) -> list[RowLists]:
@@ -54,10 +54,10 @@ def _of_step(step: ScanStep) -> list[RowLists]:
     return [RowLists(name) for name, table in run_tables().items() if step in table.steps]
 
 
-NAMED = (KEY[1], _TOLD)
+NAMED = (KEY[1], _TEXT)
 """Log dirs as the inventory names them."""
-IDENTIFIED = (KEY[1], _TOLD, _FINDINGS)
-NUMBERED = (*KEY[:2], _TOLD)
+IDENTIFIED = (KEY[1], _TEXT, _FINDINGS)
+NUMBERED = (*KEY[:2], _TEXT)
 COPIED = (KEY[1], Column("copy", "string", "The copy of the metadata in a log dir, as JSON."), _FINDINGS)
 CLUSTERED: StagedColumns = (
     *KEY,
@@ -67,7 +67,7 @@ CLUSTERED: StagedColumns = (
 PLACED = (KEY[1], Column("place", "int64", "The number of directories and log dirs before it."))
 LISTED: StagedColumns = (
     *KEY,
-    _TOLD,
+    _TEXT,
     Column("whole", "int64", "Directories of the log dir; None where its row is not the first one."),
     Column("before", "int64", "Its directories in parts before this one, and one for its first row."),
     Column("items", "bytes", "Items."),
@@ -79,7 +79,7 @@ WRITTEN_AT_ONCE = tuple(name for name, table in run_tables().items() if table.st
 
 SCANNED: StagedColumns = (
     *KEY,
-    _TOLD,
+    _TEXT,
     Column("files", "json", "The files of WRITTEN_AT_ONCE that the task wrote: [table, file, rows, size] for each."),
     Column("carried", "int64", "The number of unchanged directories that it had."),
     Column("light", "bytes", "What the look at a log dir needs of its directories: all of it."),
@@ -88,7 +88,7 @@ SCANNED: StagedColumns = (
 )
 BROKERS: StagedColumns = (*KEY, *_of_step(ScanStep.BROKER))
 COMPARED: StagedColumns = (*KEY, *_of_step(ScanStep.PARTITION))
-TOLD: StagedColumns = (*KEY, RowLists("findings"))
+FIRST_FINDINGS: StagedColumns = (*KEY, RowLists("findings"))
 
 _HELD_SIZE = 8 << 20
 """Bytes that are passed on together."""
@@ -98,8 +98,8 @@ def of_tables(batches: "Mapping[str, pa.RecordBatch]", columns: StagedColumns) -
     """Return a value for each of the columns of RowLists; None where nothing was found."""
     names = [column.name for column in columns if isinstance(column, RowLists)]
     assert batches.keys() <= {*names}
-    found = (batches.get(name) for name in names)
-    return tuple(None if rows is None or not rows.num_rows else rows for rows in found)
+    tables = (batches.get(name) for name in names)
+    return tuple(None if rows is None or not rows.num_rows else rows for rows in tables)
 
 
 def in_batches(rows: Iterable[tuple[Any, ...]], columns: StagedColumns) -> "Batches":
@@ -133,12 +133,12 @@ def rows_batch(rows: Sequence[tuple[Any, ...]], columns: StagedColumns) -> "pa.R
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _lists(found: "Sequence[pa.RecordBatch | None]", kind: "pa.ListType") -> "pa.ListArray":
+def _lists(tables: "Sequence[pa.RecordBatch | None]", kind: "pa.ListType") -> "pa.ListArray":
     import pyarrow as pa
 
-    *starts, end = accumulate((0 if rows is None else rows.num_rows for rows in found), initial=0)
-    offsets = [None if rows is None else start for rows, start in zip(found, starts, strict=True)]
-    flat = [pa.StructArray.from_arrays(rows.columns, fields=[*kind.value_type]) for rows in found if rows is not None]
+    *starts, end = accumulate((0 if rows is None else rows.num_rows for rows in tables), initial=0)
+    offsets = [None if rows is None else start for rows, start in zip(tables, starts, strict=True)]
+    flat = [pa.StructArray.from_arrays(rows.columns, fields=[*kind.value_type]) for rows in tables if rows is not None]
     inner = pa.concat_arrays(flat) if flat else pa.array([], kind.value_type)
     return pa.ListArray.from_arrays(pa.array([*offsets, end], pa.int32()), inner)
 

@@ -1,8 +1,8 @@
-"""The HTML pages of `fleet report`, `fleet history`, `elect` and `simulate`: each one self-contained file.
+"""The HTML pages of `fleet report`, `fleet trend`, `elect` and `simulate`: each one self-contained file.
 
 - `page`: Which sections does the page of `fleet report` have?
 - `trend`, `places`, `starts`: How do its counts, its brokers and its lost records look?
-- `finding_history`: How does the page of `fleet history` look?
+- `finding_history`: How does the page of `fleet trend` look?
 - `election`: How does the page of `elect` look?
 - `history`: How does the page of `simulate` look?
 - `head`: How does every page begin and end?

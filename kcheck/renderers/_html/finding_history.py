@@ -1,4 +1,4 @@
-"""The page of `fleet history`: when findings appeared, and how long they were there."""
+"""The page of `fleet trend`: when findings appeared, and how long they were there."""
 
 import heapq
 from collections.abc import Iterator, Sequence

@@ -22,7 +22,7 @@ from tests.core.election.test_plans import STARTS, candidate, election
 
 KRAFT = ElectionRules(kraft=True)
 POOR = Amounts(5, 3, 50)
-TOOL = Means(1)
+TOOL = Means()
 
 
 def contested(*, isr: tuple[int, ...] = (3,), replicas: tuple[int, ...] = (1, 2, 3)) -> PartitionElection:
@@ -51,20 +51,20 @@ def test_before_whose_start_the_tool_elects(
     again = row._replace(partition=1)
     how = saves or (None,)
     assert [*displaced([row, again], order, starts, TOOL)] == [Displaced(row, 3, *how), Displaced(again, 3, *how)]
-    assert [*displaced([row], order, starts, Means(5))] == [Displaced(row, 3, None)]
+    assert [*displaced([row], order, starts, Means(has_tool=False))] == [Displaced(row, 3, None)]
 
 
 def test_the_others_stop_where_the_tool_would_take_one_of_them() -> None:
     """The broker that is to lead is alone then."""
     row = contested(replicas=(2, 1, 3))
-    assert [*displaced([row], (2, 1, 3), STARTS, Means(1, may_stop=True))] == [Displaced(row, 3, 3, 1, alone=True)]
+    assert [*displaced([row], (2, 1, 3), STARTS, Means(may_stop=True))] == [Displaced(row, 3, 3, 1, alone=True)]
 
 
 def test_whoever_registers_first_leads_where_brokers_start_together() -> None:
     """From 4.0 the last member of an ISR stays in it; the one that loses most counts."""
     row = election(candidate(1), candidate(2, Amounts(1, 0, 10)), candidate(3, POOR), isr=(1, 3))
     row = row._replace(seats=Seats((1, 2, 3), (1, 3)), rules=KRAFT, kafka_now=1, best=1)
-    together = Means(2, at_once=2)
+    together = Means(at_once=2)
     assert [*displaced([row], (1, 3, 2), STARTS, together)] == [Displaced(row, 3, None)]
     assert [*displaced([row], (1, 2, 3), STARTS, together)] == [Displaced(row, 3, 3, 1)]
 
@@ -75,20 +75,20 @@ def test_what_a_person_can_do() -> None:
     unclean = row._replace(rules=row.rules._replace(unclean=True))
     same = [row._replace(lost=Amounts()) for row in row.candidates]
     for partitions, kafka, at_once, means in (
-        ([row], "4.3", 1, Means(1, may_stop=True)),
-        ([row], "2.3", 1, Means(4)),
-        ([row], "4.3", 2, Means(2, at_once=2)),
-        ([row, unclean], "4.3", 1, Means(1)),
-        ([row, unclean._replace(candidates=tuple(same))], "4.3", 1, Means(1, may_stop=True)),
+        ([row], "4.3", 1, Means(may_stop=True)),
+        ([row], "2.3", 1, Means(has_tool=False)),
+        ([row], "4.3", 2, Means(at_once=2)),
+        ([row, unclean], "4.3", 1, Means()),
+        ([row, unclean._replace(candidates=tuple(same))], "4.3", 1, Means(may_stop=True)),
     ):
-        assert means_of(partitions, STARTS, release(kafka), at_once=at_once) == means
+        assert means_of(partitions, release(kafka), at_once=at_once) == means
 
 
 def test_nobody_elects_between_starts_at_once() -> None:
     """The tool is asked before the first start that comes alone."""
     row = contested()
-    assert [*displaced([row], (2, 1, 3), STARTS, Means(2))] == [Displaced(row, 3, 3, 1)]
-    assert [*displaced([row], (1, 2, 3), STARTS, Means(3))] == [Displaced(row, 3, None)]
+    assert [*displaced([row], (2, 1, 3), STARTS, Means(at_once=2))] == [Displaced(row, 3, 3, 1)]
+    assert [*displaced([row], (1, 2, 3), STARTS, Means(at_once=3))] == [Displaced(row, 3, None)]
 
 
 def test_where_nothing_is_saved() -> None:
@@ -112,11 +112,13 @@ def test_a_preferred_replica_with_a_poorer_log_is_kept_out() -> None:
     rows = [election(row, candidate(2, POOR), planned=1) for row in (poor, same)]
     assert [*kept_out(rows)] == [KeptOut(rows[0], 2)]
     assert [*kept_out([rows[0]._replace(planned=2)])] == []
+    gaps = election(candidate(1, lacking=(3,)), candidate(2), candidate(3), planned=1)
+    assert [*kept_out([gaps, gaps._replace(planned=2)])] == [KeptOut(gaps, 3)]
 
 
 def test_each_broker_leads_alone_what_it_has_best() -> None:
     """Where another than the best one leads all the same, and may stop: the tool elects after that."""
-    row, may_stop = contested(replicas=(2, 1, 3)), Means(1, may_stop=True)
+    row, may_stop = contested(replicas=(2, 1, 3)), Means(may_stop=True)
     order = (3, 2, 1)
     alone = means_for([row], order, STARTS, may_stop)
     assert alone == may_stop._replace(one_by_one=True)

@@ -6,7 +6,6 @@ from kcheck.core.election.election import (
     BrokerStart,
     Elected,
     ElectionRules,
-    Seat,
     Seats,
     after_fencing,
     allows_unclean,
@@ -29,6 +28,7 @@ from kcheck.model.cluster import (
     ControllerRegistration,
     ElectionKind,
     PartitionRegistration,
+    Seat,
     TopicImage,
 )
 

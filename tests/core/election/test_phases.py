@@ -203,7 +203,7 @@ def _said(rows: Sequence[PartitionElection]) -> Costs:
 def test_a_plan_is_played_to_what_it_says(seed: int) -> None:
     """Each partition ends with the log of the planned leader: where brokers may stop, of one that loses least."""
     partitions, starts = _cluster_of(random.Random(seed))
-    means = means_of(partitions, starts, release("4.3"))
+    means = means_of(partitions, release("4.3"))
     order = order_of_starts(partitions, starts, means)
     means = means_for(partitions, order.brokers, starts, means)
     rows = planned(partitions, starts, order.brokers, means)
@@ -220,8 +220,8 @@ def test_a_plan_is_played_to_what_it_says(seed: int) -> None:
 def test_no_order_without_stops_loses_less(seed: int) -> None:
     """No sequence of starts and elections is better, where no broker may stop again."""
     partitions, starts = _cluster_of(random.Random(seed))
-    order = order_of_starts(partitions, starts, Means(1))
-    assert _Twin(partitions, starts).least() == _said(planned(partitions, starts, order.brokers, Means(1)))
+    order = order_of_starts(partitions, starts, Means())
+    assert _Twin(partitions, starts).least() == _said(planned(partitions, starts, order.brokers, Means()))
 
 
 def test_many_brokers_are_not_proven() -> None:
@@ -229,21 +229,21 @@ def test_many_brokers_are_not_proven() -> None:
     starts = {number: BrokerStart(number, clean=True) for number in range(1, 6)}
     row = contested()
     many = (1, 2, 3, 4, 5)
-    assert order_of_starts([row], starts, Means(1)) == StartOrder(many, is_proven=False)
-    assert order_of_starts([row], starts, Means(6)) == StartOrder(many, is_proven=True)
+    assert order_of_starts([row], starts, Means()) == StartOrder(many, is_proven=False)
+    assert order_of_starts([row], starts, Means(has_tool=False)) == StartOrder(many, is_proven=True)
     before_4 = row._replace(rules=BEFORE_4)
-    assert not order_of_starts([before_4], starts, Means(6)).is_proven
-    assert order_of_starts([row], {1: starts[1]}, Means(1)) == StartOrder((1,), is_proven=True)
+    assert not order_of_starts([before_4], starts, Means(has_tool=False)).is_proven
+    assert order_of_starts([row], {1: starts[1]}, Means()) == StartOrder((1,), is_proven=True)
 
 
 def test_a_replica_that_cannot_lead_is_no_choice() -> None:
     """It has a place, but its log does not load."""
     row = contested(replicas=(4, 1, 2, 3))
     starts = {number: BrokerStart(number, clean=True) for number in (1, 3, 4)}
-    first = [*displaced([row], (4, 1, 3), starts, Means(1, may_stop=True))]
+    first = [*displaced([row], (4, 1, 3), starts, Means(may_stop=True))]
     assert [(one.leader, one.before, one.instead, one.alone) for one in first] == [(3, 3, 1, False)]
 
 
 def test_where_no_broker_starts_there_is_nothing_to_do() -> None:
     """All abort: no step of a plan brings one up."""
-    assert phases((), (), Means(1)) == ()
+    assert phases((), (), Means()) == ()

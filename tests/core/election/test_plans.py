@@ -4,7 +4,7 @@ from typing import Any
 
 from kcheck.core.election.course import Later, LaterLeader
 from kcheck.core.election.early_elections import Means
-from kcheck.core.election.election import BrokerStart, ElectionRules, Seat, Seats
+from kcheck.core.election.election import BrokerStart, ElectionRules, Seats
 from kcheck.core.election.phases import order_of_starts
 from kcheck.core.election.plans import (
     Candidate,
@@ -12,18 +12,17 @@ from kcheck.core.election.plans import (
     PartitionElection,
     best_candidate,
     decided,
-    harm,
     is_at_stake,
     is_safe,
     lean,
     lost_ranges,
     seat_of,
 )
-from kcheck.core.election.scenarios import Scenario, in_doubt, lost_by_all, planned, scenarios
+from kcheck.core.election.scenarios import Scenario, harm, in_doubt, lost_by_all, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.replication.leader_costs import Amounts, total
 from kcheck.core.replication.truncation_plans import FollowerPlan, Refetched, TruncatedRecords, TruncationPlan
-from kcheck.model.cluster import PartitionRegistration
+from kcheck.model.cluster import PartitionRegistration, Seat
 from kcheck.model.entries import Epoch, Offset
 
 NOTHING, UNKNOWN = Amounts(0, 0, 0), Amounts(None, None, None)
@@ -111,7 +110,7 @@ def test_sums() -> None:
 def test_the_scenarios() -> None:
     """Start all, the best, unclean elections on; then each broker first, which leads all that it has."""
     alone = election(candidate(3), isr=(9,))
-    rows = planned([ISR_LOSES, alone._replace(partition=1)], STARTS, (1, 2, 3), Means(1))
+    rows = planned([ISR_LOSES, alone._replace(partition=1)], STARTS, (1, 2, 3), Means())
     assert scenarios(rows, STARTS, (1, 2, 3)) == (
         Scenario("start-all", Amounts(5, 2, 50), 1),
         Scenario("plan", Amounts(5, 2, 50), 0),
@@ -126,10 +125,10 @@ def test_the_scenarios() -> None:
 def test_without_a_recommended_leader_the_order_decides() -> None:
     """Which is not known where a replica is not here: then the plan leaves the partition as it is."""
     gap = election(candidate(1), candidate(2), unknown_replicas=(4,))
-    (row,) = planned([gap], STARTS, (2, 1), Means(1))
+    (row,) = planned([gap], STARTS, (2, 1), Means())
     assert (row.best, row.planned, row.lost_planned) == (None, 1, NOTHING)
     nobody = election(candidate(2), isr=(9,), unknown_replicas=(9,))
-    assert planned([nobody], STARTS, (2, 1), Means(1)) == (nobody,)
+    assert planned([nobody], STARTS, (2, 1), Means()) == (nobody,)
 
 
 def test_scenarios_without_metadata() -> None:
@@ -141,21 +140,21 @@ def test_scenarios_without_metadata() -> None:
     assert rows["best"] == Scenario("best", NOTHING, 0)
     assert rows["broker-3-first"] == Scenario("broker-3-first", NOTHING, 0)
     nobody = election(candidate(1, problem="damaged"), isr=None)
-    assert planned([nobody], STARTS, (1, 2), Means(1)) == (nobody,)
+    assert planned([nobody], STARTS, (1, 2), Means()) == (nobody,)
 
 
 def test_the_order_of_starts() -> None:
     """The least loss by the rules of the cluster; then that of the first replica that is there."""
-    assert order_of_starts([ISR_LOSES], STARTS, Means(1)) == StartOrder((2, 1, 3), True)
+    assert order_of_starts([ISR_LOSES], STARTS, Means()) == StartOrder((2, 1, 3), True)
     rows = (candidate(1, Amounts(5, 2, 50)), candidate(2), candidate(3, Amounts(7, 3, 70)))
     both = election(*rows, isr=(1, 3), rules=ElectionRules(kraft=False))
-    assert order_of_starts([both], STARTS, Means(1)) == StartOrder((2, 1, 3), True)
+    assert order_of_starts([both], STARTS, Means()) == StartOrder((2, 1, 3), True)
     without = election(candidate(1, Amounts(5, 2, 50)), candidate(3), isr=None)
-    assert order_of_starts([without], STARTS, Means(1)) == StartOrder((2, 3, 1), True)
+    assert order_of_starts([without], STARTS, Means()) == StartOrder((2, 3, 1), True)
     waits = election(candidate(1, Amounts(5, 2, 50)), candidate(2), isr=(9,))
-    assert order_of_starts([waits], STARTS, Means(1)) == StartOrder((2, 1, 3), True)
+    assert order_of_starts([waits], STARTS, Means()) == StartOrder((2, 1, 3), True)
     late = election(candidate(1), rules=ElectionRules(kraft=True, unfenced=(1, 2)))
-    assert order_of_starts([late], STARTS, Means(1)) == StartOrder((1, 2, 3), True)
+    assert order_of_starts([late], STARTS, Means()) == StartOrder((1, 2, 3), True)
 
 
 def follower(broker_id: int | None, start: int | None, end: int = 0) -> FollowerPlan:
@@ -200,7 +199,7 @@ def test_an_election_is_safe_if_its_plan_loses_nothing() -> None:
     later = {"later": LaterLeader(1, Later.PREFERRED), "lost_later": Amounts(5, 2, 50)}
     kept_out = election(candidate(2, **later), candidate(1, Amounts(5, 2, 50)), isr=(2,))
     rows = [election(candidate(1, UNKNOWN)), gap, ISR_LOSES, kept_out, election(candidate(1))]
-    rows = [row for one in rows for row in planned([one], STARTS, (1, 2, 3), Means(1))]
+    rows = [row for one in rows for row in planned([one], STARTS, (1, 2, 3), Means())]
     assert [False, False, False, True, True] == [is_safe([row]) for row in rows]
     assert {row.recommended.lost for row in rows[2:] if row.recommended} == {NOTHING}
 
@@ -233,7 +232,7 @@ def test_a_lean_partition_decides_as_the_whole_one() -> None:
     assert lean(election(candidate(1, Amounts(1, 1, 1)), candidate(2), stopped))._replace(topic="t") == small[0]
     order = (2, 1, 3)
     assert scenarios([whole], STARTS, order) == scenarios(small[:1], STARTS, order)
-    assert order_of_starts([whole, other], STARTS, Means(1)) == order_of_starts(small, STARTS, Means(1))
+    assert order_of_starts([whole, other], STARTS, Means()) == order_of_starts(small, STARTS, Means())
 
 
 UNSEEN = ElectionRules(kraft=True, unclean_unseen=True)
@@ -259,9 +258,9 @@ def test_settings_that_were_not_seen() -> None:
 def test_a_plan_with_settings_that_were_not_seen() -> None:
     """The order of starts lets a replica out of sync be the first: what it then loses is a bound."""
     behind, first = (election(candidate(number), candidate(2, LOSES), rules=UNSEEN) for number in (1, 1))
-    (row,) = planned(in_doubt([behind]), STARTS, (2, 1), Means(1))
+    (row,) = planned(in_doubt([behind]), STARTS, (2, 1), Means())
     assert (row.planned, row.lost_planned) == (1, Amounts(None, None, None, at_most=5, committed_at_most=2))
-    (row,) = planned(in_doubt([first]), STARTS, (1, 2), Means(1))
+    (row,) = planned(in_doubt([first]), STARTS, (1, 2), Means())
     assert row.lost_planned == NOTHING
-    (row,) = planned(in_doubt([ISR_LOSES._replace(rules=UNSEEN)]), STARTS, (1, 2, 3), Means(1))
+    (row,) = planned(in_doubt([ISR_LOSES._replace(rules=UNSEEN)]), STARTS, (1, 2, 3), Means())
     assert row.lost_planned != NOTHING

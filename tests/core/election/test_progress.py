@@ -142,6 +142,15 @@ def test_what_the_metadata_say() -> None:
     topics = {name: TopicImage(name, None, {0: led(1, 5), 7: led(1, 5)}) for name in ("t", "u")}
     found = seen_of(PLAN, ClusterImage(topics=topics, brokers=brokers))
     assert found == ClusterSeen(frozenset({2, 3}), frozenset({3}), {T0: led(1, 5)})
+    assert seen_of(PLAN, ClusterImage(topics=topics, brokers=brokers), {1}).registered == {1, 2, 3}
+
+
+def test_another_broker_may_lead_as_well() -> None:
+    """Of controllers that start together, the one that registers first leads."""
+    as_good = PLAN._replace(partitions=(planned(0, 1)._replace(as_good=(3,)), planned(1, 2)))
+    now = seen("123", "123", {T0: 3, T1: 2})
+    assert [*differences(as_good, now)] == []
+    assert states((step(ELECT, of=(T0, T1)),), as_good, now) == (DONE,)
 
 
 def test_a_lead_that_an_election_is_still_to_take() -> None:

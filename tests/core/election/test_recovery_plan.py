@@ -112,6 +112,17 @@ def test_the_course_of_the_plan_is_expected() -> None:
     assert (partition.best, expected.leader, expected.later) == (1, 2, 1)
 
 
+def test_who_may_lead_as_well() -> None:
+    """A log with every record of the leader's, that ends where it ends, and that lacks nothing else."""
+    same: dict[str, Any] = {"plan": plan(1), "loses_no_more_than": (1,)}
+    others = (
+        candidate(2, **same), candidate(3, plan=plan(1)), candidate(4, **same, log_end_offset=Offset(12)),
+        candidate(5, **same, lacking=(1,)),
+    )  # fmt: skip
+    (expected,) = saved_plan(recovery(election(candidate(1, plan=plan(1)), *others)._replace(planned=1))).partitions
+    assert (expected.as_good, expected._replace(later=9).leaders) == ((2,), (1, 2, 9))
+
+
 def test_what_is_expected_without_metadata() -> None:
     """No topic id, no replicas; the epoch of the plan."""
     alone: Candidate = candidate(1, NOTHING, plan=plan(1))

@@ -3,14 +3,15 @@
 import pytest
 
 from kcheck.core.premises.age import epoch_shown
-from kcheck.core.premises.facts import LogFacts
+from kcheck.core.premises.facts import BrokerFacts, LogFacts
+from kcheck.core.premises.table import judged
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode
 from kcheck.model.cluster import ClusterImage, PartitionRegistration, TopicImage
 from kcheck.model.entries import Epoch, EpochEntry, Offset
 from kcheck.model.names import TopicPartition
 from kcheck.model.premises import PremiseStatus
-from tests.core.premises.test_premises import facts, refuted, rows
+from tests.core.premises.test_premises import facts, log_dir, refuted, rows
 
 
 def test_metadata_that_are_older_than_the_disk() -> None:
@@ -55,3 +56,43 @@ def test_the_newest_epoch_that_a_log_shows(
     """A log from 0 to 30. A broker of 3.9.2 with the epochs 0 @ 0 and 5 @ 1 over batches of epoch 3 lost nothing."""
     own = tuple(EpochEntry(Epoch(one), Offset(start)) for one, start in entries)
     assert epoch == epoch_shown(own, None if of_batch is None else Epoch(of_batch), Offset(0), Offset(30))
+
+
+def test_an_only_replica_without_the_epoch_in_which_its_broker_led_last() -> None:
+    """A 3.9.2 with ZooKeeper, whose disk came back from an old copy, lost what it had written since."""
+    logs = tuple(
+        LogFacts(TopicPartition("solo", number), "d1", unseen_epoch=epoch)
+        for number, epoch in ((0, None), (1, Epoch(2)), (2, Epoch(4)))
+    )
+    given = facts(mode=Mode.ZOOKEEPER, release=release("3.9"), config={}, copies=(), logs=logs[:2])
+
+    def open_ones(given: BrokerFacts) -> list[str]:
+        return [row.sentence for row in judged(given) if row.id == "P701" and row.status is PremiseStatus.NOT_SEEN]
+
+    said = "broker 1 led solo-1 in leader epoch 2, which its log does not show"
+    assert [f"{said}: the disk may be an older copy"] == open_ones(given)
+    assert [f"{said}, and so in 1 more partition: the disk may be an older copy"] == open_ones(
+        given._replace(logs=logs)
+    )
+    assert [] == open_ones(given._replace(logs=logs[:1]))
+    stopped = facts(log_dir(shutdown_epoch=9), logs=logs)
+    assert ([], True) == (
+        open_ones(stopped._replace(logs=())),
+        "P701" in rows(stopped._replace(logs=()), PremiseStatus.PROVEN),
+    )
+    assert ([], False) == (open_ones(stopped)[1:], "P701" in rows(stopped, PremiseStatus.PROVEN))
+
+
+@pytest.mark.parametrize(
+    ("registration", "epoch"),
+    [
+        (PartitionRegistration((1,), (1,), leader=1, leader_epoch=4), 4),
+        (PartitionRegistration((1,), (1,), leader_epoch=5, last_leader=1, last_leader_epoch=4), 4),
+        (PartitionRegistration((1,), (1,), leader_epoch=5), None),
+        (PartitionRegistration((1, 2), (1,), leader=1, leader_epoch=4), None),
+        (PartitionRegistration((2,), (2,), leader=2, leader_epoch=4), None),
+    ],
+)
+def test_the_epoch_in_which_the_only_replica_led(registration: PartitionRegistration, epoch: int | None) -> None:
+    """A leader that loses a follower as both stop has an epoch of which it learns nothing."""
+    assert epoch == registration.led_alone(1)

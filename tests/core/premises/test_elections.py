@@ -81,8 +81,8 @@ def test_an_unclean_election_while_the_broker_was_down() -> None:
     elected = {("T", 0): UncleanElection(2, 5, 90, (1,)), ("O", 0): UncleanElection(3, 5, 91, (2,))}
     lost, _, _ = of_unclean(4, cluster(2, unclean=elected))
     assert lost["P602"].startswith(
-        "broker 2 was elected uncleanly at epoch 5, which t-0 does not have here: starting broker 1 cuts the records up"
-        " to offset 39 that broker 2 lacks. Save them first: kcheck elect"
+        "broker 2 was elected uncleanly at epoch 5, which t-0 does not have here: starting broker 1 cuts what broker 2"
+        " lacks of its records, at most 40 (offsets 0-39). Save them first: kcheck recover"
     )
     assert "P602" in of_unclean(5, cluster(2, unclean=elected))[2]
     of_others = {("T", 0): UncleanElection(2, 5, 90, (3,), (1,))}

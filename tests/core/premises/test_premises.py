@@ -6,7 +6,7 @@ import pytest
 
 from kcheck.core.cluster.copies import MetadataCopy, RaftEpoch
 from kcheck.core.premises.clusters import NodeCluster, contested_cluster
-from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, LogFacts, MissingRecords
+from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, LogFacts, LostCopy, MissingRecords
 from kcheck.core.premises.table import ENDS_START, PREMISES, judged, why_not_started
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode
@@ -359,6 +359,11 @@ def test_a_refuted_premise_says_why(given: BrokerFacts, premise: str, sentence: 
             facts(copies=(copy(1),)),
             "P303",
             "what the cluster expects of broker 1 now is not known: the only copy of its metadata is its own",
+        ),
+        (
+            facts(copies=(), image=None, lost_copies=(LostCopy("c/m", 100, damage="m.log: offset 7"),)),
+            "P303",
+            "what the cluster expects of broker 1 now is not known: the metadata in c/m are damaged",
         ),
         (
             facts(mode=Mode.ZOOKEEPER, release=release("3.9"), copies=(), image=None, broker_id=None),

@@ -125,7 +125,15 @@ def test_a_named_release_is_held_against_the_files() -> None:
 def test_the_row_of_a_document() -> None:
     said = evidence([possible(clues(E.PREVIEW_LOG))])
     reason = {"says": "2.8", "from": "@metadata-0", "path": "data/0", "broker_id": 1}
-    expected = {"lowest": "2.8", "highest": "2.8", "used": "2.8", "given": False, "other": None, "reasons": (reason,)}
+    expected = {
+        "lowest": "2.8",
+        "highest": "2.8",
+        "used": "2.8",
+        "given": False,
+        "given_by": None,
+        "other": None,
+        "reasons": (reason,),
+    }
     assert expected == said.row()
     other = said._replace(other=OtherEnd("2.4", ("KC201",)))
     assert expected | {"other": {"kafka": "2.4", "differs_in": ("KC201",)}} == other.row()

@@ -11,7 +11,7 @@ from kcheck.core.replication.truncation_plans import (
     TruncationPlan,
     best,
 )
-from kcheck.model.cluster import ElectionKind, PartitionRegistration
+from kcheck.model.cluster import PartitionRegistration, Seat
 from kcheck.model.entries import Epoch, EpochEntry, Offset
 
 CACHE = (EpochEntry(Epoch(0), Offset(0)),)
@@ -50,13 +50,13 @@ REPLICAS = PartitionRegistration((3, 2, 1), (2,))
 
 def test_what_makes_a_leader_the_best() -> None:
     """The first thing, in the order of comparison, in which the next best leader is worse."""
-    least = plan(1, refetching(10), lost=LOST)._replace(registration=REPLICAS, election=ElectionKind.CLEAN)
+    least = plan(1, refetching(10), lost=LOST)._replace(registration=REPLICAS, seat=Seat.ISR)
     for other, advantage in (
         (least._replace(lost=Amounts(), followers=(follower(problem="no log"),)), Advantage.FOLLOWERS),
         (least._replace(lost=Amounts(1, 1)), Advantage.COMMITTED),
         (least._replace(lost=Amounts(4, 0)), Advantage.RECORDS),
         (least._replace(lost=Amounts(None, 0, at_most=5)), Advantage.RECORDS),
-        (least._replace(election=ElectionKind.UNCLEAN), Advantage.CLEAN),
+        (least._replace(seat=Seat.NONE), Advantage.CLEAN),
         (least._replace(followers=(refetching(11),)), Advantage.BYTES),
         (least._replace(followers=(refetching(None),)), Advantage.BYTES),
         (least._replace(leader=4), Advantage.ASSIGNMENT),

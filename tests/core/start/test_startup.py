@@ -12,6 +12,7 @@ from kcheck.core.start.startup import (
     failed_read,
     first_pass,
     mode_of,
+    of_file,
     offset_of,
     outcome_without_topic_id,
     recovery_point,
@@ -72,6 +73,12 @@ def test_settings_that_make_no_sense(config: dict[str, str]) -> None:
     """A usage error names the setting."""
     with pytest.raises(UsageError, match=next(iter(config))):
         settings(config, NEWEST)
+
+
+def test_sizes_that_no_broker_takes() -> None:
+    """ConfigDef.parseType throws ConfigException: a premise says so, and the start has no size by them."""
+    said = {"log.segment.bytes": "x", "log.index.size.max.bytes": "-1", "segment.bytes": " 7 ", "log.dirs": "/d"}
+    assert {"segment.bytes": " 7 ", "log.dirs": "/d"} == of_file(said)
 
 
 def test_mode_by_what_is_in_the_log_dir() -> None:

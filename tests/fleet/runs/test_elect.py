@@ -191,7 +191,7 @@ def test_only_the_worst_of_many_are_listed(tmp_path: Path, monkeypatch: pytest.M
     assert ["diverged"] == [row.topic for row in answer.partitions]
     assert (2, 3) == (answer.left_out, answer.partition_count)
     done = kcheck("elect", "--from", tmp_path / "out", "--all")
-    assert "--out DIR writes a plan" in " ".join(done.out.split())
+    assert "--output-dir DIR writes a plan" in " ".join(done.out.split())
 
 
 UNSERVED = {CopyState.STRAY, CopyState.FUTURE, CopyState.DELETED, CopyState.ASIDE}
@@ -234,7 +234,7 @@ def test_a_plan_needs_metadata_and_saved_records_need_logs(tmp_path: Path) -> No
     forged(tmp_path, log_dirs=[{"cluster": "c", "broker": "1", "broker_id": 1, "log_dir": "/d", "mode": "kraft"}],
            replicas=[{"cluster": "c", "topic": "t", "partition": 0, "broker_id": 1, "broker": "1", "log_dir": "/d",
                       "dir": "t-0", "state": "current"}])  # fmt: skip
-    done = kcheck("elect", "--from", tmp_path, "--out", tmp_path / "plan")
+    done = kcheck("elect", "--from", tmp_path, "--output-dir", tmp_path / "plan")
     assert (2, True) == (done.code, "scan a log dir with __cluster_metadata-0 too" in " ".join(done.err.split()))
     assert not (tmp_path / "plan").exists()
     done = kcheck("elect", "--from", tmp_path, "--save-lost", tmp_path / "lost")
@@ -299,7 +299,7 @@ def test_all_clusters_are_decided_in_order(tmp_path: Path) -> None:
     assert "cluster diverged, Kafka 4.3 (KRaft) Start broker 2 first" in said
     page = kcheck("elect", "--from", tmp_path / "out", "--format", "html")
     assert (2, "kcheck: --format html is for one cluster: name it with --cluster\n") == (page.code, page.err)
-    for option in (("--dead", "9"), ("--out", tmp_path / "plan")):
+    for option in (("--dead", "9"), ("--output-dir", tmp_path / "plan")):
         refused = kcheck("elect", "--from", tmp_path / "out", *option)
         assert (2, True) == (refused.code, "has 7 clusters: name one with --cluster" in " ".join(refused.err.split()))
 

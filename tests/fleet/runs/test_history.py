@@ -87,19 +87,19 @@ def test_many_passes_tell_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_it_is_a_command(tmp_path: Path) -> None:
     """Its text says since when; one run has no history."""
     out = runs(tmp_path / "out", [finding()], [finding(), finding(dir="u-0")], [finding(dir="u-0")])
-    done = kcheck("fleet", "history", out)
+    done = kcheck("fleet", "trend", out)
     assert 0 == done.code
     assert "open: cluster c broker 1\n  since 1970-01-02 00:01:01 UTC: error KC201 it is wrong in" in done.out
     assert "gone: cluster c broker 1\n  1970-01-01 00:01:01 UTC to 1970-01-02 00:01:01 UTC: error KC201" in done.out
     assert done.out.endswith("0 new, 1 open, 0 unknown, 1 gone\n")
-    assert 1 == kcheck("fleet", "history", out / "run=r0", out / "run=r1").code
-    assert 0 == kcheck("fleet", "history", out / "run=r0", out / "run=r1", "--fail-on", "fatal").code
-    kcheck("fleet", "history", out, "--format", "parquet", "-o", tmp_path / "h.parquet")
+    assert 1 == kcheck("fleet", "trend", out / "run=r0", out / "run=r1").code
+    assert 0 == kcheck("fleet", "trend", out / "run=r0", out / "run=r1", "--fail-on", "fatal").code
+    kcheck("fleet", "trend", out, "--format", "parquet", "-o", tmp_path / "h.parquet")
     table = parquet.read_table(tmp_path / "h.parquet")
     assert list(TABLE.names) == table.schema.names
     assert ["open", "gone"] == table.column("state").to_pylist()
-    assert "KC201,error" in kcheck("fleet", "history", out, "--format", "csv").out
-    assert "0 new, 0 open, 0 unknown, 0 gone" in kcheck("fleet", "history", out, "--select", "KC101").out
+    assert "KC201,error" in kcheck("fleet", "trend", out, "--format", "csv").out
+    assert "0 new, 0 open, 0 unknown, 0 gone" in kcheck("fleet", "trend", out, "--select", "KC101").out
     with pytest.raises(UsageError, match="at least two runs"):
         history(open_runs([str(out / "run=r0")]), every, every)
-    assert 2 == kcheck("fleet", "history", out / "run=r0").code
+    assert 2 == kcheck("fleet", "trend", out / "run=r0").code

@@ -39,7 +39,7 @@ def test_a_cloned_disk_in_a_fleet(tmp_path: Path) -> None:
     told = json.loads(kcheck("predict", fleet / "broker-1", fleet / "broker-3", "--format", "json").out)
     (sentence,) = {row["sentence"] for row in told["premises"] if row["status"] == "refuted" and row["id"] == "P106"}
     out = tmp_path / "out"
-    assert kcheck("fleet", "scan", f"{fleet}/{{broker}}/{{log_dir}}", "--out", out).code == 1
+    assert kcheck("fleet", "scan", f"{fleet}/{{broker}}/{{log_dir}}", "--output-dir", out).code == 1
     run = open_run(str(out))
     rows = [
         row for batch in run.batches("premises", ("broker", "id", "status", "sentence")) for row in batch.to_pylist()
@@ -47,7 +47,7 @@ def test_a_cloned_disk_in_a_fleet(tmp_path: Path) -> None:
     refuted = {"broker": "broker-1", "id": "P106", "status": "refuted", "sentence": sentence}
     assert refuted in rows
     assert {row["broker"] for row in rows} == {"broker-1", "broker-2", "broker-3"}
-    report = kcheck("fleet", "report", out, "-o", tmp_path / "r.html")
+    report = kcheck("fleet", "report", out, "--html", tmp_path / "r.html")
     assert report.code == 1
     assert f"it will not boot again: {sentence}." in " ".join(report.out.split())
     assert "is registered by broker 2" in (tmp_path / "r.html").read_text()

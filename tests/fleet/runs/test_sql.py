@@ -68,7 +68,7 @@ def test_one_run_is_enough(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("engine", "name", "said"),
-    [("oracle", "run=r", "unknown engine oracle; use one of duckdb, spark"), ("spark", "moved", "is not run=r")],
+    [("oracle", "run=r", "oracle: not one of duckdb, spark"), ("spark", "moved", "is not run=r")],
 )
 def test_what_makes_no_sense_is_refused(engine: str, name: str, said: str, tmp_path: Path) -> None:
     forged(tmp_path).rename(tmp_path / name)

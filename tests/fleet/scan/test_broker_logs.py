@@ -1,4 +1,4 @@
-"""`fleet scan --logs`: the messages of the logs that a layout matches are rows, and what they prove is believed."""
+"""`fleet scan --server-logs`: the messages of matching logs are rows, and what they prove is believed."""
 
 import gzip
 import json

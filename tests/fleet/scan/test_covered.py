@@ -30,14 +30,14 @@ def test_a_missing_log_dir_of_an_inventory_is_not_reached(data: Path, tmp_path: 
     assert (2, 3) == reached(tmp_path, names)
     _, rows = scanned(tmp_path, names, name="again")
     assert [None, None, "No such file or directory"] == [row["problem"] for row in rows["log_dirs"]]
-    done = kcheck("fleet", "scan", names, "--out", tmp_path / "all", "--run", "x")
+    done = kcheck("fleet", "scan", names, "--output-dir", tmp_path / "all", "--run", "x")
     said = " ".join(done.err.split())
     assert (3, True) == (done.code, "the scan reached 2 of 3 log dirs, and --min-coverage is 100 %: no run" in said)
     assert f"Not reached: {there}/d3 (No such file or directory)" in said
     assert [] == [*(tmp_path / "all").iterdir()]
-    done = kcheck("fleet", "scan", names, "--out", tmp_path / "all", "--run", "x", "--min-coverage", "50")
+    done = kcheck("fleet", "scan", names, "--output-dir", tmp_path / "all", "--run", "x", "--min-coverage", "50")
     assert (3, True) == (done.code, "reached 2 of 3 log dirs" in done.out)
-    done = kcheck("fleet", "scan", names, "--out", tmp_path / "all", "--min-coverage", "101")
+    done = kcheck("fleet", "scan", names, "--output-dir", tmp_path / "all", "--min-coverage", "101")
     assert (2, True) == (done.code, "from 0 to 100" in done.err)
 
 

@@ -76,7 +76,9 @@ def test_one_prediction_is_one_truth(tmp_path: Path) -> None:
         for row in of_log_dirs
     )
     assert expected == +counted
-    told = kcheck("fleet", "report", tmp_path / "out", "-o", tmp_path / "x.html", "--prometheus", tmp_path / "m.prom")
+    told = kcheck(
+        "fleet", "report", tmp_path / "out", "--html", tmp_path / "x.html", "--prometheus", tmp_path / "m.prom"
+    )
     assert told.code in (0, 1)
     metrics = [line for line in (tmp_path / "m.prom").read_text().splitlines() if "_broker_losing_partitions{" in line]
     assert len(losing) == sum(int(line.rpartition(" ")[2]) for line in metrics)

@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, NoReturn
 
 import pyarrow as pa
 import pytest
@@ -22,7 +22,9 @@ from kcheck.model.finding import Location
 from kcheck.model.java import INT_MAX
 from kcheck.model.names import LOG_START
 from kcheck.model.report import PartitionFilter
+from kcheck.replicas import lost_amounts
 from kcheck.replicas.leader_plans import Election
+from kcheck.replicas.replica import LogFile
 from kcheck.replicas.truncation import truncation
 from kcheck.tables import truncation_plans
 from tests.builders import (
@@ -142,6 +144,32 @@ def test_a_compaction_that_a_start_finishes_is_read_where_it_lies(tmp_path: Path
     expected = plans_of([f"1={tmp_path}/f/a/d", f"2={tmp_path}/f/b/d"], "4.3")
     assert [50, 40] == [row["lost_records"] for row in expected]
     assert [50, 40] == [row["lost_records"] for row in rows["truncation_plans"]]
+
+
+def make_segments(folder: Path, *numbers: int) -> None:
+    """Write brokers whose logs have these segments of 100 offsets."""
+    for name in ("a", "b"):
+        ends = {"t-0": 300}
+        path = log_dir(folder / name / "d", broker_id=ord(name), recovery_point=ends, high_watermark=ends)
+        batches = [run(100 * number, 100 * number + 99) for number in numbers]
+        partition_dir(path / "t-0", batches, epoch_entries=[(0, 0)])
+        write(path / "t-0", {"partition.metadata": partition_metadata()})
+
+
+@pytest.mark.parametrize(("numbers", "bugs"), [((0, 1, 2), 0), ((0, 2), 1)])
+def test_batches_are_read_again_only_where_a_segment_is_missing(
+    numbers: tuple[int, ...], bugs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once the scan has read them, segments that join need no second look."""
+
+    def fails(logs: tuple[LogFile, ...]) -> NoReturn:
+        raise AssertionError(logs)
+
+    monkeypatch.setattr(lost_amounts, "holes", fails)
+    make_segments(tmp_path / "f", *numbers)
+    _, rows = scanned(tmp_path, tmp_path / "f" / "{broker}" / "{log_dir}", depth="headers")
+    assert bugs == sum(row["id"] == "KC000" for row in rows["findings"])
+    assert 2 * (1 - bugs) == len(rows["truncation_plans"])
 
 
 def test_the_worst_is_told(tmp_path: Path) -> None:

@@ -177,7 +177,7 @@ def _scanning(scene: Scene) -> "Iterator[tuple[subprocess.Popen[bytes], Path]]":
     """Start a scan by the cluster; gives it, and the file with what it says."""
     folder = scene.out.parent.parent
     told = [*options(scene.cluster.address, folder / "local"), "--conf", "spark.log.level=OFF", "pyspark-shell"]
-    arguments = ["fleet", "scan", scene.root, "--out", str(scene.out), "--run", "r", "--fail-on", "fatal"]
+    arguments = ["fleet", "scan", scene.root, "--output-dir", str(scene.out), "--run", "r", "--fail-on", "fatal"]
     arguments += ["--engine", "spark", "--master", scene.cluster.address, "--no-progress"]
     changes = {"SPARK_LOCAL_IP": HOSTS[0], "PYSPARK_SUBMIT_ARGS": shlex.join(told), "PYSPARK_PYTHON": sys.executable}
     said = folder / "said"

@@ -50,7 +50,7 @@ def test_lost_executors_and_second_copies_change_no_row(scene: Scene, tmp_path: 
     assert len(roots) > 50
     marks = tmp_path / "marks"
     marks.mkdir()
-    arguments = ["fleet", "submit", *roots, "--out", "out", "--run", "there", "--fail-on", "fatal"]
+    arguments = ["fleet", "submit", *roots, "--output-dir", "out", "--run", "there", "--fail-on", "fatal"]
     arguments += ["--depth", "headers"]
     told = options(scene.cluster.address, tmp_path / "local", PYTHONPATH=str(SLOW), KCHECK_TEST_MARKS=str(marks))
     with (

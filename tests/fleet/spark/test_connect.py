@@ -32,7 +32,7 @@ def test_a_scan_behind_a_server_has_the_rows_of_one_machine(s3: dict[str, Any], 
     url = upload(tmp_path / "nothing", "connect", s3)
     options = [f"--storage-option={name}={json.dumps(value)}" for name, value in s3.items()]
     with connect_server(tmp_path) as master:
-        arguments = (root, "--out", url, "--run", "there", "--engine", "spark", "--master", master, *options)
+        arguments = (root, "--output-dir", url, "--run", "there", "--engine", "spark", "--master", master, *options)
         done = shell("fleet", "scan", *arguments, cwd=tmp_path)
     assert 0 == done.code, done.err
     assert done.err.endswith(f"Written: {url}/run=there\n")
@@ -47,7 +47,7 @@ def test_a_server_that_ends_is_told_in_a_line(tmp_path: Path) -> None:
     """Its client asks for it again, for about a minute; then there is no run."""
     needs_java()
     root, out = FIXTURES / "brokers" / "4.3.1" / LAYOUT, tmp_path / "out"
-    arguments = ("fleet", "scan", root, "--out", out, "--run", "r", "--engine", "spark", "--quiet", "--master")
+    arguments = ("fleet", "scan", root, "--output-dir", out, "--run", "r", "--engine", "spark", "--quiet", "--master")
     with connect_server(tmp_path) as master:
         command = [*KCHECK, *map(str, arguments), master]
         process = subprocess.Popen(command, env=environment(), stderr=subprocess.PIPE, text=True)

@@ -78,7 +78,7 @@ def direct(path: Path | str, table: str = "findings", **options: str) -> list[di
 
 
 def test_a_run_is_read(read: Any, fleet: Path, expected: dict[str, list[dict[str, Any]]]) -> None:
-    """Any table of it; the newest run of an --out directory."""
+    """Any table of it; the newest run of an --output-dir directory."""
     assert expected["findings"] == read(fleet / "out" / "run=r", "findings")
     for table in ("runs", "truncation_plans"):
         assert expected[table] == direct(fleet / "out", table)
@@ -176,7 +176,7 @@ def test_what_makes_no_sense_is_told(read: Any, fleet: Path) -> None:
     layout = fleet / "fleet" / "{broker}" / "{log_dir}"
     for path, options, said in (
         (layout, {"table": "colours"}, "table colours is not known; known are checkpoints, cluster_brokers"),
-        (layout, {"depth": "sea"}, "depth sea is not known; known are checkpoints"),
+        (layout, {"depth": "sea"}, "depth sea: not one of checkpoints"),
         (layout, {"storage_options": "x"}, "storage_options x: a JSON object is needed"),
         (layout, {"storage_options": "[]"}, "a JSON object is needed"),
         ("nosuch://x", {}, "nosuch://x: Protocol not known"),

@@ -305,7 +305,7 @@ def test_a_run_that_is_killed_goes_on(spark: SparkSession, tmp_path: Path) -> No
     told = environment(
         PYTHONPATH=f"{SLOW}:{ROOT}", KCHECK_TEST_MARKS=str(tmp_path / "marks"), SPARK_LOCAL_IP="127.0.0.1"
     )
-    arguments = ("fleet", "scan", root, "--out", out, "--run", "r", "--remember", "--engine", "spark")
+    arguments = ("fleet", "scan", root, "--output-dir", out, "--run", "r", "--remember", "--engine", "spark")
     command = [*KCHECK, *map(str, arguments), "--master", "local[2]"]
     with subprocess.Popen(command, env=told, start_new_session=True) as started:
         wait_for(
@@ -371,7 +371,9 @@ def test_a_host_that_does_not_see_the_run_ends_it(
 ) -> None:
     """What its tasks write would be seen by nobody: the run would be whole without it."""
     monkeypatch.setattr(LocalTree, "real", lambda _, path: f"{path}-elsewhere" if path.endswith("/runs") else path)
-    with pytest.raises(KcheckError, match=r"does not see .*/runs-elsewhere: all hosts need --out below one path"):
+    with pytest.raises(
+        KcheckError, match=r"does not see .*/runs-elsewhere: all hosts need --output-dir below one path"
+    ):
         scan([str(data)], asked(tmp_path / "out", "r"), nullcontext(spark))
     assert [] == [*(tmp_path / "out").iterdir()]
 

@@ -87,7 +87,7 @@ def test_a_stream_reads_each_run_once(data: Path, tmp_path: Path) -> None:
         return KcheckDataSource(options).streamReader(StructType().add("id", "string"))
 
     out = tmp_path / "out"
-    with pytest.raises(UsageError, match="readStream needs the --out directory"):
+    with pytest.raises(UsageError, match="readStream needs the --output-dir directory"):
         stream(out).latestOffset()
     out.mkdir()
     first = stream(out).initialOffset()

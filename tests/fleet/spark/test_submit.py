@@ -39,7 +39,7 @@ def test_it_becomes_spark_submit(home: Path, tmp_path: Path) -> None:
     """With kcheck packed, what the user said in its place, and only what the user has not set."""
     plain = {"SPARK_HOME": str(home), "XDG_CACHE_HOME": str(tmp_path / "cache"), "PYSPARK_PYTHON": "python3"}
     wanted = ("--conf", "spark.log.level=INFO", "--py-files", "more.zip", "--master", "spark://h:7077")
-    scan = ("a/{broker}", "--out", "o", "--depth", "crc", "--topic", "x")
+    scan = ("a/{broker}", "--output-dir", "o", "--depth", "crc", "--topic", "x")
     done = shell("fleet", "submit", *scan, "--", *wanted, **plain)
     assert (0, "") == (done.code, done.err)
     (packed,) = (tmp_path / "cache" / "kcheck" / "spark").iterdir()
@@ -113,10 +113,10 @@ def test_spark_submit_is_found(home: Path, tmp_path: Path, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("a",), "Missing option '--out'"),
-        (("a", "--out", "o", "--deep"), "No such option: --deep"),
-        (("a", "--out", "o", "--engine", "spark"), "--engine and --master are not for submit"),
-        (("a", "--out", "o", "--master", "yarn"), "--engine and --master are not for submit"),
+        (("a",), "--output-dir DIR is missing"),
+        (("a", "--output-dir", "o", "--deep"), "--deep: kcheck fleet scan has no such option"),
+        (("a", "--output-dir", "o", "--engine", "spark"), "--engine and --master are not for submit"),
+        (("a", "--output-dir", "o", "--master", "yarn"), "--engine and --master are not for submit"),
     ],
 )
 def test_what_scan_would_refuse_is_refused(arguments: tuple[str, ...], said: str) -> None:
@@ -135,7 +135,7 @@ def test_what_scan_would_refuse_is_refused(arguments: tuple[str, ...], said: str
 )
 def test_what_makes_no_sense_is_refused(options: tuple[str, ...], said: str, tmp_path: Path) -> None:
     """Before anything is looked at."""
-    done = kcheck("fleet", "scan", "a", "--out", tmp_path / "out", *options)
+    done = kcheck("fleet", "scan", "a", "--output-dir", tmp_path / "out", *options)
     assert (2, "") == (done.code, done.out)
     assert f"kcheck: {said}\n" == done.err
 
@@ -152,7 +152,7 @@ main()
 @pytest.mark.parametrize("missing", ["pyspark", "pandas"])
 def test_without_pyspark_one_line_says_what_to_install(missing: str, tmp_path: Path) -> None:
     """Exit code 2, and nothing is written."""
-    arguments = ("fleet", "scan", str(tmp_path), "--out", str(tmp_path / "out"), "--engine", "spark")
+    arguments = ("fleet", "scan", str(tmp_path), "--output-dir", str(tmp_path / "out"), "--engine", "spark")
     done = subprocess.run(
         [sys.executable, "-c", BLOCKED, missing, *arguments], env=environment(), capture_output=True, text=True,
         check=False,

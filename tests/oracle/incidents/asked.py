@@ -106,6 +106,7 @@ def predict(folder: Path, subject: str, words: list[str]) -> Answer:
         says = {
             "verdicts": {row["path"]: row["verdict"] for row in rows},
             "outcomes": sorted({row["outcome"] for row in rows}),
+            "strays": [each["dir"] for row in rows for each in row["partitions"] if each["outcome"] == "stray"],
             "ends": {
                 f"{row['path']}/{each['dir']}": [each["log_start_offset"], each["log_end_offset"]]
                 for row in rows for each in row["partitions"]

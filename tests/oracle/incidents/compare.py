@@ -87,7 +87,16 @@ def _founded(row: Answer, truth: Truth, course: str) -> bool:
         inside = any("/__" in path and METADATA not in path for path in truth.cut)  # which no consumer here has read
         return inside or bool([*_losses(truth)]) or -1 in truth.first.values() or course == "one-by-one"
     own = any(path.startswith(f"{row.subject}/") and METADATA not in path for path in (*truth.cut, *truth.strays))
-    return own or bool([*_losses(truth)])
+    return own or bool([*_losses(truth)]) or any(_kept_unserved(row, truth))
+
+
+def _kept_unserved(row: Answer, truth: Truth) -> Iterator[str]:
+    """Yield the directories of which an answer says that the broker keeps and does not serve them, and that it kept."""
+    said = [*row.says.get("strays", ()), *(one["dir"] for one in row.says.get("reasons", ()) if one["kind"] == "stray")]
+    for path in truth.loaded:
+        broker, _, name = path.partition("/")[0], *path.rpartition("/")[1:]
+        if broker == row.subject and name in said and truth.leaders.get(name) != int(broker.removeprefix("broker-")):
+            yield path
 
 
 def _claim(row: Answer) -> str:

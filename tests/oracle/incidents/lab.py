@@ -85,7 +85,7 @@ def order(course: str, of: Shape, answers: list[Answer]) -> tuple[tuple[str, ...
 def incident(
     seed: str, of: Shape, known: workload.Known, base: Path, folder: Path, kinds: tuple[Kind, ...] | None = None
 ) -> Incident | None:
-    """Make, ask and play one incident; None where the damage finds nothing."""
+    """Make, ask and play one incident; None where the damage finds nothing, or where a port was taken."""
     random = Random(seed)
     kinds = kinds or choose(random, of)
     if not all(kind.fits(of) for kind in kinds):
@@ -102,7 +102,10 @@ def incident(
     cluster = truth.prepared(folder, base, of, work)
     then = {"unclean": "unclean", "preferred": "preferred", "one-by-one": "preferred"}.get(course, "")
     play = partial(truth.in_groups, order(course, of, answers))
-    seen = truth.happened(cluster, of, known, play, then, truth.spans(base / "now"))
+    try:
+        seen = truth.happened(cluster, of, known, play, then, truth.spans(base / "now"))
+    except truth.PortTakenError:
+        return None
     lost = {name: sorted({*at, *seen.lost.get(name, ())}) for name, at in known.replaced.items()}
     seen = seen._replace(lost={**seen.lost, **lost})
     return Incident(

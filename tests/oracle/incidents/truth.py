@@ -23,6 +23,8 @@ NOISE = 15.0
 HANG = 40.0
 """Seconds after which a broker that has neither started nor died is taken to hang."""
 LONGEST = 75.0
+SLOWEST = 3.0
+"""How many times as long all of these are on a machine that is busy otherwise, at most."""
 
 OFFLINE = re.compile(r"Stopping serving (?:replicas|logs) in dir ([^\s]+)|Disk error while .* in dir ([^\s]+)")
 LOADED = re.compile(r"Completed load of Log\(dir=(\S+?), .*?logStartOffset=(\d+), logEndOffset=(\d+)")
@@ -30,7 +32,12 @@ LOADED_OLD = re.compile(
     r"Log partition=(\S+), dir=(\S+)\] Completed load of log .*? log start offset (\d+) and log end offset (\d+)"
 )
 """Up to 2.7."""
+PORT_TAKEN = re.compile(r"BindException: Address already in use")
 TELLING = re.compile(r"FATAL|ERROR|Exiting|Halting|stray|truncat|Truncat|WARN .*(?:orrupt|offline|recover)")
+
+
+class PortTakenError(Exception):
+    """Another process of this machine has the port of a broker: its end says nothing of the disks."""
 
 
 class Truth(NamedTuple):
@@ -149,13 +156,15 @@ def happened(
 ) -> Truth:
     """Play a course on brokers; then let the preferred, or unclean, replicas be elected; read everything.
 
-    `rest`: seconds for which the controller beside the brokers runs before.
+    `rest`: seconds for which the controller beside the brokers runs before. PortTakenError: nothing was learnt.
     """
     begin = time.monotonic()
     processes = {name: of.beside if name == "controller" else of[int(name.split("-")[1])] for name in shape.nodes}
     if user := max(
         (path.stat().st_uid for log_dir in of.dir.glob("*/data*") for path in log_dir.rglob("*")), default=0
     ):
+        for path in (of.dir, *of.dir.parents):
+            path.chmod(path.stat().st_mode | 0o001)  # a temporary folder is its owner's: the user could not enter it
         for process in processes.values():
             process.run_as(user)
     try:
@@ -169,6 +178,8 @@ def happened(
                     of.beside.wait_started()
                 time.sleep(rest)
         play(processes)
+        if any(process.log.exists() and PORT_TAKEN.search(process.log_since_start()) for process in processes.values()):
+            raise PortTakenError
         brokers = {name: process for name, process in processes.items() if name != "controller"}
         up = {name: process for name, process in brokers.items() if process.alive and _says_started(process)}
         loaded = _loaded(brokers, of.dir)
@@ -202,6 +213,7 @@ def settled(processes: Processes) -> None:
     begin = changed = decided = time.monotonic()
     sizes: dict[str, int] = {}
     while True:
+        slow = min(max(os.getloadavg()[0] / (2 * (os.cpu_count() or 1)), 1.0), SLOWEST)
         now = {name: process.log.stat().st_size for name, process in processes.items() if process.log.exists()}
         at = time.monotonic()
         if now != sizes:
@@ -210,8 +222,8 @@ def settled(processes: Processes) -> None:
             process.alive and not _says_started(process) for name, process in processes.items() if name != "controller"
         ):
             decided = at
-        quiet = at - changed > QUIET
-        if at - begin > LONGEST or (quiet and (decided < at or at - begin > HANG)) or at - decided > NOISE:
+        quiet, since = at - changed > slow * QUIET, (at - begin) / slow
+        if since > LONGEST or (quiet and (decided < at or since > HANG)) or at - decided > slow * NOISE:
             return
         time.sleep(0.5)
 

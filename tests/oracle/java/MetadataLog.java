@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.utils.BufferSupplier;
@@ -50,10 +51,11 @@ public class MetadataLog {
                 told.put(name, called(log, name));
             Object snapshot = readsSnapshots() ? ((Optional<?>) called(raft, "latestSnapshot")).orElse(null) : null;
             if (snapshot != null) read(snapshot);
-        } catch (InvocationTargetException failure) {
+        } catch (InvocationTargetException | KafkaException failure) { // the latter of a task: the log dir fails
+            Throwable why = failure instanceof KafkaException ? failure : failure.getCause();
             told.clear();
-            told.put("exception", failure.getCause().getClass().getSimpleName());
-            told.put("message", failure.getCause().getMessage());
+            told.put("exception", why.getClass().getSimpleName());
+            told.put("message", why.getMessage());
         }
         return told;
     }

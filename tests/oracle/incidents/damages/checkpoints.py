@@ -1,5 +1,6 @@
 """Damages to checkpoints, the marker of a clean stop, and directories for files."""
 
+import shutil
 from pathlib import Path
 
 from tests.oracle.incidents.damages.site import METADATA, Site, lines_of, logs, place, write_lines
@@ -162,15 +163,24 @@ def directory_for_checkpoint(site: Site) -> str | None:
     return f"{place(path)} is a directory, {'empty' if not any(path.iterdir()) else 'not empty'}"
 
 
+BLOCKED = (
+    EPOCHS, f"{EPOCHS}.tmp", f"{EPOCHS}.tmp", "partition.metadata", "partition.metadata.tmp",
+    "00000000000000000000.log", "00000000000000000000.log.cleaned", "00000000000000000000.log.deleted",
+)  # fmt: skip
+"""Names of files that a broker reads, writes or removes in a partition."""
+
+
 def directory_in_partition(site: Site) -> str | None:
     """Put a directory where a file of a partition belongs."""
     directory = site.partition()
     if directory is None:
         return None
-    path = directory / site.random.choice((EPOCHS, f"{EPOCHS}.tmp", "partition.metadata", "00000000000000000000.log"))
+    path = directory / site.random.choice(BLOCKED)
     if path.is_file():
         path.unlink()
     path.mkdir(exist_ok=True)
+    if site.random.random() < 0.5:
+        (path / "x").touch()
     return f"{place(path)} is a directory"
 
 
@@ -186,6 +196,21 @@ def file_for_partition(site: Site) -> str | None:
     else:
         path.mkdir()
     return f"{place(path)} is a {'file' if path.is_file() else 'directory'}"
+
+
+def file_for_metadata_log(site: Site) -> str | None:
+    """Put a file where the target's metadata log belongs, or a directory where one of its files belongs."""
+    directory = site.log_dirs[0] / METADATA if site.log_dirs else None
+    if directory is None or not directory.is_dir():
+        return None
+    if site.random.random() < 0.5:
+        shutil.rmtree(directory)
+        directory.touch()
+        return f"{place(directory)} is a file"
+    path = directory / site.random.choice((f"{EPOCHS}.tmp", "quorum-state.tmp", f"{10:020d}-{1:010d}.checkpoint.part"))
+    path.mkdir()
+    (path / "x").touch()
+    return f"{place(path)} is a directory"
 
 
 def spoil_metadata_log(site: Site) -> str | None:

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from tests.oracle.incidents.damages import checkpoints, identities, places, records
+from tests.oracle.incidents.damages import checkpoints, identities, pieces, places, records
 from tests.oracle.incidents.damages.site import Damage
 from tests.oracle.incidents.shapes import Shape
 
@@ -42,6 +42,9 @@ KINDS = (
     Kind(4, records.remove_first), Kind(4, records.remove_middle), Kind(4, records.remove_last),
     Kind(4, records.remove_log_alone), Kind(4, records.remove_files),
     Kind(5, records.repeat_batch), Kind(5, records.overlap), Kind(5, records.other_segment, "many"),
+    Kind(6, pieces.cut_batches), Kind(6, pieces.drop_batch), Kind(6, pieces.zero_middle),
+    Kind(6, pieces.cut_everywhere),
+    Kind(7, pieces.other_suffix), Kind(7, pieces.second_segment),
     Kind(8, records.remove_indexes), Kind(8, records.zero_indexes), Kind(8, records.garbage_indexes),
     Kind(8, records.preallocated_indexes),
     Kind(9, records.remove_snapshots), Kind(9, records.spoil_snapshot),
@@ -61,11 +64,14 @@ KINDS = (
     Kind(18, identities.other_directory_id, "kraft"), Kind(18, identities.directory_id_twice, "kraft jbod"),
     Kind(19, identities.other_topic_id), Kind(19, identities.remove_topic_id),
     Kind(20, places.lose_log_dir, "jbod"), Kind(20, places.empty_log_dir), Kind(20, places.formatted_log_dir),
-    Kind(22, places.old_copy, "many"),
+    Kind(22, places.old_copy, "many"), Kind(22, pieces.old_log_dir, "many jbod"),
+    Kind(23, pieces.old_partition, "many"), Kind(23, pieces.old_epochs), Kind(23, pieces.old_checkpoints),
+    Kind(24, pieces.replica_copy, "many"), Kind(24, pieces.swap_partitions), Kind(24, pieces.rename_partition),
     Kind(25, places.segment_of_root), Kind(25, places.directory_of_root), Kind(25, places.checkpoint_of_root),
     Kind(25, places.log_dir_of_root),
+    Kind(14, checkpoints.file_for_metadata_log, "kraft"),
     Kind(26, checkpoints.spoil_metadata_log, "kraft"), Kind(26, checkpoints.remove_quorum_state, "kraft"),
-    Kind(27, places.move_partition, "jbod"),
+    Kind(27, places.move_partition, "jbod"), Kind(27, pieces.merge_log_dirs, "jbod"),
     Kind(28, places.double_partition, "jbod"), Kind(28, places.foreign_partition, "many"),
     Kind(29, places.backup_beside),
     Kind(30, places.only_future), Kind(30, places.future_beside),
@@ -80,6 +86,6 @@ KINDS = (
     Kind(53, identities.no_roles, "kraft beside"),
     Kind(54, identities.unclean_allowed),
 )  # fmt: skip
-"""Numbers are those of the subjects: 1-5, 8-9 records, 10-14 checkpoints, 15-19 ids, 20-37 places, 38-54 settings."""
+"""Numbers are those of the subjects: 1-9 records, 10-14 checkpoints, 15-19 ids, 20-37 places, 38-54 settings."""
 
 BY_NAME = {kind.name: kind for kind in KINDS}

@@ -1,0 +1,116 @@
+"""Commands as typer makes them, with kcheck's help, old names and errors."""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup, TyperOption
+
+from kcheck.cli.renamed import renamed_command, rewritten
+from kcheck.cli.settings import defaults, note_sources
+
+BRIEF = "kcheck.brief"
+"""Where a context remembers that `-h` was typed, not `--help`."""
+
+
+def path_of(context: Any) -> str:
+    """Return the words that name a command, without `kcheck`: `fleet scan`."""
+    return str(context.command_path).partition(" ")[2]
+
+
+class RunnableCommand(TyperCommand):
+    """A command."""
+
+    def __init__(self, *args: Any, **given: Any) -> None:
+        super().__init__(*args, **given)
+        self.params.append(
+            TyperOption(
+                param_decls=["--exit-zero"],
+                is_flag=True,
+                default=False,
+                expose_value=False,
+                callback=_keep_zero,
+                help="Exit 0 where the answer is 1, for scripts that read the answer.",
+            )
+        )
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments; old names stand for the new ones."""
+        ctx.meta[BRIEF] = "-h" in args and "--help" not in args
+        options = [part for part in self.params if isinstance(part, TyperOption)]
+        takes = {name for part in options if not part.is_flag for name in part.opts}
+        args, notices = rewritten(path_of(ctx), args, takes)
+        if notices and {"-q", "--quiet"}.isdisjoint(args):
+            for notice in notices:
+                print(f"kcheck: {notice}", file=sys.stderr)
+        settings = defaults(path_of(ctx), (name[2:] for part in options for name in part.opts if name[:2] == "--"))
+        by_name = {name[2:]: part for part in options for name in part.opts}
+        ctx.default_map = {by_name[name].name: _value(by_name[name], row.value) for name, row in settings.items()}
+        rest = super().parse_args(ctx, args)
+        note_sources({
+            name: row.source for name, row in settings.items()
+            if ctx.get_parameter_source(by_name[name].name).name == "DEFAULT_MAP"
+        })  # fmt: skip
+        return rest
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; with --exit-zero, bad news is no failure."""
+        try:
+            return super().invoke(ctx)
+        except typer.Exit as ended:
+            if ended.exit_code == 1 and ctx.meta.get(_ZERO):
+                raise typer.Exit(0) from None
+            raise
+
+    def get_help(self, ctx: Any) -> str:
+        """Return the help: `-h` in short."""
+        return _help(self, ctx)
+
+
+class CommandGroup(TyperGroup):
+    """A command with commands below it."""
+
+    default: str | None = None
+    """The command that runs where none is named."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments up to the name of the command; an old name stands for the new one."""
+        ctx.meta[BRIEF] = "-h" in args and "--help" not in args
+        args, notice = renamed_command(path_of(ctx), args)
+        if notice is not None and {"-q", "--quiet"}.isdisjoint(args):
+            print(f"kcheck: {notice}", file=sys.stderr)
+        if self.default is not None and args and args[0] not in (*self.commands, "-h", "--help"):
+            args = [self.default, *args]
+        return super().parse_args(ctx, args)
+
+    def get_help(self, ctx: Any) -> str:
+        """Return the help: `-h` in short."""
+        return _help(self, ctx)
+
+
+_ZERO = "kcheck.exit-zero"
+
+
+def _value(part: TyperOption, value: object) -> object:
+    """Return a default as its option takes it: one text is a list for an option that is repeatable."""
+    return [value] if part.multiple and isinstance(value, str) else value
+
+
+def _keep_zero(context: Any, part: Any, value: bool) -> None:
+    del part
+    context.meta[_ZERO] = value
+
+
+def _help(command: Any, context: Any) -> str:
+    from kcheck.cli.command_tree import described
+    from kcheck.cli.help_pages import page
+
+    return page(described(command, context), brief=context.meta.get(BRIEF, False))
+
+
+def commands_of(name: str, function: Callable[..., None], *, hidden: bool) -> Any:
+    """Return the command that runs a function."""
+    app = typer.Typer(rich_markup_mode=None, add_completion=False)
+    app.command(name, cls=RunnableCommand, hidden=hidden)(function)
+    return typer.main.get_command(app)

@@ -1,0 +1,75 @@
+"""The one line on stderr for arguments that a command does not take."""
+
+from typing import Any
+
+from kcheck.cli.command import path_of
+from kcheck.cli.commands import PATH_COMMAND, SENTENCES
+from kcheck.cli.examples import EXAMPLES
+from kcheck.screen.printable import printable
+from kcheck.words import near, some_of
+
+_INSTEAD = {"-v": "-V shows the version, --all shows everything"}
+"""What to type for options that other tools have."""
+
+
+def line_of(error: Any) -> str:
+    """Return the line for an error of typer; its whole text if that is the help of a command."""
+    kind = type(error).__name__
+    if kind == "NoArgsIsHelpError":
+        return str(error.format_message())
+    context = error.ctx
+    path = path_of(context) if context is not None else ""
+    typed = f"kcheck {path}".strip() if path != PATH_COMMAND else "kcheck PATH..."
+    hint = f"for example: {EXAMPLES[path][0]}" if path in EXAMPLES else f"{typed} -h shows what to type"
+    return f"kcheck: {printable(_words(kind, error, context, typed))}; {printable(_instead(kind, error, hint))}"
+
+
+def _words(kind: str, error: Any, context: Any, typed: str) -> str:
+    """Return what is wrong with which argument."""
+    message = str(error.format_message()).rstrip(".")
+    part = getattr(error, "param", None)
+    if kind == "NoSuchOption":
+        return f"{error.option_name}: {typed} has no such option"
+    if kind == "MissingParameter" and part is not None:
+        return f"{_shown(part, context)} is missing"
+    if kind == "BadParameter" and part is not None:
+        words = error.message.rstrip(".").replace("is not a valid int", "is not a whole number")
+        return f"{_name(part)}: {words.replace('is not a valid float', 'is not a number')}"
+    if kind == "BadOptionUsage":
+        takes_none = "does not take" in message
+        return f"{error.option_name}: {'takes no value' if takes_none else 'its value is missing'}"
+    if message.startswith("No such command "):
+        return f"{_typed(message)}: no such command or file"
+    if "unexpected extra argument" in message:
+        return f"{message.partition('(s) (')[2].rstrip(')')}: {typed} takes no such argument"
+    return message[:1].lower() + message[1:]
+
+
+def _typed(message: str) -> str:
+    """Return the name that a message quotes."""
+    return message.removeprefix("No such command ")[1:].partition("'")[0]
+
+
+def _instead(kind: str, error: Any, hint: str) -> str:
+    """Return what to type, a similar name if there is one."""
+    message = str(error.format_message())
+    if kind == "NoSuchOption":
+        if error.option_name in _INSTEAD:
+            return _INSTEAD[error.option_name]
+        options = [name for part in error.ctx.command.params if not part.hidden for name in part.opts]
+        similar = near(error.option_name, [name for name in options if name.startswith("--")])
+    elif message.startswith("No such command "):
+        group = error.ctx.command.commands
+        similar = near(_typed(message), [name for name in group if name in SENTENCES or len(group) < 20])
+    else:
+        return hint
+    return f"did you mean {some_of(similar)}?" if similar else hint
+
+
+def _shown(part: Any, context: Any) -> str:
+    metavar = part.make_metavar(context)
+    return str(metavar) if part.param_type_name == "argument" else f"{_name(part)} {metavar}"
+
+
+def _name(part: Any) -> str:
+    return str(part.opts[0]) if part.param_type_name == "option" else str(part.metavar or part.name)

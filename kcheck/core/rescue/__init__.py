@@ -1,0 +1,11 @@
+"""Bringing a cluster back from its disks: what the copies of the metadata prove, and the gentlest way that works.
+
+In: the copies of the metadata on the disks of all nodes. Out: a way back as edits of files, or refusals that say what
+to bring. Each way was played on real clusters (`tests/oracle/test_lost_quorum.py`).
+
+- `quorum_loss`: Which voters are lost, which copy is the newest, and is everything that was committed at hand?
+- `lacking`: What does another copy lack, by name?
+- `rifts`: Are two copies one history?
+- `refusals`: Why is there no way back from these disks, and what has to be brought?
+- `ways`: Which way is the gentlest, and which files does it change?
+"""

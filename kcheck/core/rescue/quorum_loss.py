@@ -1,0 +1,157 @@
+"""What is left of the controllers of a cluster: which voters are lost, and which copy of the metadata is the newest.
+
+Every node has a copy, brokers too: an observer fetches the same batches as a voter (KafkaRaftClient 3.3 to 4.3.1).
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from kcheck.core.cluster.copies import MetadataCopy
+from kcheck.core.cluster.quorum import committed_to
+
+
+class RescueNode(NamedTuple):
+    """A node of the cluster, and what is on its disk."""
+
+    node_id: int
+    """Its id."""
+    log_dir: str
+    """The log dir that holds its metadata log, or will hold it."""
+    cluster_id: str | None = None
+    """The cluster.id of the log dir."""
+    directory_id: str | None = None
+    """The directory.id of the log dir."""
+    copy: MetadataCopy | None = None
+    """Its copy of the metadata; None if the log dir has none."""
+    epoch: int = 0
+    """The largest epoch of the controllers on its disk: in the log, its epochs, and quorum-state."""
+    snapshot_end: int = 0
+    """The end of its newest snapshot."""
+    dead: bool = False
+    """Whether it never comes back."""
+    running: bool = False
+    """Whether a process holds the lock of the log dir."""
+    changing: bool = False
+    """Whether its metadata log changed between two reads."""
+    has_bootstrap: bool = False
+    """Whether the log dir has `bootstrap.checkpoint`."""
+    listeners: tuple[str, ...] = ()
+    """The listeners for controllers in its settings, as NAME://HOST:PORT."""
+
+    @property
+    def age(self) -> tuple[int, int]:
+        """The last epoch and the end of its copy, which voters compare; that of no copy is smaller than any."""
+        return (-1, -1) if self.copy is None else (self.copy.epoch, self.copy.end)
+
+
+class NewVoter(NamedTuple):
+    """The controller that the user wants as the only voter."""
+
+    node_id: int
+    """Its id."""
+    host: str | None = None
+    """The host of its listener; None if the metadata or its settings name it."""
+    port: int | None = None
+    """The port of its listener."""
+
+
+class QuorumLoss(NamedTuple):
+    """What is left of the quorum."""
+
+    nodes: tuple[RescueNode, ...]
+    """The nodes at hand."""
+    newest: RescueNode
+    """The node with the newest copy that can be used."""
+    voters: tuple[int, ...]
+    """The controllers that elect, as the newest copy names them."""
+    is_dynamic: bool
+    """Whether the metadata log names them (kraft.version 1), not the configuration."""
+    dead: frozenset[int]
+    """The nodes that never come back."""
+    committed_to: int | None
+    """Every record below this offset is committed for certain; None if the copies prove nothing."""
+    epoch: int
+    """An epoch above all that any disk has seen."""
+
+    @property
+    def copy(self) -> MetadataCopy:
+        """The newest copy."""
+        assert self.newest.copy is not None
+        return self.newest.copy
+
+    @property
+    def survivors(self) -> tuple[RescueNode, ...]:
+        """The voters that come back with their metadata."""
+        return tuple(node for node in self.nodes if self.is_voter(node) and node.copy is not None and not node.dead)
+
+    @property
+    def lost(self) -> tuple[int, ...]:
+        """The voters that do not come back, or without their metadata."""
+        left = {node.node_id for node in self.survivors}
+        return tuple(number for number in self.voters if number not in left)
+
+    @property
+    def majority(self) -> int:
+        """How many voters elect a leader."""
+        return len(self.voters) // 2 + 1
+
+    @property
+    def has_majority(self) -> bool:
+        """Whether the voters that are left elect a leader without help."""
+        return len(self.survivors) >= self.majority
+
+    @property
+    def has_all_committed(self) -> bool:
+        """Whether the disks of a majority are here, so that the newest copy has all that was committed."""
+        return sum(self.is_voter(node) and is_usable(node) for node in self.nodes) >= self.majority
+
+    @property
+    def unnamed(self) -> tuple[int, ...]:
+        """The nodes in the metadata that are neither here nor given up."""
+        image = self.copy.image
+        known = {node.node_id for node in self.nodes} | self.dead
+        return tuple(sorted({*self.voters, *image.brokers, *image.controllers} - known))
+
+    def is_voter(self, node: RescueNode) -> bool:
+        """Whether a node is one of the controllers that elect."""
+        return node.node_id in self.voters
+
+    def node(self, number: int) -> RescueNode | None:
+        """Return a node that is here; None if it is not."""
+        return next((node for node in self.nodes if node.node_id == number), None)
+
+
+def is_usable(node: RescueNode) -> bool:
+    """Whether the copy of a node is complete up to its end; only its last batch may be torn."""
+    copy = node.copy
+    return copy is not None and not copy.problems and (copy.cut is None or copy.is_cut_at_end)
+
+
+def quorum_loss(nodes: Sequence[RescueNode], dead: Iterable[int]) -> QuorumLoss | None:
+    """Return what is left of the quorum; None if no copy of the metadata is at hand.
+
+    A damaged copy counts only where no other is left.
+    """
+    given_up = frozenset(dead)
+    marked = tuple(node._replace(dead=node.dead or node.node_id in given_up) for node in nodes)
+    copies = [node for node in marked if node.copy is not None]
+    if not copies:
+        return None
+    newest = max(filter(is_usable, copies) if any(map(is_usable, copies)) else copies, key=_for_source)
+    assert newest.copy is not None
+    voters = frozenset(voter.voter_id for voter in newest.copy.voter_set) or newest.copy.voters
+    return QuorumLoss(
+        nodes=marked,
+        newest=newest,
+        voters=tuple(sorted(voters)),
+        is_dynamic=bool(newest.copy.voter_set),
+        dead=given_up,
+        committed_to=committed_to([node.copy for node in copies if node.copy is not None], voters),
+        epoch=1 + max(node.epoch for node in marked),
+    )
+
+
+def _for_source(node: RescueNode) -> tuple[tuple[int, int], bool, bool]:
+    """Return what makes a copy the one to go on with: its age, then whose it is."""
+    assert node.copy is not None
+    return node.age, node.node_id in node.copy.voters, not node.dead

@@ -1,0 +1,188 @@
+"""Why there is no way back to a quorum from these disks, and what has to be brought."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from kcheck.core.rescue.lacking import lacking
+from kcheck.core.rescue.quorum_loss import NewVoter, QuorumLoss, RescueNode, is_usable
+from kcheck.core.rescue.ways import Way, choices, is_newest, listeners_of
+from kcheck.words import agree, counted, listed
+
+_MIGRATING = ("pre-migration", "migration")
+
+
+class RescueRefusal(NamedTuple):
+    """A reason not to touch these disks."""
+
+    name: str
+    """A word for scripts."""
+    why: str
+    """What is wrong, as a sentence."""
+    bring: str
+    """What helps, as a sentence."""
+    forced: bool = False
+    """Whether `--force` passes over it."""
+
+
+class Rift(NamedTuple):
+    """Two copies with different bytes at one offset of one epoch: two histories."""
+
+    offset: int
+    epoch: int
+    newest: str
+    """The log dir of the newest copy."""
+    other: str
+    """The log dir of the other one."""
+
+
+def refusals_of_disks(nodes: Sequence[RescueNode], rifts: Iterable[Rift]) -> Iterator[RescueRefusal]:
+    """Yield what is wrong with the disks themselves, whatever is asked of them."""
+    clusters = {node.cluster_id: node for node in nodes if node.cluster_id is not None}
+    if len(clusters) > 1:
+        one, other = [*clusters.values()][:2]
+        yield RescueRefusal(
+            "two-clusters",
+            f"{one.log_dir} is of cluster {one.cluster_id}, {other.log_dir} of cluster {other.cluster_id}.",
+            "Name the log dirs of one cluster.",
+        )
+    for node in nodes:
+        if node.cluster_id is None and node.copy is not None:
+            bring = "Name the complete log dir, or leave it out."
+            yield RescueRefusal("no-cluster-id", f"{node.log_dir} has no meta.properties with a cluster.id.", bring)
+        if node.changing:
+            bring = f"Stop node {node.node_id}, copy its log dir again, and ask again."
+            yield RescueRefusal("changing", f"The metadata log in {node.log_dir} changed while kcheck read it.", bring)
+    numbers = [node.node_id for node in nodes]
+    for number in sorted({number for number in numbers if numbers.count(number) > 1}):
+        paths = listed(node.log_dir for node in nodes if node.node_id == number)
+        yield RescueRefusal(
+            "node-twice", f"Node {number} has two metadata logs: {paths}.", "Name the one that it used last."
+        )
+    for rift in rifts:
+        yield RescueRefusal(
+            "two-histories",
+            f"{rift.newest} and {rift.other} have different records at offset {rift.offset} of epoch {rift.epoch}.",
+            "They are two histories of one cluster. Name only the nodes of the one to go on with.",
+        )
+
+
+NO_COPY = RescueRefusal(
+    "no-metadata",
+    "No log dir here has a copy of the metadata.",
+    "Name the log dirs of every controller and broker: each has a copy in __cluster_metadata-0.",
+)
+"""The refusal where no copy is at hand."""
+
+
+def refusals_of_quorum(loss: QuorumLoss) -> Iterator[RescueRefusal]:
+    """Yield why a new quorum is not needed, or not proven to be safe.
+
+    Where the metadata log names the voters, brokers may run on: they have no leader to fetch from.
+    """
+    for node in loss.nodes:
+        if node.running and (not loss.is_dynamic or loss.is_voter(node) or node.copy is None):
+            bring = f"Stop node {node.node_id}, and ask again."
+            yield RescueRefusal("running", f"A process runs on {node.log_dir}.", bring)
+    if not loss.voters:
+        bring = "Name the log dir of a controller, or of a broker that ran longer."
+        yield RescueRefusal("no-voters", "The newest copy does not name the controllers.", bring)
+    elif loss.has_majority:
+        names = listed(node.node_id for node in loss.survivors)
+        left = f"{counted(len(loss.survivors), 'controller')} of {len(loss.voters)} {_are(loss)} left ({names})"
+        bring = "Start them: they elect a leader without help."
+        yield RescueRefusal("majority", f"{left}: a majority.", bring, forced=True)
+    if loss.unnamed:
+        one = loss.unnamed[0]
+        names = f"{agree(len(loss.unnamed), 'Node', 'Nodes')} {listed(loss.unnamed)}"
+        yield RescueRefusal(
+            "unnamed-nodes",
+            f"{names} may have seen a higher epoch or a newer copy.",
+            f"Name {agree(len(loss.unnamed), 'its', 'their')} log dirs ({one}=PATH), or give up what never comes"
+            f" back (--dead {one}).",
+        )
+    yield from _of_newest(loss)
+
+
+def _are(loss: QuorumLoss) -> str:
+    return agree(len(loss.survivors), "is", "are")
+
+
+def _of_newest(loss: QuorumLoss) -> Iterator[RescueRefusal]:
+    """Yield what is wrong with the newest copy."""
+    newest, copy = loss.newest, loss.copy
+    damaged = [node for node in loss.nodes if node.copy is not None and not is_usable(node)]
+    for node in damaged:
+        assert node.copy is not None
+        if node is newest or node.age > newest.age:
+            defect = node.copy.defects[0]
+            yield RescueRefusal(
+                "damaged",
+                f"The copy of node {node.node_id} may be the newest, and is damaged: {defect.place}: {defect.why}.",
+                "Name the log dirs of more nodes: one may have an intact copy that is as new.",
+                forced=node is not newest,
+            )
+    if copy.in_transaction:
+        yield RescueRefusal(
+            "open-transaction",
+            f"The newest copy, of node {newest.node_id}, ends inside of a metadata transaction.",
+            "Name the log dirs of more nodes: one may have its end. The new controller would abort it.",
+            forced=True,
+        )
+    if copy.image.migration in _MIGRATING:
+        yield RescueRefusal(
+            "migrating",
+            "The cluster has not finished its migration from ZooKeeper.",
+            "Go back to ZooKeeper, which still has all metadata.",
+        )
+
+
+def refusals_of_way(
+    loss: QuorumLoss, wanted: NewVoter | None, target: RescueNode | None, way: Way | None
+) -> Iterator[RescueRefusal]:
+    """Yield why a controller cannot lead on a way; without a way, on any."""
+    if target is None or (target.node_id in loss.copy.image.brokers and not loss.is_voter(target)):
+        yield _no_controller(loss, wanted)
+        return
+    if target.cluster_id is None:
+        bring = f"Format it with kafka-storage.sh and cluster id {loss.newest.cluster_id}."
+        yield RescueRefusal("no-cluster-id", f"{target.log_dir} has no meta.properties with a cluster.id.", bring)
+    number = target.node_id
+    possible = {choice.way: choice.why_not for choice in choices(loss, target)}
+    why_not = None if way is None else possible[way]
+    if way is not None and why_not is not None:
+        is_stale = not is_newest(loss, target) and target.copy is not None and is_usable(target)
+        names = _lost_by(loss, target)
+        yield RescueRefusal(
+            "way",
+            f"--way {way}: {why_not}{names}.",
+            f"Use --way copy: it takes the copy of node {loss.newest.node_id}." if is_stale else "Leave out --way.",
+            forced=is_stale and way in ((Way.VOTERS,) if loss.is_dynamic else (Way.STATIC,)),
+        )
+    if loss.is_dynamic and not listeners_of(loss, target, wanted):
+        yield RescueRefusal(
+            "no-address",
+            f"The address of controller {number} is not known.",
+            f"Name it: --voter {number}@HOST:PORT.",
+        )
+    if loss.is_dynamic and target.directory_id is None:
+        bring = "Format it with kafka-storage.sh of Kafka 3.9 or later."
+        yield RescueRefusal("no-directory-id", f"{target.log_dir} has no directory.id.", bring)
+
+
+def _no_controller(loss: QuorumLoss, wanted: NewVoter | None) -> RescueRefusal:
+    new = [node.node_id for node in loss.nodes if node.copy is None and not node.dead]
+    number = wanted.node_id if wanted is not None else new[0] if new else max((200, *loss.voters)) + 1
+    bring = f"Format the disk of a new controller with kafka-storage.sh, and name it: {number}=PATH --voter {number}."
+    if wanted is None and len(new) > 1:
+        bring = f"Name the one that is to lead: --voter {number}."
+    why = "No controller is here that can lead." if wanted is None else f"Node {number} is no controller that is here."
+    return RescueRefusal("no-controller", why, bring)
+
+
+def _lost_by(loss: QuorumLoss, target: RescueNode) -> str:
+    """Return what is lost if a controller leads that lacks records."""
+    if target.copy is None or is_newest(loss, target):
+        return ""
+    gap = lacking(target.copy, loss.copy)
+    topics = f", among them the topics {listed(gap.created)}" if gap.created else ""
+    return f": it lacks {counted(gap.records, 'record')}{topics}"

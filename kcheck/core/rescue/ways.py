@@ -1,0 +1,242 @@
+"""The ways back to a quorum, the gentlest first, and the files that each of them changes.
+
+Each was played on real clusters of 3.3 to 4.3. The voter of a new quorum is alone at first: empty voters that start
+before it elect one of themselves, and its log is cut to theirs. Its epoch is above all that any node has seen:
+otherwise nodes with a higher one wait for ever, or two nodes have different records at one offset.
+"""
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from kcheck.core.rescue.quorum_loss import NewVoter, QuorumLoss, RescueNode, is_usable
+from kcheck.model.cluster import QuorumState, Voter
+from kcheck.model.release import Release
+
+NO_DIRECTORY = "A" * 22
+"""The directory id of a node that got no vote (Uuid.ZERO_UUID)."""
+_NOBODY = -1
+
+
+class Way(StrEnum):
+    """How a controller gets the right to elect again."""
+
+    STATIC = "static"
+    """The configuration of all nodes names it as the only voter."""
+    IDENTITY = "identity"
+    """Empty nodes with the ids of lost voters give it a majority again: nothing is forged."""
+    COPY = "copy"
+    """It gets the newest copy first, and then is the only voter."""
+    VOTERS = "voters"
+    """A record at the end of its metadata log names it as the only voter."""
+
+
+class CopyLog(NamedTuple):
+    """Put the newest copy in the place of what a node has."""
+
+    node: RescueNode
+    source: RescueNode
+
+
+class AddVoters(NamedTuple):
+    """Add a record of the voters at the end of the metadata log of a node."""
+
+    node: RescueNode
+    offset: int
+    epoch: int
+    timestamp: int
+    voters: tuple[Voter, ...]
+
+
+class WriteVote(NamedTuple):
+    """Write the quorum-state of a node."""
+
+    node: RescueNode
+    state: QuorumState
+
+
+class DropVote(NamedTuple):
+    """Set the quorum-state of a node aside: it names the former voters."""
+
+    node: RescueNode
+
+
+class DropLog(NamedTuple):
+    """Set the metadata log of a node aside."""
+
+    node: RescueNode
+    why: str
+
+
+RescueEdit = CopyLog | AddVoters | WriteVote | DropVote | DropLog
+
+
+class StandIn(NamedTuple):
+    """An empty node that takes the place of a lost voter."""
+
+    node_id: int
+    directory_id: str
+    listeners: tuple[str, ...]
+
+
+class Rescue(NamedTuple):
+    """A way back."""
+
+    way: Way
+    target: RescueNode
+    """The controller that leads."""
+    edits: tuple[RescueEdit, ...]
+    """What changes on the disks."""
+    address: str | None
+    """HOST:PORT of its listener for controllers; None if it is not known."""
+    stand_ins: tuple[StandIn, ...] = ()
+    """The empty nodes that give it a majority."""
+    retired: tuple[int, ...] = ()
+    """The voters whose old disks must never start again."""
+
+
+class Choice(NamedTuple):
+    """A way, and why it is not possible."""
+
+    way: Way
+    why_not: str | None
+
+
+def target_of(loss: QuorumLoss, wanted: NewVoter | None) -> RescueNode | None:
+    """Return the controller that is to lead: the wanted one, the best that is left, or the only new one."""
+    if wanted is not None:
+        return loss.node(wanted.node_id)
+    if loss.survivors:
+        return max(loss.survivors, key=lambda node: (is_usable(node), node.age))
+    image = loss.copy.image
+    new = [node for node in loss.nodes if node.copy is None and not node.dead and node.node_id not in image.brokers]
+    return new[0] if len(new) == 1 else None
+
+
+def is_newest(loss: QuorumLoss, node: RescueNode) -> bool:
+    """Whether no other copy knows more than that of a node."""
+    return is_usable(node) and node.age == loss.newest.age
+
+
+def choices(loss: QuorumLoss, target: RescueNode) -> tuple[Choice, ...]:
+    """Return every way, the gentlest first, and why it is not possible for a controller."""
+    newest, number = is_newest(loss, target), target.node_id
+    stale = None if newest else f"controller {number} does not have the newest copy"
+    in_log = "the metadata log names the voters, not the configuration"
+    in_settings = "the configuration names the voters, not the metadata log"
+    return (
+        Choice(Way.STATIC, in_log if loss.is_dynamic else stale),
+        Choice(Way.IDENTITY, (stale or _no_stand_in(loss, target)) if loss.is_dynamic else in_settings),
+        Choice(Way.COPY, f"controller {number} has the newest copy itself" if newest else None),
+        Choice(Way.VOTERS, stale if loss.is_dynamic else in_settings),
+    )
+
+
+def _no_stand_in(loss: QuorumLoss, target: RescueNode) -> str | None:
+    """Return why no empty nodes can give a controller a majority again."""
+    if target not in loss.survivors:
+        return f"controller {target.node_id} is not one of the voters"
+    if not target.has_bootstrap:
+        return f"controller {target.node_id} has no bootstrap.checkpoint to copy"
+    wanted = loss.majority - len(loss.survivors)
+    left = len(_replaceable(loss))
+    return None if left >= wanted else "the last leader is the only voter that an empty node could stand in for"
+
+
+def _replaceable(loss: QuorumLoss) -> tuple[Voter, ...]:
+    """Return the lost voters that an empty node can stand in for.
+
+    It must not be the leader that a survivor remembers: that node would be told that it leads itself, and end
+    (QuorumState.transitionToFollower).
+    """
+    states = (node.copy.elected for node in loss.survivors if node.copy is not None)
+    leaders = {state.leader_id for state in states if state is not None}
+    return tuple(
+        voter for voter in loss.copy.voter_set if voter.voter_id in loss.lost and voter.voter_id not in leaders
+    )
+
+
+def rescue(loss: QuorumLoss, target: RescueNode, way: Way, wanted: NewVoter | None, release: Release) -> Rescue:
+    """Return a way back that `choices` calls possible, or that the user forces."""
+    address = _address(loss, target, wanted)
+    if way is Way.IDENTITY:
+        return _with_stand_ins(loss, target, address)
+    edits: list[RescueEdit] = []
+    if way is Way.COPY:
+        edits.append(CopyLog(target, loss.newest))
+    chosen = loss.newest if way is Way.COPY else target
+    end = max(chosen.age[1], 0)
+    if loss.is_dynamic:
+        timestamp = 0 if chosen.copy is None else chosen.copy.timestamp or 0
+        edits += (
+            AddVoters(target, end, loss.epoch, timestamp, (_voter(loss, target, wanted),)),
+            WriteVote(target, QuorumState(_NOBODY, loss.epoch, _NOBODY, None, NO_DIRECTORY)),
+        )
+    elif way is Way.COPY or checks_voters(release) or target.epoch + 1 < loss.epoch:
+        edits.append(WriteVote(target, QuorumState(_NOBODY, loss.epoch, _NOBODY, (target.node_id,))))
+    dropped = tuple(_dropped(loss, target, end))
+    edits += dropped
+    gone = {edit.node.node_id for edit in dropped}
+    if not loss.is_dynamic and checks_voters(release):
+        edits += (
+            DropVote(node)
+            for node in loss.nodes
+            if node is not target and node.node_id not in gone and _has_vote(node) and not node.dead
+        )
+    return Rescue(way, target, tuple(edits), address, retired=loss.lost)
+
+
+def checks_voters(release: Release) -> bool:
+    """Whether a node ends if its quorum-state names other voters than its configuration (QuorumState.initialize).
+
+    3.3.2 does, 3.9.2 and later do not. No release between them was tried.
+    """
+    return not release.knows_voter_records
+
+
+def _has_vote(node: RescueNode) -> bool:
+    return node.copy is not None and node.copy.elected is not None
+
+
+def _dropped(loss: QuorumLoss, target: RescueNode, end: int) -> list[DropLog]:
+    """Return the metadata logs that must not come back: those of other voters, and those with a later snapshot."""
+    edits = []
+    for node in loss.nodes:
+        if node.node_id == target.node_id or node.dead or node.copy is None:
+            continue
+        if loss.is_voter(node):
+            edits.append(DropLog(node, "it must not vote: it comes back as a new controller"))
+        elif node.snapshot_end > end:
+            edits.append(DropLog(node, f"its snapshot of offset {node.snapshot_end} is beyond the end of the new log"))
+    return edits
+
+
+def _with_stand_ins(loss: QuorumLoss, target: RescueNode, address: str | None) -> Rescue:
+    wanted = loss.majority - len(loss.survivors)
+    stand_ins = tuple(
+        StandIn(voter.voter_id, voter.directory_id, voter.endpoints) for voter in _replaceable(loss)[:wanted]
+    )
+    seen = max(node.epoch for node in loss.survivors)
+    edits: tuple[RescueEdit, ...] = ()
+    if seen + 1 < loss.epoch:
+        edits = (WriteVote(target, QuorumState(_NOBODY, loss.epoch, _NOBODY, None, NO_DIRECTORY)),)
+    return Rescue(Way.IDENTITY, target, edits, address, stand_ins, loss.lost)
+
+
+def _voter(loss: QuorumLoss, target: RescueNode, wanted: NewVoter | None) -> Voter:
+    """Return the only voter of the new quorum, as a record names it."""
+    return Voter(target.node_id, target.directory_id or NO_DIRECTORY, listeners_of(loss, target, wanted))
+
+
+def listeners_of(loss: QuorumLoss, target: RescueNode, wanted: NewVoter | None) -> tuple[str, ...]:
+    """Return the listeners of a controller: by the user, its settings, or the metadata."""
+    known = {voter.voter_id: voter.endpoints for voter in loss.copy.voter_set}
+    registered = loss.copy.image.controllers.get(target.node_id)
+    if wanted is not None and wanted.host is not None:
+        names = [endpoint.partition("://")[0] for endpoints in known.values() for endpoint in endpoints]
+        return (f"{next(iter(names), 'CONTROLLER')}://{wanted.host}:{wanted.port}",)
+    return target.listeners or known.get(target.node_id) or (() if registered is None else registered.endpoints)
+
+
+def _address(loss: QuorumLoss, target: RescueNode, wanted: NewVoter | None) -> str | None:
+    listeners = listeners_of(loss, target, wanted)
+    return listeners[0].partition("://")[2] if listeners else None

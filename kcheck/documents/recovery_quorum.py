@@ -1,0 +1,117 @@
+"""Rows and sentences of `kcheck recover quorum`."""
+
+from collections.abc import Iterator
+
+from kcheck.core.rescue.lacking import CopyGap, lacking
+from kcheck.core.rescue.quorum_loss import QuorumLoss, RescueNode
+from kcheck.core.rescue.refusals import RescueRefusal
+from kcheck.core.rescue.ways import CopyLog, Rescue
+from kcheck.model.report import Row
+from kcheck.words import agree, counted, listed
+
+
+def verdict(loss: QuorumLoss) -> Iterator[str]:
+    """Yield what is lost, what must not be done, and what may be missing afterwards, as sentences."""
+    count, lost = len(loss.voters), loss.lost
+    if loss.has_majority:
+        yield f"{len(loss.survivors)} of {counted(count, 'controller')} still {_have(loss)} the metadata."
+    else:
+        names = listed(lost)
+        which = f"{agree(count, 'The controller', 'controllers')}" if len(lost) == count else "controllers"
+        yield f"{len(lost)} of {count} {which} have lost the metadata ({names}): no leader can be elected."
+        yield "Do not start any controller yet."
+    newest, copy = loss.newest, loss.copy
+    yield f"The newest copy is that of node {newest.node_id}: epoch {copy.epoch}, up to offset {copy.end - 1}."
+    if loss.has_all_committed:
+        yield "These disks are those of a majority: the copy has everything that was committed."
+    else:
+        end = loss.committed_to
+        unknown = "Whether its records were committed is not known."
+        yield f"Its records up to offset {end - 1} were committed for certain." if end else unknown
+        yield "What only the lost controllers had is lost."
+
+
+def _have(loss: QuorumLoss) -> str:
+    return agree(len(loss.survivors), "has", "have")
+
+
+def role(loss: QuorumLoss, node: RescueNode) -> str:
+    """Return what a node is in the quorum, and whether it is lost."""
+    name = "voter" if loss.is_voter(node) else "broker" if node.node_id in loss.copy.image.brokers else "new"
+    return f"{name}, given up" if node.dead else name
+
+
+def lacking_words(gap: CopyGap | None) -> str:
+    """Return what a copy lacks of the newest one, in words."""
+    if gap is None:
+        return "everything"
+    if gap.is_nothing:
+        return "-"
+    parts = [counted(gap.records, "record")] if gap.records else []
+    parts += [f"{name} {listed(topics, most=3)}" for name, topics in _topics(gap) if topics]
+    parts += [counted(gap.changed, "partition change")] if gap.changed else []
+    parts += [f"has {gap.own} of its own"] if gap.own else []
+    return "; ".join(parts)
+
+
+def _topics(gap: CopyGap) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return (("topics", gap.created), ("deletion of", gap.deleted))
+
+
+def gap_of(loss: QuorumLoss, node: RescueNode) -> CopyGap | None:
+    """Return what the copy of a node lacks; None if it has no copy."""
+    return None if node.copy is None else lacking(node.copy, loss.copy)
+
+
+def loss_row(loss: QuorumLoss) -> Row:
+    """Return what is left of the quorum."""
+    copy = loss.copy
+    return {
+        "voters": loss.voters,
+        "dynamic": loss.is_dynamic,
+        "majority": loss.majority,
+        "survivors": tuple(node.node_id for node in loss.survivors),
+        "lost": loss.lost,
+        "dead": tuple(sorted(loss.dead)),
+        "newest": {"node_id": loss.newest.node_id, "path": copy.path, "epoch": copy.epoch, "end_offset": copy.end},
+        "committed_to": loss.committed_to,
+        "all_committed": loss.has_all_committed,
+        "copies": tuple(_copy_row(loss, node) for node in loss.nodes),
+    }
+
+
+def _copy_row(loss: QuorumLoss, node: RescueNode) -> Row:
+    copy, gap = node.copy, gap_of(loss, node)
+    return {
+        "node_id": node.node_id,
+        "log_dir": node.log_dir,
+        "directory_id": node.directory_id,
+        "voter": loss.is_voter(node),
+        "dead": node.dead,
+        "epoch": None if copy is None else copy.epoch,
+        "end_offset": None if copy is None else copy.end,
+        "snapshot": node.snapshot_end,
+        "highest_epoch": node.epoch,
+        "problems": () if copy is None else tuple(defect._asdict() for defect in copy.defects),
+        "lacks": None if gap is None else gap._asdict(),
+    }
+
+
+def rescue_row(rescue: Rescue | None) -> Row | None:
+    """Return the chosen way."""
+    if rescue is None:
+        return None
+    source = next((edit.source for edit in rescue.edits if isinstance(edit, CopyLog)), None)
+    return {
+        "way": str(rescue.way),
+        "controller": rescue.target.node_id,
+        "address": rescue.address,
+        "copies_from": None if source is None else source.node_id,
+        "stand_ins": tuple(stand_in._asdict() for stand_in in rescue.stand_ins),
+        "never_start": rescue.retired,
+    }
+
+
+def refusal_row(refusal: RescueRefusal) -> Row:
+    """Return a reason why there is no plan."""
+    return refusal._asdict()

@@ -1,0 +1,204 @@
+"""The steps back to a quorum, in words and commands: those of the screen, and of recovery.md."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from kcheck.core.rescue.quorum_loss import QuorumLoss
+from kcheck.core.rescue.ways import CopyLog, Rescue, Way
+from kcheck.handouts.shell_words import shell_line
+from kcheck.words import agree, counted, listed
+
+_PLACE = "HOST:9093"
+"""Stands for the address of a controller that is not known."""
+_SERVER, _NEW = "--bootstrap-server HOST:9092", "controller.properties"
+
+
+class QuorumStep(NamedTuple):
+    """One step."""
+
+    title: str
+    """What to do, as a sentence without its period."""
+    commands: tuple[str, ...] = ()
+    """What to type, or the lines of a file."""
+    notes: tuple[str, ...] = ()
+    """What to know before and after it, as sentences."""
+    is_text: bool = False
+    """Whether the lines are of a file, not commands."""
+
+
+class NodeFile(NamedTuple):
+    """The plan of a node."""
+
+    node_id: int
+    path: str
+    backup: str
+
+
+class QuorumContext(NamedTuple):
+    """What the words of the steps need."""
+
+    loss: QuorumLoss
+    rescue: Rescue
+    plans: tuple[NodeFile, ...]
+    """The plan files, by node."""
+    folder: str
+    """The directory that `--output-dir` names."""
+    arguments: tuple[str, ...]
+    """NODE=PATH of every node."""
+
+
+def quorum_steps(context: QuorumContext) -> tuple[QuorumStep, ...]:
+    """Return what to do, in order."""
+    rescue = context.rescue
+    steps = [_stop(context), *_apply(context)]
+    if rescue.way is Way.IDENTITY:
+        steps += (_stand_ins(context), _start_together(context))
+    else:
+        steps += (*_settings(context), _start_alone(context))
+    steps += (_start_brokers(context), _check(context), _grow(context), *_retire(context))
+    return tuple(steps)
+
+
+def _stop(context: QuorumContext) -> QuorumStep:
+    changed = {plan.node_id for plan in context.plans} - {context.rescue.target.node_id}
+    if not context.loss.is_dynamic:
+        return QuorumStep("Stop every controller and every broker")
+    brokers = sorted(changed - {*context.loss.voters})
+    also = f", and {agree(len(brokers), 'broker', 'brokers')} {listed(brokers)}" if brokers else ""
+    return QuorumStep(f"Keep every controller stopped{also}", notes=("Other brokers may run.",))
+
+
+def _apply(context: QuorumContext) -> Iterator[QuorumStep]:
+    if not context.plans:
+        return
+    commands = [shell_line(["kcheck", "apply", plan.path, "--backup", plan.backup, "--yes"]) for plan in context.plans]
+    notes = [f"kcheck undo {context.plans[0].backup} takes it back, as long as no node has started."]
+    copy = next((edit for edit in context.rescue.edits if isinstance(edit, CopyLog)), None)
+    if copy is not None:
+        notes.append(f"The plan holds the copy of node {copy.source.node_id}.")
+    yield QuorumStep("Apply the plan of each node on its machine", tuple(commands), tuple(notes))
+
+
+def _settings(context: QuorumContext) -> Iterator[QuorumStep]:
+    rescue = context.rescue
+    number, place = rescue.target.node_id, rescue.address or _PLACE
+    if not context.loss.is_dynamic:
+        line = f"controller.quorum.voters={number}@{place}"
+        note = f"A broker that was a controller too, other than node {number}, needs process.roles=broker."
+        yield QuorumStep("Set this in server.properties of every node", (line,), (note,), is_text=True)
+        return
+    former = {endpoint.partition("://")[2] for voter in context.loss.copy.voter_set for endpoint in voter.endpoints}
+    if place not in former:
+        line = f"controller.quorum.bootstrap.servers={place}"
+        yield QuorumStep("Set this in server.properties of every node, and restart the brokers", (line,), is_text=True)
+
+
+def _start_alone(context: QuorumContext) -> QuorumStep:
+    number = context.rescue.target.node_id
+    note = "Start no other controller before it leads: an empty one could win, and cut its log."
+    line = "Go on once its log says: Completed transition to Leader."
+    return QuorumStep(f"Start controller {number}, alone", notes=(note, line))
+
+
+def _stand_ins(context: QuorumContext) -> QuorumStep:
+    commands, notes = [], []
+    for stand_in in context.rescue.stand_ins:
+        folder = f"{context.folder.rstrip('/')}/stand-in-{stand_in.node_id}"
+        commands.append(f"{shell_line(['cp', f'{folder}/meta.properties', f'{folder}/bootstrap.checkpoint'])} LOG_DIR/")
+        places = listed(endpoint.partition("://")[2] for endpoint in stand_in.listeners)
+        notes.append(f"LOG_DIR is the empty metadata.log.dir of a new machine for controller {stand_in.node_id}.")
+        notes.append(f"Its server.properties is that of the lost one: node.id={stand_in.node_id}, listener {places}.")
+    return QuorumStep("Give a new machine the identity of a lost controller", tuple(commands), tuple(notes))
+
+
+def _start_together(context: QuorumContext) -> QuorumStep:
+    numbers = sorted({node.node_id for node in context.loss.survivors} | _ids(context))
+    note = f"Controller {context.rescue.target.node_id} must keep its address. It leads, and the others copy its log."
+    return QuorumStep(f"Start controllers {listed(numbers)}", notes=(note,))
+
+
+def _ids(context: QuorumContext) -> set[int]:
+    return {stand_in.node_id for stand_in in context.rescue.stand_ins}
+
+
+def _start_brokers(context: QuorumContext) -> QuorumStep:
+    loss = context.loss
+    notes = ["They register again, and fetch the metadata from the new leader."]
+    gone = sorted(loss.dead & loss.copy.image.brokers.keys())
+    if gone:
+        one = len(gone) == 1
+        notes.append(
+            f"{'Broker' if one else 'Brokers'} {listed(gone)} may be in an ISR: with a new disk"
+            f" {'it comes' if one else 'they come'} last, once other replicas lead (kcheck elect)."
+        )
+    return QuorumStep("Start the brokers", notes=tuple(notes))
+
+
+def _check(context: QuorumContext) -> QuorumStep:
+    commands = [f"kafka-metadata-quorum.sh {_SERVER} describe --status"]
+    if context.rescue.way is not Way.IDENTITY:
+        commands.append(f"kcheck cluster {shell_line(context.arguments)}")
+    return QuorumStep("See that the quorum has a leader, and the cluster its topics", tuple(commands))
+
+
+def _grow(context: QuorumContext) -> QuorumStep:
+    loss, rescue = context.loss, context.rescue
+    if rescue.way is Way.IDENTITY:
+        gone = [voter for voter in loss.copy.voter_set if voter.voter_id in loss.lost]
+        left = [voter for voter in gone if voter.voter_id not in _ids(context)]
+        commands = [
+            f"kafka-metadata-quorum.sh {_SERVER} remove-controller --controller-id {voter.voter_id}"
+            f" --controller-directory-id {voter.directory_id}"
+            for voter in left
+        ]
+        return QuorumStep("Remove the other lost controllers, then add new ones", tuple(commands))
+    if loss.is_dynamic:
+        commands = [
+            f"kafka-storage.sh format --cluster-id {rescue.target.cluster_id} --no-initial-controllers --config {_NEW}",
+            f"kafka-metadata-quorum.sh --command-config {_NEW} {_SERVER} add-controller",
+        ]
+        note = "Format a new controller, start it, and add it. Then the next one."
+        return QuorumStep("Add controllers again, one after the other", tuple(commands), (note,))
+    notes = (
+        f"Stop controller {rescue.target.node_id}, and format the disks of the new ones.",
+        "Give each its __cluster_metadata-0, without quorum-state.",
+        "Then name all of them in controller.quorum.voters of every node, and start all.",
+    )
+    return QuorumStep("Add controllers again, later", notes=notes)
+
+
+def _retire(context: QuorumContext) -> Iterator[QuorumStep]:
+    rescue, loss = context.rescue, context.loss
+    directories = {voter.voter_id: voter.directory_id for voter in loss.copy.voter_set}
+    notes = [
+        f"Node {number}{f', directory.id {directories[number]}' if number in directories else ''}."
+        for number in rescue.retired
+    ]
+    brokers = sorted(loss.dead - {*loss.voters})
+    if brokers:
+        some = f"{agree(len(brokers), 'Broker', 'Brokers')} {listed(brokers)}"
+        notes.append(f"{some}: only after its __cluster_metadata-0 is removed.")
+    if notes:
+        yield QuorumStep("Never start these with their old disks", notes=tuple(notes))
+
+
+def given_up_words(voters: frozenset[int], dead: Iterable[int], arguments: Sequence[str]) -> str | None:
+    """Return what to do where so many controllers are given up that no leader can be elected; None otherwise."""
+    given_up = sorted({*dead})
+    gone = voters & {*given_up}
+    if not gone or 2 * len(voters - gone) > len(voters):
+        return None
+    words = [word for number in given_up for word in ("--dead", str(number))]
+    command = shell_line(["kcheck", "recover", "quorum", *arguments, *words])
+    which = f"{len(gone)} of {counted(len(voters), 'controller')} {agree(len(gone), 'is', 'are')} given up"
+    return f"{which}: no leader can be elected. Do not start any of them: {command}."
+
+
+def runbook(verdict: Sequence[str], steps: Sequence[QuorumStep]) -> str:
+    """Return recovery.md."""
+    parts = ["# Recovery of the controller quorum", *verdict]
+    for place, step in enumerate(steps, start=1):
+        parts += (f"## {place}. {step.title}", *step.notes)
+        if step.commands:
+            parts.append("\n".join(("```sh", *step.commands, "```")))
+    return "\n\n".join(parts) + "\n"

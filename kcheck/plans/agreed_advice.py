@@ -1,0 +1,59 @@
+"""Advice that agrees with `kcheck recover`: a rule sees one replica, the plan the disks of all brokers."""
+
+from collections.abc import Iterable
+
+from kcheck.core.election.course import gets_records
+from kcheck.core.election.plans import PartitionElection, is_at_stake
+from kcheck.core.election.steps import RecoveryAction
+from kcheck.model.finding import Finding, Severity
+from kcheck.plans.recover import ClusterRecovery
+from kcheck.words import partition_name
+
+_DEPENDS_ON_OTHERS = frozenset(
+    {
+        "KC101", "KC103", "KC141", "KC142", "KC143", "KC144", "KC185", "KC201", "KC202", "KC203", "KC204", "KC212",
+        "KC213", "KC216", "KC222", "KC223", "KC227", "KC229", "KC239", "KC254", "KC402", "KC403", "KC405", "KC407",
+    }
+)  # fmt: skip
+"""The rules whose advice names a leader, an order of starts or another replica."""
+_PlacedReplica = tuple[int | None, str | None, int | None]
+
+
+def agreed(findings: Iterable[Finding], answer: ClusterRecovery) -> list[Finding]:
+    """Return the findings; those about a replica that the plan decides about advise what the plan does."""
+    advice = _by_replica(answer)
+    rows = []
+    for row in findings:
+        planned = advice.get((row.where.broker_id, row.where.topic, row.where.partition))
+        applies = planned is not None and row.id in _DEPENDS_ON_OTHERS and row.severity is not Severity.INFO
+        rows.append(row._replace(advice=f"Follow kcheck recover: {planned}.") if applies else row)
+    return rows
+
+
+def _by_replica(answer: ClusterRecovery) -> dict[_PlacedReplica, str]:
+    """Return what the plan does with replicas, as a clause; a step of its own says more than who leads."""
+    advice: dict[_PlacedReplica, str] = {}
+    rows = {partition_name(row.topic, row.partition): row for row in answer.election.of_cluster}
+    for row in filter(is_at_stake, rows.values()):
+        advice |= {(number, row.topic, row.partition): words for number, words in _led(row).items()}
+    repairs = {repair.broker_id: repair.arguments for repair in answer.election.repairs}
+    for at, step in enumerate(answer.steps, 1):
+        for number in step.brokers:
+            if step.kind is RecoveryAction.REPAIR:
+                repaired = [rows[name] for name in repairs[number] if name in rows]
+                advice |= {(number, row.topic, row.partition): f"step {at} repairs it" for row in repaired}
+            elif step.kind is RecoveryAction.SET_ASIDE:
+                words = f"step {at} moves this directory aside"
+                advice |= {(number, row.topic, row.partition): words for row in step.partitions}
+    return advice
+
+
+def _led(row: PartitionElection) -> dict[int, str]:
+    """Return what becomes of the replicas that take part; nothing where the elections are not known."""
+    leader = None if row.planned is None or row.seats is None else row.leaders[row.planned]
+    if leader is None or leader.plan is None:
+        return {}
+    followers = (part.broker_id for part in leader.plan.followers if part.problem is None and gets_records(part))
+    words = f"broker {leader.broker_id} leads, and this replica fetches what it lacks"
+    led = {number: words for number in followers if number is not None and number not in leader.lacking}
+    return {**led, leader.broker_id: "this replica leads"}

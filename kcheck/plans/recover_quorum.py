@@ -1,0 +1,236 @@
+"""`kcheck recover quorum`: bring the controllers of a cluster back from the disks that are left."""
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+from kcheck import __version__
+from kcheck.core.rescue.quorum_loss import NewVoter, QuorumLoss, RescueNode, quorum_loss
+from kcheck.core.rescue.refusals import NO_COPY, RescueRefusal, refusals_of_disks, refusals_of_quorum, refusals_of_way
+from kcheck.core.rescue.ways import Choice, Rescue, StandIn, Way, choices, rescue, target_of
+from kcheck.disk.local import LOCAL
+from kcheck.disk.new_files import NewFiles
+from kcheck.disk.paths import join
+from kcheck.documents.answer import Answer
+from kcheck.documents.recovery_quorum import loss_row, refusal_row, rescue_row, verdict
+from kcheck.errors import UsageError
+from kcheck.formats import meta_properties
+from kcheck.handouts.quorum_steps import NodeFile, QuorumContext, QuorumStep, quorum_steps, runbook
+from kcheck.handouts.shell_words import shell_line
+from kcheck.model.finding import Finding
+from kcheck.model.java import INT_MAX
+from kcheck.model.names import META_PROPERTIES, FileKind
+from kcheck.model.plan import serialize_plan
+from kcheck.model.release import Release
+from kcheck.model.report import Report, Row
+from kcheck.plans.rescue_files import NodePlan, node_plans
+from kcheck.views.rescue_nodes import rescue_nodes, rifts
+from kcheck.views.targets import paths_of, replica_targets
+from kcheck.words import counted
+
+FOLDER = "DIR"
+"""Stands for the directory that the user has not named."""
+RUNBOOK, RECOVERY = "recovery.md", "recovery.json"
+_VOTER = re.compile(r"([0-9]{1,10})(?:@(.+):([0-9]{1,5}))?")
+_PORT_MAX = 65535
+_BOOTSTRAP_SIZE_MAX = 1 << 20
+
+
+class QuorumQuestion(NamedTuple):
+    """What is asked of the disks."""
+
+    dead: tuple[int, ...] = ()
+    """The nodes that never come back."""
+    voter: NewVoter | None = None
+    """The controller that is to lead."""
+    way: Way | None = None
+    """The way that the user wants; None for the gentlest."""
+    force: bool = False
+    """Whether refusals that a user can overrule count as warnings."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuorumRecovery(Answer):
+    """What `kcheck recover quorum` answers."""
+
+    release: Release
+    """The Kafka release that is modelled."""
+    question: QuorumQuestion
+    """What was asked."""
+    arguments: tuple[str, ...]
+    """The arguments that name the nodes."""
+    loss: QuorumLoss | None
+    """What is left of the quorum; None if no copy of the metadata is here."""
+    refusals: tuple[RescueRefusal, ...]
+    """Why there is no plan."""
+    warnings: tuple[RescueRefusal, ...]
+    """What the user overruled."""
+    choices: tuple[Choice, ...]
+    """Every way, the gentlest first."""
+    rescue: Rescue | None
+    """The way that is taken; None if it is refused."""
+    plans: tuple[NodePlan, ...]
+    """What changes on the disk of each node."""
+    checked: tuple[str, ...]
+    """The paths that were read."""
+    collected: list[Finding]
+    """The findings about the paths that were read."""
+    folder: str = FOLDER
+    """The directory of the plan's files."""
+    written: tuple[str, ...] = ()
+    """The files of the plan."""
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What is lost, and what that means."""
+        if self.loss is None:
+            return ("All copies of the metadata are lost, or none is here.",)
+        return tuple(verdict(self.loss))
+
+    @cached_property
+    def steps(self) -> tuple[QuorumStep, ...]:
+        """What to do, one after the other."""
+        if self.loss is None or self.rescue is None:
+            return ()
+        files = tuple(
+            NodeFile(plan.node_id, join(self.folder, _plan_name(plan)), join(self.folder, f"backup-{plan.node_id}"))
+            for plan in self.plans
+        )
+        return quorum_steps(QuorumContext(self.loss, self.rescue, files, self.folder, self.arguments))
+
+    @property
+    def next_command(self) -> str | None:
+        """The command to type next; None if first something has to be brought."""
+        if self.rescue is None:
+            return None
+        if self.written:
+            applied = (command for step in self.steps for command in step.commands)
+            return next((command for command in applied if command.startswith("kcheck apply ")), None)
+        asked = self.question
+        words = [word for number in asked.dead for word in ("--dead", str(number))]
+        if asked.voter is not None:
+            place = "" if asked.voter.host is None else f"@{asked.voter.host}:{asked.voter.port}"
+            words += ["--voter", f"{asked.voter.node_id}{place}"]
+        words += [] if asked.way is None else ["--way", str(asked.way)]
+        words += ["--force"] if asked.force else []
+        return f"{shell_line(['kcheck', 'recover', 'quorum', *self.arguments, *words])} --output-dir {FOLDER}"
+
+    def with_plan(self, out: str) -> "QuorumRecovery":
+        """Return the answer once its files are written; UsageError if one cannot be, or if there is no plan."""
+        if self.rescue is None:
+            return self
+        planned = replace(self, folder=out)
+        texts = {_plan_name(plan): serialize_plan(plan.plan, kcheck=__version__) for plan in self.plans}
+        names = (*texts, RUNBOOK, RECOVERY)
+        stand_ins = {stand_in.node_id: _files_of(self.rescue, stand_in) for stand_in in self.rescue.stand_ins}
+        below = (join(out, f"stand-in-{number}", name) for number, files in stand_ins.items() for name in files)
+        planned = replace(planned, written=(*(join(out, name) for name in names), *below))
+        texts[RUNBOOK] = runbook(planned.sentences, planned.steps).encode(errors="backslashreplace")
+        texts[RECOVERY] = (json.dumps(planned.to_dict()) + "\n").encode(errors="backslashreplace")
+        _write(out, (), texts, self.checked)
+        for number, files in stand_ins.items():
+            _write(out, (f"stand-in-{number}",), files, self.checked)
+        return planned
+
+    def report(self) -> Report:
+        """Return the answer as rows."""
+        return self.as_report(
+            "recovery-quorum",
+            self.release.name,
+            body=self._body(),
+            collected=self.collected,
+            checked=self.checked,
+            evidence=self.release.evidence,
+            kinds={"copies": "copy", "ways": "way", "steps": "step", "refusals": "refusal"},
+        )
+
+    def _body(self) -> Row:
+        return {
+            "verdict": " ".join(self.sentences),
+            **({} if self.loss is None else loss_row(self.loss)),
+            "ways": tuple({"way": str(choice.way), "why_not": choice.why_not} for choice in self.choices),
+            "rescue": rescue_row(self.rescue),
+            "steps": tuple(step._asdict() for step in self.steps),
+            "refusals": tuple(map(refusal_row, self.refusals)),
+            "overruled": tuple(map(refusal_row, self.warnings)),
+            "plans": tuple({"node_id": plan.node_id, "operations": len(plan.plan.operations)} for plan in self.plans),
+            "written": self.written,
+            "next": self.next_command,
+        }
+
+
+def _plan_name(plan: NodePlan) -> str:
+    return f"plan-{plan.node_id}.json"
+
+
+def _write(out: str, names: tuple[str, ...], files: dict[str, bytes], apart_from: tuple[str, ...]) -> None:
+    with NewFiles(out, names, apart_from=apart_from) as written:
+        for name, data in files.items():
+            written.begin(name)
+            written.write(data)
+
+
+def _files_of(way: Rescue, stand_in: StandIn) -> dict[str, bytes]:
+    """Return what an empty log dir needs to take the place of a lost voter."""
+    bootstrap = LOCAL.read_whole(join(way.target.log_dir, FileKind.BOOTSTRAP), size_max=_BOOTSTRAP_SIZE_MAX)
+    identity = {
+        "node.id": str(stand_in.node_id), "directory.id": stand_in.directory_id, "version": "1",
+        "cluster.id": str(way.target.cluster_id),
+    }  # fmt: skip
+    properties = meta_properties.serialize(meta_properties.MetaProperties(identity))
+    return {META_PROPERTIES: properties, str(FileKind.BOOTSTRAP): bootstrap}
+
+
+def new_voter(text: str) -> NewVoter:
+    """Return the controller in `NODE` or `NODE@HOST:PORT`; UsageError for another text."""
+    match = _VOTER.fullmatch(text)
+    if match is None or int(match[1]) > INT_MAX or (match[3] is not None and not 0 < int(match[3]) <= _PORT_MAX):
+        raise UsageError(f"--voter {text}: write NODE or NODE@HOST:PORT, such as 201@controller-1:9093")
+    return NewVoter(int(match[1]), match[2], None if match[3] is None else int(match[3]))
+
+
+def recover_quorum(arguments: list[str], question: QuorumQuestion, *, release: Release) -> QuorumRecovery:
+    """Return the way back to a quorum from these disks; UsageError for what is no log dir of a node."""
+    targets = replica_targets(arguments)
+    nodes = rescue_nodes(targets, frozenset(question.dead))
+    loss = quorum_loss(nodes, question.dead)
+    answer = QuorumRecovery(
+        release=release, question=question, arguments=tuple(arguments), loss=loss, refusals=(), warnings=(),
+        choices=(), rescue=None, plans=(), checked=paths_of(targets), collected=[],
+    )  # fmt: skip
+    if loss is None:
+        return replace(answer, refusals=(*refusals_of_disks(nodes, ()), NO_COPY))
+    target = target_of(loss, question.voter)
+    every = [
+        *_of_disks(nodes, loss),
+        *refusals_of_quorum(loss),
+        *refusals_of_way(loss, question.voter, target, question.way),
+    ]
+    answer = replace(
+        answer,
+        refusals=tuple(refusal for refusal in every if not (refusal.forced and question.force)),
+        warnings=tuple(refusal for refusal in every if refusal.forced and question.force),
+        choices=() if target is None else choices(loss, target),
+    )
+    return answer if answer.refusals or target is None else _planned(answer, loss, target)
+
+
+def _of_disks(nodes: Iterable[RescueNode], loss: QuorumLoss) -> Iterable[RescueRefusal]:
+    nodes = tuple(nodes)
+    same = {node.cluster_id for node in nodes} == {loss.newest.cluster_id}
+    return refusals_of_disks(nodes, rifts(LOCAL, loss.newest, nodes) if same else ())
+
+
+def _planned(answer: QuorumRecovery, loss: QuorumLoss, target: RescueNode) -> QuorumRecovery:
+    asked = answer.question
+    gentlest = next(choice.way for choice in answer.choices if choice.why_not is None)
+    way = rescue(loss, target, asked.way or gentlest, asked.voter, answer.release)
+    return replace(answer, rescue=way, plans=node_plans(LOCAL, way.edits, answer.release))
+
+
+def plan_words(plans: Iterable[NodePlan]) -> str:
+    """Return how much the plans change."""
+    return ", ".join(f"node {plan.node_id}: {counted(len(plan.plan.operations), 'file')}" for plan in plans)

@@ -1,0 +1,145 @@
+"""The edits of a rescue as the operations of plans, one plan for each node: each disk is on a machine of its own."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from kcheck.core.rescue.ways import AddVoters, CopyLog, DropLog, DropVote, RescueEdit, WriteVote
+from kcheck.disk.identity import known_identities
+from kcheck.disk.paths import join
+from kcheck.disk.places import digest_of, digest_of_file
+from kcheck.disk.tree import Tree
+from kcheck.errors import UsageError
+from kcheck.formats import quorum_state
+from kcheck.model.names import (
+    LEADER_EPOCHS,
+    PARTITION_METADATA,
+    FileKind,
+    log_name,
+    metadata_snapshots,
+    segment_bases,
+    segment_prefix,
+)
+from kcheck.model.plan import CONTENT_SIZE_MAX, FileOp, Plan, SetAside, Truncate, Why, Write, digest
+from kcheck.model.release import Release
+from kcheck.records.voters_batch import voters_batch
+from kcheck.segments.batches import Walk
+from kcheck.views.metadata_paths import METADATA_DIRECTORY
+from kcheck.words import listed
+
+
+class NodePlan(NamedTuple):
+    """What changes on the disk of one node."""
+
+    node_id: int
+    plan: Plan
+
+
+def node_plans(tree: Tree, edits: Iterable[RescueEdit], release: Release) -> tuple[NodePlan, ...]:
+    """Return a plan for each node that has edits; UsageError if a file is too large for a plan."""
+    by_node: dict[tuple[int, str], list[RescueEdit]] = {}
+    for edit in edits:
+        by_node.setdefault((edit.node.node_id, edit.node.log_dir), []).append(edit)
+    plans = []
+    for (number, log_dir), own in by_node.items():
+        real = tree.real(log_dir)
+        files = _MetadataFiles(tree, real)
+        for edit in own:
+            files.make(edit)
+        operations = tuple(files.operations())
+        plans.append(NodePlan(number, Plan(release.name, (real,), operations, known_identities([(tree, real)]))))
+    return tuple(plans)
+
+
+class _MetadataFiles:
+    """The files of a metadata log as they shall be: new bytes, a shorter file, or none."""
+
+    def __init__(self, tree: Tree, log_dir: str) -> None:
+        self._tree, self._path = tree, join(log_dir, METADATA_DIRECTORY)
+        has_log = tree.is_directory(self._path)
+        self._sizes: Mapping[str, int | None] = tree.directory(self._path).entries().sizes if has_log else {}
+        self._new: dict[str, tuple[bytes | int | None, str]] = {}
+
+    def make(self, edit: RescueEdit) -> None:
+        """Make an edit."""
+        match edit:
+            case CopyLog(_, source):
+                why = f"the newest copy of the metadata, of node {source.node_id}"
+                self._new = dict.fromkeys(self._sizes, (None, f"{why}, takes its place"))
+                self._new |= {name: (data, why) for name, data in copied(self._tree, source.log_dir, source.age[1])}
+            case AddVoters(_, offset, epoch, timestamp, voters):
+                names = listed(voter.voter_id for voter in voters)
+                why = f"the record says that controller {names} is the only voter, in epoch {epoch}"
+                self._cut_tail(offset)
+                self._new[log_name(offset)] = (voters_batch(offset, epoch, timestamp, voters), why)
+                for ending in (".index", ".timeindex"):
+                    if (name := f"{segment_prefix(offset)}{ending}") in self._sizes:
+                        self._new[name] = (None, "the node makes it again from the segment")
+            case WriteVote(_, state):
+                why = f"the node begins with epoch {state.leader_epoch}, above all that any node has seen"
+                self._new[FileKind.QUORUM_STATE] = (quorum_state.serialize(state), why)
+            case DropVote():
+                self._new[FileKind.QUORUM_STATE] = (None, "it names voters that the configuration no longer has")
+            case DropLog(_, why):
+                self._new = dict.fromkeys(self._sizes, (None, why))
+
+    def _cut_tail(self, end: int) -> None:
+        """Cut what follows the last valid batch: the new segment begins at its end."""
+        if self._new:
+            return  # A copy has no such bytes.
+        bases = [base for base in segment_bases(self._sizes) if base < end]
+        if not bases:
+            return
+        name = log_name(bases[-1])
+        size = _valid_size(self._tree, join(self._path, name))
+        if size < (self._sizes[name] or 0):
+            self._new[name] = (size, "no valid batch begins here")
+
+    def operations(self) -> Iterator[FileOp]:
+        """Yield the operations, by name."""
+        for name, (wanted, reason) in sorted(self._new.items()):
+            path, why = join(self._path, name), Why(None, reason)
+            before = digest_of_file(self._tree, path) if name in self._sizes else None
+            if wanted is None:
+                if before is not None:
+                    yield SetAside(path, before, None, why, directory=False)
+            elif isinstance(wanted, int):
+                assert before is not None
+                with self._tree.open(path) as source:
+                    after = digest_of([source.pread(wanted, 0)])
+                yield Truncate(path, before, after, why)
+            elif before != digest(wanted):
+                yield Write(path, before, digest(wanted), why, wanted)
+
+
+def copied(tree: Tree, log_dir: str, end: int) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of a copy that another node needs: the newest snapshot, and the log from there on.
+
+    UsageError if one is too large for a plan.
+    """
+    path = join(log_dir, METADATA_DIRECTORY)
+    names = tree.directory(path).entries().sizes
+    snapshots = [(snapshot, name) for _, snapshot, name in metadata_snapshots(names) if snapshot <= end]
+    first, newest = snapshots[-1] if snapshots else (0, None)
+    bases = segment_bases(names)
+    begin = max((base for base in bases if base <= first), default=0)
+    kept = [log_name(base) for base in bases if base >= begin]
+    for name in (newest, *kept, LEADER_EPOCHS, PARTITION_METADATA):
+        if name is None or name not in names:
+            continue
+        size = _valid_size(tree, join(path, name)) if name in kept[-1:] else names[name] or 0
+        if size > CONTENT_SIZE_MAX:
+            raise UsageError(
+                f"{join(path, name)} has {size} bytes, more than a plan carries: copy {path} to the controller with"
+                " cp -a, without quorum-state, and ask again"
+            )
+        with tree.open(join(path, name)) as source:
+            yield name, source.pread(size, 0)
+
+
+def _valid_size(tree: Tree, path: str) -> int:
+    """Return where the valid batches of a segment end."""
+    with tree.open(path) as source:
+        walk = Walk(source, verify=True)
+        for _ in walk:
+            pass
+        return walk.position

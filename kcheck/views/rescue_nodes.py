@@ -1,0 +1,150 @@
+"""The nodes of a cluster that lost its controllers: what is on the disk of each, for `core.rescue`."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import takewhile
+
+from kcheck.core.cluster.copies import MetadataCopy
+from kcheck.core.rescue.quorum_loss import RescueNode
+from kcheck.core.rescue.refusals import Rift
+from kcheck.core.rescue.rifts import BatchMark, first_rift
+from kcheck.disk.lock import locked_by
+from kcheck.disk.paths import join
+from kcheck.disk.tree import Tree
+from kcheck.errors import UsageError
+from kcheck.formats import leader_epoch_checkpoint
+from kcheck.model.names import LEADER_EPOCHS, FileKind, log_name, metadata_snapshots, segment_bases
+from kcheck.model.unreadable import UnreadableError
+from kcheck.segments.batches import Walk
+from kcheck.views.broker_facts import settings_path
+from kcheck.views.metadata_copy import read_copy
+from kcheck.views.metadata_paths import METADATA_DIRECTORY, identity_of
+from kcheck.views.targets import Target, TargetKind, read_properties
+
+_SMALL_SIZE_MAX = 1 << 20
+
+
+def rescue_nodes(targets: Iterable[Target], dead: frozenset[int]) -> tuple[RescueNode, ...]:
+    """Return the nodes of the targets, each with the log dir of its metadata log; UsageError: no log dir, or no id."""
+    by_node: dict[int, list[Target]] = {}
+    for target in targets:
+        if target.kind is not TargetKind.LOG_DIR:
+            raise UsageError(f"{target.path} is not a log dir: name the log dirs of each node as NODE=PATH")
+        if target.tree.is_bundle or target.tree.is_remote:
+            raise UsageError(f"{target.path}: a recovery needs the log dirs themselves")
+        by_node.setdefault(_node_id(target), []).append(target)
+    nodes: list[RescueNode] = []
+    for number, own in by_node.items():
+        with_log = [target for target in own if target.tree.is_directory(join(target.path, METADATA_DIRECTORY))]
+        listeners = _listeners(number, own)
+        for target in with_log or [_for_metadata(own)]:
+            nodes.append(
+                _node(target, number, has_log=bool(with_log))._replace(listeners=listeners, dead=number in dead)
+            )
+    return tuple(nodes)
+
+
+def _node_id(target: Target) -> int:
+    own = identity_of(target.tree, target.path).node_id
+    number = own if target.broker_id is None else target.broker_id
+    if number is None:
+        raise UsageError(f"{target.path} does not say whose it is: write NODE={target.path}")
+    if own not in (None, number):
+        raise UsageError(f"{number}={target.path}: its meta.properties says node {own}")
+    return number
+
+
+def _for_metadata(targets: Sequence[Target]) -> Target:
+    """Return the log dir that takes a metadata log: that of metadata.log.dir, else the first of log.dirs."""
+    config = settings_path(targets)
+    wanted = None if config is None else read_properties(config).get("metadata.log.dir")
+    return next((target for target in targets if target.path == wanted), targets[0])
+
+
+def _node(target: Target, number: int, *, has_log: bool) -> RescueNode:
+    tree, log_dir = target.tree, target.path
+    own = identity_of(tree, log_dir)
+    node = RescueNode(
+        node_id=number,
+        log_dir=log_dir,
+        cluster_id=own.cluster_id,
+        directory_id=own.directory_id,
+        running=locked_by(log_dir) is not None,
+        has_bootstrap=tree.exists(join(log_dir, FileKind.BOOTSTRAP)),
+    )
+    return _with_copy(tree, node) if has_log else node
+
+
+def _with_copy(tree: Tree, node: RescueNode) -> RescueNode:
+    """Read the metadata log of a node; one without any batch and snapshot is no copy."""
+    path = join(node.log_dir, METADATA_DIRECTORY)
+    try:
+        before = dict(tree.directory(path).entries().sizes)
+        copy = read_copy(tree, path, node.node_id)
+        after = dict(tree.directory(path).entries().sizes)
+    except UnreadableError as error:
+        raise UsageError(f"{path}: {error}") from error
+    seen = copy.elected.leader_epoch if copy.elected is not None else 0
+    epoch = max(copy.epoch, seen, _last_epoch(tree, path))
+    snapshots = [end for _, end, _ in metadata_snapshots(after)]
+    return node._replace(
+        copy=copy if copy.end or copy.problems else None,
+        epoch=epoch,
+        snapshot_end=max(snapshots, default=0),
+        changing=before != after,
+    )
+
+
+def _last_epoch(tree: Tree, path: str) -> int:
+    """Return the last epoch in leader-epoch-checkpoint; 0 without one."""
+    with suppress(UnreadableError):
+        parsed = leader_epoch_checkpoint.parse(tree.read_whole(join(path, LEADER_EPOCHS), size_max=_SMALL_SIZE_MAX))
+        return max(parsed.value.epochs, default=0)
+    return 0
+
+
+def _listeners(number: int, targets: Sequence[Target]) -> tuple[str, ...]:
+    """Return the listener for controllers in the settings of a node, as NAME://HOST:PORT; empty if it has none."""
+    config = settings_path(targets)
+    return () if config is None else tuple(_of_settings(number, read_properties(config)))[:1]
+
+
+def _of_settings(number: int, settings: Mapping[str, str]) -> Iterator[str]:
+    names = _words(settings.get("controller.listener.names", ""))
+    if "controller" not in _words(settings.get("process.roles", "")) or not names:
+        return
+    for word in _words(settings.get("controller.quorum.voters", "")):
+        who, _, place = word.partition("@")
+        if who == str(number):
+            yield f"{names[0]}://{place}"
+    for key in ("advertised.listeners", "listeners"):
+        for word in _words(settings.get(key, "")):
+            name, _, place = word.partition("://")
+            if name in names and place.rpartition(":")[0] not in ("", "0.0.0.0", "[::]"):  # noqa: S104 - not bound here
+                yield word
+
+
+def _words(value: str) -> list[str]:
+    return [word.strip() for word in value.split(",") if word.strip()]
+
+
+def rifts(tree: Tree, newest: RescueNode, nodes: Iterable[RescueNode]) -> Iterator[Rift]:
+    """Yield where the copy of another node has other bytes at an offset of an epoch than the newest one."""
+    assert newest.copy is not None
+    for node in nodes:
+        if node is newest or node.copy is None:
+            continue
+        found = first_rift(_marks(tree, newest.copy), _marks(tree, node.copy))
+        if found is not None:
+            yield Rift(found.base, found.epoch, newest.log_dir, node.log_dir)
+
+
+def _marks(tree: Tree, copy: MetadataCopy) -> Iterator[BatchMark]:
+    """Yield the batches of a copy up to its end."""
+    files = tree.directory(copy.path)
+    for base in segment_bases(files.entries().sizes):
+        with files.open(log_name(base)) as source:
+            every = (
+                BatchMark(batch.base_offset, batch.last_offset, batch.epoch or 0, batch.crc) for batch in Walk(source)
+            )
+            yield from takewhile(lambda mark: mark.last < copy.end, every)

@@ -1,0 +1,316 @@
+"""What an operator types about real incidents, and what kcheck has to say: `fixtures/asked`.
+
+Real brokers wrote the disks, and were started on copies of them afterwards: each answer is what these showed.
+"""
+
+import contextlib
+import shlex
+import tarfile
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.cli.command import kcheck
+from tests.oracle.scenes import FIXTURES
+
+ASKED = FIXTURES / "asked"
+TWO = "1=broker-1/data 2=broker-2/data"
+THREE = "1=broker-1 2=broker-2 3=broker-3 --metadata controller"
+SETTINGS = " ".join(f"{number}=broker-{number}/server.properties" for number in (1, 2, 3))
+
+
+class Asked(NamedTuple):
+    """A command, its exit code, and parts of its answer."""
+
+    command: str
+    code: int
+    parts: tuple[str, ...]
+
+
+def row(command: str, code: int, *parts: str) -> Asked:
+    """Return a row of the table."""
+    return Asked(command, code, parts)
+
+
+START_1 = "preflight broker-1/server.properties"
+OF_CLUSTER = "the disk of broker 1 is of cluster MkU3OEVBNTcwNTJENDM2Qg, the cluster is 1W8xkEnoQEev2B0rtHFLNw"
+OF_NODE = "meta.properties says broker 1, but the settings say 7"
+NO_ID = "no log dir has a meta.properties: with broker.id=-1 the broker gets a new id"
+NOT_FORMATTED = "broker-5/data is not formatted; kafka-storage.sh format --cluster-id"
+MISSING = "log dir broker-2/data1 is missing; 7 assigned partitions were there"
+VOTERS = "controller.quorum.voters is 1,2,3, quorum-state has 1"
+HISTORY = "the controllers have another history than broker 1"
+LOST_LOG = "broker 1 is a controller with partitions and has lost __cluster_metadata-0"
+EMPTY_ZOOKEEPER = "ZooKeeper has no topic: the 5 directories here are orphans"
+OLD_COPY = "the disks are a copy from before: broker epoch 190, the cluster knows 338"
+BY_ITSELF = "is in the log dir of its current log: the broker cannot rename it"
+EMPTIED = "solo-0 would start empty: no directory is here, and no other broker has a replica"
+STRAYS = "2 -stray directories hold 90 records (old-1, solo-0)"
+DELETED = "4 -delete directories hold 280 records"
+TOO_SMALL = "orders and 5 more topics have segment.bytes=16000; Kafka 4.3.1 refuses less than 1048576"
+NO_ROLES = "Kafka 4.0 and later do not read zookeeper.connect; process.roles is missing"
+HEAD = "orders-1 begins at 180 here, its epochs at 0: as leader it makes the other replicas delete what is below"
+KEYLESS = "audit is compacted; 90 records have no key: the cleaner deletes 75 at its first run"
+FAILED = "the log dir with the metadata log, broker-3/data, fails"
+
+TABLE: dict[str, tuple[Asked, ...]] = {
+    "cluster-id": (
+        row(f"{START_1} --metadata controller/data", 1, f"abort P101 broker-1/data: {OF_CLUSTER}"),
+        row("predict broker-1/data --metadata controller/data", 1, "will not boot", OF_CLUSTER),
+        row("check broker-1/data broker-2/data controller/data", 1, f"fatal KC315 P101: {OF_CLUSTER}", "1 fatal"),
+        row(f"elect {TWO}", 1, "does not start: the disk of broker 1", "Start broker 2 first"),
+        row(f"recover {TWO}", 1, "First let broker 1 start", "1. Start broker 2."),
+    ),
+    "node-id": (
+        row(START_1, 1, f"abort P102 broker-1/data: {OF_NODE}"),
+        row("predict broker-1/data --config broker-1/server.properties", 1, "will not boot", OF_NODE, "0 partitions"),
+        row("predict broker-1/server.properties", 1, "will not boot", OF_NODE, "0 partitions"),
+        row("check broker-1/data --config broker-1/server.properties", 1, f"fatal KC315 P102: {OF_NODE}"),
+    ),
+    "generated-broker-id": (
+        row(f"{START_1} --metadata zookeeper", 1, f"abort P103 {NO_ID}", "14 replicas here belong to broker 1"),
+        row(START_1, 1, NO_ID),
+        row("check broker-1/server.properties", 1, f"fatal KC315 P103: {NO_ID}"),
+        row("predict broker-1/server.properties", 1, "will not boot", NO_ID),
+    ),
+    "not-formatted": (
+        row("preflight broker-5/server.properties", 1, f"abort P104 {NOT_FORMATTED}"),
+        row("predict broker-5/server.properties", 1, "will not boot", NOT_FORMATTED),
+        row("repair broker-5/server.properties", 1, NOT_FORMATTED),
+        row("broker-5", 1, "will not boot", NOT_FORMATTED),
+    ),
+    "disk-gone": (
+        row("broker-2", 1, "will not boot", MISSING),
+        row("check 2=broker-2", 1, f"fatal KC315 P301: {MISSING}"),
+        row(f"elect {THREE}", 1, f"does not start: {MISSING}", "Start broker 1 first", "Then start 3."),
+        row(f"elect {SETTINGS} --metadata controller", 1, "Start broker 1 first", "Then start 3."),
+        row("preflight broker-2/server.properties --metadata controller", 1, f"abort P301 broker-2/data1: {MISSING}"),
+        row(f"recover {THREE}", 1, "First let broker 2 start", "Elect 1 partition uncleanly: clicks-2."),
+    ),
+    "voters-config": (
+        row(START_1, 1, f"abort P105 {VOTERS}"),
+        row("cluster broker-1/data", 1, f"fatal KC315 P105: {VOTERS}"),
+        row("check broker-1/data --config broker-1/server.properties", 1, f"fatal KC315 P105: {VOTERS}"),
+    ),
+    "voter-formatted-again": (
+        row("cluster broker-1 broker-2 broker-3", 1, "node 3 has directory wcx9J0mJ3gGPJ7r3BnZQRw, the voter set has",
+            "remove-controller", "add-controller"),
+        row("preflight broker-3/server.properties", 1, "not known", "unknown P204", "unknown P303"),
+    ),
+    "controllers-reformatted": (
+        row(f"{START_1} --metadata new-controller", 1, f"abort P201 {HISTORY}"),
+        row("predict broker-1/data --metadata new-controller", 1, "will not boot", HISTORY),
+        row("cluster broker-1/data new-controller", 1, f"fatal KC315 P201: {HISTORY}"),
+        row(f"elect {TWO} --metadata new-controller", 1, HISTORY, "No broker here starts."),
+        row(f"recover {TWO} --metadata new-controller", 1, "2 partitions get no leader"),
+    ),
+    "voters-without-metadata": (
+        row(START_1, 1, f"abort P202 {LOST_LOG}"),
+        row("preflight broker-3/server.properties", 1, "not known", "name --metadata with the log dirs of controllers"),
+        row(f"elect {SETTINGS}", 1, "No broker here starts."),
+        row(f"recover {SETTINGS}", 1, f"First let broker 1 start, and ask again: {LOST_LOG}"),
+        row("check 1=broker-1 2=broker-2 3=broker-3", 1, f"fatal KC315 P202: {LOST_LOG}"),
+        row("cluster broker-1 broker-2 broker-3", 1, f"fatal KC315 P202: {LOST_LOG}"),
+    ),
+    "zookeeper-lost-2.4.1": (
+        row("check broker-1/data --metadata empty-zookeeper", 1, f"error KC315 P309: {EMPTY_ZOOKEEPER}",
+            "kafka-topics.sh --create --topic cust --partitions 2"),
+        row("check broker-1/data --metadata zookeeper", 0, "cust-0: the cluster has no topic of this name"),
+        row("predict broker-1/data --metadata zookeeper", 1, "cust-0: stray"),
+        row(f"{START_1} --metadata zookeeper", 1, "stray broker-1/data/cust-0"),
+    ),
+    "zookeeper-lost-3.9.2": (
+        row("check broker-1/data --metadata empty-zookeeper", 1, f"error KC315 P309: {EMPTY_ZOOKEEPER}"),
+        row("check broker-1/data --metadata zookeeper", 1, "error KC235 orders-0/partition.metadata"),
+        row("predict broker-1/data --metadata zookeeper", 1, "will boot but not serve 4 partitions", "orders-0: stray"),
+        row(f"{START_1} --metadata zookeeper", 1, "stray broker-1/data/orders-0"),
+        row("repair broker-1/data --metadata zookeeper", 0, "move aside orders-0/partition.metadata"),
+    ),
+    "combined-nodes": (
+        row(f"elect {SETTINGS}", 0, "Start brokers 1 and 2 together", "Then start 3.", "nothing is lost"),
+        row(f"recover {SETTINGS}", 0, "1. Start brokers 1 and 2 together", "2. Start broker 3."),
+        row("preflight broker-3/server.properties", 1, "not known"),
+    ),
+    "fresh-volume-zookeeper": (
+        row(f"{START_1} --metadata zookeeper", 1, "loss P302 orders-0 may lead here, but no directory is here"),
+        row(f"elect {TWO} --metadata zookeeper", 0, "Start broker 2 first", "saves 80 records"),
+        row(f"recover {TWO} --metadata zookeeper", 1, "80 records are lost, all of them"),
+    ),
+    "empty-disk-repaired": (
+        row("preflight broker-2/server.properties", 1, "not known"),
+        row("preflight broker-2/server.properties --metadata controller", 1, "solo-1 would start empty"),
+        row(f"elect {THREE} --topic solo", 1, "solo-1 starts empty: no disk here has its log."),
+        row(f"elect {THREE}", 1, "orders-0, orders-3, solo-1 and 1 more start empty", "at most 455"),
+    ),
+    "internal-topics-removed": (
+        row(f"elect {SETTINGS} --metadata controller", 1, "__consumer_offsets-0, __transaction_state-0 start empty"),
+        row(f"recover {SETTINGS} --metadata controller", 1, "at most 85 records are lost"),
+        row(f"{START_1} --metadata controller", 1, "__consumer_offsets-0, __transaction_state-0 have no directory"),
+        row("preflight broker-3/server.properties --metadata controller", 1, "__transaction_state-0 may lead here"),
+        row("check 1=broker-1 2=broker-2 3=broker-3", 1, "its coordinator does not know it: it hangs"),
+    ),
+    "first-segment-missing": (
+        row(f"elect {THREE} --partition orders-1", 0, f"Broker 1: {HEAD}", "180 records are lost, all of them"),
+        row("truncation 1=broker-1 2=broker-2 3=broker-3 --partition orders-1 --leader 1", 1, "dropped: offsets 0-179"),
+        row("check 1=broker-1 2=broker-2 3=broker-3 --partition orders-1", 1, "error KC203"),
+        row(f"{START_1} --metadata controller", 1, f"loss P304 broker-1/data: {HEAD}"),
+        row(f"recover {THREE} --partition orders-1", 1, "180 records are lost, all of them", "Move 1 directory of"),
+    ),
+    "files-removed": (
+        row(f"{START_1} --metadata controller", 1, "orders-1 has no segment with offsets 180-359",
+            "note P304 orders-3 begins at 180", "note P305 orders-2 has no segment"),
+        row("repair broker-1/server.properties --metadata controller --against broker-2", 1, "move aside data/orders-1",
+            "move aside data/orders-2", "move aside data1/orders-3"),
+    ),
+    "zookeeper-settings-on-4": (
+        row(f"{START_1} --kafka 4.3.1", 1, f"abort P501 {NO_ROLES}"),
+        row("predict broker-1/server.properties --kafka 4.3.1", 1, "will not boot", NO_ROLES),
+    ),
+    "segment-bytes-refused": (
+        row(f"{START_1} --kafka 4.3.1", 1, f"abort P503 {TOO_SMALL}"),
+        row("predict broker-1/server.properties --kafka 4.3.1", 1, "will not boot", TOO_SMALL),
+    ),
+    "power-loss": (
+        row("predict broker-3/server.properties", 1, "will not boot", FAILED),
+        row("preflight broker-3/server.properties --allow offline --allow loss", 1, f"abort broker-3/data: {FAILED}",
+            "should not start"),
+        row(f"elect {THREE}", 1, "First repair broker 3 (1 step, 14 bytes)", "with the plan 0 0"),
+        row(f"recover {THREE}", 1, "14 partitions get no leader", "1. Repair broker 3", "This plan: nothing is lost."),
+    ),
+    "power-loss-3.9.2": (
+        row(f"elect {THREE}", 1, "with the plan at most 85", "at most 30"),
+        row(f"elect {THREE} --partition old-1", 1, "start all that is here 20 20"),
+        row("predict 3=broker-3 --partition old-1", 1, "LOST 20 records (offsets 20-39)"),
+        row(f"recover {THREE}", 1, "at most 306 records are lost", "This plan: at most 85 records"),
+    ),
+    "old-copy-of-a-disk": (
+        row("preflight broker-2/server.properties", 1, "not known"),
+        row("preflight broker-2/server.properties --metadata controller", 1, f"loss P701 {OLD_COPY}"),
+        row("preflight broker-2/server.properties --metadata controller --allow elr", 1, f"loss P701 {OLD_COPY}"),
+        row(f"elect {THREE}", 1, f"Broker 2: {OLD_COPY}", "saves 40 records"),
+        row(f"recover {THREE}", 1, f"Not counted: broker 2: {OLD_COPY}", "Elect 1 partition uncleanly"),
+    ),
+    "unclean-election-happened": (
+        row(f"elect {THREE} --topic old", 1, "start all that is here 80 80"),
+        row("check 1=broker-1 2=broker-2 3=broker-3 --topic old", 1, "error KC254 old-1: an unclean election of epoch"),
+        row(f"recover {THREE} --topic old", 1, "Starting everything now: 80 records are lost"),
+        row(f"{START_1} --metadata controller", 1, "P602"),
+    ),
+    "future-only": (
+        row(START_1, 1, "30 records (offsets 0 to 29) lost"),
+        row("predict broker-1/server.properties", 1, "will boot but lose 30 records"),
+        row("repair broker-1/server.properties", 0, "KC316: rename it to aa-0"),
+        row("elect 1=broker-1/server.properties", 1, "First repair broker 1 (1 step)"),
+        row("broker-1/server.properties", 1, "will boot but lose 30 records", "error KC316"),
+        row("recover 1=broker-1/server.properties", 1, "30 records are lost", "This plan: nothing is lost."),
+    ),
+    "future-beside-current": (
+        row(START_1, 1, "abort", BY_ITSELF),
+        row("predict broker-1/server.properties", 1, "will not boot", BY_ITSELF),
+        row("repair broker-1/server.properties", 0, "KC317: move the -future directory out"),
+    ),
+    "directories-moved": (
+        row(f"{START_1} --metadata controller", 1, "state-1 exists twice"),
+        row("preflight broker-2/server.properties --metadata controller", 1, "orders-2.bak is not a valid partition"),
+        row(f"elect {SETTINGS} --metadata controller", 1, "First repair brokers 1 and 2 (1 step each)"),
+        row(f"recover {SETTINGS} --metadata controller", 1, "3 partitions get no leader", "1. Repair broker 1"),
+    ),
+    "topic-deleted": (
+        row("broker-1", 1, "will boot but lose 140 records", DELETED, "removes them 600 s after its start"),
+        row(START_1, 1, DELETED, "removes them 600 s after its start"),
+        row("cluster controller --topic old", 0, "topic old was deleted at offset 394"),
+    ),
+    "topic-deleted-put-back": (
+        row(f"{START_1} --metadata controller", 1, "old-0"),
+        row("check 1=broker-1 --metadata controller --topic old", 1, "KC235"),
+        row("repair broker-1/server.properties --metadata controller --adopt", 0, "old-0/partition.metadata"),
+    ),
+    "wrapper-reaches-back": (
+        row("check broker-1/data --depth records --kafka 0.10.2", 1, "error KC170", "it holds offsets 0 to 29"),
+        row("predict broker-1/data --kafka 0.10.2", 1, "will not boot", "InvalidOffsetException"),
+    ),
+    "quiet-broker": (
+        row("broker-1/data", 0, "warning KC252 fut-0: a record of the year 58,875", "group g is at 5 of ooo-0",
+            "group h is at 500 of txt-0", "info KC602 txt-0"),
+        row("elect 1=broker-1/data", 0, "offsets beyond the log end"),
+    ),
+    "hanging-transaction": (
+        row("broker-1", 0, "info KC602 payments-0: transaction of producer 4000"),
+        row(f"elect {SETTINGS} --metadata controller", 0, "nothing is lost"),
+        row(f"recover {SETTINGS} --metadata controller", 0, "Starting everything now: nothing is lost."),
+    ),
+    "keyless-records-compacted": (
+        row("broker-1", 1, KEYLESS),
+        row("check 1=broker-1 --depth records", 0, "warning KC253 audit-0"),
+        row(START_1, 1, f"loss P801 {KEYLESS}"),
+    ),
+    "stray-directories": (
+        row("broker-1", 1, STRAYS, "solo-0 has no other copy"),
+        row("predict broker-1/server.properties", 1, STRAYS, EMPTIED),
+        row(f"{START_1} --metadata controller", 1, f"loss P302 {EMPTIED}", STRAYS),
+        row(f"elect {SETTINGS} --metadata controller", 1, "First repair broker 1 (1 step)", "50 records are lost"),
+        row(f"recover {SETTINGS} --metadata controller", 1, "50 records are lost", "This plan: nothing is lost."),
+    ),
+    "wrappers-diverge": (
+        row("truncation 1=plain/broker-1 2=plain/broker-2 --kafka 0.10.2 --leader 1", 1, "DIVERGES from offset 15"),
+        row("truncation 1=gzip/broker-1 2=gzip/broker-2 --kafka 0.10.2 --leader 1", 1, "DIVERGES from offset 15"),
+        row("elect 1=gzip/broker-1 2=gzip/broker-2 --kafka 0.10.2", 1, "Under the best leaders 15 records are lost"),
+        row("recover 1=gzip/broker-1 2=gzip/broker-2 --kafka 0.10.2", 1, "Under the best leaders 15 records are lost"),
+    ),
+}  # fmt: skip
+"""What is asked of each incident."""
+
+
+def test_every_incident_is_asked() -> None:
+    """No folder is kept without a question."""
+    assert sorted(TABLE) == sorted(path.name.removesuffix(".tar.xz") for path in ASKED.glob("*.tar.xz"))
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_an_incident(name: str, tmp_path: Path) -> None:
+    """Every verb says what the real brokers showed."""
+    with tarfile.open(ASKED / f"{name}.tar.xz") as tar:
+        tar.extractall(tmp_path, filter="data")
+    (tmp_path / "empty-zookeeper" / "version-2").mkdir(parents=True, exist_ok=True)
+    wrong = []
+    with contextlib.chdir(tmp_path):
+        for command, code, parts in TABLE[name]:
+            ended = kcheck(*shlex.split(command), columns=200)
+            text = " ".join((ended.out + ended.err).split())
+            wrong += [f"{command}: exit {ended.code}, not {code}"] if ended.code != code else []
+            wrong += [f"{command}: {part!r} is not in: {text}" for part in parts if part not in text]
+    assert [] == wrong
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "commands"),
+    [
+        (
+            "combined-nodes",
+            "broker-1/data/__cluster_metadata-0/00000000000000000000.log",
+            {
+                "preflight broker-2/server.properties --metadata broker-1": 1,
+                f"elect {SETTINGS} --metadata broker-1": 0,
+                f"recover {SETTINGS}": 0,
+            },
+        ),
+        (
+            "fresh-volume-zookeeper",
+            "zookeeper/version-2/log.1",
+            {f"{START_1} --metadata zookeeper": 1, f"elect {TWO} --metadata zookeeper": 0},
+        ),
+    ],
+)
+def test_damaged_metadata(name: str, place: str, commands: dict[str, int], tmp_path: Path) -> None:
+    """They decide nothing, and are no usage error: what others say counts, or nothing is known."""
+    with tarfile.open(ASKED / f"{name}.tar.xz") as tar:
+        tar.extractall(tmp_path, filter="data")
+    path = tmp_path / place
+    data = bytearray(path.read_bytes())
+    data[1_500] ^= 1
+    path.write_bytes(data)
+    with contextlib.chdir(tmp_path):
+        ended = {command: kcheck(*shlex.split(command), columns=200) for command in commands}
+    assert commands == {command: one.code for command, one in ended.items()}
+    assert "are damaged; name --metadata with another copy" in next(iter(ended.values())).out

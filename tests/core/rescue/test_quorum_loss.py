@@ -1,0 +1,106 @@
+"""What is left of the controllers; tests/oracle/test_lost_quorum.py plays it on real clusters."""
+
+import pytest
+
+from kcheck.core.rescue.lacking import CopyGap, lacking
+from kcheck.core.rescue.quorum_loss import quorum_loss
+from kcheck.core.rescue.rifts import BatchMark, first_rift
+from tests.core.rescue.nodes import brokers, copy, image, left, node
+
+
+def test_nothing_is_known_without_a_copy() -> None:
+    assert quorum_loss([node(101), node(1)], [102]) is None
+
+
+def test_a_survivor_of_three_has_no_majority() -> None:
+    loss = left(node(101, copy(101)), *brokers())
+    assert (loss.voters, loss.majority, loss.lost, loss.has_majority) == ((101, 102, 103), 2, (102, 103), False)
+    assert [node.node_id for node in loss.survivors] == [101]
+    assert (loss.is_dynamic, loss.unnamed, loss.has_all_committed) == (False, (), False)
+    assert loss.node(7) is None
+
+
+def test_a_voter_wins_against_an_equal_copy_of_a_broker() -> None:
+    assert left(*brokers(), node(101, copy(101))).newest.node_id == 101
+    assert left(*brokers(), node(101, copy(101)), dead=(101, 102, 103)).newest.node_id == 101
+
+
+@pytest.mark.parametrize(("end", "epoch", "expected"), [(49, 3, 1), (51, 2, 1), (51, 3, 101), (2, 4, 101)])
+def test_the_newest_copy_has_the_last_epoch_and_then_the_last_end(end: int, epoch: int, expected: int) -> None:
+    assert left(node(101, copy(101, end, epoch)), *brokers()).newest.node_id == expected
+
+
+@pytest.mark.parametrize(("damage", "expected"), [("", 101), ("tail", 101), ("middle", 1), ("records", 1)])
+def test_a_damaged_copy_is_not_gone_on_with(damage: str, expected: int) -> None:
+    assert left(node(101, copy(101, 60, damage=damage)), *brokers()).newest.node_id == expected
+
+
+def test_of_damaged_copies_alone_the_newest_is_named() -> None:
+    loss = left(node(101, copy(101, 60, damage="middle")), node(1, copy(1, damage="records")), dead=(2, 102, 103))
+    assert loss.newest.node_id == 101
+
+
+def test_the_epoch_is_above_that_of_every_disk_also_of_retired_ones() -> None:
+    loss = left(node(101, copy(101)), *brokers(), node(102, copy(102), epoch=9))
+    assert loss.epoch == 10
+    assert loss.lost == (102, 103)
+
+
+def test_disks_of_a_majority_have_all_that_was_committed() -> None:
+    assert left(node(101, copy(101)), node(102, copy(102)), *brokers()).has_all_committed
+    assert not left(node(101, copy(101)), node(102, copy(102, damage="middle")), *brokers()).has_all_committed
+
+
+def test_nodes_that_are_neither_here_nor_given_up_are_named() -> None:
+    assert left(node(101, copy(101, holds=image("t", brokers=(1, 2, 9)))), node(1), dead=(103,)).unnamed == (2, 9, 102)
+
+
+def test_a_dynamic_quorum_has_its_voters_in_the_log() -> None:
+    loss = left(node(101, copy(101, dynamic=True)))
+    assert (loss.is_dynamic, loss.voters) == (True, (101, 102, 103))
+
+
+def test_a_copy_lacks_topics_deletions_and_changes() -> None:
+    newest = copy(1, 50, holds=image("new", "kept", epoch=2))
+    old = copy(101, 40, holds=image("kept", "gone"))
+    assert lacking(old, newest) == CopyGap(records=10, own=0, created=("new",), deleted=("gone",), changed=1)
+    assert lacking(newest, newest).is_nothing
+    assert not lacking(old, newest).is_nothing
+
+
+def test_a_copy_can_have_records_of_its_own() -> None:
+    assert lacking(copy(101, 60, 2), copy(1, 50, 3)) == CopyGap(30, 40, (), (), 0)
+
+
+def test_a_partition_that_a_copy_does_not_know_is_a_change() -> None:
+    newest = image("t")
+    more = newest.topics["t"]._replace(
+        partitions={**newest.topics["t"].partitions, 1: newest.topics["t"].partitions[0]}
+    )
+    grown = newest._replace(topics={"t": more}, topics_by_id={"id-t": more})
+    assert lacking(copy(101, 40, holds=newest), copy(1, holds=grown)).changed == 1
+
+
+def marks(*rows: tuple[int, int, int, int]) -> list[BatchMark]:
+    """Return batches."""
+    return [BatchMark(*row) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ([], [(0, 3, 1, 7)], None),
+        ([(0, 3, 1, 7)], [(0, 3, 1, 7), (4, 4, 1, 8)], None),
+        ([(0, 3, 1, 7)], [(0, 3, 1, 8)], 0),
+        ([(0, 3, 1, 7), (4, 9, 1, 7)], [(0, 3, 1, 7), (4, 6, 1, 7)], 4),
+        ([(4, 9, 1, 7)], [(0, 3, 1, 7), (4, 9, 1, 8)], 4),
+        ([(0, 3, 1, 7), (4, 9, 3, 7)], [(0, 9, 2, 7), (10, 10, 2, 7)], None),
+        ([(0, 3, 1, 7), (4, 9, 2, 7)], [(0, 3, 1, 7), (4, 6, 1, 7), (7, 9, 1, 7)], None),
+    ],
+)
+def test_two_histories_differ_at_an_offset_of_one_epoch(
+    one: list[tuple[int, int, int, int]], other: list[tuple[int, int, int, int]], expected: int | None
+) -> None:
+    """An election takes back what differs at another epoch."""
+    found = first_rift(marks(*one), marks(*other))
+    assert (None if found is None else found.base) == expected

@@ -1,0 +1,297 @@
+"""`kcheck recover quorum`: what is on the disks, the plan of each node, and its files; undo gives the bytes of before.
+
+Real nodes of 4.3.1 left the directories: three brokers that are controllers too (fixtures/README.md).
+"""
+
+import fcntl
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kcheck
+from kcheck.core.rescue.ways import Way
+from kcheck.disk.apply import apply, undo
+from kcheck.disk.local import LOCAL
+from kcheck.errors import UsageError
+from kcheck.model.cluster import Voter
+from kcheck.model.names import log_name
+from kcheck.plans.recover_quorum import QuorumRecovery
+from kcheck.records.voters_batch import voters_batch
+from kcheck.views.metadata_copy import read_copy
+from tests.cli.command import kcheck as command
+from tests.disk.plans import state
+from tests.oracle.scenes import FIXTURES
+
+QUORUM = FIXTURES / "clusters" / "4.3.1" / "quorum"
+METADATA = "__cluster_metadata-0"
+DEAD = (1, 2)
+
+
+@pytest.fixture
+def nodes(tmp_path: Path) -> Path:
+    """Copy the disks of nodes 1 to 3."""
+    shutil.copytree(QUORUM, tmp_path / "nodes")
+    for path in (tmp_path / "nodes").rglob("server.properties"):
+        path.unlink()
+    return tmp_path / "nodes"
+
+
+def asked(nodes: Path, *numbers: int, **how: Any) -> QuorumRecovery:
+    """Return the answer for some of the nodes."""
+    return kcheck.recover_quorum(*(f"{number}={nodes}/broker-{number}" for number in numbers), **how)
+
+
+def names(answer: QuorumRecovery) -> list[str]:
+    """Return the names of the refusals."""
+    return [refusal.name for refusal in answer.refusals]
+
+
+def log(nodes: Path, number: int) -> Path:
+    """Return the metadata log of a node, which has one segment."""
+    return nodes / f"broker-{number}" / "data1" / METADATA / log_name(0)
+
+
+def dynamic(nodes: Path, number: int) -> None:
+    """Let the log of a node name three voters."""
+    copy = read_copy(LOCAL, str(log(nodes, number).parent), number)
+    directory = copy.directory_id or ""
+    voters = [
+        Voter(each, directory if each == number else "A" * 21 + str(each), (f"C://h{each}:1",)) for each in (1, 2, 3)
+    ]
+    log(nodes, number).write_bytes(log(nodes, number).read_bytes() + voters_batch(copy.end, copy.epoch, 7, voters))
+
+
+def new_disk(nodes: Path, number: int, *, formatted: bool = True) -> Path:
+    """Make the disk of a new controller."""
+    folder = nodes / f"broker-{number}" / "data1"
+    folder.mkdir(parents=True)
+    if formatted:
+        text = (nodes / "broker-3" / "data1" / "meta.properties").read_text()
+        (folder / "meta.properties").write_text(text.replace("node.id=3", f"node.id={number}"))
+    return folder
+
+
+def test_a_survivor_of_static_voters(nodes: Path, tmp_path: Path) -> None:
+    """The configuration alone changes: no plan of files."""
+    answer = asked(nodes, 3, dead=DEAD, out=tmp_path / "out")
+    assert answer.rescue is not None
+    assert (answer.rescue.way, answer.rescue.retired, answer.plans) == (Way.STATIC, (1, 2), ())
+    assert answer.sentences[0] == "2 of 3 controllers have lost the metadata (1 and 2): no leader can be elected."
+    assert sorted(os.listdir(tmp_path / "out")) == ["recovery.json", "recovery.md"]
+    assert answer.next_command is None
+    assert json.loads((tmp_path / "out" / "recovery.json").read_text())["schema"] == "kcheck.recovery-quorum/1"
+
+
+def test_a_new_controller_gets_the_newest_copy_and_undo_takes_it_back(nodes: Path, tmp_path: Path) -> None:
+    """Its directory is created by apply, and removed by undo."""
+    new = new_disk(nodes, 201)
+    before = state(new)
+    answer = asked(nodes, 201, 3, dead=[1, 2, 3], voter="201@new:9093", out=tmp_path / "out")
+    assert answer.rescue is not None
+    assert (answer.rescue.way, answer.rescue.address) == (Way.COPY, "new:9093")
+    plan = (tmp_path / "out" / "plan-201.json").read_bytes()
+    apply(plan, str(tmp_path / "backup"))
+    copy = read_copy(LOCAL, str(new / METADATA), 201)
+    assert (copy.end, copy.defects) == (read_copy(LOCAL, str(log(nodes, 3).parent), 3).end, ())
+    assert copy.elected is not None
+    assert (copy.elected.leader_epoch, copy.elected.voters) == (2, (201,))
+    undo(str(tmp_path / "backup"))
+    assert state(new) == before
+    shown = command("recover", "quorum", f"201={nodes}/broker-201", f"3={nodes}/broker-3", "--dead", "1", "--dead", "2",
+                    "--dead", "3", "--voter", "201@new:9093")  # fmt: skip
+    assert shown.code == 0
+    assert "Way back: copy, with controller 201." in shown.out
+    assert "Next:\n  kcheck recover quorum 201=" in shown.out
+
+
+def test_a_stale_survivor_gets_the_newer_copy_in_the_place_of_its_own(nodes: Path, tmp_path: Path) -> None:
+    """What the copy does not have moves into the backup."""
+    own = log(nodes, 3)
+    own.write_bytes(own.read_bytes()[:-72])
+    before = state(nodes / "broker-3")
+    answer = asked(nodes, 3, 2, dead=[1, 2], out=tmp_path / "out")
+    assert answer.rescue is not None
+    assert answer.rescue.way is Way.COPY
+    assert "lacks" in json.dumps(answer.to_dict())
+    assert answer.next_command is not None
+    assert answer.next_command.startswith("kcheck apply ")
+    apply((tmp_path / "out" / "plan-3.json").read_bytes(), str(tmp_path / "backup"))
+    assert own.read_bytes() == log(nodes, 2).read_bytes()
+    undo(str(tmp_path / "backup"))
+    assert state(nodes / "broker-3") == before
+
+
+def test_a_record_names_the_survivor_after_a_torn_batch(nodes: Path, tmp_path: Path) -> None:
+    """The torn batch is cut, and the record begins a segment of its own."""
+    dynamic(nodes, 3)
+    end = read_copy(LOCAL, str(log(nodes, 3).parent), 3).end
+    whole = log(nodes, 3).read_bytes()
+    log(nodes, 3).write_bytes(whole + whole[:50])
+    (log(nodes, 3).parent / f"{end:020d}.index").write_bytes(bytes(8))
+    before = state(nodes / "broker-3")
+    answer = asked(nodes, 3, dead=DEAD, way="voters", out=tmp_path / "out")
+    apply((tmp_path / "out" / "plan-3.json").read_bytes(), str(tmp_path / "backup"))
+    copy = read_copy(LOCAL, str(log(nodes, 3).parent), 3)
+    assert (copy.end, copy.epoch, copy.defects, copy.voters) == (end + 1, 2, (), frozenset({3}))
+    assert answer.rescue is not None
+    assert answer.rescue.address == "h3:1"
+    undo(str(tmp_path / "backup"))
+    assert state(nodes / "broker-3") == before
+
+
+def test_a_stand_in_gets_the_ids_of_a_lost_voter(nodes: Path, tmp_path: Path) -> None:
+    dynamic(nodes, 3)
+    answer = asked(nodes, 3, dead=DEAD, out=tmp_path / "out")
+    assert answer.rescue is not None
+    (stand_in,) = answer.rescue.stand_ins
+    folder = tmp_path / "out" / f"stand-in-{stand_in.node_id}"
+    assert f"node.id={stand_in.node_id}\ndirectory.id=" in (folder / "meta.properties").read_text()
+    assert (folder / "bootstrap.checkpoint").read_bytes() == (
+        nodes / "broker-3" / "data1" / "bootstrap.checkpoint"
+    ).read_bytes()
+    runbook = (tmp_path / "out" / "recovery.md").read_text()
+    assert "remove-controller --controller-id" in runbook
+
+
+def test_a_majority_is_told_to_start(nodes: Path) -> None:
+    """A user can pass over it; then the other controller comes back empty."""
+    assert names(asked(nodes, 2, 3, dead=[1])) == ["majority"]
+    forced = asked(nodes, 2, 3, dead=[1], force=True)
+    assert [refusal.name for refusal in forced.warnings] == ["majority"]
+    (dropped,) = forced.plans
+    assert {type(operation).__name__ for operation in dropped.plan.operations} == {"SetAside"}
+
+
+def test_nodes_that_are_not_named_are_asked_for(nodes: Path) -> None:
+    shown = command("recover", "quorum", f"3={nodes}/broker-3")
+    assert shown.code == 1
+    assert "Refused: Nodes 1 and 2 may have seen a higher epoch or a newer copy." in shown.out
+    assert "--dead 1" in shown.out
+
+
+def test_two_clusters_are_told_apart(nodes: Path) -> None:
+    path = nodes / "broker-2" / "data1" / "meta.properties"
+    path.write_text(path.read_text().replace("cluster.id=", "cluster.id=A"))
+    assert "two-clusters" in names(asked(nodes, 2, 3, dead=[1]))
+
+
+def test_two_histories_are_told_apart(nodes: Path) -> None:
+    """One batch differs in its bytes at the same offset of the same epoch."""
+    path = log(nodes, 2)
+    copy = read_copy(LOCAL, str(path.parent), 2)
+    other = voters_batch(copy.end - 1, copy.epoch, 0, [])
+    path.write_bytes(path.read_bytes()[:-72] + other)
+    assert "two-histories" in names(asked(nodes, 2, 3, dead=[1]))
+
+
+def test_a_running_node_is_left_alone(nodes: Path) -> None:
+    path = nodes / "broker-3" / "data1" / ".lock"
+    told, go = os.pipe(), os.pipe()
+    child = os.fork()
+    if not child:
+        with path.open("r+b") as lock:
+            fcntl.lockf(lock, fcntl.LOCK_EX)
+            os.write(told[1], b"x")
+            os.read(go[0], 1)
+        os._exit(0)
+    os.read(told[0], 1)
+    try:
+        assert names(asked(nodes, 3, dead=DEAD)) == ["running"]
+    finally:
+        os.write(go[1], b"x")
+        os.waitpid(child, 0)
+        for descriptor in (*told, *go):
+            os.close(descriptor)
+
+
+def test_disks_without_any_metadata_are_refused(nodes: Path) -> None:
+    for number in (2, 3):
+        shutil.rmtree(log(nodes, number).parent)
+    answer = asked(nodes, 2, 3)
+    assert names(answer) == ["no-metadata"]
+    assert answer.next_command is None
+    assert answer.with_plan("never") is answer
+    shown = command("recover", "quorum", f"3={nodes}/broker-3")
+    assert "Refused: No log dir here has a copy of the metadata." in shown.out
+
+
+def test_a_new_controller_without_format_is_refused(nodes: Path) -> None:
+    new = new_disk(nodes, 201, formatted=False)
+    answer = kcheck.recover_quorum(f"201={new}", f"3={nodes}/broker-3", dead=[1, 2, 3], voter="201")
+    assert names(answer) == ["no-cluster-id"]
+
+
+def test_settings_name_the_address_of_a_controller(nodes: Path) -> None:
+    """That of controller.quorum.voters counts first; a listener of all addresses is none."""
+    folder = nodes / "broker-3"
+    base = f"process.roles=broker,controller\nnode.id=3\nlog.dirs={folder}/data1\n"
+    base += "controller.listener.names=C\nlisteners=C://0.0.0.0:1,PLAINTEXT://h:2\n"
+    for more, expected in (
+        ("advertised.listeners=C://own:3\n", "own:3"),
+        ("controller.quorum.voters=1@a:1,3@b:2\n", "b:2"),
+        (f"metadata.log.dir={folder}/data1\n", "127.0.0.1"),
+    ):
+        (folder / "server.properties").write_text(base + more)
+        answer = asked(nodes, 3, dead=DEAD)
+        assert answer.rescue is not None
+        assert (answer.rescue.address or "").startswith(expected)
+    (folder / "server.properties").write_text(base.replace("broker,controller", "broker"))
+    assert asked(nodes, 3, dead=DEAD).rescue is not None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("x",), "is not a log dir"),
+        (("9=broker-3",), "its meta.properties says node 3"),
+        (("empty",), "does not say whose it is"),
+        (("3=broker-3", "--voter", "3@h"), "write NODE or NODE@HOST:PORT"),
+        (("3=broker-3", "--voter", "3@h:99999"), "write NODE or NODE@HOST:PORT"),
+        (("3=broker-3", "--way", "magic"), "--way magic: use one of static, identity, copy, voters"),
+        (("3=broker-3", "--dead", "-1"), "--dead -1: must be from 0"),
+        ((), "name the log dirs of every controller and broker"),
+    ],
+)
+def test_arguments_that_make_no_sense(
+    nodes: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], message: str
+) -> None:
+    monkeypatch.chdir(nodes)
+    Path("x").touch()
+    Path("empty").mkdir()
+    shown = command("recover", "quorum", *arguments)
+    assert shown.code == 2
+    assert message in shown.err
+
+
+def test_a_copy_that_is_too_large_for_a_plan_is_copied_by_hand(nodes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kcheck.plans.rescue_files.CONTENT_SIZE_MAX", 100)
+    new_disk(nodes, 201)
+    with pytest.raises(UsageError, match=r"more than a plan carries: copy .* with cp -a"):
+        asked(nodes, 201, 3, dead=[1, 2, 3], voter="201@h:1")
+
+
+def test_elect_and_recover_lead_here_where_a_majority_is_given_up(nodes: Path) -> None:
+    """One of three is no majority."""
+    sentence = "2 of 3 controllers are given up: no leader can be elected. Do not start any of them: "
+    command_line = f"kcheck recover quorum 3={nodes}/broker-3 --dead 1 --dead 2."
+    elected = kcheck.elect(f"3={nodes}/broker-3", dead=DEAD)
+    assert elected.verdict.startswith(sentence + command_line)
+    assert sentence + command_line in kcheck.recover(f"3={nodes}/broker-3", dead=DEAD).sentences
+    assert kcheck.elect(f"2={nodes}/broker-2", f"3={nodes}/broker-3", dead=[1]).without_quorum is None
+
+
+def test_the_premise_about_lost_metadata_leads_here(nodes: Path) -> None:
+    """P202 names the command."""
+    for number in (1, 2, 3):
+        if number < 3:
+            shutil.rmtree(log(nodes, number).parent)
+        (nodes / f"broker-{number}" / "server.properties").write_text(
+            f"process.roles=broker,controller\nnode.id={number}\nlog.dirs={nodes}/broker-{number}/data1\n"
+        )
+    arguments = [f"{number}={nodes}/broker-{number}" for number in (1, 2, 3)]
+    findings = kcheck.cluster(*arguments, kafka="4.3").findings
+    assert any("kcheck recover quorum" in finding.advice for finding in findings)
