@@ -67,6 +67,7 @@ __all__ = [
     "repair",
     "search",
     "simulate",
+    "tiered",
     "truncation",
     "verify",
 ]
@@ -91,6 +92,7 @@ if TYPE_CHECKING:
         repair,
         search,
         simulate,
+        tiered,
         truncation,
         verify,
     )

@@ -19,6 +19,7 @@ from kcheck.api.clusters import (
     recover,
     recover_quorum,
     recovery_progress,
+    tiered,
     truncation,
     verify,
 )
@@ -46,6 +47,7 @@ __all__ = [
     "repair",
     "search",
     "simulate",
+    "tiered",
     "truncation",
     "verify",
 ]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kcheck.replicas.truncation import Truncation
     from kcheck.replicas.verification import Verification
     from kcheck.verbs.cluster import ClusterReport
+    from kcheck.verbs.tiered import Tiered
 
 
 def end_offset(
@@ -87,6 +88,29 @@ def _question(
         aside=tuple(texts_of(aside)),
         config=None if config is None else os.fspath(config),
     )
+
+
+def tiered(
+    *replicas: Path,
+    store: Path | None = None,
+    price: float | None = None,
+    metadata: Iterable[Path] = (),
+    partitions: PartitionFilter = EVERY_PARTITION,
+    kafka: str | Release = AUTO,
+) -> "Tiered":
+    """Return what is in remote storage, and who can read it: `kcheck tiered`.
+
+    `store` is a folder, a URL or a listing of the store, `price` what a GB costs in a month, in USD.
+    """
+    from kcheck.verbs.tiered import tiered as verb
+
+    texts, named = texts_of(replicas), tuple(texts_of(metadata))
+    place = None if store is None else os.fspath(store)
+
+    def answer(chosen: Release) -> "Tiered":
+        return verb(texts, wanted=partitions, release=chosen, store=place, price=price, metadata=named)
+
+    return compared(kafka, texts, answer)
 
 
 def elect(

@@ -10,6 +10,7 @@ In: paths, and options for names and records. Out: one zip, with the same bytes 
 - `logs`: Which messages of a broker's log go in?
 - `metadata`: Which values in the metadata of the cluster are masked?
 - `group_offsets`: Which parts of `__consumer_offsets` go in?
+- `remote_segments`: Which parts of `__remote_log_metadata` go in?
 - `batch_rows`: Which rows are kept of a `.log`?
 - `hashed_source`: How does a capture get the digest of a file without a second read?
 """

@@ -15,6 +15,8 @@ class How(StrEnum):
     """As rows of batch headers."""
     COMMITS = "commits"
     """As rows of batch headers, and the committed offsets of groups."""
+    SEGMENTS = "segments"
+    """As rows of batch headers, and the records of remote segments."""
     NUMBERS = "numbers"
     """As it is: a binary file of numbers."""
     LINES = "lines"
@@ -53,6 +55,7 @@ _BY_KIND: Mapping[FileKind, Taken] = {
 }
 _NAME_ONLY = Taken(How.NAME, "nothing of its content")
 COMMITS_LOG = Taken(How.COMMITS, "batch headers with verdicts, and committed offsets of groups")
+SEGMENTS_LOG = Taken(How.SEGMENTS, "batch headers with verdicts, and the remote segments")
 METADATA_LOG = Taken(How.METADATA, "the cluster's metadata by an allow-list")
 CONFIGURATION = Taken(How.SETTINGS, "settings that decide a start, by an allow-list")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from kcheck.capture.contents import COMMITS_LOG, CONFIGURATION, METADATA_LOG, How, Taken, content_of
+from kcheck.capture.contents import COMMITS_LOG, CONFIGURATION, METADATA_LOG, SEGMENTS_LOG, How, Taken, content_of
 from kcheck.core.releases.releases import release
 from kcheck.disk.local import LOCAL
 from kcheck.disk.paths import split
@@ -14,6 +14,7 @@ from kcheck.disk.refusals import word_for
 from kcheck.disk.tree import tree_of
 from kcheck.errors import UsageError
 from kcheck.model.names import CLUSTER_METADATA, CONSUMER_OFFSETS, FileKind, parse_directory, parse_file
+from kcheck.model.remote_log import REMOTE_LOG_METADATA
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import (
     TargetKind,
@@ -77,7 +78,8 @@ def items(arguments: Sequence[str], *, offsets: bool = False) -> Iterator[Captur
     the log dirs of a server.properties. Two of one name have that of their brokers before it, if the arguments are
     `BROKER=PATH`. With `offsets` the committed offsets of groups go in.
     """
-    logs = {CLUSTER_METADATA: METADATA_LOG, **({CONSUMER_OFFSETS: COMMITS_LOG} if offsets else {})}
+    logs = {CLUSTER_METADATA: METADATA_LOG, REMOTE_LOG_METADATA: SEGMENTS_LOG}
+    logs |= {CONSUMER_OFFSETS: COMMITS_LOG} if offsets else {}
     if not arguments:
         raise UsageError("capture needs at least one path")
     paths = [path for _, path in map(replica_argument, arguments)]

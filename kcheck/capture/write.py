@@ -22,6 +22,7 @@ from kcheck.capture.hashed_source import HashedSource
 from kcheck.capture.logs import redacted
 from kcheck.capture.metadata import rewritten
 from kcheck.capture.pseudonyms import Pseudonyms
+from kcheck.capture.remote_segments import masked_segments
 from kcheck.capture.settings import kept_settings
 from kcheck.capture.tree import CapturedPath
 from kcheck.disk.local import LOCAL
@@ -216,8 +217,8 @@ class _CaptureReader:
             with LOCAL.directory(folder or ".").open(name) as file:
                 source = HashedSource(file)
                 row["size"] = source.size
-                if content.how in (How.BATCHES, How.COMMITS):
-                    mask = self._mask if content.how is How.COMMITS else None
+                if content.how in (How.BATCHES, How.COMMITS, How.SEGMENTS):
+                    mask = {How.COMMITS: self._mask, How.SEGMENTS: self._mask_segments}.get(content.how)
                     row |= self._batches(source, name, f"{member}.batches", mask)
                 else:
                     row |= self._small(source, path, member, content.how)
@@ -280,6 +281,9 @@ class _CaptureReader:
     def _mask(self, batch: bytes) -> bytes | None:
         names = (str, str) if self._pseudonyms is None else (self._pseudonyms.group, self._pseudonyms.topic)
         return masked_commits(batch, names)
+
+    def _mask_segments(self, batch: bytes) -> bytes | None:
+        return masked_segments(batch, str if self._pseudonyms is None else self._pseudonyms.topic)
 
     def _batches(self, source: Source, name: str, member: str, mask: BatchMask | None) -> dict[str, Any]:
         if source.size == 0:

@@ -29,6 +29,7 @@ One module a command, named after the command:
 - `recover`: What to do with a cluster, step by step?
 - `recover_quorum`: How do controllers come back that lost their majority?
 - `elect`, `verify`: Who should lead, and does the cluster look as the plan expects?
+- `tiered`: What is in remote storage?
 - `cluster`, `simulate`: What does the metadata of a cluster contain, and what happens in a history?
 - `capture`: Which evidence goes to a support engineer?
 - `export`: Which records go to a producer, and what is said of the others?

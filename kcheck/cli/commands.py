@@ -24,6 +24,7 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "Look": {
         "inspect": "Show offsets, epochs and segments.",
+        "tiered": "Show remote storage, and what a store lacks.",
         "dump": "Show batches, records or entries of a file.",
         "end-offset": "Answer OffsetsForLeaderEpoch from disk.",
     },

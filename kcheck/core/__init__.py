@@ -12,6 +12,7 @@ In the order in which a command meets them; each imports only those above it:
 - `releases`: Which facts belong to which release, and which releases can have written the files?
 - `cluster`: What does the metadata of a cluster contain, and which partitions are not healthy?
 - `start`: What does a broker do when it starts?
+- `tiered`: What is in remote storage, and what does a leader delete there?
 - `replication`: Where does a follower truncate, and which records does it lose?
 - `election`: Who leads each partition, and what does each choice cost?
 - `rescue`: How does a cluster come back from its disks alone?

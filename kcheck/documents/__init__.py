@@ -6,6 +6,7 @@ published tables. Field names are an interface for scripts, so they do not chang
 
 - `answer`: Which methods does every typed answer have?
 - `inspection`: Which values does `kcheck inspect` return?
+- `remote_log`: Which part of a partition is in remote storage?
 - `inspect`, `predict`, `explain`: Which rows does the answer of a command about one broker have?
 - `election_verdict`, `next_start`, `preflight`, `strays`, `unserved`: Which sentences say what `core` decides?
 - `first_repairs`: What do repairs before an election change, in sentences and rows?

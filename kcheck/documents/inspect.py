@@ -12,6 +12,7 @@ from kcheck.documents.inspection import (
     InspectedPartition,
     InspectedSegment,
 )
+from kcheck.documents.remote_log import remote_row
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
 from kcheck.model.entries import Batch
 from kcheck.model.names import OFFSET_CHECKPOINTS
@@ -130,6 +131,7 @@ def _summary_row(view: PartitionView) -> Row:
         "size": view.size,
         "leader_epochs": entry_rows(view.leader_epochs),
         "segments": _segment_rows(view),
+        "remote": remote_row(view),
     }
 
 

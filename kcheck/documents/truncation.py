@@ -21,6 +21,7 @@ from kcheck.core.replication.truncation_plans import (
     TruncationPlan,
 )
 from kcheck.documents.predict import loss_row, lost_row
+from kcheck.documents.remote_log import span_rows
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
 from kcheck.model.cluster import PartitionRegistration
 from kcheck.model.entries import EpochEndOffset
@@ -43,6 +44,8 @@ def plan_row(plan: TruncationPlan) -> Row:
         "is_best": plan.is_best,
         "advantage": plan.advantage,
         "lost": None if plan.lost is None else amounts_row(plan.lost),
+        "remote_lost": span_rows(plan.remote_lost),
+        "remote_unreadable": plan.remote_unreadable,
         "followers": tuple(follower_row(follower, plan) for follower in plan.followers),
     }
 

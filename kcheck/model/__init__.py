@@ -11,6 +11,7 @@ renderers turn them into rows. A value that kcheck has not seen is None.
 - `entries`: What is a line of a checkpoint, a batch header, an offset, an epoch?
 - `segments`: Which faults, gaps and index entries does a segment have?
 - `producers`: Which producers and transactions are in the batches?
+- `remote_log`: Which part of a log is in remote storage?
 - `remote_index_cache`: Which indexes of remote segments has the broker cached?
 - `views`: What do rules see of a file, a partition directory, a log dir, or the replicas of a partition?
 - `finding`: What is wrong, where, and what should be done?

@@ -21,6 +21,7 @@ from kcheck.model.names import (
 from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.producers import ProducersView
 from kcheck.model.remote_index_cache import RemoteIndexCache
+from kcheck.model.remote_log import RemoteLog
 from kcheck.model.segments import SegmentView
 from kcheck.model.source import Files
 from kcheck.model.unreadable import Unreadable
@@ -129,6 +130,8 @@ class PartitionView(NamedTuple):
     """What the metadata of its cluster say of it; None if none are at hand, or if it is no replica."""
     disk: Files | None = None
     """What opens its files; None if nothing was read."""
+    remote: RemoteLog | None = None
+    """Its part in remote storage; None if it has none, or if kcheck did not look for it."""
 
     @property
     def leader_epochs(self) -> EpochEntries:

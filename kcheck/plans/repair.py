@@ -33,6 +33,7 @@ from kcheck.plans.least_steps import UNSERVED, PlannedStep, least_steps
 from kcheck.plans.losses import PartitionLoss, lost_with, partition_losses, scope_row, why_refused, worse
 from kcheck.plans.operations import Operations
 from kcheck.plans.premised_starts import PremisedStarts, premised_starts
+from kcheck.plans.remote_history import compare_histories
 from kcheck.plans.safe_replica import prove
 from kcheck.repairs import WITHOUT, Impact, Refused, Repair, RepairScope, RepairStep, Settled
 from kcheck.repairs import RepairOutcome as RepairAnswer
@@ -151,7 +152,9 @@ def repair(
     for log_dir in edited:
         log_dir.adopts = adopt
     proofs = _log_dirs(replica_targets(against), wanted)[0] if against else ()
-    prove(edited, diagnose(proofs, options, [], log_dirs))
+    others = diagnose(proofs, options, [], log_dirs)
+    prove(edited, others)
+    compare_histories(edited, others, options.release)
     judged = partial(premised_starts, targets, edited, options=options, log_dirs=log_dirs)
     planner = _Planner(edited, options.release, judged, accept_loss=accept_loss, keep=keep)
     for rule_repair in all_repairs():

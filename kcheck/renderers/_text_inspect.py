@@ -13,6 +13,7 @@ from kcheck.documents.inspection import (
     InspectedPartition,
     InspectedSegment,
 )
+from kcheck.documents.remote_log import remote_words
 from kcheck.model.finding import Finding
 from kcheck.model.mapped import Mapped
 from kcheck.model.names import OFFSET_CHECKPOINTS
@@ -103,7 +104,9 @@ def _partitions(items: Sequence[InspectedPartition], detail: InspectDetail, page
     """Write the table, then the findings of each partition."""
     page.table(_PARTITION_HEADER, [_partition_cells(item) for item in items]) if items else page.line("no partitions")
     for item in items:
-        where = item.view.where
+        where, remote = item.view.where, remote_words(item.view)
+        if remote is not None:
+            page.wrapped(f"{where.dir}: {remote}", hanging="    ")
         own_findings = findings.pop((where.log_dir, where.dir, None), [])
         if own_findings:
             page.line(f"{where.dir}:")

@@ -34,6 +34,7 @@ _ADVANTAGES = {
     Advantage.FOLLOWERS: "more replicas can follow it",
     Advantage.COMMITTED: "fewest committed records lost",
     Advantage.RECORDS: "fewest records lost",
+    Advantage.READABLE: "it serves more of the remote records",
     Advantage.CLEAN: "the controller can elect it cleanly",
     Advantage.BYTES: "the others fetch the least from it",
     Advantage.ASSIGNMENT: "first in the assignment",

@@ -22,6 +22,7 @@ In: `BROKER=PATH` arguments. Out: a typed answer, such as `EndOffsets`, `Truncat
 - `aside`: Which partition directories were moved aside, and may hold the best log?
 - `candidates`: What would each candidate of a partition cost as leader?
 - `lost_amounts`: Which records are lost for the cluster once a replica leads?
+- `remote_losses`: Which records in remote storage are lost once a replica leads?
 - `distinct_records`: How many records do several replicas lose together, each counted once?
 - `lost_transactions`: Which transactions are open at an offset, and which of them lose records?
 - `group_offsets`: Which offsets have consumer groups committed?

@@ -33,6 +33,7 @@ from kcheck.replicas.leader_plans import Election, fork_of
 from kcheck.replicas.loading import ReplicaFiles, brought_back
 from kcheck.replicas.lost_amounts import amounts_lost, lacks, removed
 from kcheck.replicas.lost_transactions import lost_transactions, open_transactions
+from kcheck.replicas.remote_losses import remote_amounts, remote_lost
 from kcheck.replicas.replica import ReplicaState, after_start
 
 GroupOffsets = Callable[[str, int], tuple[GroupOffset, ...] | None]
@@ -412,13 +413,21 @@ def _with_later(
         return candidate
     in_sync = in_sync_under(plan)
     later = later_leader(election.registration, candidate.broker_id, in_sync, election.rules)
-    followers = (row for row in plan.followers if row.broker_id in in_sync and lacks(plan, row, states))
-    lacking = tuple(row.broker_id for row in followers if row.broker_id is not None)
+    followers = (row for row in plan.followers if row.broker_id in in_sync)
+    remote = {row.broker_id: remote_lost(states[row.broker_id], states.values()) for row in followers}
+    lacking = tuple(
+        row.broker_id
+        for row in plan.followers
+        if row.broker_id is not None and row.broker_id in remote and (remote[row.broker_id] or lacks(plan, row, states))
+    )
     candidate = candidate._replace(later=later, lacking=lacking)
     if later is None or later.broker_id not in lacking:
         return candidate
     marks = committed_marks(tuple(states.values()), election.registration)
-    return candidate._replace(lost_later=amounts_lost(plan, states, marks, later=later.broker_id))
+    lost, of_remote = amounts_lost(plan, states, marks, later=later.broker_id), remote[later.broker_id]
+    if of_remote or plan.remote_lost:
+        lost = total((lost, remote_amounts(of_remote, plan.remote_lost)))
+    return candidate._replace(lost_later=lost)
 
 
 def _parts(states: tuple[ReplicaState, ...], follower: int, leading: ReplicaState) -> Offset | None:

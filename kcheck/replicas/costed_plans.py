@@ -3,11 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
+from kcheck.core.replication.leader_costs import total
 from kcheck.core.replication.truncation_plans import TruncationPlan, marked
 from kcheck.model.release import Release
 from kcheck.replicas.committed import committed_marks
 from kcheck.replicas.leader_plans import Election, plans_under
 from kcheck.replicas.lost_amounts import amounts_lost
+from kcheck.replicas.remote_losses import remote_amounts, remote_lost, remote_unreadable
 from kcheck.replicas.replica import ReplicaState
 
 PlanFiller = Callable[[TruncationPlan], TruncationPlan]
@@ -44,4 +46,11 @@ def _costed(plan: TruncationPlan, states: Sequence[ReplicaState]) -> TruncationP
     if plan.problem is not None or plan.leader_log_end_offset is None:
         return plan
     marks = committed_marks(states, plan.registration)
-    return plan._replace(lost=amounts_lost(plan, {state.broker_id: state for state in states}, marks))
+    by_broker = {state.broker_id: state for state in states}
+    leading, lost = by_broker[plan.leader], amounts_lost(plan, by_broker, marks)
+    remote = remote_lost(leading, states)
+    return plan._replace(
+        lost=total((lost, remote_amounts(remote))) if remote else lost,
+        remote_lost=remote,
+        remote_unreadable=remote_unreadable(leading),
+    )

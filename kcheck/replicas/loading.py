@@ -12,6 +12,7 @@ from kcheck.disk.tree import Tree
 from kcheck.documents.next_start import StartEffects
 from kcheck.errors import UsageError
 from kcheck.formats import leader_epoch_checkpoint
+from kcheck.model.cluster import ClusterImage
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.java import java_long
@@ -25,6 +26,7 @@ from kcheck.startup.inputs import Context, load_inputs
 from kcheck.survey.rule_runner import check_file, check_partition
 from kcheck.views.log_dir import LogDirs, open_single_partition, partitions
 from kcheck.views.partition import view_of
+from kcheck.views.remote_logs import remote_logs
 from kcheck.views.targets import Target, TargetKind, require_same_broker
 from kcheck.words import partition_name
 
@@ -56,9 +58,10 @@ class LoadedReplicas(NamedTuple):
 
 
 def replicas_of(
-    targets: tuple[Target, ...], *, wanted: PartitionFilter, log_dirs: LogDirs, running: bool = False
-) -> LoadedReplicas:
-    """Return every current replica, with the findings in its files.
+    targets: tuple[Target, ...], *, wanted: PartitionFilter, log_dirs: LogDirs, running: bool = False,
+    image: ClusterImage | None = None,
+) -> LoadedReplicas:  # fmt: skip
+    """Return every current replica, with the findings in its files; `image` is the metadata at hand.
 
     UsageError: two cluster ids, two replicas of one partition with one broker id, where the message names both files,
     or, of brokers that are `running`, a broker id that contradicts meta.properties.
@@ -76,6 +79,9 @@ def replicas_of(
                 findings.extend(check_file(bare.view.epochs, release))
             continue
         views, log_dir = _views(target, wanted, log_dirs)
+        if release.has_remote_storage:
+            remote = remote_logs(targets, log_dirs, lambda _: image)
+            views = [remote.placed(view, log_dir.view.cluster_id) for view in views]
         if log_dir.view.files:
             identities.append((target.path, log_dir.view))
             if running:

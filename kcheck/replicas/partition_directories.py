@@ -24,6 +24,7 @@ from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs.predict import start_of, with_copies
 from kcheck.verbs.premises import judged_starts
 from kcheck.views.log_dir import LogDirs, open_single_partition, partitions
+from kcheck.views.remote_logs import remote_logs
 from kcheck.views.targets import Target, TargetKind
 
 
@@ -47,7 +48,7 @@ class PartitionDirectories:
         self._log_dirs = log_dirs
         apart = [target for target in targets if self._is_aside(target, targets)]
         targets = tuple(target for target in targets if target not in apart)
-        self._targets, self._release = targets, options.release
+        self._targets, self._release, self._image = targets, options.release, image
         options = with_copies(targets, options, self._log_dirs)
         self.copies = tuple(chain.from_iterable(options.copies.values()))
         self._files: dict[tuple[str, int], list[tuple[str, ReplicaFiles]]] = {}
@@ -145,6 +146,9 @@ class PartitionDirectories:
             views = [*partitions(target.tree, log_dir, wanted=wanted, walk_all=False, release=self._release)]
         if log_dir.view.where.broker_id is None:
             raise UsageError(f"{target.path}: no broker id; write BROKER={target.path}")
+        if self._release.has_remote_storage:
+            remote = remote_logs(self._targets, self._log_dirs, lambda _: self._image)
+            views = [remote.placed(view, log_dir.view.cluster_id) for view in views]
         files = log_dir.view if log_dir.view.files else None
         yield from (ReplicaFiles(target.path, view, files, target.tree) for view in views if not view.is_metadata_log)
 

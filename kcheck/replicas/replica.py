@@ -14,6 +14,7 @@ from kcheck.model.entries import UNDEFINED_EPOCH, Epoch, EpochEntries, Offset
 from kcheck.model.loss import LostRecords
 from kcheck.model.names import OFFSET_CHECKPOINTS, REPLICATION_OFFSET, log_name, metadata_snapshots
 from kcheck.model.release import Release
+from kcheck.model.remote_log import RemoteLog
 from kcheck.model.source import Files, Source
 from kcheck.model.views import LogDirView, PartitionView
 
@@ -47,6 +48,7 @@ class ReplicaState(NamedTuple):
     `checkpointed` is the high watermark in the checkpoint, which may lie above the log end; None without an entry.
     `lost_head` are the offsets of segments that somebody removed from its start. `is_compacted`: the log cleaner takes
     records out of it. `has_every_segment`: its batches were read, and each segment begins where the one before it ends.
+    `remote` is its part in remote storage.
     """
 
     broker_id: int | None
@@ -69,6 +71,7 @@ class ReplicaState(NamedTuple):
     checkpointed: Offset | None = None
     lost_head: tuple[Offset, Offset] | None = None
     is_compacted: bool = False
+    remote: RemoteLog | None = None
     has_every_segment: bool = False
 
     @property
@@ -215,6 +218,7 @@ def _facts(
         first_segment=start if first is None else first, log_start_offset=start, latest_epoch=_seen_epoch(view),
         problem=problem, topic_id=view.topic_id, snapshots=tuple((end, epoch) for epoch, end, _ in snapshots),
         checkpointed=view.high_watermark, lost_head=lost_head_of(view, release), is_compacted=view.is_compacted,
+        remote=view.remote,
     )  # fmt: skip
     return state, lines, checkpoint or Offset(0)
 

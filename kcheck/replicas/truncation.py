@@ -106,8 +106,8 @@ def truncation(
     targets = replica_targets(arguments)
     require_match(targets, wanted)
     log_dirs = LogDirs(release)
-    loaded = replicas_of(targets, wanted=wanted, log_dirs=log_dirs, running=election.live)
     image = image_at_hand(targets, metadata, log_dirs)
+    loaded = replicas_of(targets, wanted=wanted, log_dirs=log_dirs, running=election.live, image=image)
     after_starts = None if election.live else _AfterStarts(targets, log_dirs, metadata)
     by_partition: dict[tuple[str, int], list[ReplicaState]] = {}
     for files in loaded.replicas:

@@ -14,6 +14,7 @@ Modules that rules share:
 - `_segments`: Which batches and index entries are faulty, and what does the broker do with them when it starts?
 - `_records`: What is wrong inside a batch whose CRC matches?
 - `_sequences`: Where do the sequence numbers of a producer not continue?
+- `_remote`: What becomes of the remote part of a log if this replica leads?
 - `_partition`: Does the broker load a partition directory, and does the directory contain data?
 - `_lag`: Which replicas end below the high watermark of another one?
 - `_cluster`: What does the metadata of the cluster contain about a replica?

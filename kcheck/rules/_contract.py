@@ -14,7 +14,8 @@ class Scope(StrEnum):
     """What a rule is shown.
 
     A FileView; a SegmentView; a SegmentView again, for a rule about damage; a PartitionView; a PartitionView whose
-    segments were read; a LogDirView; every LogDirView of one broker (a tuple); a ReplicasView; a Quorum; a Coordinated.
+    segments were read; a LogDirView; every LogDirView of one broker (a tuple); a ReplicasView; a Quorum; a Coordinated;
+    a StoredLog; a Store.
     """
 
     FILE = "file"
@@ -27,6 +28,8 @@ class Scope(StrEnum):
     REPLICAS = "replicas"
     CLUSTER = "cluster"
     COORDINATORS = "coordinators"
+    STORED_LOG = "stored log"
+    STORE = "store"
 
 
 SERIES = {
@@ -40,6 +43,8 @@ SERIES = {
     Scope.REPLICAS: ("KC4",),
     Scope.CLUSTER: ("KC5",),
     Scope.COORDINATORS: ("KC6",),
+    Scope.STORED_LOG: ("KC24",),
+    Scope.STORE: ("KC24",),
 }
 """How the ids of the rules of each scope begin: what nobody asks for is not imported."""
 

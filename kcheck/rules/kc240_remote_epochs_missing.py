@@ -10,7 +10,10 @@ remote storage too, and raises the log start. An emptied file gets the new leade
 segment goes. The log says "due to leader-epoch-cache truncation". This happens within minutes of the election
 (`remote.log.manager.task.interval.ms`), and no replica has these records.
 
-kcheck reports a first entry above the log start only after a clean shutdown.
+A file with a later first entry deletes fewer segments: only those ALL of whose epochs are lower. The others stay, and
+consumers cannot read them while this replica leads (KC242). A restart hides an emptied file, and does not heal it: the
+broker writes the epoch of the next batch. With __remote_log_metadata in the given log dirs kcheck names the segments.
+Without it kcheck reports a first entry above the log start only after a clean shutdown.
 
 What to do: keep the broker stopped, or do not let this replica lead, until the file is right. If another replica is in
 sync, move this partition directory out of the log dir and let the broker re-replicate it: a follower fetches the epochs
@@ -25,24 +28,33 @@ from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._epochs import RESTORE, entry_words, lacks_remote_epochs, loaded_lines
+from kcheck.rules._partition import served
+from kcheck.rules._remote import remote_replica, report_of, spans_words
 from kcheck.rules._words import kafka
 from kcheck.words import offset_span
+
+_HIDES = " A restart hides this and does not heal it."
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     """Compare the first epoch with the log start."""
-    if not lacks_remote_epochs(view, release):
+    is_known = view.remote is not None and view.remote.is_known
+    if not (_deletes(view, release) if is_known else lacks_remote_epochs(view, release)):
         return
     log_start, first_segment = view.log_start_checkpoint, view.segments[0].base_offset
     assert log_start is not None
     entries = loaded_lines(view, release)
     kept_from = min(first_segment, entries[0].start_offset) if entries else first_segment
+    lost: str = offset_span(log_start, kept_from)
+    if is_known:
+        deleted = report_of(view, release).deleted_offsets
+        lost, kept_from = f"at most {spans_words(deleted)}", deleted[-1][1]
     state = f"begins with {entry_words(entries[0])}" if entries else "has no entries" if view.epochs else "is missing"
     yield RULE.finding(
         view.where if view.epochs is None else view.epochs.where,
         f"leader-epoch-checkpoint {state}, but the log starts at offset {log_start}, in remote storage",
         effect=f"If this replica leads, {kafka(release)} deletes the remote segments with lower epochs, in remote "
-        f"storage too: {offset_span(log_start, kept_from)}.",
+        f"storage too: {lost}.{_HIDES if not entries else ''}",
         advice=f"Do not let this replica lead. {RESTORE}",
         data={
             "log_start_offset": log_start,
@@ -51,6 +63,15 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
             "lost_to": kept_from,
         },
     )
+
+
+def _deletes(view: PartitionView, release: Release) -> bool:
+    """Whether remote segments are certain to go if the replica leads, and its epochs begin above its log start."""
+    replica = remote_replica(view, release)
+    if replica is None or not served(view):
+        return False
+    is_late = not replica.epochs or replica.epochs[0].start_offset > replica.log_start
+    return is_late and bool(report_of(view, release).deleted)
 
 
 def is_below_segments(view: PartitionView) -> bool:

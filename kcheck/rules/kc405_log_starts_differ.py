@@ -17,6 +17,7 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.views import ReplicasView
 from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._remote import lacked_histories
 from kcheck.rules._words import kafka
 
 
@@ -27,6 +28,8 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
     if highest is None or highest.log_start_offset is None:
         return
     start, broker_id = highest.log_start_offset, highest.where.broker_id
+    if any(lacking.view is highest for lacking in lacked_histories(view, release)):
+        return  # KC411 says more.
     for replica in known:
         if replica.log_start_offset == start:
             continue

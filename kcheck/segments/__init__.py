@@ -30,6 +30,8 @@ Which module answers which question:
         `indexes`
     Do the records inside of a batch agree with its header?
         `batch_records`, which decodes them with `record_columns`
+    Which values do the records have, in a topic whose records have no keys?
+        `record_values`
     Which transactions were aborted, which are open?
         `transactions`
     Do sequence numbers continue, and do producer snapshots agree with the batches?

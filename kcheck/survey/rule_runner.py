@@ -1,6 +1,6 @@
 """Runs the rules over views."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import chain, groupby
 from typing import TYPE_CHECKING
@@ -9,6 +9,7 @@ from kcheck.model.coordinators import Coordinated
 from kcheck.model.finding import Finding
 from kcheck.model.names import ids_differ
 from kcheck.model.release import Release
+from kcheck.model.remote_log import Store, StoredLog
 from kcheck.model.segments import SegmentView
 from kcheck.model.views import FileView, LogDirView, PartitionView, ReplicasView
 from kcheck.registry import discover
@@ -116,6 +117,13 @@ def check_cluster(view: "Quorum", release: Release) -> Iterator[Finding]:
 def check_coordinators(view: Coordinated, release: Release) -> Iterator[Finding]:
     """Run the rules about what the coordinators of a cluster know."""
     return _check(Scope.COORDINATORS, view, release)
+
+
+def check_store(view: Store, logs: Iterable[StoredLog], release: Release) -> Iterator[Finding]:
+    """Run the rules about the objects of a remote store, and of the partitions in it."""
+    for log in logs:
+        yield from _check(Scope.STORED_LOG, log, release)
+    yield from _check(Scope.STORE, view, release)
 
 
 def _about_one_topic(finding: Finding, topics: Mapping[int | None, str | None]) -> bool:

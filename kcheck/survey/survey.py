@@ -148,10 +148,12 @@ class Survey:
             return findings
         target = target._replace(tree=LOCAL)  # It reads everything anew; only this machine's log dirs are in use.
         log_dir = open_log_dir(target.tree, target.path, target.broker_id, self.release)
+        self._log_dirs.remote = None  # The broker may have copied segments meanwhile.
         named = tuple(directory for directory in log_dir.directories if directory[0] in suspect)
         second = Survey(
-            wanted=self._wanted, release=self.release, walk_all=self._walk_all, deepen=self._deepen, is_second_read=True
-        )
+            wanted=self._wanted, release=self.release, walk_all=self._walk_all, deepen=self._deepen,
+            is_second_read=True, place=self._place,
+        )  # fmt: skip
         deque(second._partitions(target, log_dir._replace(directories=named)), maxlen=0)
         return confirmed(suspect, findings, second.collected)
 

@@ -12,6 +12,7 @@ In: paths, options and a `Release`. Out: an answer such as `CheckReport` or `Pre
 - `log_facts`: Which logs lack segments, or look older than they are?
 - `next_starts`: Which predictions are the findings compared with?
 - `preflight`: May the broker start?
+- `tiered`: What is in remote storage, and what is missing there?
 - `dump`: Which batches, records or index entries does a file have?
 - `export`: Which records do logs have, in a form that a producer takes?
 - `explain`: Which rules are there, and what does one mean?

@@ -128,7 +128,7 @@ def check(
         settle = starts.settled_by(workers)
         survey = Survey(
             wanted=wanted, release=release, deepen=scan.partitions, log_dirs=log_dirs, settle=settle,
-            place=starts.placed,
+            place=starts.placed if depth.reads_segments else starts.in_cluster,
         )  # fmt: skip
         cluster = _Cluster(workers, coverage, compared=depth.reads_segments)
         try:

@@ -83,7 +83,10 @@ def inspect(
     def with_open(item: InspectedPartition) -> InspectedPartition:
         return item if still_open is None else item._replace(open=still_open(item.view))
 
-    survey = Survey(wanted=wanted, release=release, walk_all=detail.walk_all, log_dirs=log_dirs, settle=starts.settle)
+    survey = Survey(
+        wanted=wanted, release=release, walk_all=detail.walk_all, log_dirs=log_dirs, settle=starts.settle,
+        place=starts.tiered,
+    )  # fmt: skip
     return Inspection(
         release=release,
         detail=detail,

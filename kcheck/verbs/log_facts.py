@@ -14,6 +14,7 @@ from kcheck.core.start.predictions import LoadedLog, PartitionPrediction
 from kcheck.core.start.segments import lost_head_of_log
 from kcheck.core.start.startup import Outcome
 from kcheck.core.start.topic_settings import expires, is_compacted
+from kcheck.core.tiered.reports import RemoteReplica, remote_report
 from kcheck.disk.directory import Directory
 from kcheck.disk.tree import Tree
 from kcheck.formats import leader_epoch_checkpoint
@@ -34,6 +35,7 @@ from kcheck.model.views import CheckpointOffsets
 from kcheck.segments.batches import last_batch
 from kcheck.segments.gaps import gaps
 from kcheck.segments.index_dates import is_closed, older_date
+from kcheck.views.remote_logs import RemoteLogs
 
 _FEW = 4
 """Segments of a log whose directory is not worth opening."""
@@ -97,6 +99,22 @@ def log_facts(
         is_closed=closed,
         start=log.log_start_offset,
     )
+
+
+def with_remote(
+    log: LogFacts, row: PartitionPrediction, offsets: CheckpointOffsets, logs: RemoteLogs, cluster_id: str | None
+) -> LogFacts:
+    """Return what the log of a replica shows, with its part in remote storage after the start."""
+    loaded = row.replica_log
+    assert loaded is not None
+    first = Offset(loaded.bases[0])
+    is_below = offsets.log_start is not None and offsets.log_start < first
+    remote = logs.of(log.partition, log.topic_id, cluster_id, is_below=is_below)
+    if remote is None:
+        return log
+    start = loaded.log_start_offset if offsets.log_start is None else min(offsets.log_start, loaded.log_start_offset)
+    report = remote_report(remote, RemoteReplica(start, first, loaded.leader_epochs))
+    return log._replace(remote=remote, remote_report=report)
 
 
 def _newest_epoch(files: Files, row: PartitionPrediction, log: LoadedLog, image: ClusterImage | None) -> Epoch | None:

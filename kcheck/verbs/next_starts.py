@@ -75,6 +75,18 @@ class NextStarts:
         self._premises = premises
 
     def placed(self, log_dir: LogDir, view: PartitionView) -> PartitionView:
+        """Return a partition with its part in remote storage, and as `in_cluster` has it."""
+        return self.tiered(log_dir, self.in_cluster(log_dir, view))
+
+    def tiered(self, log_dir: LogDir, view: PartitionView) -> PartitionView:
+        """Return a partition with its part in remote storage."""
+        if not self._log_dirs.release.has_remote_storage or not log_dir.view.files:
+            return view
+        from kcheck.views.remote_logs import remote_logs
+
+        return remote_logs(self._targets, self._log_dirs, self.image_of).placed(view, log_dir.view.cluster_id)
+
+    def in_cluster(self, log_dir: LogDir, view: PartitionView) -> PartitionView:
         """Return a partition with what the metadata of its cluster say of it, if any are at hand."""
         if not self._has_metadata or not log_dir.view.files:
             return view

@@ -1,6 +1,7 @@
 """Which premises of the next starts hold: asked once a broker, for every verb that speaks of a start."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 
 from kcheck.core.cluster.copies import newest_copy
@@ -20,9 +21,10 @@ from kcheck.rules import kc315_premise_refuted
 from kcheck.startup.log_dir_outcome import with_offline
 from kcheck.startup.log_manager import StartOptions, combined_starts
 from kcheck.survey.recheck import has_left
-from kcheck.verbs.log_facts import log_facts, looks_into_segments
+from kcheck.verbs.log_facts import log_facts, looks_into_segments, with_remote
 from kcheck.views.broker_facts import broker_facts
 from kcheck.views.log_dir import LogDirs
+from kcheck.views.remote_logs import RemoteLogs, remote_logs
 from kcheck.views.targets import Target, TargetKind, broker_of
 
 
@@ -91,6 +93,9 @@ def start_premises(
             groups.setdefault(broker, []).append(target)
             written[target.tree.real(target.path)] = 0 if start is None else written_at_least(start)
     options = with_cluster(targets, options, log_dirs, one_cluster=one_cluster)
+    remote = None
+    if starts and log_dirs.release.has_remote_storage:
+        remote = remote_logs(targets, log_dirs, partial(image_of, options))
     facts = {
         broker: broker_facts(
             tuple(group),
@@ -103,7 +108,7 @@ def start_premises(
             without=options.without,
             # The disks of several brokers are copies, or lent to a machine that is not theirs.
             written=written if len(groups) == 1 else None,
-            logs=tuple(_logs(targets, starts, broker, _image_of(group, options, log_dirs), log_dirs)),
+            logs=tuple(_logs(targets, starts, broker, _image_of(group, options, log_dirs), log_dirs, remote)),
             keyless_logs=tuple(_keyless(group, options, log_dirs)) if reads_keys and options.settings.cleans else None,
         )
         for broker, group in groups.items()
@@ -114,7 +119,7 @@ def start_premises(
 
 def _logs(
     targets: Iterable[Target], starts: Iterable[LogDirPrediction], broker: object, image: ClusterImage | None,
-    log_dirs: LogDirs,
+    log_dirs: LogDirs, remote: RemoteLogs | None,
 ) -> Iterator[LogFacts]:  # fmt: skip
     """Yield what the logs of a broker show; nothing without predicted starts. `image`: its metadata at hand."""
     for target, start in zip(targets, starts, strict=False):
@@ -129,7 +134,7 @@ def _logs(
                 files, start.path, row, offsets, image, clean=start.clean, looks=looks, broker_id=start.broker_id
             )
             if log is not None:
-                yield log
+                yield log if remote is None else with_remote(log, row, offsets, remote, start.view.cluster_id)
 
 
 def as_judged(

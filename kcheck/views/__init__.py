@@ -10,6 +10,8 @@ of clusters, and findings about files that cannot be read. `rules` decide whethe
 4. `log_dir`: Which checkpoints and partitions does a log dir have? Each log dir is opened once per command.
 5. `partition`: Which files does a partition directory have, and where does its log end?
 6. `remote_index_cache`: Which indexes of remote segments has the broker cached?
+   `remote_logs`: Which part of a partition is in remote storage, according to `__remote_log_metadata`?
+   `remote_store`: Which objects are in a remote store?
 7. `broker_settings`: Which settings does a simulated start use?
 8. `metadata_at_hand`: Which metadata does a command use, of its own log dirs and of the paths that the user names?
 9. `metadata_paths`: Which of these paths contain a copy of the metadata?

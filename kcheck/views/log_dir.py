@@ -38,6 +38,7 @@ from kcheck.views.targets import Target
 
 if TYPE_CHECKING:
     from kcheck.core.cluster.copies import MetadataCopy
+    from kcheck.views.remote_logs import RemoteLogs
 
 _SMALL_SIZE_MAX = 1 << 20
 
@@ -120,6 +121,8 @@ class LogDirs:
         self._opened: dict[tuple[str, int | None], LogDir] = {}
         self.trees: dict[str, Tree] = {}
         """What each opened log dir is in."""
+        self.remote: RemoteLogs | None = None
+        """The remote logs of the command; None if nothing has asked for them."""
         self._copies: dict[tuple[str, int | None], MetadataCopy | None] = {}
 
     def open(self, target: Target) -> LogDir:

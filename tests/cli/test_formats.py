@@ -23,6 +23,7 @@ from tests.cli.command import kcheck
 PARTITION = {
     "broker_id", "log_dir", "dir", "topic", "partition", "state", "topic_id", "log_start_offset", "recovery_point",
     "high_watermark", "log_end_offset", "size", "leader_epochs", "segments", "last_stable_offset", "open_transactions",
+    "remote",
 }  # fmt: skip
 LOG_DIR = {
     "kind", "path", "broker_id", "cluster_id", "directory_id", "clean_shutdown", "checkpoints", "partitions",
@@ -251,6 +252,7 @@ VERBS = {
     "explain": "explain", "predict": "predict", "preflight": "preflight", "end-offset": "end-offset",
     "truncation": "truncation", "recover": "recovery", "recover-quorum": "recovery-quorum", "elect": "elect",
     "verify": "verify", "repair": "plan", "apply": "plan", "undo": "plan",
+    "tiered": "tiered",
     "simulate run": "simulate", "simulate write": "simulate", "overview": "check", "fleet diff": "fleet-diff",
     "fleet trend": "fleet-history", "fleet prune": "fleet-prune", "fleet publish": "fleet-publish",
 }  # fmt: skip

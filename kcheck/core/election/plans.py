@@ -214,7 +214,7 @@ def _leader_cost(candidate: Candidate, place: int) -> LeaderCost:
     refetched = None if candidate.refetch is None else candidate.refetch.bytes
     return leader_cost(
         candidate.lost, refetched, strangers=candidate.strangers, clean=candidate.clean, place=place,
-        broker_id=candidate.broker_id,
+        broker_id=candidate.broker_id, unreadable=0 if candidate.plan is None else candidate.plan.remote_unreadable,
     )  # fmt: skip
 
 

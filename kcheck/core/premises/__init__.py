@@ -15,5 +15,6 @@
 - `age`: is a disk an old copy?
 - `compaction`: what does the log cleaner delete after the start?
 - `retention`: what does retention by time delete after the start?
+- `remote`: what does a leader delete in remote storage, and can all of it be read?
 - `table`: which premises are there, and what do the files of a broker show?
 """

@@ -5,12 +5,14 @@ from typing import NamedTuple
 
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
 from kcheck.core.start.startup import Mode
+from kcheck.core.tiered.reports import RemoteReport
 from kcheck.model.cluster import BrokerRegistration, ClusterImage, QuorumState
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.java import java_int
 from kcheck.model.names import CLUSTER_METADATA, PartitionDirectory, TopicPartition
 from kcheck.model.premises import PremiseEvidence
 from kcheck.model.release import Release
+from kcheck.model.remote_log import RemoteLog
 from kcheck.model.rights import LogDirRights, Volume
 
 
@@ -67,6 +69,10 @@ class LogFacts(NamedTuple):
     """Of an only replica: the epoch in which its broker led it last, by the metadata, if no file of it shows that."""
     is_closed: bool = False
     """Whether the broker had closed its last segment though it was killed: it had begun a newer one."""
+    remote: RemoteLog | None = None
+    """Its part in remote storage; None if it has none."""
+    remote_report: RemoteReport = RemoteReport()
+    """What becomes of that part if the replica leads after the start."""
     start: Offset = Offset(0)
     """Its log start offset."""
 

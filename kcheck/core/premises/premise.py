@@ -30,6 +30,8 @@ class PremiseKind(StrEnum):
     """What the log cleaner deletes."""
     RETENTION = "retention"
     """What retention by time deletes."""
+    REMOTE = "remote"
+    """What is in remote storage, and what a leader deletes there."""
     ELECTIONS = "elections"
     """Elections of replicas that are not in sync."""
     AGE = "age"

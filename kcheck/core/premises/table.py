@@ -9,6 +9,7 @@ from kcheck.core.premises import (
     identity,
     metadata,
     presence,
+    remote,
     resources,
     retention,
     rights,
@@ -19,19 +20,26 @@ from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.identity import TOPIC_IDS
 from kcheck.core.premises.metadata import MAJORITY_STARTS
 from kcheck.core.premises.presence import ENDS_THERE, HEADS_THERE, MIDDLES_THERE
+from kcheck.core.premises.remote import REMOTE_KEPT, REMOTE_METADATA, REMOTE_READABLE
 from kcheck.core.premises.retention import DATED
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 
 PREMISES = (
     *identity.TABLE, *metadata.TABLE, *presence.TABLE, *rights.TABLE, *resources.TABLE, *settings.TABLE,
     *elections.TABLE, *age.TABLE, *compaction.TABLE, *retention.TABLE,
+    *remote.TABLE,
 )  # fmt: skip
 """In the order of their ids."""
 BY_ID = {premise.id: premise for premise in PREMISES}
-NAMED_BY_RULES = frozenset({HEADS_THERE, MIDDLES_THERE, ENDS_THERE, TOPIC_IDS, FOLLOWED, DATED})
+NAMED_BY_RULES = frozenset(
+    {
+        HEADS_THERE, MIDDLES_THERE, ENDS_THERE, TOPIC_IDS, FOLLOWED, DATED, REMOTE_KEPT, REMOTE_READABLE,
+        REMOTE_METADATA,
+    }
+)  # fmt: skip
 """The premises about logs, which `check` reports by other rules than KC315: KC203, KC222, KC212 with KC213, KC235,
-KC254, and KC155 with KC161."""
-UNCOUNTED = frozenset({TOPIC_IDS, DATED})
+KC254, KC155 with KC161, KC240 with KC411, KC241 with KC242, and KC245."""
+UNCOUNTED = frozenset({TOPIC_IDS, DATED, REMOTE_METADATA})
 """The premises without which a broker loses what no election counts."""
 
 WRONG_METADATA = frozenset({"P309", "P702"})

@@ -67,6 +67,8 @@ class LeaderCost(NamedTuple):
     """Committed records that are lost."""
     records: int
     """Records that are lost."""
+    unreadable: int
+    """Offsets in remote storage that it does not serve, although they stay there."""
     is_unclean: bool
     """Whether the controller elects it uncleanly; False for all if no metadata are at hand."""
     bytes: int
@@ -85,11 +87,13 @@ def leader_cost(
     clean: bool | None,
     place: int,
     broker_id: int | None,
+    unreadable: int = 0,
 ) -> LeaderCost:
     """Return what a leader costs; what is not known costs more than anything else."""
     committed, records = (None, None) if lost is None else (lost.upper_committed, lost.upper_records)
     counts = (UNKNOWN if count is None else count for count in (committed, records, refetched))
     committed, records, refetch = counts
     return LeaderCost(
-        strangers, committed, records, clean is False, refetch, place, UNKNOWN if broker_id is None else broker_id
-    )
+        strangers, committed, records, unreadable, clean is False, refetch, place,
+        UNKNOWN if broker_id is None else broker_id,
+    )  # fmt: skip

@@ -13,6 +13,7 @@ from kcheck.core.sums import known_sum
 from kcheck.model.cluster import ElectionKind, PartitionRegistration, Seat
 from kcheck.model.entries import Epoch, EpochEntries, Offset
 from kcheck.model.loss import LostRecords
+from kcheck.model.remote_log import Spans
 
 
 class OffsetRange(NamedTuple):
@@ -141,6 +142,8 @@ class Advantage(StrEnum):
     """Fewer committed records are lost."""
     RECORDS = "records"
     """Fewer records are lost."""
+    READABLE = "readable"
+    """It serves more of the records in remote storage."""
     CLEAN = "clean"
     """The controller can elect it cleanly."""
     BYTES = "bytes"
@@ -182,6 +185,10 @@ class TruncationPlan(NamedTuple):
     """By which place the controller can elect this leader, if it starts first; None if no metadata are at hand."""
     lost: Amounts | None = None
     """What nobody here has once it leads; None if it cannot lead."""
+    remote_lost: Spans = ()
+    """The offsets in remote storage among them: it deletes them, or has other records there."""
+    remote_unreadable: int = 0
+    """How many offsets in remote storage it does not serve, although they stay there."""
 
     @property
     def loses_committed(self) -> bool:
@@ -206,8 +213,9 @@ def cost(plan: TruncationPlan) -> LeaderCost:
     replicas = () if known is None else known.replicas
     place = replicas.index(plan.leader) if plan.leader in replicas else len(replicas)
     return leader_cost(
-        plan.lost, plan.refetched.bytes, strangers=plan.strangers, clean=clean, place=place, broker_id=plan.leader
-    )
+        plan.lost, plan.refetched.bytes, strangers=plan.strangers, clean=clean, place=place, broker_id=plan.leader,
+        unreadable=plan.remote_unreadable,
+    )  # fmt: skip
 
 
 def marked(plans: Sequence[TruncationPlan]) -> list[TruncationPlan]:

@@ -13,7 +13,7 @@ def cost(lost: Amounts | None = None, refetched: int | None = 0, **how: object) 
 
 
 def test_the_order_of_leaders() -> None:
-    """Each costs more than the one before: committed, records, unclean, bytes, place in the assignment, id."""
+    """Each costs more than the one before: committed, records, unreadable, unclean, bytes, place, id."""
     ordered = [
         cost(Amounts(9, 0), 50, clean=True, place=2),
         cost(Amounts(9, 0), 10, clean=False),
@@ -21,6 +21,7 @@ def test_the_order_of_leaders() -> None:
         cost(Amounts(9, 0), 60, clean=False, place=1),
         cost(Amounts(9, 0), 60, clean=False, place=1, broker_id=2),
         cost(Amounts(9, 0), None, clean=False),
+        cost(Amounts(9, 0), 10, clean=True)._replace(unreadable=5),
         cost(Amounts(None, 0, at_most=20)),
         cost(Amounts(None, 0)),
         cost(Amounts(1, 1)),
@@ -32,7 +33,7 @@ def test_the_order_of_leaders() -> None:
 
 def test_what_is_not_known_costs_most() -> None:
     assert leader_cost(None, None, clean=None, place=0, broker_id=None) == (
-        0, UNKNOWN, UNKNOWN, False, UNKNOWN, 0, UNKNOWN
+        0, UNKNOWN, UNKNOWN, 0, False, UNKNOWN, 0, UNKNOWN
     )  # fmt: skip
 
 

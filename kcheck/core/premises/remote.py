@@ -1,0 +1,118 @@
+"""Premises about the part of logs in remote storage."""
+
+from collections.abc import Iterable, Iterator
+
+from kcheck.core.premises.facts import BrokerFacts, LogFacts
+from kcheck.core.premises.judged import not_seen, proven, refuted
+from kcheck.core.premises.premise import Premise, PremiseKind
+from kcheck.core.tiered.spans import offset_count
+from kcheck.model.premises import JudgedPremise, PremiseEvidence
+from kcheck.model.remote_log import Spans
+from kcheck.words import bare_range, counted, partition_name, some_of
+
+REMOTE_KEPT, REMOTE_READABLE, REMOTE_METADATA = "P811", "P812", "P813"
+_MOST = 3
+
+
+def keeps_segments(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for remote segments all of whose epochs are below the first one of a replica."""
+    known = [log for log in _tiered(facts) if log.remote is not None and log.remote.is_known]
+    bad = [(log, log.remote_report.deleted_offsets) for log in known if log.remote_report.deleted]
+    for log, deleted in bad:
+        sentence = (
+            f"{_name(log)} loads; once it leads, Kafka deletes at most"
+            f" {counted(log.remote_report.deleted_count, 'remote segment')} ({_offsets(deleted)})"
+        )
+        yield refuted(premise, facts, sentence, *_evidence(log), log_dir=log.log_dir, partition=_name(log))
+    if known and not bad:
+        yield proven(premise, facts, PremiseEvidence(known[0].log_dir, _counted(known)))
+
+
+def reads_all(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for offsets from the log start on that the replica does not serve."""
+    known = [log for log in _tiered(facts) if log.remote is not None and log.remote.is_known]
+    bad = [log for log in known if log.remote_report.gaps or log.remote_report.unreadable]
+    for log in bad:
+        gaps, unreadable = log.remote_report.gaps, log.remote_report.unreadable
+        parts = [f"{_offsets(gaps)} neither local nor remote"] if gaps else []
+        parts += [f"{_offsets(unreadable)} not readable while it leads"] if unreadable else []
+        sentence = f"{_name(log)} loads with {' and '.join(parts)}"
+        yield refuted(premise, facts, sentence, *_evidence(log), log_dir=log.log_dir, partition=_name(log))
+    if known and not bad:
+        yield proven(premise, facts, PremiseEvidence(known[0].log_dir, _counted(known)))
+
+
+def has_metadata(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for remote parts of logs without their records in `__remote_log_metadata`."""
+    rows, lost = [*_tiered(facts)], 0
+    for log in rows:
+        for start, end in log.remote_report.without_metadata:
+            lost += 1
+            sentence = (
+                f"{_name(log)}: this start raises the log start from {start} to {end} and leaves"
+                f" {counted(end - start, 'record')} in the store"
+            )
+            yield refuted(premise, facts, sentence, *_evidence(log), log_dir=log.log_dir, partition=_name(log))
+    hidden = [log for log in rows if log.remote is not None and not log.remote.is_known and not _has_lost(log)]
+    if hidden:
+        names = some_of([_name(log) for log in hidden], _MOST)
+        provide = "the log dirs of the brokers with __remote_log_metadata"
+        yield not_seen(premise, facts, f"the remote segments of {names} are not known", provide)
+    elif rows and not lost:
+        yield proven(premise, facts, PremiseEvidence(rows[0].log_dir, _counted(rows)))
+
+
+def _has_lost(log: LogFacts) -> bool:
+    return bool(log.remote_report.without_metadata)
+
+
+def _tiered(facts: BrokerFacts) -> Iterator[LogFacts]:
+    return (log for log in facts.logs if log.remote is not None)
+
+
+def _name(log: LogFacts) -> str:
+    return partition_name(*log.partition)
+
+
+def _counted(logs: Iterable[LogFacts]) -> str:
+    segments = sum(len(log.remote.segments) for log in logs if log.remote is not None)
+    return f"{counted(segments, 'remote segment')} in __remote_log_metadata"
+
+
+def _evidence(log: LogFacts) -> tuple[PremiseEvidence, ...]:
+    number = None if log.remote is None else log.remote.metadata_partition
+    place = "__remote_log_metadata" if number is None else f"__remote_log_metadata-{number}"
+    return (PremiseEvidence(f"{log.log_dir}/{_name(log)}", f"log end {log.end}; {place}"),)
+
+
+def _offsets(spans: Spans) -> str:
+    noun = "offset" if offset_count(spans) == 1 else "offsets"
+    return f"{noun} {some_of([bare_range(*span) for span in spans], _MOST)}"
+
+
+TABLE = (
+    Premise(
+        REMOTE_KEPT, PremiseKind.REMOTE, "Leading deletes no remote segment.",
+        "Each finished remote segment has an epoch that is not below the first one of leader-epoch-checkpoint.",
+        "A finished segment all of whose epochs are lower.",
+        "Once the replica leads, the broker deletes the segment in remote storage, and raises every log start.",
+        "Let another replica lead; restore the epochs first: kcheck repair --against.",
+        "RemoteLogManager, RLMExpirationTask 3.6 to 4.3.1", keeps_segments, ends_start=False,
+    ),
+    Premise(
+        REMOTE_READABLE, PremiseKind.REMOTE, "Every offset from the log start on can be read.",
+        "Offsets below the first local segment are in finished remote segments, with the epochs that the replica has.",
+        "An offset in no such segment, or below the first epoch.",
+        "Consumers get OFFSET_OUT_OF_RANGE there.",
+        "Let a replica lead that has them: kcheck elect.",
+        "RemoteLogManager.read 3.6 to 4.3.1", reads_all, ends_start=False,
+    ),
+    Premise(
+        REMOTE_METADATA, PremiseKind.REMOTE, "The metadata of remote segments is there.",
+        "A given log dir has the partition of __remote_log_metadata, up to its high watermark.",
+        "No broker with a replica of it has its directory, or it is empty. On brokers that are not given: not seen.",
+        "The broker raises the log start to the first local segment; the objects stay in the store for ever.",
+        "Restore the directories of __remote_log_metadata before any start.",
+        "TopicBasedRemoteLogMetadataManager, RemoteLogManager 3.6 to 4.3.1", has_metadata, ends_start=False,
+    ),
+)  # fmt: skip

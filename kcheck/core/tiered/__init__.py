@@ -1,0 +1,11 @@
+"""What is in remote storage, who can read it, and what a leader deletes there: KIP-405, 3.6 to 4.3.1.
+
+In: records of `__remote_log_metadata`, leader epochs and offsets of replicas. Out: segments and offsets.
+
+- `metadata_partition`: Which partition of `__remote_log_metadata` has the records of a partition?
+- `segment_records`: Which remote segments do these records describe?
+- `spans`: Which offsets do several ranges have together?
+- `reading`: Which remote offsets can a leader read, and which does it delete?
+- `store`: Which objects of the store are missing, and which belong to no segment?
+- `reports`: What is wrong with the remote part of a replica?
+"""

@@ -1,0 +1,126 @@
+"""What is wrong with the remote part of a replica, and with the metadata of its remote segments."""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from kcheck.core.tiered.reading import deleted_by_leading, offsets_of, readable
+from kcheck.core.tiered.spans import merged, within, without
+from kcheck.model.entries import EpochEntries, Offset
+from kcheck.model.remote_log import MetadataState, RemoteLog, RemoteSegment, SegmentRun, SegmentState, Spans
+
+STUCK_MS = 3_600_000
+"""A copy that has not ended for an hour hangs."""
+TRIES_MAX = 5
+"""So many copies of one segment do not fail by chance."""
+
+
+class RemoteReplica(NamedTuple):
+    """What decides about the remote part of a replica."""
+
+    log_start: Offset
+    """Where its log starts, in remote storage or not."""
+    local_start: Offset
+    """The base offset of its first local segment; the log end without one."""
+    epochs: EpochEntries
+    """Its leader epochs."""
+
+
+class RemoteReport(NamedTuple):
+    """What becomes of remote offsets if a replica leads."""
+
+    deleted: tuple[SegmentRun, ...] = ()
+    """The segments that it deletes at most."""
+    unreadable: Spans = ()
+    """The offsets below its first epoch: it does not serve them."""
+    gaps: Spans = ()
+    """The offsets between log start and local start that are in no remote segment that it can read."""
+    without_metadata: Spans = ()
+    """The offsets between log start and local start if the metadata of the remote segments is lost."""
+
+    @property
+    def deleted_offsets(self) -> Spans:
+        """The offsets of the deleted segments."""
+        return offsets_of(self.deleted)
+
+    @property
+    def deleted_count(self) -> int:
+        """How many segments it deletes."""
+        return sum(run.segments for run in self.deleted)
+
+
+def remote_report(log: RemoteLog, replica: RemoteReplica) -> RemoteReport:
+    """Return what becomes of the remote offsets if the replica leads; empty if that is not known."""
+    remote = merged([(replica.log_start, replica.local_start)])
+    if log.state in (MetadataState.MISSING, MetadataState.SHORT):
+        return RemoteReport(without_metadata=remote)
+    if not log.is_known:
+        return RemoteReport()
+    runs, epochs = log.runs, replica.epochs
+    if not epochs:
+        return RemoteReport(deleted=deleted_by_leading(runs, epochs))
+    missing = without(remote, readable(runs, epochs))
+    unreadable = within(missing, Offset(0), epochs[0].start_offset)
+    return RemoteReport(deleted_by_leading(runs, epochs), unreadable, without(missing, unreadable))
+
+
+class StuckCopy(NamedTuple):
+    """A segment that brokers fail to copy."""
+
+    start_offset: Offset
+    """Its first offset."""
+    tries: int
+    """How often a copy began."""
+    first_ms: int
+    """When the first of them began, in ms since 1970."""
+
+
+def stuck_copy(log: RemoteLog) -> StuckCopy | None:
+    """Return the first segment whose copy failed `TRIES_MAX` times, or hangs for `STUCK_MS`; None without one.
+
+    The last record of the metadata partition is the clock. A segment that was copied later, under another id, is not
+    stuck.
+    """
+    open_copies = [row for row in log.unfinished if not row.was_finished and row.start_offset is not None]
+    tries = Counter(segment.start_offset for segment in open_copies)
+    for segment in open_copies:
+        start, first_ms = segment.start_offset, segment.first_ms
+        assert start is not None
+        is_late = segment.state is SegmentState.COPY_STARTED and log.last_ms - first_ms >= STUCK_MS
+        if (is_late or tries[start] >= TRIES_MAX) and not within(log.copied, start, Offset(start + 1)):
+            return StuckCopy(start, tries[start], first_ms)
+    return None
+
+
+def failing_deletions(log: RemoteLog) -> tuple[RemoteSegment, ...]:
+    """Return the segments that brokers began to delete several times; one try is a deletion under way."""
+    return tuple(row for row in log.unfinished if row.state is SegmentState.DELETE_STARTED and row.deletions > 1)
+
+
+def without_record(log: RemoteLog) -> tuple[RemoteSegment, ...]:
+    """Return the segments of which only later records are left: brokers cannot find them (KAFKA-15632)."""
+    return tuple(
+        row for row in log.unfinished if row.start_offset is None and row.state is not SegmentState.DELETE_FINISHED
+    )
+
+
+def lost_by_leading(log: RemoteLog, leader: RemoteReplica, log_end: Offset, others: Iterable[RemoteReplica]) -> Spans:
+    """Return the remote offsets that another replica serves, and that are lost if this one leads up to `log_end`.
+
+    The leader deletes them, its log begins above them, or it has other records there. Offsets below its first epoch
+    whose segments stay are not lost: another leader reads them again.
+    """
+    if not log.is_known:
+        return ()
+    served = merged(
+        span
+        for other in others
+        for span in within(readable(log.runs, other.epochs), other.log_start, other.local_start)
+    )
+    if not served:
+        return ()
+    kept = within(readable(log.runs, leader.epochs), leader.log_start, log_end)
+    deleted = deleted_by_leading(log.runs, leader.epochs)
+    first = leader.epochs[0].start_offset if leader.epochs else leader.log_start
+    hidden = within(offsets_of(run for run in log.runs if run not in deleted), leader.log_start, first)
+    return without(without(served, kept), hidden)

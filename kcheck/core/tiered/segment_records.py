@@ -1,0 +1,144 @@
+"""The remote segments that the records of one partition of `__remote_log_metadata` describe."""
+
+from array import array
+from binascii import a2b_base64
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from kcheck.model.entries import Epoch, EpochEntries, EpochEntry, Offset
+from kcheck.model.mapped import Mapped
+from kcheck.model.remote_log import RemoteSegment, SegmentState
+
+_UNKNOWN = -1
+_STATES = frozenset(SegmentState)
+_OFFSET_MAX = 1 << 62
+RemoteLogKey = tuple[str, int]
+"""Topic id and partition."""
+
+
+class SegmentFold:
+    """The segments of one metadata partition, in columns: about 250 bytes a segment.
+
+    The later record of a segment id wins (RemotePartitionMetadataStore, RemoteLogMetadataCache 3.6 to 4.3.1).
+    """
+
+    def __init__(self) -> None:
+        """Start before the first record."""
+        self.last_ms = _UNKNOWN
+        self.unreadable = 0
+        """The number of records that could not be decoded."""
+        self._logs: dict[RemoteLogKey, _SegmentColumns] = {}
+        self.names: dict[RemoteLogKey, str] = {}
+        """The topic of each remote log."""
+
+    def take(self, fields: Mapping[str, Any] | None) -> None:
+        """Add the decoded value of a record, in offset order; None for one that is not readable."""
+        if fields is None:
+            self.unreadable += 1
+            return
+        segment_id = fields.get("remoteLogSegmentId")
+        if segment_id is None:
+            return  # The record of a deleted partition, or of a snapshot file.
+        if not _is_valid(fields):
+            self.unreadable += 1
+            return
+        where = segment_id["topicIdPartition"]
+        key = (where["id"], where["partition"])
+        columns = self._logs.get(key)
+        if columns is None:
+            columns = self._logs[key] = _SegmentColumns()
+            self.names[key] = where["name"]
+        self.last_ms = max(self.last_ms, fields["eventTimestampMs"])
+        columns.take(segment_id["id"], fields)
+
+    def logs(self) -> Mapping[RemoteLogKey, Sequence[RemoteSegment]]:
+        """Return the segments of each remote log, by first offset."""
+        return {key: columns.segments() for key, columns in self._logs.items()}
+
+
+def _is_valid(fields: Mapping[str, Any]) -> bool:
+    """Whether a broker can have written the values."""
+    start, end = fields.get("startOffset", 0), fields.get("endOffset", 0)
+    return fields["remoteLogSegmentState"] in _STATES and 0 <= start <= end < _OFFSET_MAX
+
+
+class _SegmentRow(NamedTuple):
+    """The values of a segment that do not change with its state."""
+
+    start: int
+    end: int
+    size: int
+    epochs: int
+    broker: int
+
+
+_NO_ROW = _SegmentRow(_UNKNOWN, _UNKNOWN, _UNKNOWN, 0, _UNKNOWN)
+_WIDTH = len(_NO_ROW)
+
+
+class _SegmentColumns:
+    """The segments of one remote log."""
+
+    def __init__(self) -> None:
+        self._at: dict[str, int] = {}
+        self._ids: list[str] = []
+        self._rows = array("q")
+        self._times = array("q")
+        self._states, self._deletions = bytearray(), array("l")
+        self._finished = bytearray()
+        self._custom: dict[int, bytes] = {}
+        self._epochs: list[EpochEntries] = [()]
+        self._known_epochs: dict[EpochEntries, int] = {(): 0}
+
+    def take(self, segment_id: str, fields: Mapping[str, Any]) -> None:
+        at, state, time = self._at.get(segment_id), fields["remoteLogSegmentState"], fields["eventTimestampMs"]
+        row = self._row(fields) if "segmentSizeInBytes" in fields else None
+        if at is None:
+            at = self._at[segment_id] = len(self._ids)
+            self._ids.append(segment_id)
+            self._rows.extend(row or _NO_ROW)
+            self._times.extend((time, time))
+            self._states.append(state)
+            self._deletions.append(0)
+            self._finished.append(0)
+        elif row is not None:
+            self._rows[at * _WIDTH : (at + 1) * _WIDTH] = array("q", row)
+        self._times[2 * at + 1] = time
+        self._states[at] = state
+        self._deletions[at] += state == SegmentState.DELETE_STARTED
+        self._finished[at] |= state == SegmentState.COPY_FINISHED
+        if fields["customMetadata"] is not None:
+            self._custom[at] = a2b_base64(fields["customMetadata"])
+
+    def _row(self, fields: Mapping[str, Any]) -> _SegmentRow:
+        epochs = tuple(
+            EpochEntry(Epoch(entry["leaderEpoch"]), Offset(entry["offset"])) for entry in fields["segmentLeaderEpochs"]
+        )
+        number = self._known_epochs.setdefault(epochs, len(self._epochs))
+        if number == len(self._epochs):
+            self._epochs.append(epochs)
+        return _SegmentRow(
+            fields["startOffset"], fields["endOffset"] + 1, fields["segmentSizeInBytes"], number, fields["brokerId"]
+        )
+
+    def segments(self) -> Sequence[RemoteSegment]:
+        order = array("l", sorted(range(len(self._ids)), key=lambda at: (self._rows[at * _WIDTH], at)))
+        return Mapped(self._segment, order)
+
+    def _segment(self, at: int) -> RemoteSegment:
+        row = _SegmentRow(*self._rows[at * _WIDTH : (at + 1) * _WIDTH])
+        segment = RemoteSegment(
+            self._ids[at],
+            SegmentState(self._states[at]),
+            first_ms=self._times[2 * at],
+            last_ms=self._times[2 * at + 1],
+            deletions=self._deletions[at],
+            was_finished=bool(self._finished[at]),
+            custom=self._custom.get(at),
+        )
+        if row == _NO_ROW:
+            return segment
+        return segment._replace(
+            start_offset=Offset(row.start), end_offset=Offset(row.end), size=row.size, epochs=self._epochs[row.epochs],
+            broker_id=row.broker,
+        )  # fmt: skip

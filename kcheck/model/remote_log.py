@@ -1,0 +1,167 @@
+"""The part of a log in remote storage, according to `__remote_log_metadata` (3.6 and later)."""
+
+from collections.abc import Mapping, Sequence
+from enum import IntEnum, StrEnum
+from typing import NamedTuple
+
+from kcheck.model.entries import EpochEntries, Offset
+
+REMOTE_LOG_METADATA = "__remote_log_metadata"
+"""The topic with the records of remote segments."""
+
+Spans = tuple[tuple[Offset, Offset], ...]
+"""Offsets `[start, end)`, in order, without overlaps."""
+
+
+class SegmentState(IntEnum):
+    """The state of a remote segment (RemoteLogSegmentState 3.6 to 4.3.1)."""
+
+    COPY_STARTED = 0
+    """The broker copies it."""
+    COPY_FINISHED = 1
+    """All its objects are in the store."""
+    DELETE_STARTED = 2
+    """The broker deletes it."""
+    DELETE_FINISHED = 3
+    """Its objects are deleted."""
+
+
+class RemoteSegment(NamedTuple):
+    """One remote segment. The fields of its first record are None if only later records are left."""
+
+    segment_id: str
+    """Its id, in Kafka's base64."""
+    state: SegmentState
+    """The state in its last record."""
+    start_offset: Offset | None = None
+    """Its first offset."""
+    end_offset: Offset | None = None
+    """The offset after its last one."""
+    size: int | None = None
+    """The size of its `.log` in bytes."""
+    epochs: EpochEntries = ()
+    """Its leader epochs, each with the offset where it starts."""
+    broker_id: int | None = None
+    """The broker that copied it."""
+    first_ms: int = -1
+    """The time of its first record, in ms since 1970."""
+    last_ms: int = -1
+    """The time of its last record, in ms since 1970."""
+    deletions: int = 0
+    """How often a broker has begun to delete it."""
+    was_finished: bool = False
+    """Whether it was copied completely at some time."""
+    custom: bytes | None = None
+    """The metadata of the store's plugin."""
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether brokers can read it."""
+        return self.state is SegmentState.COPY_FINISHED and self.start_offset is not None
+
+
+class SegmentRun(NamedTuple):
+    """Finished segments that follow each other in one epoch, or one segment of several epochs."""
+
+    start_offset: Offset
+    """The first offset."""
+    end_offset: Offset
+    """The offset after the last one."""
+    epochs: EpochEntries
+    """The leader epochs, each with the offset where it starts."""
+    segments: int
+    """How many segments they are."""
+    size: int
+    """The size of their `.log` files in bytes."""
+
+
+class MetadataState(StrEnum):
+    """How much of the metadata of a remote log is in the given log dirs."""
+
+    READ = "read"
+    """The metadata partition was read to its end."""
+    NOT_GIVEN = "not given"
+    """It is on brokers whose log dirs are not given, or cannot be read."""
+    MISSING = "missing"
+    """No broker that has a replica of it has its directory, or it is empty."""
+    SHORT = "short"
+    """Every copy ends below a high watermark of the metadata partition."""
+
+
+class RemoteLog(NamedTuple):
+    """The remote part of one partition."""
+
+    state: MetadataState
+    """How much of its metadata is known."""
+    segments: Sequence[RemoteSegment] = ()
+    """Its remote segments, by first offset, made when they are read; empty unless the metadata was read."""
+    metadata_partition: int | None = None
+    """Its partition of `__remote_log_metadata`; None if the number of these partitions is not known."""
+    leader: int | None = None
+    """The leader of that partition in the metadata of the cluster, -1 without one; None if that is not known."""
+    last_ms: int = -1
+    """The time of the last record of the metadata partition, in ms since 1970; -1 if there is none."""
+
+    runs: tuple[SegmentRun, ...] = ()
+    """The segments that brokers can read."""
+    copied: Spans = ()
+    """The offsets of all segments that were copied completely at some time."""
+    unfinished: tuple[RemoteSegment, ...] = ()
+    """The other segments, but for those that were copied and then deleted."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether every segment is known."""
+        return self.state is MetadataState.READ
+
+
+class StoreObject(NamedTuple):
+    """An object in a remote store."""
+
+    key: str
+    """Its name."""
+    size: int
+    """Its size in bytes."""
+    modified_ms: int | None = None
+    """When it was written, in ms since 1970; None if the listing does not say."""
+
+
+class SegmentObjects(NamedTuple):
+    """The objects of one remote segment."""
+
+    start_offset: Offset
+    """The first offset, by their names."""
+    sizes: dict[str, int]
+    """Their sizes in bytes, by suffix."""
+    modified_ms: int | None = None
+    """When the last of them was written; None if that is not known."""
+
+
+class StoredLog(NamedTuple):
+    """The remote part of a partition, with the objects of the store."""
+
+    topic: str
+    """The topic."""
+    partition: int
+    """The partition."""
+    remote: RemoteLog
+    """Its remote part."""
+    objects: Mapping[str, SegmentObjects]
+    """All objects of the store, by segment id."""
+    now_ms: int
+    """When the store was listed, in ms since 1970."""
+
+
+class Store(NamedTuple):
+    """A remote store, and the segments that metadata names."""
+
+    place: str
+    """The folder, URL or listing."""
+    objects: Mapping[str, SegmentObjects]
+    """The objects, by segment id."""
+    named: frozenset[str]
+    """The ids of all segments in `__remote_log_metadata`."""
+    is_complete: bool
+    """Whether every partition of `__remote_log_metadata` was read, or is lost."""
+    now_ms: int
+    """When it was listed, in ms since 1970."""

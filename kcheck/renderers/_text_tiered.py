@@ -1,0 +1,46 @@
+"""The layout of `kcheck tiered`: a row for each replica, then the store."""
+
+from kcheck.model.remote_log import Spans
+from kcheck.model.report import Report
+from kcheck.screen.page import Page, cell, known, size
+from kcheck.verbs.tiered import Tiered, TieredReplica
+from kcheck.words import bare_range, counted, partition_name, some_of
+
+_HEADER = ("partition", "broker", "log start", "local", "log end", "remote", "size", "if it leads", "not readable")
+_MOST = 3
+
+
+def tiered(report: Report, page: Page) -> None:
+    """Write the table of the replicas, and what the store has."""
+    answer = report.answer
+    assert isinstance(answer, Tiered)
+    page.line(f"remote storage by the rules of Kafka {report.kafka}", "bold")
+    if answer.replicas:
+        page.table(_HEADER, [_cells(replica) for replica in answer.replicas])
+    else:
+        page.line("no partition in remote storage")
+    if answer.store is None:
+        page.line("The store was not looked at: --store PLACE compares its objects.")
+        return
+    segments = counted(len(answer.store.objects), "remote segment")
+    cost = "" if answer.cost is None else f", {answer.cost:.2f} USD a month"
+    page.wrapped(f"store {answer.store.place}: {segments}, {size(answer.stored or 0)}{cost}")
+
+
+def _cells(replica: TieredReplica) -> tuple[object, ...]:
+    view, report = replica
+    remote = view.remote
+    assert remote is not None
+    runs = remote.runs
+    spans = _spans(tuple((run.start_offset, run.end_offset) for run in runs)) if remote.is_known else str(remote.state)
+    leads = f"deletes {_spans(report.deleted_offsets)}" if report.deleted else "-"
+    hidden = (*report.gaps, *report.unreadable, *report.without_metadata)
+    return (
+        partition_name(view.topic, view.partition), known(view.where.broker_id), cell(view.log_start_offset),
+        view.segments[0].base_offset, cell(view.log_end_offset), spans, size(sum(run.size for run in runs)), leads,
+        _spans(hidden),
+    )  # fmt: skip
+
+
+def _spans(spans: Spans) -> str:
+    return some_of([bare_range(*span) for span in spans], _MOST) or "-"

@@ -1,0 +1,40 @@
+"""Which records in remote storage are lost once a replica leads."""
+
+from collections.abc import Iterable
+
+from kcheck.core.replication.leader_costs import Amounts
+from kcheck.core.tiered.reports import RemoteReplica, lost_by_leading, remote_report
+from kcheck.core.tiered.spans import merged, offset_count
+from kcheck.model.entries import Offset
+from kcheck.model.remote_log import Spans
+from kcheck.replicas.replica import ReplicaState
+
+
+def remote_lost(leader: ReplicaState, states: Iterable[ReplicaState]) -> Spans:
+    """Return the remote offsets that another replica serves, and that are lost if this one leads.
+
+    The replica of a broker without a directory has no epochs: its election costs all remote records of older epochs.
+    """
+    states = tuple(states)
+    remote = next((state.remote for state in states if state.remote is not None), None)
+    if remote is None or leader.problem is not None or leader.log_end_offset is None:
+        return ()
+    others = (state for state in states if state is not leader and state.problem is None and state.remote is not None)
+    return lost_by_leading(remote, _replica(leader), leader.log_end_offset, map(_replica, others))
+
+
+def remote_unreadable(leader: ReplicaState) -> int:
+    """Return how many remote offsets a leader does not serve, although their segments stay."""
+    if leader.remote is None or leader.problem is not None:
+        return 0
+    return offset_count(remote_report(leader.remote, _replica(leader)).unreadable)
+
+
+def remote_amounts(*lost: Spans) -> Amounts:
+    """Return lost offsets as records: transaction markers can be among them, so no more than these are lost."""
+    count = offset_count(merged(span for spans in lost for span in spans))
+    return Amounts(None, None, None, at_most=count, committed_at_most=count) if count else Amounts()
+
+
+def _replica(state: ReplicaState) -> RemoteReplica:
+    return RemoteReplica(state.log_start_offset, Offset(max(state.first_segment, state.log_start_offset)), state.cache)

@@ -1,0 +1,87 @@
+"""What the rules about remote storage share."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from kcheck.core.tiered.reports import RemoteReplica, RemoteReport, lost_by_leading, remote_report
+from kcheck.model.entries import Offset
+from kcheck.model.release import Release
+from kcheck.model.remote_log import Spans
+from kcheck.model.views import PartitionView, ReplicasView
+from kcheck.rules._entries import readable
+from kcheck.rules._epochs import loaded_lines
+from kcheck.rules._partition import served
+from kcheck.words import bare_range, some_of
+
+_MOST = 5
+
+
+def is_tiered(view: PartitionView) -> bool:
+    """Whether kcheck knows that a part of the log is in remote storage."""
+    return view.remote is not None and served(view)
+
+
+def remote_replica(view: PartitionView, release: Release) -> RemoteReplica | None:
+    """Return what decides about the remote part; None if the broker cannot load the log, or without a segment."""
+    if view.log_start_offset is None or not view.segments or (view.epochs is not None and not readable(view.epochs)):
+        return None
+    return RemoteReplica(view.log_start_offset, view.segments[0].base_offset, loaded_lines(view, release))
+
+
+def report_of(view: PartitionView, release: Release) -> RemoteReport:
+    """Return what becomes of the remote part if the replica leads; empty if that is not known."""
+    replica = remote_replica(view, release)
+    return RemoteReport() if view.remote is None or replica is None else remote_report(view.remote, replica)
+
+
+class LackedHistory(NamedTuple):
+    """A replica that deletes remote segments of other replicas if it leads, though its own files agree."""
+
+    view: PartitionView
+    """The replica."""
+    replica: RemoteReplica
+    """What decides about its remote part."""
+    lost: Spans
+    """The offsets that another replica serves, and that are lost for readers."""
+    deleted: Spans
+    """The offsets of the segments that are deleted at most."""
+    segments: int
+    """How many they are."""
+
+
+def lacked_histories(view: ReplicasView, release: Release) -> Iterator[LackedHistory]:
+    """Yield the replicas whose epochs begin at their log start and later than those of another replica.
+
+    A replica whose epochs begin above its log start has KC240.
+    """
+    known = [
+        (view, replica)
+        for view in view.replicas
+        if is_tiered(view) and (replica := remote_replica(view, release)) is not None
+    ]
+    for own, replica in known:
+        others = [other for _, other in known if other is not replica]
+        if own.remote is None or not replica.epochs or replica.epochs[0].start_offset > replica.log_start:
+            continue
+        report = remote_report(own.remote, replica)
+        lost = lost_by_leading(own.remote, replica, own.log_end_offset or replica.local_start, others)
+        if report.deleted and lost:
+            yield LackedHistory(own, replica, lost, report.deleted_offsets, report.deleted_count)
+
+
+def spans_words(spans: Spans) -> str:
+    """Return `offsets 0 to 19 and 25 to 29`, of many the first."""
+    first, last = spans[0][0], spans[-1][1]
+    noun = "offset" if last == first + 1 else "offsets"
+    return f"{noun} {some_of([bare_range(start, end, ' to ') for start, end in spans], _MOST)}"
+
+
+def span_rows(spans: Spans) -> tuple[dict[str, Offset], ...]:
+    """Return spans as values for a script."""
+    return tuple({"from": start, "to_exclusive": end} for start, end in spans[:_MOST])
+
+
+def metadata_words(view: PartitionView) -> str:
+    """Return the name of the metadata partition, as far as it is known."""
+    number = None if view.remote is None else view.remote.metadata_partition
+    return "__remote_log_metadata" if number is None else f"__remote_log_metadata-{number}"

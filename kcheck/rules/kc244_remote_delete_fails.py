@@ -1,0 +1,44 @@
+"""Brokers do not get a segment deleted in remote storage.
+
+What is wrong: __remote_log_metadata has the begin of one deletion several times, and no end. The store refuses deletes.
+One try is a deletion under way, and no finding.
+
+What the broker does, in every release with remote storage (3.6 and later): it tries again at each run of its task. With
+retention.bytes each run also counts the segment again, names one segment more, and moves the log start by it. Records
+that retention should keep are then below the log start, and stay there.
+
+What to do: repair the access to the store now. Until then set retention.bytes=-1 and retention.ms=-1 for the topic.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.core.tiered.reports import failing_deletions
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.release import Release
+from kcheck.model.views import PartitionView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._remote import is_tiered
+from kcheck.rules._words import DATA_MAX, kafka
+from kcheck.words import agree, counted
+
+
+def check(view: PartitionView, release: Release) -> Iterable[Finding]:
+    """Look for segments whose deletion began several times."""
+    failing = () if view.remote is None else failing_deletions(view.remote)
+    if failing:
+        tries = max(segment.deletions for segment in failing)
+        count = len(failing)
+        yield RULE.finding(
+            view.where,
+            f"{counted(count, 'remote segment')} {agree(count, 'is', 'are')} not deleted after {tries} tries",
+            effect=f"{kafka(release)} tries again. With retention.bytes each try moves the log start further.",
+            advice="Repair the access to the store. Until then set retention.bytes=-1 and retention.ms=-1.",
+            data={
+                "segments": count,
+                "tries": tries,
+                "segment_ids": tuple(row.segment_id for row in failing[:DATA_MAX]),
+            },
+        )
+
+
+RULE = Rule(severity=Severity.WARNING, scope=Scope.PARTITION, check=check, when=is_tiered)

@@ -1,0 +1,47 @@
+"""The metadata of remote segments is lost.
+
+What is wrong: the log start lies below the first local segment, so the older records are in remote storage. But no
+broker with a replica of their partition of __remote_log_metadata has its records: the directory is missing or empty, or
+it ends below its checkpointed high watermark.
+
+What the broker does, in every release with remote storage (3.6 and later): within seconds of its start it raises the
+log start to the first local segment and truncates the leader epochs. It logs no error. The objects stay in the store
+for ever, also after the topic is deleted.
+
+What to do: keep the brokers stopped. Restore the directories of __remote_log_metadata from a disk or a backup that has
+them. Afterwards the objects can still be read.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.finding import Effect, Finding, Severity
+from kcheck.model.release import Release
+from kcheck.model.remote_log import MetadataState
+from kcheck.model.views import PartitionView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._remote import is_tiered, metadata_words, report_of
+from kcheck.rules._words import kafka
+from kcheck.words import counted
+
+
+def check(view: PartitionView, release: Release) -> Iterable[Finding]:
+    """Look for a remote part without metadata."""
+    lost = report_of(view, release).without_metadata
+    if lost and view.remote is not None:
+        ((start, end),) = lost
+        is_short = view.remote.state is MetadataState.SHORT
+        state = "ends below its high watermark" if is_short else "is missing or empty"
+        yield RULE.finding(
+            view.where,
+            f"{metadata_words(view)} {state}: the metadata of the remote segments of {view.where.dir} is lost",
+            effect=Effect(
+                f"This start raises the log start from {start} to {end}. {kafka(release)} leaves "
+                f"{counted(end - start, 'record')} in the store.",
+                (),
+            ),
+            advice="Keep the brokers stopped. Restore the directories of __remote_log_metadata.",
+            data={"log_start_offset": start, "local_start": end, "metadata_partition": view.remote.metadata_partition},
+        )
+
+
+RULE = Rule(severity=Severity.FATAL, scope=Scope.PARTITION, check=check, when=is_tiered)

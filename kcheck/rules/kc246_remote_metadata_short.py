@@ -1,0 +1,38 @@
+"""__remote_log_metadata has lost the first records of remote segments.
+
+What is wrong: of a remote segment only later records are left, not the one with its offsets. Retention or compaction
+has deleted the older segments of __remote_log_metadata: the topic needs retention.ms=-1 and cleanup.policy=delete.
+
+What the broker does, in every release with remote storage (3.6 and later): it does not find these segments
+(KAFKA-15632). It neither serves nor deletes them, and their objects stay in the store.
+
+What to do: set retention.ms=-1, retention.bytes=-1 and cleanup.policy=delete for __remote_log_metadata. Restore its
+directories from a backup that has the older records.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.core.tiered.reports import without_record
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.release import Release
+from kcheck.model.views import PartitionView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._remote import is_tiered, metadata_words
+from kcheck.rules._words import kafka
+from kcheck.words import counted
+
+
+def check(view: PartitionView, release: Release) -> Iterable[Finding]:
+    """Look for segments without their first record."""
+    short = () if view.remote is None else without_record(view.remote)
+    if short:
+        yield RULE.finding(
+            view.where,
+            f"{metadata_words(view)} lacks the first record of {counted(len(short), 'remote segment')}",
+            effect=f"{kafka(release)} neither serves nor deletes them.",
+            advice="Set retention.ms=-1 and cleanup.policy=delete for __remote_log_metadata; restore its directories.",
+            data={"segments": len(short), "metadata_partition": view.remote and view.remote.metadata_partition},
+        )
+
+
+RULE = Rule(severity=Severity.ERROR, scope=Scope.PARTITION, check=check, when=is_tiered)

@@ -1,0 +1,57 @@
+"""A remote segment lacks objects in the store.
+
+What is wrong: according to __remote_log_metadata the segment is copied completely, but the store lacks an object of it:
+the `.log`, an index, or the leader epochs. A lifecycle rule of the bucket, or an operator, removed it. Only `kcheck
+tiered --store` looks.
+
+What the broker does, in every release with remote storage (3.6 and later): a consumer that reaches the segment gets
+UNKNOWN_SERVER_ERROR, again and again. In 3.9 a consumer with read_committed can fail in older segments already, because
+the broker looks for aborted transactions in later ones. A follower of an empty log cannot build its state.
+
+What to do: restore the object from a version or a backup of the bucket. Exclude Kafka's prefix from lifecycle rules. If
+the object is lost, move consumers to the offset after the segment.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.core.tiered.store import missing_objects
+from kcheck.model.finding import Finding, Location, Severity
+from kcheck.model.release import Release
+from kcheck.model.remote_log import StoredLog
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._words import kafka
+from kcheck.words import bare_range, counted, partition_name, some_of
+
+_MOST = 5
+
+
+def check(view: StoredLog, release: Release) -> Iterable[Finding]:
+    """Compare the finished segments with the objects."""
+    missing = list(missing_objects(view))
+    if missing:
+        rows = [
+            f"{bare_range(row.segment.start_offset or 0, row.segment.end_offset or 0)} lacks {some_of(row.suffixes)}"
+            for row in missing[:_MOST]
+        ]
+        yield RULE.finding(
+            Location(topic=view.topic, partition=view.partition),
+            f"{partition_name(view.topic, view.partition)}: {some_of(rows, _MOST, len(missing))}",
+            effect=f"{kafka(release)} answers UNKNOWN_SERVER_ERROR to consumers that need "
+            f"{counted(len(missing), 'remote segment')}.",
+            advice="Restore the objects from a version or a backup of the bucket.",
+            data={
+                "segments": tuple(
+                    {
+                        "segment_id": row.segment.segment_id,
+                        "from": row.segment.start_offset,
+                        "to_exclusive": row.segment.end_offset,
+                        "lacks": row.suffixes,
+                    }
+                    for row in missing[:_MOST]
+                ),
+                "count": len(missing),
+            },
+        )
+
+
+RULE = Rule(severity=Severity.ERROR, scope=Scope.STORED_LOG, check=check)

@@ -1,0 +1,38 @@
+"""The store has objects of a remote segment whose copy never finished, or that is deleted.
+
+What is wrong: a broker was killed between an upload and its record, or a deletion did not reach every object. Objects
+younger than an hour do not count, because a copy may run. Only `kcheck tiered --store` looks.
+
+What the broker does, in every release with remote storage (3.6 and later): nothing. It copied the segment again under
+another id, and never reads or deletes these objects.
+
+What to do: nothing for the log. The objects cost money: compare the names once more, then delete them in the store.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.core.tiered.store import dangling_objects, stored_bytes
+from kcheck.model.finding import Finding, Location, Severity
+from kcheck.model.release import Release
+from kcheck.model.remote_log import StoredLog
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._words import kafka
+from kcheck.words import counted, partition_name
+
+
+def check(view: StoredLog, release: Release) -> Iterable[Finding]:
+    """Look for objects of segments that nothing reads."""
+    dangling = dangling_objects(view)
+    if dangling:
+        size = stored_bytes(dangling)
+        yield RULE.finding(
+            Location(topic=view.topic, partition=view.partition),
+            f"{partition_name(view.topic, view.partition)}: {counted(size, 'byte')} of "
+            f"{counted(len(dangling), 'remote segment')} without a finished copy are in the store",
+            effect=f"{kafka(release)} neither reads nor deletes them.",
+            advice="Nothing for the log. Delete the objects in the store if they cost too much.",
+            data={"segments": len(dangling), "bytes": size},
+        )
+
+
+RULE = Rule(severity=Severity.INFO, scope=Scope.STORED_LOG, check=check)

@@ -1,0 +1,48 @@
+"""A replica lacks leader epochs of remote segments that another replica serves.
+
+What is wrong: the leader epochs of this replica begin with a later epoch than those of another replica, and remote
+segments of the older epochs exist. An old leader that came back after an unclean election, and had to truncate below
+its first local segment, gives up its epochs and its log start. An empty replica that was elected uncleanly has none.
+
+What the broker does, in every release with remote storage (3.6 and later), when this replica leads: it DELETES every
+remote segment whose epochs are all lower than its first one, and raises the log start of all replicas. A preferred
+election is enough: auto.leader.rebalance.enable runs it by itself, every 5 minutes. The deletion needs a leader of the
+partition of __remote_log_metadata. Until there is one, it waits.
+
+What to do: let the other replica lead. Set auto.leader.rebalance.enable=false on the controllers until then. Stop this
+broker and move this partition directory out of the log dir: the broker then fetches the epochs from remote storage.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.cluster import NO_LEADER
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.release import Release
+from kcheck.model.views import ReplicasView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._epochs import entry_words
+from kcheck.rules._remote import lacked_histories, metadata_words, span_rows, spans_words
+from kcheck.rules._words import kafka
+
+
+def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
+    """Compare what each replica deletes if it leads with what the others serve."""
+    for own, replica, lost, deleted, segments in lacked_histories(view, release):
+        waits = own.remote is not None and own.remote.leader == NO_LEADER
+        window = f" It waits until {metadata_words(own)} has a leader." if waits else ""
+        yield RULE.finding(
+            own.where if own.epochs is None else own.epochs.where,
+            f"leader-epoch-checkpoint begins with {entry_words(replica.epochs[0])}; another replica has older epochs",
+            effect=f"If this replica leads, {kafka(release)} deletes {spans_words(lost)} for readers, and at most the "
+            f"remote segments of {spans_words(deleted)} with older epochs.{window}",
+            advice="Let another replica lead, and set auto.leader.rebalance.enable=false until this one is repaired.",
+            data={
+                "lost": span_rows(lost),
+                "deleted_at_most": span_rows(deleted),
+                "segments": segments,
+                "waits_for_metadata_leader": waits,
+            },
+        )
+
+
+RULE = Rule(severity=Severity.ERROR, scope=Scope.REPLICAS, check=check)

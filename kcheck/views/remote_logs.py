@@ -1,0 +1,189 @@
+"""Reads `__remote_log_metadata` in the log dirs of a command: the remote part of each partition."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from kcheck.core.start.topic_settings import has_remote_storage, with_log_start
+from kcheck.core.start.unserved import ImageOf
+from kcheck.core.tiered.metadata_partition import metadata_partition
+from kcheck.core.tiered.reading import remote_log
+from kcheck.core.tiered.segment_records import RemoteLogKey, SegmentFold
+from kcheck.model.cluster import PartitionRegistration
+from kcheck.model.names import COMPACTED, DirectoryState, TopicPartition, log_name
+from kcheck.model.remote_log import REMOTE_LOG_METADATA, MetadataState, RemoteLog, RemoteSegment
+from kcheck.model.unreadable import UnreadableError
+from kcheck.model.views import PartitionView
+from kcheck.views.log_dir import LogDirs, one_partition
+from kcheck.views.targets import Target, TargetKind
+
+_NEVER = (*COMPACTED, REMOTE_LOG_METADATA)
+"""The topics that are never in remote storage."""
+
+
+class MetadataPartition(NamedTuple):
+    """A metadata partition, read once."""
+
+    state: MetadataState
+    logs: Mapping[RemoteLogKey, Sequence[RemoteSegment]] = {}
+    names: Mapping[RemoteLogKey, str] = {}
+    last_ms: int = -1
+
+
+def remote_logs(targets: Iterable[Target], log_dirs: LogDirs, image_of: ImageOf) -> "RemoteLogs":
+    """Return the remote logs of a command, which reads each metadata partition once."""
+    remote = RemoteLogs(targets, log_dirs, image_of)
+    if log_dirs.remote is None or not log_dirs.remote.has_all_of(remote):
+        log_dirs.remote = remote
+    return log_dirs.remote
+
+
+class RemoteLogs:
+    """The remote logs of the log dirs of one command. Each metadata partition is read when it is first needed."""
+
+    def __init__(self, targets: Iterable[Target], log_dirs: LogDirs, image_of: ImageOf) -> None:
+        """Take the log dirs of all brokers of the command."""
+        around = {target.log_dir: target for target in targets if target.kind is not TargetKind.FILE}
+        self.paths = frozenset(around)
+        """The log dirs."""
+        self._targets = [row._replace(kind=TargetKind.LOG_DIR, path=path) for path, row in around.items()]
+        self._log_dirs, self._image_of = log_dirs, image_of
+        self._read: dict[tuple[str | None, int], MetadataPartition] = {}
+
+    def has_all_of(self, other: "RemoteLogs") -> bool:
+        """Whether these are the log dirs of the other too."""
+        return other.paths <= self.paths
+
+    def placed(self, view: PartitionView, cluster_id: str | None) -> PartitionView:
+        """Return a partition with its remote part and the log start of a tiered log; unchanged without one."""
+        if not view.is_replica:
+            return view
+        partition = TopicPartition(view.topic, view.partition)
+        remote = self.of(partition, view.topic_id, cluster_id, is_below=_is_below(view))
+        if remote is None:
+            return view
+        return with_log_start(view._replace(remote=remote), self._log_dirs.release, remote_storage=True)
+
+    def of(
+        self, partition: TopicPartition, topic_id: str | None, cluster_id: str | None, *, is_below: bool
+    ) -> RemoteLog | None:
+        """Return the remote part of a partition; None if it has none, as far as metadata and files show.
+
+        `is_below`: whether the checkpointed log start is below the first local segment.
+        """
+        if partition.topic in _NEVER:
+            return None
+        image = self._image_of(cluster_id)
+        enabled = None if image is None else has_remote_storage(image, partition.topic)
+        if enabled is False or (enabled is None and not is_below):
+            return None
+        remote = self.log(*partition, topic_id, cluster_id)
+        is_without = remote.is_known and not remote.segments
+        return None if is_without and not is_below else remote
+
+    def log(self, topic: str, partition: int, topic_id: str | None, cluster_id: str | None) -> RemoteLog:
+        """Return the remote part of a partition that is tiered."""
+        image = self._image_of(cluster_id)
+        known = None if image is None else image.topics.get(REMOTE_LOG_METADATA)
+        if topic_id is None and image is not None and topic in image.topics:
+            topic_id = image.topics[topic].topic_id
+        if topic_id is None:
+            return remote_log(MetadataState.NOT_GIVEN)
+        if known is None:
+            return self._without_count(topic_id, partition, cluster_id, is_lost=image is not None)
+        number = metadata_partition(topic_id, partition, len(known.partitions)) if known.partitions else None
+        if number is None:
+            return remote_log(MetadataState.NOT_GIVEN)
+        folded = self.metadata(number, cluster_id)
+        registration = known.partitions.get(number)
+        leader = None if registration is None else registration.leader
+        segments = folded.logs.get((topic_id, partition), ())
+        return remote_log(folded.state, segments, number, leader, folded.last_ms)
+
+    def _without_count(self, topic_id: str, partition: int, cluster_id: str | None, *, is_lost: bool) -> RemoteLog:
+        """Return a remote log where the number of metadata partitions is not known; `is_lost`: the topic is gone."""
+        numbers = sorted({number for number, _, _ in self._copies(cluster_id)})
+        for number in numbers:
+            folded = self.metadata(number, cluster_id)
+            if (topic_id, partition) in folded.logs:
+                return remote_log(folded.state, folded.logs[topic_id, partition], number, None, folded.last_ms)
+        return remote_log(MetadataState.MISSING if is_lost and not numbers else MetadataState.NOT_GIVEN)
+
+    def all_metadata(self, cluster_id: str | None) -> "tuple[MetadataPartition, ...]":
+        """Return every partition of `__remote_log_metadata` that the cluster has, or that is here."""
+        image = self._image_of(cluster_id)
+        topic = None if image is None else image.topics.get(REMOTE_LOG_METADATA)
+        numbers = {number for number, _, _ in self._copies(cluster_id)}
+        return tuple(
+            self.metadata(number, cluster_id) for number in sorted(numbers.union(topic.partitions if topic else ()))
+        )
+
+    def metadata(self, number: int, cluster_id: str | None) -> MetadataPartition:
+        """Return a partition of `__remote_log_metadata`, from the copy that ends last."""
+        key = (cluster_id, number)
+        if key not in self._read:
+            self._read[key] = self._folded(number, cluster_id)
+        return self._read[key]
+
+    def _folded(self, number: int, cluster_id: str | None) -> MetadataPartition:
+        views = [self._view(target, name) for own, target, name in self._copies(cluster_id) if own == number]
+        known = [view for view in views if view is not None and view.log_end_offset is not None]
+        best = max(known, key=lambda view: view.log_end_offset or 0, default=None)
+        is_whole = self._has_all_replicas(number, cluster_id) and len(known) == len(views)
+        if best is None or not best.log_end_offset:
+            return MetadataPartition(MetadataState.MISSING if is_whole else MetadataState.NOT_GIVEN)
+        mark = max((view.high_watermark for view in known if view.high_watermark is not None), default=0)
+        if best.log_end_offset < mark:
+            return MetadataPartition(MetadataState.SHORT if is_whole else MetadataState.NOT_GIVEN)
+        fold = _fold(best)
+        if fold is None or fold.unreadable:
+            return MetadataPartition(MetadataState.NOT_GIVEN)
+        return MetadataPartition(MetadataState.READ, fold.logs(), fold.names, fold.last_ms)
+
+    def _view(self, target: Target, name: str) -> PartitionView | None:
+        log_dir = self._log_dirs.open(target)
+        directory = dict(log_dir.directories)[name]
+        return one_partition(target.tree, log_dir, name, directory, walk_all=False, release=self._log_dirs.release)
+
+    def _copies(self, cluster_id: str | None) -> list[tuple[int, Target, str]]:
+        """Return the directories of `__remote_log_metadata` of a cluster, by number."""
+        return [
+            (directory.partition, target, name)
+            for target in self._of_cluster(cluster_id)
+            for name, directory in self._log_dirs.open(target).directories
+            if directory.topic == REMOTE_LOG_METADATA and directory.state is DirectoryState.CURRENT
+        ]
+
+    def _of_cluster(self, cluster_id: str | None) -> list[Target]:
+        return [target for target in self._targets if self._log_dirs.open(target).view.cluster_id == cluster_id]
+
+    def _has_all_replicas(self, number: int, cluster_id: str | None) -> bool:
+        """Whether log dirs of every broker with a replica of a metadata partition are given."""
+        image = self._image_of(cluster_id)
+        topic = None if image is None else image.topics.get(REMOTE_LOG_METADATA)
+        registration: PartitionRegistration | None = None if topic is None else topic.partitions.get(number)
+        given = {self._log_dirs.open(target).view.where.broker_id for target in self._of_cluster(cluster_id)}
+        return registration is not None and given.issuperset(registration.replicas)
+
+
+def _fold(view: PartitionView) -> SegmentFold | None:
+    """Return the records of a metadata partition; None if a segment cannot be read."""
+    from kcheck.schemas.records import decoder  # numpy and the schemas: only for a tiered partition
+    from kcheck.segments.record_values import record_values
+
+    assert view.disk is not None
+    fold, decode = SegmentFold(), decoder("remote-log")
+    try:
+        for segment in view.segments:
+            with view.disk.open(log_name(segment.base_offset)) as source:
+                for value in record_values(source):
+                    message = None if value is None else decode(None, value).value
+                    fold.take(None if message is None else message.data)
+    except UnreadableError:
+        return None
+    return fold
+
+
+def _is_below(view: PartitionView) -> bool:
+    """Whether the checkpointed log start lies below the first local segment."""
+    start = view.log_start_checkpoint
+    return start is not None and bool(view.segments) and start < view.segments[0].base_offset

@@ -1,0 +1,67 @@
+"""P811 to P813: the part of logs in remote storage."""
+
+from kcheck.core.premises.facts import BrokerFacts, LogFacts
+from kcheck.core.premises.remote import REMOTE_KEPT, REMOTE_METADATA, REMOTE_READABLE
+from kcheck.core.premises.table import judged
+from kcheck.core.releases.releases import release
+from kcheck.core.start.startup import Mode
+from kcheck.core.tiered.reading import remote_log
+from kcheck.core.tiered.reports import RemoteReport
+from kcheck.model.entries import EpochEntry
+from kcheck.model.names import TopicPartition
+from kcheck.model.premises import PremiseStatus
+from kcheck.model.remote_log import MetadataState, RemoteSegment, SegmentState
+
+SEGMENTS = tuple(
+    RemoteSegment(f"{at}", SegmentState.COPY_FINISHED, at, at + 10, 400, (EpochEntry(0, 0),)) for at in (0, 10)
+)
+
+
+def judgements(
+    report: RemoteReport, state: MetadataState = MetadataState.READ, number: int | None = 2
+) -> dict[str, tuple[PremiseStatus, str]]:
+    """Return status and sentence of the premises about remote storage."""
+    remote = remote_log(state, SEGMENTS, number)
+    log = LogFacts(TopicPartition("pay", 0), "d", end=30, remote=remote, remote_report=report)
+    facts = BrokerFacts(1, release("4.3"), Mode.KRAFT, (), logs=(log, LogFacts(TopicPartition("x", 0), "d")))
+    names = (REMOTE_KEPT, REMOTE_READABLE, REMOTE_METADATA)
+    return {row.id: (row.status, row.sentence) for row in judged(facts) if row.id in names}
+
+
+def refuted(report: RemoteReport, state: MetadataState = MetadataState.READ, number: int | None = 2) -> list[str]:
+    """Return the sentences of refuted premises."""
+    rows = judgements(report, state, number).values()
+    return [sentence for status, sentence in rows if status is PremiseStatus.REFUTED]
+
+
+def test_what_is_right() -> None:
+    assert {status for status, _ in judgements(RemoteReport()).values()} == {PremiseStatus.PROVEN}
+
+
+def test_segments_that_a_leader_deletes() -> None:
+    assert refuted(RemoteReport(deleted=remote_log(MetadataState.READ, SEGMENTS).runs)) == [
+        "pay-0 loads; once it leads, Kafka deletes at most 2 remote segments (offsets 0-19)"
+    ]
+
+
+def test_offsets_that_cannot_be_read() -> None:
+    assert refuted(RemoteReport(gaps=((3, 4),), unreadable=((5, 9), (12, 14)))) == [
+        "pay-0 loads with offset 3 neither local nor remote and offsets 5-8, 12-13 not readable while it leads"
+    ]
+
+
+def test_lost_metadata() -> None:
+    (sentence,) = refuted(RemoteReport(without_metadata=((0, 20),)), MetadataState.MISSING, None)
+    assert sentence == "pay-0: this start raises the log start from 0 to 20 and leaves 20 records in the store"
+
+
+def test_metadata_that_is_not_given() -> None:
+    """Nothing else is known of the remote part then."""
+    assert judgements(RemoteReport(), MetadataState.NOT_GIVEN) == {
+        REMOTE_METADATA: (PremiseStatus.NOT_SEEN, "the remote segments of pay-0 are not known")
+    }
+
+
+def test_a_broker_without_remote_storage() -> None:
+    facts = BrokerFacts(1, release("4.3"), Mode.KRAFT, (), logs=(LogFacts(TopicPartition("x", 0), "d"),))
+    assert not [row for row in judged(facts) if row.id.startswith("P81")]

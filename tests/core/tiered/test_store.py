@@ -1,0 +1,97 @@
+"""Objects of a remote store: whose they are, which are missing, and which belong to no segment."""
+
+import pytest
+
+from kcheck.core.tiered.reading import remote_log
+from kcheck.core.tiered.store import (
+    YOUNG_MS,
+    dangling_objects,
+    listed_object,
+    missing_objects,
+    objects_by_segment,
+    orphaned_objects,
+    stored_bytes,
+)
+from kcheck.model.remote_log import (
+    MetadataState,
+    RemoteSegment,
+    SegmentObjects,
+    SegmentState,
+    Store,
+    StoredLog,
+    StoreObject,
+)
+
+ID, OTHER = "A" * 22, "-" + "b" * 21
+NAME = f"store/t-0-x/{5:020d}-{ID}"
+LOCAL = ("log", "index", "timeindex", "leader_epoch_checkpoint", "snapshot")
+
+
+@pytest.mark.parametrize(
+    ("line", "time"),
+    [
+        (f"{NAME}.log\t12", None),
+        (f"2026-11-27 10:26:20         12 {NAME}.log", 1795775180000),
+        (f"        12  2026-11-27T10:26:20Z  {NAME}.log", 1795775180000),
+        (f"       12 2026-11-27 10:26:20.123456789 {NAME}.log", 1795775180000),
+        (f"2026-99-27 10:26:20         12 {NAME}.log", None),
+    ],
+)
+def test_lines_of_the_common_tools(line: str, time: int | None) -> None:
+    """Of find -printf, aws s3 ls, gsutil ls -l and rclone lsl."""
+    assert listed_object(line) == StoreObject(f"{NAME}.log", 12, time)
+
+
+def test_other_lines() -> None:
+    assert listed_object("TOTAL: 3 objects, 36 bytes") is None
+
+
+def objects(*names: str, modified: int | None = None) -> dict[str, SegmentObjects]:
+    """Return objects of 10 bytes each."""
+    return objects_by_segment(StoreObject(name, 10, modified) for name in names)
+
+
+def test_objects_of_segments() -> None:
+    """Ids can begin with a dash; other files are not Kafka's."""
+    found = objects_by_segment(
+        [StoreObject(f"{NAME}.log", 7, 3), StoreObject(f"{NAME}.index", 8, 2), StoreObject("README.txt", 1)]
+    )
+    assert found == {ID: SegmentObjects(5, {"log": 7, "index": 8}, 3)}
+    assert list(objects(f"{9:020d}-{OTHER}.rsm-manifest")) == [OTHER]
+    assert stored_bytes(found.values()) == 15
+
+
+def log(state: SegmentState, found: dict[str, SegmentObjects], now_ms: int = 0) -> StoredLog:
+    """Return a partition with one segment."""
+    finished = state is not SegmentState.COPY_STARTED
+    segment = RemoteSegment(ID, state, 5, 10, 400, was_finished=finished)
+    return StoredLog("t", 0, remote_log(MetadataState.READ, (segment,)), found, now_ms)
+
+
+def test_missing_objects() -> None:
+    """Each layout has its own; a segment without any lacks those of LocalTieredStorage."""
+    whole = objects(*(f"{NAME}.{suffix}" for suffix in LOCAL))
+    assert not list(missing_objects(log(SegmentState.COPY_FINISHED, whole)))
+    (row,) = missing_objects(log(SegmentState.COPY_FINISHED, objects(f"{NAME}.log", f"{NAME}.indexes")))
+    assert row.suffixes == (".rsm-manifest",)
+    (row,) = missing_objects(log(SegmentState.COPY_FINISHED, {}))
+    assert len(row.suffixes) == len(LOCAL)
+    assert not list(missing_objects(log(SegmentState.DELETE_STARTED, {})))
+
+
+def test_dangling_objects() -> None:
+    """Of copies that never finished and of deleted segments; a copy may run for an hour."""
+    old, young = objects(f"{NAME}.log", modified=1), objects(f"{NAME}.log", modified=2)
+    for state in (SegmentState.COPY_STARTED, SegmentState.DELETE_FINISHED):
+        assert dangling_objects(log(state, old, YOUNG_MS + 1)) == (old[ID],)
+        assert dangling_objects(log(state, young, YOUNG_MS + 1)) == ()
+        assert dangling_objects(log(state, {}, YOUNG_MS + 1)) == ()
+    assert dangling_objects(log(SegmentState.COPY_FINISHED, old, YOUNG_MS + 1)) == ()
+
+
+def test_orphaned_objects() -> None:
+    """Nothing is said while a part of the metadata is not given."""
+    found = objects(f"{NAME}.log")
+    assert orphaned_objects(Store("s", found, frozenset(), is_complete=True, now_ms=0)) == (found[ID],)
+    assert orphaned_objects(Store("s", found, frozenset({ID}), is_complete=True, now_ms=0)) == ()
+    assert orphaned_objects(Store("s", found, frozenset(), is_complete=False, now_ms=0)) == ()

@@ -1,0 +1,135 @@
+"""The rules about the part of a log in remote storage."""
+
+from kcheck.core.tiered.reading import remote_log
+from kcheck.model.entries import EpochEntries, EpochEntry
+from kcheck.model.remote_log import MetadataState, RemoteSegment, SegmentState
+from kcheck.model.views import PartitionView, ReplicasView
+from kcheck.rules.kc240_remote_epochs_missing import RULE as KC240
+from kcheck.rules.kc241_remote_gap import RULE as KC241
+from kcheck.rules.kc242_remote_unreadable import RULE as KC242
+from kcheck.rules.kc243_remote_copy_stuck import RULE as KC243
+from kcheck.rules.kc244_remote_delete_fails import RULE as KC244
+from kcheck.rules.kc245_remote_metadata_missing import RULE as KC245
+from kcheck.rules.kc246_remote_metadata_short import RULE as KC246
+from kcheck.rules.kc405_log_starts_differ import RULE as KC405
+from kcheck.rules.kc411_replica_lacks_remote_history import RULE as KC411
+from tests.rules.build import epochs, found_by, partition
+
+FINISHED = SegmentState.COPY_FINISHED
+OF_SEGMENT: EpochEntries = (EpochEntry(0, 0),)
+SEGMENTS = tuple(
+    RemoteSegment(f"{at}", FINISHED, at, at + 10, 400, OF_SEGMENT, 1, was_finished=True) for at in (0, 10, 20)
+)
+WHOLE = b"0\n2\n0 0\n2 30\n"
+
+
+def tiered(
+    data: bytes | None = WHOLE,
+    *segments: RemoteSegment,
+    state: MetadataState = MetadataState.READ,
+    log_start: int = 0,
+    number: int | None = 2,
+    leader: int | None = 1,
+) -> PartitionView:
+    """Return a log whose first local segment is at offset 30, with remote segments below."""
+    file = None if data is None else epochs(data)
+    view = partition(
+        epoch_file=file, first_segment=30, log_start=log_start, log_end=40, clean=False, segment_sizes=(700, 100)
+    )
+    remote = remote_log(state, segments or SEGMENTS, number, leader, 10_000_000)
+    return view._replace(log_start_offset=view.log_start_checkpoint, remote=remote)
+
+
+def test_what_is_right() -> None:
+    """The remote segments reach from the log start to the first local segment, in the epochs of the file."""
+    for rule in (KC240, KC241, KC242, KC243, KC244, KC245, KC246):
+        assert not found_by(rule, tiered())
+        assert not found_by(rule, tiered(state=MetadataState.NOT_GIVEN))
+        assert not found_by(rule, tiered()._replace(remote=None))
+
+
+def test_a_file_that_no_broker_reads_has_other_findings() -> None:
+    for rule in (KC240, KC241, KC242, KC245):
+        assert not found_by(rule, tiered(b"x"))
+
+
+def test_exactly_the_segments_of_lower_epochs_are_deleted() -> None:
+    """Also without a clean stop; the others are not readable."""
+    second = RemoteSegment("x", FINISHED, 10, 30, 400, (EpochEntry(0, 0), EpochEntry(2, 25)), 1)
+    view = tiered(b"0\n1\n2 30\n", SEGMENTS[0], second)
+    (found,) = found_by(KC240, view)
+    assert "at most offsets 0 to 9." in found.effect
+    (found,) = found_by(KC242, view)
+    assert (found.message, found.data["unreadable"]) == (
+        "leader-epoch-checkpoint begins with epoch 2 from offset 30, above the log start 0",
+        ({"from": 0, "to_exclusive": 30},),
+    )
+    assert not found_by(KC241, view)
+
+
+def test_an_emptied_file_deletes_all() -> None:
+    (found,) = found_by(KC240, tiered(b"0\n0\n"))
+    assert found.effect.endswith("at most offsets 0 to 29. A restart hides this and does not heal it.")
+    assert found_by(KC240, tiered(None))
+    assert not found_by(KC240, tiered(b"0\n1\n2 0\n"))
+
+
+def test_a_gap() -> None:
+    (found,) = found_by(KC241, tiered(WHOLE, SEGMENTS[0], SEGMENTS[2]))
+    assert found.message == "offsets 10 to 19 are neither local nor remote"
+    (found,) = found_by(KC241, tiered(b"0\n2\n0 0\n2 29\n"))
+    assert found.message == "offset 29 are neither local nor remote".replace("are", "is")
+
+
+def test_a_copy_that_never_ends() -> None:
+    tries = [RemoteSegment(f"t{at}", SegmentState.COPY_STARTED, 30, 40, 400, first_ms=at) for at in range(5)]
+    (found,) = found_by(KC243, tiered(WHOLE, *SEGMENTS, *tries))
+    assert found.message == (
+        "the segment at offset 30 is not copied to remote storage: 5 tries since 1970-01-01 00:00:00 UTC"
+    )
+    assert "700 bytes of closed segments" in found.effect
+
+
+def test_deletions_that_fail() -> None:
+    failing = SEGMENTS[0]._replace(state=SegmentState.DELETE_STARTED, deletions=3)
+    (found,) = found_by(KC244, tiered(WHOLE, failing, *SEGMENTS[1:], log_start=10))
+    assert found.message == "1 remote segment is not deleted after 3 tries"
+
+
+def test_lost_metadata() -> None:
+    (found,) = found_by(KC245, tiered(state=MetadataState.MISSING))
+    assert found.message.startswith("__remote_log_metadata-2 is missing or empty")
+    assert found.effect == "This start raises the log start from 0 to 30. Kafka 4.3 leaves 30 records in the store."
+    (found,) = found_by(KC245, tiered(state=MetadataState.SHORT, number=None))
+    assert found.message.startswith("__remote_log_metadata ends below its high watermark")
+
+
+def test_metadata_without_the_first_record() -> None:
+    (found,) = found_by(KC246, tiered(WHOLE, *SEGMENTS, RemoteSegment("x", FINISHED)))
+    assert found.message == "__remote_log_metadata-2 lacks the first record of 1 remote segment"
+
+
+def replicas(*views: PartitionView) -> ReplicasView:
+    """Return the replicas of brokers 1, 2 and so on."""
+    numbered = ((view, view.where._replace(broker_id=at)) for at, view in enumerate(views, 1))
+    return ReplicasView(tuple(view._replace(where=where) for view, where in numbered))
+
+
+def test_a_replica_without_the_older_epochs() -> None:
+    """It says more than that the log starts differ."""
+    late = tiered(b"0\n1\n2 24\n", log_start=24)
+    (found,) = found_by(KC411, replicas(late, tiered()))
+    assert "deletes offsets 0 to 29 for readers, and at most the remote segments of offsets 0 to 29" in found.effect
+    assert not found_by(KC405, replicas(late, tiered()))
+    waiting = late._replace(remote=tiered(leader=-1).remote)
+    (found,) = found_by(KC411, replicas(waiting, tiered()))
+    assert found.effect.endswith("It waits until __remote_log_metadata-2 has a leader.")
+
+
+def test_replicas_that_differ_and_delete_nothing() -> None:
+    """Retention raised a log start; KC240 has the epochs that begin above it; nothing is known of the other."""
+    assert not found_by(KC411, replicas(tiered(b"0\n2\n0 24\n2 30\n", log_start=24), tiered()))
+    assert found_by(KC405, replicas(tiered(b"0\n2\n0 24\n2 30\n", log_start=24), tiered()))
+    assert not found_by(KC411, replicas(tiered(b"0\n1\n2 30\n"), tiered()))
+    assert not found_by(KC411, replicas(tiered(b"0\n1\n2 24\n", log_start=24), tiered()._replace(remote=None)))
+    assert not found_by(KC411, replicas(tiered(b"0\n1\n2 24\n", log_start=24), tiered()._replace(segments=())))

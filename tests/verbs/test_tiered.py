@@ -1,0 +1,67 @@
+"""`kcheck tiered`: what is in remote storage, and what is missing there."""
+
+from pathlib import Path
+
+import pytest
+
+import kcheck
+from tests.cli.command import kcheck as command
+from tests.tiered_states import EMPTY, LOST, OBJECTS, OLD_LEADER, brokers, state
+
+
+def test_missing_objects(tmp_path: Path) -> None:
+    """A consumer got UNKNOWN_SERVER_ERROR at 5, and from 10 on; folder and listing give one answer."""
+    of = state(OBJECTS, "1-stopped", tmp_path)
+    listing = tmp_path / "listing"
+    files = sorted(path for path in (of / "store").rglob("*") if path.is_file())
+    listing.write_text("".join(f"{path}\t{path.stat().st_size}\n" for path in files))
+    for place in (of / "store", listing):
+        said = kcheck.tiered(of / "broker-1", store=place, price=0.02).to_dict()
+        assert [row["message"] for row in said["findings"]] == ["missing-0: 5-9 lacks .log, 10-14 lacks .index"]
+        assert said["store"]["bytes"] == 3920
+        assert said["store"]["usd_a_month"] == pytest.approx(3920 / 1e9 * 0.02)
+    shown = command("tiered", str(of / "broker-1"), "--store", str(of / "store"), "--price", "0.02")
+    assert (shown.code, "8 remote segments, 3.8 KiB, 0.00 USD a month" in " ".join(shown.out.split())) == (1, True)
+
+
+def test_without_the_store(tmp_path: Path) -> None:
+    """Nobody looked at it, and the answer says so."""
+    of = state(OBJECTS, "1-stopped", tmp_path)
+    shown = command("tiered", str(of / "broker-1"))
+    assert (shown.code, "The store was not looked at" in shown.out) == (0, True)
+    assert kcheck.tiered(of / "broker-1", price=0.02).to_dict()["store"] is None
+
+
+def test_objects_that_no_metadata_names(tmp_path: Path) -> None:
+    """The metadata was lost: 8 segments stay for ever. Before that, a start would give up 20 records of each topic."""
+    of = state(LOST, "2-started", tmp_path)
+    said = kcheck.tiered(of / "broker-1", store=of / "store").to_dict()
+    (found,) = said["findings"]
+    assert (found["id"], found["data"]) == ("KC249", {"segments": 8, "bytes": 4352})
+    before = kcheck.tiered(tmp_path / "1b-dirs-removed" / "broker-1").to_dict()
+    assert [row["without_metadata"] for row in before["replicas"]] == [[{"from": 0, "to_exclusive": 20}]] * 2
+    assert command("tiered", str(tmp_path / "1b-dirs-removed" / "broker-1")).code == 1
+
+
+def test_what_each_replica_deletes(tmp_path: Path) -> None:
+    of = state(OLD_LEADER, "4-back", tmp_path)
+    shown = command("tiered", *brokers(of), "--topic", "uncl", "--store", str(of / "store"))
+    assert shown.code == 1
+    assert "deletes 0-39" in shown.out
+    rows = kcheck.tiered(*brokers(of)).to_dict()["replicas"]
+    assert [(row["topic"], row["broker_id"]) for row in rows if row["deletes_if_leading"]] == [("uncl", 1)]
+
+
+def test_nothing_in_remote_storage(tmp_path: Path) -> None:
+    of = state(EMPTY, "1-before", tmp_path)
+    shown = command("tiered", f"1={of}/broker-1", "--topic", "__remote_log_metadata")
+    assert "no partition in remote storage" in shown.out
+
+
+def test_a_store_that_is_none(tmp_path: Path) -> None:
+    of = state(OBJECTS, "1-stopped", tmp_path)
+    other = tmp_path / "notes"
+    other.write_text("nothing that a tool lists\n")
+    for place, why in ((tmp_path / "absent", "no such file"), (other, "no line is of")):
+        shown = command("tiered", str(of / "broker-1"), "--store", str(place))
+        assert (shown.code, why in shown.err) == (2, True)
