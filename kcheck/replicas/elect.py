@@ -324,13 +324,12 @@ def elect(
     directories = PartitionDirectories(targets, options, image, collected, log_dirs, aside=question.aside)
     cluster = _cluster_here(directories, image, question, release)
     names, every = _every_partition(directories, image), list[PartitionElection]()
+    interrupted: str | None = None
     try:
         for topic, number in names:
             every.append(election_of(topic, number, directories.of(topic, number), cluster))
     except KeyboardInterrupt:
-        interrupted: str | None = f"{counted(len(names) - len(every), 'partition')} of {len(names)} not looked at"
-    else:
-        interrupted = None
+        interrupted = f"{counted(len(names) - len(every), 'partition')} of {len(names)} not looked at"
     elections = tuple(election for election in every if election.is_of_cluster)
     elections = in_doubt(elections if image is None else balanced(elections, image))
     controllers = quorum(directories.copies) if directories.copies else None
@@ -343,8 +342,7 @@ def elect(
         why_empty=why_not_started(directories.premises),
         uncounted=[row.id for row in _uncounted(directories.premises, elections) if row.id not in WRONG_METADATA],
     )  # fmt: skip
-    voters = frozenset[int]() if controllers is None else controllers.voters
-    without_quorum = given_up_words(voters, question.dead, arguments)
+    without_quorum = given_up_words(controllers.voters if controllers else frozenset(), question.dead, arguments)
     return ClusterElection(
         release=release,
         kraft=directories.kraft,
