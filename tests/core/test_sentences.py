@@ -19,6 +19,7 @@ SPEAKING = {
             "limits",
             "metadata",
             "presence",
+            "remote",
             "resources",
             "retention",
             "rights",
