@@ -24,8 +24,8 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "Look": {
         "inspect": "Show offsets, epochs and segments.",
-        "tiered": "Show remote storage, and what a store lacks.",
         "dump": "Show batches, records or entries of a file.",
+        "tiered": "Show remote segments, gaps, and who would delete what.",
         "end-offset": "Answer OffsetsForLeaderEpoch from disk.",
     },
     "Share": {

@@ -40,6 +40,7 @@ Fix      repair       Plan repairs, with proof.
          undo         Restore what apply changed, byte for byte.
 Look     inspect      Show offsets, epochs and segments.
          dump         Show batches, records or entries of a file.
+         tiered       Show remote segments, gaps, and who would delete what.
          end-offset   Answer OffsetsForLeaderEpoch from disk.
 Share    capture      Pack the evidence for a support ticket: no records.
          export       Write records in a form that a producer takes.
