@@ -216,10 +216,16 @@ class EditedLogDir:
         for name, data in self.small.items():
             if data is not None:
                 files[name] = view_of(data, formats[name], where._replace(file=name), self.release)
-        unparseable = tuple(name for name in self._opened.view.unparseable if name not in self.gone)
+        unparseable, blocked = (
+            tuple(name for name in names if name not in self.gone)
+            for names in (self._opened.view.unparseable, self._opened.view.blocked)
+        )
         marker = CLEAN_SHUTDOWN in unparseable and self._opened.view.clean_shutdown
         view = self._opened.view._replace(
-            files=files, clean_shutdown=marker or CLEAN_SHUTDOWN in files, unparseable=unparseable
+            files=files,
+            clean_shutdown=marker or CLEAN_SHUTDOWN in files,
+            unparseable=unparseable,
+            blocked=blocked,
         )
         directories = tuple(item for item in self._opened.directories if item[0] not in self.gone)
         checkpoints = checkpoints_of(files, (*directories, *self._opened.links))

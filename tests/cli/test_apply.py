@@ -20,20 +20,20 @@ def test_apply_and_undo(plan: Path, tmp_path: Path) -> None:
     dirs, backup = (tmp_path / "data1", tmp_path / "data2"), tmp_path / "a backup"
     before = state(*dirs)
     done = kcheck("apply", plan, "--backup", backup, "--yes")
-    assert (done.code, last(done.err)) == (0, f"Changed 7 files; undo with: kcheck undo '{backup}'")
+    assert (done.code, last(done.err)) == (0, f"Changed 8 files; undo with: kcheck undo '{backup}'")
     assert "(12 B to 4 B): changed" in " ".join(done.out.split())
     again = kcheck("apply", plan, "--backup", backup, "--yes")
     assert (again.code, last(again.err)) == (0, UNCHANGED)
     assert "already applied" in again.out
     back = kcheck("undo", backup)
-    assert (back.code, last(back.err)) == (0, "Changed 7 files back to what they were.")
+    assert (back.code, last(back.err)) == (0, "Changed 8 files back to what they were.")
     assert state(*dirs) == before
-    assert "undo: 7 operations" == back.out.splitlines()[0]
+    assert "undo: 8 operations" == back.out.splitlines()[0]
     assert all(words in back.out for words in (": restored", ": removed"))
     assert "loses" not in back.out
     again = kcheck("undo", backup)
     assert last(again.err) == UNCHANGED
-    assert 7 == again.out.count(": already as before")
+    assert 8 == again.out.count(": already as before")
 
 
 def test_json(plan: Path, tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_json(plan: Path, tmp_path: Path) -> None:
     done = kcheck("apply", plan, "--backup", tmp_path / "backup", "--yes", "--format", "json")
     answer = json.loads(done.out)
     assert answer["schema"] == "kcheck.plan/1"
-    assert [row.pop("changed") for row in answer["operations"]] == [True] * 7
+    assert [row.pop("changed") for row in answer["operations"]] == [True] * 8
     assert answer["operations"] == json.loads(plan.read_bytes())["operations"]
 
 
@@ -70,8 +70,8 @@ def test_the_word(plan: Path, tmp_path: Path, word: str, code: int) -> None:
     assert done.returncode == code
     shown, _, rest = done.stderr.partition("Type apply to continue: ")
     assert shown.startswith("KC212: the recovery point lies above the log end\n  write data1/recovery-point-")
-    assert shown.splitlines()[4:6] == ["  and 4 more operations", "  loses 50 records, ?"]
-    assert "and 4 more losses 7 operations in " in " ".join(shown.split())
+    assert shown.splitlines()[4:6] == ["  and 5 more operations", "  loses 50 records, ?"]
+    assert "and 5 more losses 8 operations in " in " ".join(shown.split())
     assert max(len(line) for line in shown.splitlines() if str(tmp_path) not in line) <= 80
     assert rest
     assert (last(done.stderr) == UNCHANGED) == (code != 0)
@@ -107,4 +107,4 @@ def test_errors(plan: Path, tmp_path: Path, arguments: tuple[str, ...], code: in
 def test_an_answer_that_cannot_be_written(plan: Path, tmp_path: Path) -> None:
     """Where the answer does not leave, the last line still says what was changed."""
     done = kcheck("apply", plan, "--backup", tmp_path / "b", "--yes", "-o", tmp_path / "missing" / "out")
-    assert (done.code, last(done.err)) == (3, f"Changed 7 files; undo with: kcheck undo {tmp_path / 'b'}")
+    assert (done.code, last(done.err)) == (3, f"Changed 8 files; undo with: kcheck undo {tmp_path / 'b'}")

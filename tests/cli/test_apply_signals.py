@@ -71,10 +71,10 @@ def test_undo_is_stopped(plan: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     done = kcheck("undo", backup)
     monkeypatch.undo()
     assert done.code == 130
-    line = f"Changed 2 of 7 files back to what they were; continue with: kcheck undo {backup}"
-    assert done.err.splitlines() == ["kcheck: stopped by ^C: 5 of 7 files are not restored yet; run undo again", line]
+    line = f"Changed 2 of 8 files back to what they were; continue with: kcheck undo {backup}"
+    assert done.err.splitlines() == ["kcheck: stopped by ^C: 6 of 8 files are not restored yet; run undo again", line]
     assert changes(before, dirs) == 5
-    assert kcheck("undo", backup).err == "Changed 5 files back to what they were.\n"
+    assert kcheck("undo", backup).err == "Changed 6 files back to what they were.\n"
     assert state(*dirs) == before
 
 
@@ -84,8 +84,8 @@ def test_a_signal_while_the_answer_is_written(
 ) -> None:
     """The files are changed by then, and the line says so; also if kcheck has a bug there."""
     lines = {
-        "apply": f"Changed 7 files; undo with: kcheck undo {tmp_path / 'b'}",
-        "undo": "Changed 7 files back to what they were.",
+        "apply": f"Changed 8 files; undo with: kcheck undo {tmp_path / 'b'}",
+        "undo": "Changed 8 files back to what they were.",
     }
     commands = {"apply": ("apply", plan, "--backup", tmp_path / "b", "--yes"), "undo": ("undo", tmp_path / "b")}
 

@@ -342,7 +342,7 @@ def test_a_run_can_be_in_a_store(s3: dict[str, Any], tmp_path: Path) -> None:
     carried = here["rows"]["partitions"] - 6  # Those with an unclean election are looked at anew.
     assert (here["rows"], carried) == (since["rows"], since["carried_over"])
     page = tmp_path / "page.html"
-    told = json.loads(done("report", url, "-o", page, "--format", "json", "--fail-on", "fatal"))
+    told = json.loads(done("report", url, "--html", page, "--format", "json", "--fail-on", "fatal"))
     assert (f"{url}/run=b", here["summary"]) == (told["path"], told["summary"])
     assert "0 new" in done("diff", f"{url}/run=a", tmp_path / "out")
     assert "already exists" in kcheck("fleet", "scan", layout, "--output-dir", url, "--run", "b", *options).err

@@ -46,7 +46,7 @@ def test_a_title_stands_above_the_first_line_if_there_is_one() -> None:
     assert "" == stream.getvalue()
     page.line("line")
     page.write_title()
-    assert "title\nline\n" == stream.getvalue()
+    assert "title\n\nline\n" == stream.getvalue()
 
 
 def test_every_advantage_of_a_leader_has_words() -> None:

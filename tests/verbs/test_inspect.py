@@ -20,6 +20,7 @@ LOG = "00000000000000000000.log"
 PARTITION_FIELDS = {
     "broker_id", "log_dir", "dir", "topic", "partition", "state", "topic_id", "log_start_offset", "recovery_point",
     "high_watermark", "log_end_offset", "size", "leader_epochs", "segments", "last_stable_offset", "open_transactions",
+    "remote",
 }  # fmt: skip
 
 
@@ -58,6 +59,7 @@ def test_a_partition_of_a_log_dir(data: Path) -> None:
         "size": 3000,
         "leader_epochs": [{"epoch": 0, "start_offset": 0}, {"epoch": 2, "start_offset": 200}],
         "segments": [{"base_offset": 0, **untouched}, {"base_offset": 200, **tail}],
+        "remote": None,
     } == row
 
 

@@ -162,7 +162,7 @@ def test_an_inventory_file_that_makes_no_sense_is_refused(name: str, content: by
         ("{0}/nowhere", "is not a directory, a layout"),
         ("{0}/nowhere.csv", "/nowhere.csv: there is no such file"),
         ("{0}/east/b1/notes", "is not a directory, a layout"),
-        ("{0}/east/b2", "is not a log dir"),
+        ("{0}/east/b2", "no log dir in it or two levels below; name a deeper folder"),
     ],
 )
 def test_a_root_that_makes_no_sense_is_refused(root: str, said: str, fleet: Path) -> None:
