@@ -214,13 +214,13 @@ def search(
         promises=tuple(promise for promise in PROMISES if promise in bounds.promises),
     )
     with SharedWork(bounds.jobs, lambda: SearchPart(task)) as parts:
-        found = find(task, parts, progress)
+        result = find(task, parts, progress)
     scenario = None
-    if found.violation is not None:
-        events = [event_text(event, script.names) for event in found.violation.events]
-        title = f"# {PROMISES[found.violation.promise]}: Kafka {chosen}"
+    if result.violation is not None:
+        events = [event_text(event, script.names) for event in result.violation.events]
+        title = f"# {PROMISES[result.violation.promise]}: Kafka {chosen}"
         scenario = "\n".join([title, *beginning.rstrip().splitlines(), *events]) + "\n"
-    return Searched(kafka=chosen, kraft=begun.rules.election.kraft, found=found, scenario=scenario)
+    return Searched(kafka=chosen, kraft=begun.rules.election.kraft, found=result, scenario=scenario)
 
 
 def search_all(
