@@ -18,11 +18,10 @@ from kcheck.jobs.workers import SharedWork
 from kcheck.model.report import Report, Row
 from kcheck.model.unreadable import UnreadableCause, UnreadableError
 from kcheck.simulation.directories import files_after
-from kcheck.simulation.event_text import event_text
 from kcheck.simulation.history import ShippedHistory, parse_history
 from kcheck.simulation.promises import PROMISES, WATCHED
 from kcheck.simulation.replay import Replay, replay, rules_of
-from kcheck.simulation.script import Script, parse
+from kcheck.simulation.script import Script, event_text, parse
 from kcheck.simulation.search import DEPTH_MAX, STATES_MAX, Budget, Search, SearchEnd, SearchPart, silent
 from kcheck.simulation.search import search as find
 from kcheck.words import near, some_of
