@@ -55,8 +55,8 @@ UNREAD = "whether all batches are intact: starts read few of them, and kcheck ch
 
 def _has_unread(row: PartitionPrediction) -> bool:
     """Whether a log has batches that neither the start nor kcheck reads: LogLoader reads from the recovery point on."""
-    log = row.log
-    if log is None or log.log_end_offset <= log.log_start_offset:
+    log, is_read = row.replica_log, row.batches is not None and row.batches.is_complete
+    if log is None or is_read or log.log_end_offset <= log.log_start_offset:
         return False
     return not row.scan_bytes or len(log.bases) > 1
 

@@ -24,8 +24,8 @@ from kcheck.core.election.recovery_plan import LostLogDir, Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, in_doubt, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.premises.age import DISK_NOT_OLDER
-from kcheck.core.premises.presence import ENDS_THERE, HOLES
-from kcheck.core.premises.table import UNCOUNTED, WRONG_METADATA, why_not_started
+from kcheck.core.premises.presence import ENDS_THERE
+from kcheck.core.premises.table import HOLES, UNCOUNTED, WRONG_METADATA, why_not_started
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.disk.new_files import NewFiles
 from kcheck.disk.tree import Tree
@@ -407,8 +407,9 @@ def _chosen(
 def _uncounted(premises: Iterable[JudgedPremise], elections: Iterable[PartitionElection]) -> tuple[JudgedPremise, ...]:
     """Return the premises without which a broker loses, or may lack, what no election counts.
 
-    A disk that is older than the cluster costs what was written since: where another replica is here, it has that. A
-    preferred replica that lacks segments costs them once somebody elects it, which the controller does not by itself.
+    A disk that is older than the cluster costs what was written since: where another replica is here, it has that. So
+    does what the end of a log lacks, unless another replica's log is longer. A preferred replica that lacks segments
+    costs them once somebody elects it, which the controller does not by itself.
     """
     premises, elections = tuple(row for row in premises if loses(row) or may_lack(row)), tuple(elections)
     old = {row.broker_id for row in premises if row.id == DISK_NOT_OLDER}
@@ -419,11 +420,18 @@ def _uncounted(premises: Iterable[JudgedPremise], elections: Iterable[PartitionE
         for part in elections
         if not part.rules.balances and part.lost_planned is not None and part.lost_planned.records == 0
     }
+    longest = {
+        (partition_name(part.topic, part.partition), candidate.broker_id)
+        for part in elections
+        if part.lost_planned is not None and part.lost_planned.records == 0
+        for candidate in part.candidates
+        if candidate.log_end_offset == max(other.log_end_offset or 0 for other in part.candidates)
+    }
     return tuple(
         row
         for row in premises
         if row.id in ids
-        or (row.id == ENDS_THERE and not loses(row))
+        or (row.id == ENDS_THERE and (not loses(row) or (row.partition, row.broker_id) in longest))
         or (row.id in HOLES and (row.partition, row.broker_id) in preferred)
     )
 

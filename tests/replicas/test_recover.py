@@ -19,7 +19,7 @@ import kcheck.replicas.elect as elect_module
 from kcheck.core.election.steps import RecoveryAction
 from kcheck.errors import UsageError
 from kcheck.plans import first_repairs
-from kcheck.plans.recover import UNREAD, ClusterRecovery
+from kcheck.plans.recover import ClusterRecovery
 from tests.cli.command import kcheck as command
 from tests.oracle.scenes import FIXTURES, unpacked
 from tests.replicas.incident_plans import PACKED
@@ -62,7 +62,7 @@ def test_a_course_that_loses_nothing() -> None:
         ("start", (3,), 0),
     ]
     assert not answer.start_of_all.is_safe
-    assert answer.not_known == (UNREAD,)
+    assert answer.not_known == ()
     assert answer.texts[1].needs.endswith("; no producer writes before the last step")
 
 
