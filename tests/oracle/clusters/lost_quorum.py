@@ -16,6 +16,7 @@ from typing import Self
 from kcheck.disk.local import LOCAL
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.names import log_name
+from kcheck.plans.recover_metadata import MetadataRecovery
 from kcheck.plans.recover_quorum import QuorumRecovery
 from kcheck.segments.batches import Walk
 from kcheck.views.metadata_copy import read_copy
@@ -225,7 +226,7 @@ def copied(base: Path, folder: Path, version: str, *, dynamic: bool, lost: Itera
         yield nodes
 
 
-def followed(nodes: Nodes, answer: QuorumRecovery) -> None:
+def followed(nodes: Nodes, answer: "QuorumRecovery | MetadataRecovery") -> None:
     """Type the commands of a plan, and set what it says on every node; nothing is started."""
     for step in answer.steps:
         for command in step.commands:
