@@ -5,7 +5,8 @@ and the header says what they hold. Where batches differ, their records are comp
 """
 
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from functools import cached_property
 from hashlib import blake2b
 from itertools import chain
 from typing import NamedTuple
@@ -20,7 +21,7 @@ from kcheck.records.batch import CONTROL, is_modern
 from kcheck.records.record import Record, read_records
 from kcheck.replicas.loss import logs_from
 from kcheck.replicas.replica import LogFile
-from kcheck.segments.batches import Walk
+from kcheck.segments.batches import Walk, batch_crc
 
 _BODY_SIZE_MAX = 32 << 20
 _RECORD_COUNT_MAX = 500_000
@@ -40,6 +41,10 @@ class LostRange(NamedTuple):
     """The offset after the last one."""
     mark: Offset | None = None
     """Below which offset its records are committed; None if it does not know."""
+    is_cut: bool = False
+    """Whether a start cuts it: its batches may be corrupt. What one of them held is what another replica has there, if
+    the epoch is the same or not known.
+    """
 
 
 class Distinct(NamedTuple):
@@ -110,6 +115,12 @@ class _Head:
             self._records = [(self.batch.base_offset, self.digest)] if records is None else records
         return self._records
 
+    @cached_property
+    def is_corrupt(self) -> bool:
+        """Whether the CRC of the batch does not match."""
+        batch = self.batch
+        return batch_crc(self._source, batch.position, batch.size, batch.magic) != batch.crc
+
     @property
     def digest(self) -> bytes:
         """The digest of the header."""
@@ -128,6 +139,7 @@ class _Stream:
         self.range, self.is_lost = OffsetRange(lost_range.start, lost_range.end), is_lost
         mark = high_watermark if lost_range.mark is None else lost_range.mark
         self.mark, self.knows_mark = mark or Offset(0), mark is not None
+        self.is_cut = lost_range.is_cut
         self._heads = _heads(lost_range)
         self.head: _Head | None = None
 
@@ -221,6 +233,7 @@ class _Sweep:
 
     def _take_records(self, near: list[tuple[_Stream, _Head]], until: Offset) -> None:
         """Count the records below `until` one by one."""
+        near = [*self._readable(near)]
         epochs = Counter(head.batch.epoch for _, head in near)
         keys = [
             (stream, head, _within(stream, head, until, is_alone=epochs[head.batch.epoch] == 1))
@@ -239,6 +252,16 @@ class _Sweep:
                 self._bytes += head.batch.size
                 self._counted.add(head.identity)
         self._is_known = self._is_known and all(head.is_readable for _, head in near)
+
+    def _readable(self, near: list[tuple[_Stream, _Head]]) -> Iterator[tuple[_Stream, _Head]]:
+        """Yield the batches without the corrupt ones of which another replica has the offsets."""
+        corrupt = [head for stream, head in near if stream.is_cut and head.is_corrupt]
+        others = {head.batch.epoch for _, head in near if head not in corrupt}
+        for stream, head in near:
+            if head not in corrupt or not others:
+                yield stream, head
+            elif head.batch.epoch not in (None, *others):
+                self._is_known = False  # It may have held other records.
 
 
 def _within(stream: _Stream, head: _Head, until: Offset, *, is_alone: bool) -> list[_Key]:

@@ -198,3 +198,18 @@ def test_replicas_of_a_broker_that_diverged(release: str) -> None:
     whole, total = (distinct(ranges, [], None).records for ranges in ([one], [one, other]))
     assert all(alone)
     assert total == (whole or 0) + (alone[1] or 0)
+
+
+def flipped(*batches: Made) -> bytes:
+    """Return a log whose last byte is not what the CRC says."""
+    data = log([*batches])
+    return data[:-1] + bytes((data[-1] ^ 1,))
+
+
+def test_what_a_corrupt_batch_held_another_replica_has(logs: Logs) -> None:
+    """A start cuts it; of another epoch it may have held other records; what no replica has may be lost."""
+    kept, cut = logs([rows(0, *ABC)]), logs(flipped(rows(0, *ABC)))._replace(is_cut=True)
+    assert distinct([cut], [kept], Offset(3)) == Distinct(0, 0, 0)
+    other = logs(flipped(rows(0, *ABC, epoch=1)))._replace(is_cut=True)
+    assert distinct([other], [kept], Offset(3)) == Distinct(None, 0, None)
+    assert distinct([cut], [], Offset(3)).records != 0
