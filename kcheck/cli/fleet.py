@@ -102,6 +102,7 @@ def scan(
 ) -> None:
     """Scan the log dirs of all brokers, and write Parquet tables."""
     from kcheck.disk.store import mounted
+    from kcheck.fleet.runs.recover import decision_columns
     from kcheck.fleet.scan.identify import ScanOptions
     from kcheck.fleet.scan.local_engine import ScanRun
     from kcheck.fleet.scan.releases import ReleaseOptions
@@ -130,7 +131,7 @@ def scan(
         with at_length(progress, nice=nice, quiet=common.output_options.quiet) as showing:
             scan_run = ScanRun(
                 name, out, how, jobs=jobs, seconds=time_limit, now=_now, shown=shown, fails=fails, tell=showing.tell,
-                options=options, logs=tuple(logs or ()), min_coverage=min_coverage,
+                options=options, logs=tuple(logs or ()), min_coverage=min_coverage, decide=decision_columns,
             )  # fmt: skip
             report, failed = _scan(engine, master, roots, scan_run)
         written = [str(report.body["path"])]
