@@ -41,10 +41,6 @@ class LostRange(NamedTuple):
     """The offset after the last one."""
     mark: Offset | None = None
     """Below which offset its records are committed; None if it does not know."""
-    is_cut: bool = False
-    """Whether a start cuts it: its batches may be corrupt. What one of them held is what another replica has there, if
-    the epoch is the same or not known.
-    """
 
 
 class Distinct(NamedTuple):
@@ -119,7 +115,7 @@ class _Head:
     def is_corrupt(self) -> bool:
         """Whether the CRC of the batch does not match."""
         batch = self.batch
-        return batch_crc(self._source, batch.position, batch.size, batch.magic) != batch.crc
+        return batch_crc(self._source, batch.position, batch.size, batch.magic) not in (None, batch.crc)
 
     @property
     def digest(self) -> bytes:
@@ -139,7 +135,6 @@ class _Stream:
         self.range, self.is_lost = OffsetRange(lost_range.start, lost_range.end), is_lost
         mark = high_watermark if lost_range.mark is None else lost_range.mark
         self.mark, self.knows_mark = mark or Offset(0), mark is not None
-        self.is_cut = lost_range.is_cut
         self._heads = _heads(lost_range)
         self.head: _Head | None = None
 
@@ -253,15 +248,17 @@ class _Sweep:
                 self._counted.add(head.identity)
         self._is_known = self._is_known and all(head.is_readable for _, head in near)
 
-    def _readable(self, near: list[tuple[_Stream, _Head]]) -> Iterator[tuple[_Stream, _Head]]:
-        """Yield the batches without the corrupt ones of which another replica has the offsets."""
-        corrupt = [head for stream, head in near if stream.is_cut and head.is_corrupt]
+    @staticmethod
+    def _readable(near: list[tuple[_Stream, _Head]]) -> Iterator[tuple[_Stream, _Head]]:
+        """Yield the batches without the corrupt ones of which another replica has the offsets.
+
+        What these held is what the other has, if the epoch is the same or not known.
+        """
+        corrupt = [head for stream, head in near if stream.is_lost and head.is_corrupt]
         others = {head.batch.epoch for _, head in near if head not in corrupt}
         for stream, head in near:
-            if head not in corrupt or not others:
+            if head not in corrupt or not others or head.batch.epoch not in (None, *others):
                 yield stream, head
-            elif head.batch.epoch not in (None, *others):
-                self._is_known = False  # It may have held other records.
 
 
 def _within(stream: _Stream, head: _Head, until: Offset, *, is_alone: bool) -> list[_Key]:

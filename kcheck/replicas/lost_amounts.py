@@ -147,7 +147,7 @@ def _by_batches(
 ) -> Amounts:
     """Return the records that followers and starts lose, by the batches of all logs, side by side."""
     lost = [LostRange(states[one.broker_id].logs, one.start, one.end, mark=marks[one.broker_id]) for one in ranges]
-    lost += [part.whole._replace(mark=marks[part.broker_id], is_cut=True) for part in parts if part.whole is not None]
+    lost += [part.whole._replace(mark=marks[part.broker_id]) for part in parts if part.whole is not None]
     if not lost:
         return Amounts()
     counts = distinct(lost, kept)
