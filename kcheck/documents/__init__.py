@@ -14,6 +14,7 @@ published tables. Field names are an interface for scripts, so they do not chang
 - `premises`: Which rows does an answer about a start have for what it rests on?
 - `truncation`, `election`, `verification`, `cluster`: Which rows does the answer of a command about several have?
 - `recovery_quorum`: Which rows and sentences say what is left of the controllers?
+- `recovery_metadata`: Which rows and sentences say what comes back from disks alone?
 - `simulation`: Which rows does a simulated history have?
 - `table`: Which rows does an answer have if it is one table, for csv and parquet?
 - `blocks`: How do large numbers of rows become JSON text?

@@ -449,9 +449,14 @@ def _cluster_here(
     present = sorted(directories.brokers.keys() & set(question.dead))
     if present:
         raise UsageError(f"--dead {present[0]}: broker {present[0]} is among the paths")
+    # The broker makes the replicas of a log dir that log.dirs names no more again, empty, as with a new disk.
+    remade = {lost.broker_id for lost in question.without}
     return ClusterHere(
         image=image,
-        brokers=directories.brokers,
+        brokers={
+            number: broker._replace(has_new_log_dir=True) if number in remade else broker
+            for number, broker in directories.brokers.items()
+        },
         dead=frozenset(question.dead),
         kraft=directories.kraft,
         release=release,

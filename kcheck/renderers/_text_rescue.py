@@ -1,0 +1,41 @@
+"""What the answers of `kcheck recover quorum`, `metadata` and `topic` share: refusals, steps, and what comes next."""
+
+from collections.abc import Iterable, Sequence
+
+from kcheck.core.rescue.refusals import RescueRefusal
+from kcheck.handouts.quorum_steps import QuorumStep
+from kcheck.screen.page import Page, cell
+
+
+def refused(warnings: Iterable[RescueRefusal], refusals: Iterable[RescueRefusal], page: Page) -> None:
+    """Write what the user overruled, and why there is no plan."""
+    for refusal in warnings:
+        page.line()
+        page.wrapped(f"Overruled: {refusal.why}", hanging="  ", style="yellow")
+    for refusal in refusals:
+        page.line()
+        page.wrapped(f"Refused: {refusal.why}", hanging="  ", style="red")
+        forced = " Or pass over it with --force." if refusal.forced else ""
+        page.wrapped(f"{refusal.bring}{forced}", indent="  ")
+
+
+def stepwise(steps: Sequence[QuorumStep], page: Page) -> None:
+    """Write steps, with their commands and notes."""
+    width = len(str(len(steps)))
+    for place, step in enumerate(steps, start=1):
+        page.wrapped(f"{place:>{width}}. {step.title}.", hanging=" " * (width + 2))
+        for command in step.commands:
+            page.line(f"{' ' * (width + 4)}{command}")
+        for note in step.notes:
+            page.wrapped(note, indent=" " * (width + 2))
+
+
+def written_and_next(written: Sequence[str], command: str | None, page: Page) -> None:
+    """Write which files were written, and what to type next."""
+    if written:
+        page.line()
+        page.wrapped(f"Written: {', '.join(map(cell, written))}.", hanging="  ")
+    if command is not None:
+        page.line()
+        page.line("Next:")
+        page.line(f"  {command}")
