@@ -102,7 +102,6 @@ def scan(
 ) -> None:
     """Scan the log dirs of all brokers, and write Parquet tables."""
     from kcheck.disk.store import mounted
-    from kcheck.fleet.runs.recover import decision_columns
     from kcheck.fleet.scan.identify import ScanOptions
     from kcheck.fleet.scan.local_engine import ScanRun
     from kcheck.fleet.scan.releases import ReleaseOptions
@@ -132,7 +131,6 @@ def scan(
             scan_run = ScanRun(
                 name, out, how, jobs=jobs, seconds=time_limit, now=_now, shown=shown, fails=fails, tell=showing.tell,
                 options=options, logs=tuple(logs or ()), min_coverage=min_coverage, since=since,
-                decide=decision_columns,
             )  # fmt: skip
             report, failed = _scan(engine, master, roots, scan_run)
         written = [str(report.body["path"])]
@@ -221,6 +219,9 @@ def _remembering(
 
 
 def _scan(engine: str, master: str | None, roots: Sequence[str], scan_run: "ScanRun") -> "tuple[Report, bool]":
+    from kcheck.fleet.runs.recover import decision_columns
+
+    scan_run = scan_run._replace(decide=decision_columns)
     if engine == "local":
         from kcheck.cli.arrow import without_pandas
         from kcheck.fleet.scan.local_engine import scan as scan_here
