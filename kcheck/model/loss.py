@@ -50,11 +50,11 @@ class UnreadableRecords(NamedTuple):
     end: Offset
     """The offset after the last one."""
     why: str
-    """What is wrong with the first of the batches."""
+    """The fault of the first batch."""
 
 
 class BatchFaults(NamedTuple):
-    """What a log does not give to its readers."""
+    """The faults of batches that readers of a log meet."""
 
     unreadable: tuple[UnreadableRecords, ...] = ()
     """Its corrupt batches."""

@@ -48,7 +48,7 @@ class ReplicaState(NamedTuple):
     `checkpointed` is the high watermark in the checkpoint, which may lie above the log end; None without an entry.
     `lost_head` are the offsets of segments that somebody removed from its start. `is_compacted`: the log cleaner takes
     records out of it. `has_every_segment`: its batches were read, and each segment begins where the one before it ends.
-    `remote` is its part in remote storage. `batches` are the faults of its batches, None if nobody read them.
+    `remote` is its part in remote storage. `batches` are the faults of its batches, None if they were not read.
     """
 
     broker_id: int | None

@@ -1,4 +1,4 @@
-"""What no reader of a log gets from its segments: batches that are corrupt, and offsets that no batch has.
+"""Finds the faults of a log that its readers meet: corrupt batches, and offsets without a batch.
 
 A start after a clean shutdown reads the end of the last segment alone. Consumers and followers read all of them: a
 batch with a wrong CRC ends their fetch (DefaultRecordBatch.ensureValid 0.11 to 4.3.1, LegacyRecord.ensureValid below).

@@ -1,4 +1,4 @@
-"""Reads the batches of logs that a start loads, since consumers and followers read what the start does not."""
+"""Reads the batches of loaded logs: consumers and followers read more of them than a start."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -45,7 +45,7 @@ class ReadBudget:
 
 
 def with_batches(targets: Iterable[Target], starts: Sequence[LogDirPrediction]) -> list[LogDirPrediction]:
-    """Return the starts with what the batches of their logs show, as far as these are read.
+    """Return the starts with the faults of batches, as far as these are read.
 
     In a store each look is a request, so nothing is read there. Where nothing is loaded, nothing is served.
     """
@@ -69,7 +69,7 @@ def _rows(tree: Tree, start: LogDirPrediction, budget: ReadBudget) -> Iterator[P
 
 
 def with_faults(files: Files, row: PartitionPrediction, budget: ReadBudget) -> PartitionPrediction:
-    """Return the start of a replica with what its batches show; every other as it is."""
+    """Return the start of a replica with the faults of its batches."""
     log = row.replica_log
     if log is None or row.outcome in (Outcome.STRAY, Outcome.DELETED):
         return row

@@ -1,4 +1,4 @@
-"""What consumers and followers do not get from a log, though its start notices nothing."""
+"""Faults of batches that a start does not notice."""
 
 import struct
 

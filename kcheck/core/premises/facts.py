@@ -77,7 +77,7 @@ class LogFacts(NamedTuple):
     start: Offset = Offset(0)
     """Its log start offset."""
     batches: BatchFaults | None = None
-    """What it does not give to its readers; None if nobody read its batches."""
+    """The faults of its batches; None if they were not read."""
 
 
 class KeylessLog(NamedTuple):

@@ -171,7 +171,7 @@ class PartitionPrediction(NamedTuple):
     gaps: tuple[tuple[Offset, Offset], ...] | None = None
     """The offsets `[start, end)` between two segments of its log that neither holds; None if nobody looked for them."""
     batches: BatchFaults | None = None
-    """What its log does not give to its readers; None if nobody read its batches."""
+    """The faults of its batches; None if they were not read."""
     unproven: LostRecords | None = None
     """Bytes that the start removes and that no header, segment or high watermark shows to be of a record."""
 
