@@ -17,6 +17,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         f"kcheck recover quorum {_THREE} --dead 100",
         f"kcheck recover quorum {_THREE} --dead 100 --output-dir quorum",
     ),
+    "recover-topic": (
+        "kcheck recover topic orders 1=/mnt/broker-1 2=/mnt/broker-2 --metadata /mnt/controller",
+        "kcheck recover topic orders 1=/mnt/broker-1 2=/mnt/broker-2 --metadata /mnt/controller --output-dir orders",
+    ),
     "recover-metadata": (
         "kcheck recover metadata 1=/mnt/broker-1 2=/mnt/broker-2 201=/mnt/new-controller",
         "kcheck recover metadata 1=/mnt/broker-1 2=/mnt/broker-2 201=/mnt/new-controller --dead 3 --output-dir rescue",
@@ -88,8 +92,9 @@ SEE_ALSO: dict[str, tuple[str, ...]] = {
     "predict": ("repair", "elect", "preflight"),
     "preflight": ("predict", "repair"),
     "explain": ("rules", "check"),
-    "recover": ("recover-quorum", "recover-metadata", "elect", "repair", "verify"),
+    "recover": ("recover-quorum", "recover-metadata", "recover-topic", "elect", "repair", "verify"),
     "recover-quorum": ("recover", "recover-metadata", "cluster"),
+    "recover-topic": ("recover-metadata", "repair", "export"),
     "recover-metadata": ("recover-quorum", "apply", "cluster"),
     "elect": ("truncation", "verify", "recover"),
     "verify": ("elect", "recover"),
