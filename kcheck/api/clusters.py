@@ -95,6 +95,7 @@ def _question(
 def tiered(
     *replicas: Path,
     store: Path | None = None,
+    layout: str | None = None,
     price: float | None = None,
     metadata: Iterable[Path] = (),
     partitions: PartitionFilter = EVERY_PARTITION,
@@ -102,7 +103,8 @@ def tiered(
 ) -> "Tiered":
     """Return what is in remote storage, and who can read it: `kcheck tiered`.
 
-    `store` is a folder, a URL or a listing of the store, `price` what a GB costs in a month, in USD.
+    `store` is a folder, a URL or a listing of the store, `price` what a GB costs in a month, in USD. `layout` is a
+    regular expression for the keys of another plugin, with the named groups offset, segment and suffix.
     """
     from kcheck.verbs.tiered import tiered as verb
 
@@ -110,7 +112,7 @@ def tiered(
     place = None if store is None else os.fspath(store)
 
     def answer(chosen: Release) -> "Tiered":
-        return verb(texts, wanted=partitions, release=chosen, store=place, price=price, metadata=named)
+        return verb(texts, wanted=partitions, release=chosen, store=place, layout=layout, price=price, metadata=named)
 
     return compared(kafka, texts, answer)
 

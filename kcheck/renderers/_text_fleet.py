@@ -98,6 +98,10 @@ def fleet_diff(report: Report, page: Page) -> None:
         page.wrapped(f"{row['change']}: {_said(row)} in {place_of(row)}", indent="  ", hanging="    ")
         if row["before"] is not None:
             page.wrapped(f"before: {_said({**row, **row['before']})}", indent="    ", hanging="      ")
+    for row in body["lost"]:
+        page.line()
+        lost_place = f"cluster {cell(row['cluster'])} broker {cell(row['broker'])}"
+        page.wrapped(f"lost: {lost_place}: {_lost_words(row)}", hanging="  ")
     counts = {row["change"]: row["findings"] for row in body["counts"]}
     page.line()
     new = [f"{count} {name}" for name in _SEVERITIES if (count := report.summary()[name])]
@@ -107,6 +111,10 @@ def fleet_diff(report: Report, page: Page) -> None:
         f"{counts['new']} new{said}, {counts['gone']} gone{unknown}, {counts['changed']} changed,"
         f" {counts['same']} unchanged"
     )
+
+
+def _lost_words(row: Row) -> str:
+    return row["message"] if row["log_dir"] is None else f"{row['log_dir']}: {row['message']}"  # type: ignore[return-value]
 
 
 def fleet_history(report: Report, page: Page) -> None:

@@ -16,7 +16,7 @@ from kcheck.cli.commands import GROUPS, HIDDEN, SENTENCES
 from kcheck.cli.examples import EXAMPLES, SEE_ALSO
 from kcheck.cli.exit_codes import ANSWERS
 from kcheck.cli.topics import TOPICS
-from tests.cli.command import KCHECK, ROOT, drained, environment, kcheck
+from tests.cli.command import KCHECK, ROOT, drained, environment, kcheck, shell
 from tests.fleets import forged
 
 FIRST_SCREEN = """\
@@ -162,16 +162,15 @@ def examples() -> Iterator[tuple[str, str]]:
                 yield command, line
 
 
-def test_every_example_runs(data: Path) -> None:
+def test_every_example_runs(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It answers, whatever the answer is; one may read what another has written."""
+    monkeypatch.chdir(data)
     ends = {}
     for command, example in examples():
         words = shlex.split(example.replace("/data/", f"{data}/data/"))
-        done = subprocess.run(
-            [*KCHECK, *words[1:]], cwd=data, env=environment(), capture_output=True, text=True, check=False
-        )
-        ends[example] = (done.returncode, done.stderr)
-        assert done.stdout or command in ("manual", "capture", "export")
+        done = shell(*words[1:], cwd=data) if command == "export" else kcheck(*words[1:])
+        ends[example] = (done.code, done.err)
+        assert done.out or command in ("manual", "capture", "export")
     assert {} == {example: end for example, end in ends.items() if end[0] not in (0, 1)}
 
 

@@ -1,6 +1,6 @@
 """`kcheck elect` of brokers that a repair without loss makes able: it comes first, and the answer is for what follows.
 
-Real brokers left the directories (fixtures/README.md); tests/oracle/test_first_repairs.py lets them go on.
+Real brokers left the directories (fixtures/README.md); tests/oracle/clusters/test_first_repairs.py lets them go on.
 """
 
 import re

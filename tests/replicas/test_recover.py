@@ -44,10 +44,18 @@ def _recovered(*arguments: str, **how: Any) -> ClusterRecovery:
     return kcheck.recover(*(arguments or BROKERS), metadata=["controller"], **how)
 
 
-@pytest.mark.usefixtures("_power_loss")
-def test_a_course_that_loses_nothing() -> None:
+@pytest.fixture(scope="module")
+def planned(disks: Path) -> tuple[ClusterRecovery, Path]:
+    """Return the answer for these disks, and its files, which no test changes."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(disks)
+        out = disks.with_name("plan")
+        return _recovered(out=out), out
+
+
+def test_a_course_that_loses_nothing(planned: tuple[ClusterRecovery, Path]) -> None:
     """Starting all leaves 14 partitions without leader; a repair, and brokers that are alone, lose nothing."""
-    answer = _recovered()
+    answer, _ = planned
     assert answer.sentences == (
         "Starting everything now: 14 partitions get no leader.", "This plan: nothing is lost.",
     )  # fmt: skip
@@ -67,9 +75,9 @@ def test_a_course_that_loses_nothing() -> None:
 
 
 @pytest.mark.usefixtures("_power_loss")
-def test_a_plan_for_each_case_that_differs(tmp_path: Path) -> None:
+def test_a_plan_for_each_case_that_differs(planned: tuple[ClusterRecovery, Path], tmp_path: Path) -> None:
     """The settings of the controllers are not here: where they allow unclean elections, nobody may be stopped."""
-    (case,) = _recovered().cases
+    (case,) = planned[0].cases
     assert (case.condition, case.decided_by, case.dead) == (
         "unclean.leader.election.enable is true on a controller", "the server.properties of the controllers", (),
     )  # fmt: skip
@@ -80,11 +88,11 @@ def test_a_plan_for_each_case_that_differs(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_power_loss")
-def test_a_filter_shows_less_and_decides_nothing() -> None:
+def test_a_filter_shows_less_and_decides_nothing(planned: tuple[ClusterRecovery, Path]) -> None:
     """One partition does not turn round what holds for the cluster."""
     part = _recovered(partitions=kcheck.PartitionFilter(partitions=("orders-1",)))
     assert [(row.topic, row.partition) for row in part.at_stake] == [("orders", 1)]
-    assert part.sentences == _recovered().sentences
+    assert part.sentences == planned[0].sentences
     with pytest.raises(UsageError, match="no-such"):
         _recovered(partitions=kcheck.PartitionFilter(topics=("no-such",)))
 
@@ -102,10 +110,9 @@ def test_elect_of_one_partition_has_the_plan_of_the_cluster() -> None:
 
 
 @pytest.mark.usefixtures("_power_loss")
-def test_every_command_can_be_typed(tmp_path: Path) -> None:
+def test_every_command_can_be_typed(planned: tuple[ClusterRecovery, Path]) -> None:
     """With the paths of the user, the address of a broker that runs by then, and the files that are written."""
-    out = tmp_path / "plan"
-    answer = _recovered(out=out)
+    answer, out = planned
     assert {path.name for path in out.iterdir()} == {
         "election-before-2.json", "election-before-3.json", "election-plan.json", "plan.json", "recovery.json",
         "recovery.md", "start-order.txt",
@@ -127,12 +134,13 @@ def test_every_command_can_be_typed(tmp_path: Path) -> None:
         _recovered(out=out)
 
 
-def test_what_to_do_after_each_step(disks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_to_do_after_each_step(
+    disks: Path, planned: tuple[ClusterRecovery, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The repair is done once no repair would help any more; a start, once the metadata have a later registration."""
     shutil.copytree(disks, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    out = str(tmp_path / "plan")
-    _recovered(out=out)
+    out = str(shutil.copytree(planned[1], tmp_path / "plan"))
     first = kcheck.recovery_progress(out, *BROKERS, metadata=["controller"])
     assert (str(first.state), first.at) == ("next", 0)
     for line in first.steps[0].commands:
@@ -145,10 +153,9 @@ def test_what_to_do_after_each_step(disks: Path, tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.usefixtures("_power_loss")
-def test_the_metadata_decide_how_far_a_plan_is(tmp_path: Path) -> None:
+def test_the_metadata_decide_how_far_a_plan_is(planned: tuple[ClusterRecovery, Path], tmp_path: Path) -> None:
     """The epochs of the plan are made older: then every broker has registered since, and leads what it led before."""
-    out = tmp_path / "plan"
-    _recovered(out=out)
+    out = shutil.copytree(planned[1], tmp_path / "plan")
     _edited(out / "election-plan.json", broker_epochs=[])
     answer = kcheck.recovery_progress(out, *BROKERS, metadata=["controller"])
     assert (str(answer.state), answer.at) == ("wait", None)
@@ -222,9 +229,10 @@ def _edited(path: Path, **values: Any) -> None:
     ],
 )
 @pytest.mark.usefixtures("_power_loss")
-def test_a_plan_that_somebody_edited(tmp_path: Path, name: str, values: dict[str, Any], words: str) -> None:
-    out = tmp_path / "plan"
-    _recovered(out=out)
+def test_a_plan_that_somebody_edited(
+    planned: tuple[ClusterRecovery, Path], tmp_path: Path, name: str, values: dict[str, Any], words: str
+) -> None:
+    out = shutil.copytree(planned[1], tmp_path / "plan")
     _edited(out / name, **values)
     with pytest.raises(UsageError, match=re.escape(words)):
         kcheck.recovery_progress(out, *BROKERS, metadata=["controller"])

@@ -1,7 +1,7 @@
 """Bringing a cluster back from its disks: what the copies of the metadata prove, and the gentlest way that works.
 
 In: the copies of the metadata on the disks of all nodes. Out: a way back as edits of files, or refusals that say what
-to bring. Each way was played on real clusters (`tests/oracle/test_lost_quorum.py`).
+to bring. Each way was played on real clusters (`tests/oracle/clusters/test_lost_quorum.py`).
 
 - `quorum_loss`: Which voters are lost, which copy is the newest, and is everything that was committed at hand?
 - `lacking`: What does another copy lack, by name?

@@ -1,4 +1,4 @@
-"""What several copies of a metadata log prove; tests/oracle/test_cluster.py compares with real controllers."""
+"""What several copies of a metadata log prove; tests/oracle/clusters/test_cluster.py compares with real controllers."""
 
 import pytest
 

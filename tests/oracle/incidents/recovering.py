@@ -21,7 +21,8 @@ from kcheck.core.election.steps import RecoveryAction
 from kcheck.core.replication.leader_costs import Amounts
 from kcheck.model.cluster import NO_LEADER
 from kcheck.plans.recover import ClusterRecovery
-from tests.oracle import recovered
+from tests.oracle.clusters import recovered
+from tests.oracle.clusters.recovered import Content, Followed, Held
 from tests.oracle.incidents import lab, truth, workload
 from tests.oracle.incidents.damages.table import BY_NAME, KINDS, Kind
 from tests.oracle.incidents.kept import keep_recovery
@@ -42,7 +43,6 @@ from tests.oracle.incidents.recoveries import (
 from tests.oracle.incidents.shapes import Shape, shape
 from tests.oracle.incidents.truth import Processes, Truth
 from tests.oracle.kafka import Cluster
-from tests.oracle.recovered import Content, Followed, Held
 
 FENCED = 6.0
 """Seconds after which a controller has fenced the brokers that ran when all lost power."""
