@@ -8,10 +8,10 @@ import pytest
 import kcheck
 from kcheck.disk.apply import apply
 from tests.oracle.ask import sampled
+from tests.oracle.clusters.lost_quorum import BROKERS, CONTROLLERS, Nodes, content, copied, done_by
+from tests.oracle.clusters.test_lost_quorum import Base, base
 from tests.oracle.incidents.client import Client
 from tests.oracle.kafka import wait_for
-from tests.oracle.lost_quorum import BROKERS, CONTROLLERS, Nodes, content, copied, done_by
-from tests.oracle.test_lost_quorum import Base, base
 
 __all__ = ["base"]
 
