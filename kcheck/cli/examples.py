@@ -18,12 +18,12 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         f"kcheck recover quorum {_THREE} --dead 100 --output-dir quorum",
     ),
     "recover-topic": (
-        "kcheck recover topic orders 1=/mnt/broker-1 2=/mnt/broker-2 --metadata /mnt/controller",
-        "kcheck recover topic orders 1=/mnt/broker-1 2=/mnt/broker-2 --metadata /mnt/controller --output-dir orders",
+        f"kcheck recover topic orders {_THREE}",
+        f"kcheck recover topic orders {_THREE} --metadata /data/kafka-1 --output-dir orders",
     ),
     "recover-metadata": (
-        "kcheck recover metadata 1=/mnt/broker-1 2=/mnt/broker-2 201=/mnt/new-controller",
-        "kcheck recover metadata 1=/mnt/broker-1 2=/mnt/broker-2 201=/mnt/new-controller --dead 3 --output-dir rescue",
+        f"kcheck recover metadata {_THREE} 201=/data/controller",
+        f"kcheck recover metadata {_THREE} 201=/data/controller --output-dir rescue",
     ),
     "elect": (f"kcheck elect {_THREE}", f"kcheck elect {_THREE} --output-dir plan"),
     "verify": (f"kcheck verify plan {_THREE}", f"kcheck verify plan {_THREE} --format json"),
