@@ -23,9 +23,7 @@ from kcheck.core.election.plans import (
 from kcheck.core.election.recovery_plan import LostLogDir, Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, in_doubt, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
-from kcheck.core.premises.age import DISK_NOT_OLDER
-from kcheck.core.premises.presence import ENDS_THERE
-from kcheck.core.premises.table import HOLES, UNCOUNTED, WRONG_METADATA, why_not_started
+from kcheck.core.premises.table import WRONG_METADATA, why_not_started
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.disk.new_files import NewFiles
 from kcheck.disk.tree import Tree
@@ -33,7 +31,7 @@ from kcheck.documents.answer import COMPARED_COUNT_MAX, BrokerAnswer, Outcomes, 
 from kcheck.documents.election import controller_row, election_body, interrupted_row
 from kcheck.documents.election_verdict import verdict
 from kcheck.documents.first_repairs import repair_row
-from kcheck.documents.premises import loses, may_lack, premise_rows
+from kcheck.documents.premises import premise_rows
 from kcheck.errors import UsageError
 from kcheck.handouts.election_files import files_of
 from kcheck.handouts.quorum_steps import given_up_words
@@ -42,11 +40,12 @@ from kcheck.model.finding import Finding
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
-from kcheck.replicas.broker_gaps import failing_of, gaps_of, replicas_of
+from kcheck.replicas.broker_gaps import failing_of, gaps_of
 from kcheck.replicas.candidates import ClusterHere, ReplicaCopy, election_of
 from kcheck.replicas.distinct_records import LostRange, distinct
 from kcheck.replicas.partition_directories import PartitionDirectories
 from kcheck.replicas.saved_records import SavedRecords, save_lost
+from kcheck.replicas.uncounted import uncounted_premises
 from kcheck.startup.log_manager import StartOptions
 from kcheck.survey.selection import require_match
 from kcheck.verbs.overview import StartOfAll
@@ -414,40 +413,6 @@ def _chosen(
         order = order.after(started_together(controllers, order.brokers))
     course = course_of(elections, order.brokers, starts, means)
     return ElectionChoice(planned(elections, starts, order.brokers, course.means), order, course)
-
-
-def uncounted_premises(
-    premises: Iterable[JudgedPremise], elections: Iterable[PartitionElection]
-) -> tuple[JudgedPremise, ...]:
-    """Return the premises without which a broker loses, or may lack, what no election counts.
-
-    A disk that is older than the cluster costs what was written since: where another replica is here, it has that. So
-    does what the end of a log lacks, unless another replica's log is longer. A preferred replica that lacks segments
-    costs them once somebody elects it, which the controller does not by itself.
-    """
-    premises, elections = tuple(row for row in premises if loses(row) or may_lack(row)), tuple(elections)
-    old = {row.broker_id for row in premises if row.id == DISK_NOT_OLDER}
-    logs = ({row.broker_id for row in part.candidates if row.state is CopyState.CURRENT} for part in elections)
-    ids = WRONG_METADATA | UNCOUNTED | ({DISK_NOT_OLDER} if any(own and own <= old for own in logs) else frozenset())
-    preferred = {
-        (partition_name(part.topic, part.partition), next(iter(replicas_of(part)), None))
-        for part in elections
-        if not part.rules.balances and part.lost_planned is not None and part.lost_planned.records == 0
-    }
-    longest = {
-        (partition_name(part.topic, part.partition), candidate.broker_id)
-        for part in elections
-        if part.lost_planned is not None and part.lost_planned.records == 0
-        for candidate in part.candidates
-        if candidate.log_end_offset == max(other.log_end_offset or 0 for other in part.candidates)
-    }
-    return tuple(
-        row
-        for row in premises
-        if row.id in ids
-        or (row.id == ENDS_THERE and (not loses(row) or (row.partition, row.broker_id) in longest))
-        or (row.id in HOLES and (row.partition, row.broker_id) in preferred)
-    )
 
 
 def _cluster_here(

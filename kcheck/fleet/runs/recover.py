@@ -23,7 +23,8 @@ from kcheck.fleet.runs.elect import RunElection, elect_in
 from kcheck.fleet.runs.election_plan import log_dirs_of, recovery_of
 from kcheck.handouts.runbook import PlanContext, StepText, step_texts
 from kcheck.model.report import PartitionFilter, Report, Row
-from kcheck.replicas.elect import ElectionQuestion, uncounted_premises
+from kcheck.replicas.elect import ElectionQuestion
+from kcheck.replicas.uncounted import uncounted_premises
 from kcheck.words import agree, counted, listed
 
 FIRST_COUNT = 3
