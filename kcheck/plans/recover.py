@@ -329,20 +329,20 @@ def _if_lost(answer: ClusterRecovery, arguments: list[str], release: Release) ->
     absent = {number for part in answer.election.partitions for number in part.unknown_replicas}
     if absent and not question.incomplete_ok:
         dead = tuple(sorted(absent))
-        asked = replace(question, dead=(*question.dead, *dead))
+        if_lost = replace(question, dead=(*question.dead, *dead))
         whose = f"{agree(len(dead), 'broker', 'brokers')} {listed(dead)}"
         yield Case(
             f"the disks of {whose} are lost",
             f"the log dirs of {whose}",
-            elect(arguments, asked, wanted=EVERY_PARTITION, release=release),
+            elect(arguments, if_lost, wanted=EVERY_PARTITION, release=release),
             dead,
         )
     lost = _lost_log_dirs(answer.election)
     if lost:
-        asked = replace(question, without=(*question.without, *lost))
+        if_lost = replace(question, without=(*question.without, *lost))
         disks, paths = agree(len(lost), "disk", "disks"), listed([row.path for row in lost])
         words = f"the {disks} of {paths} {agree(len(lost), 'is', 'are')} lost"
-        yield Case(words, "the mounts of its host", elect(arguments, asked, wanted=EVERY_PARTITION, release=release))
+        yield Case(words, "the mounts of its host", elect(arguments, if_lost, wanted=EVERY_PARTITION, release=release))
 
 
 def _lost_log_dirs(election: ClusterElection) -> tuple[LostLogDir, ...]:

@@ -142,7 +142,7 @@ def overview(arguments: list[str], options: StartOptions, log_dirs: LogDirs, wat
     prediction = prediction_of(targets, options, log_dirs)
     starts = NextStarts(replica_targets(arguments), lambda: options, log_dirs, named=bool(options.metadata))
     starts.know(prediction.log_dirs, prediction.premises)
-    found = check(
+    check_result = check(
         arguments,
         depth=Depth.HEADERS,
         as_kind=None,
@@ -153,7 +153,7 @@ def overview(arguments: list[str], options: StartOptions, log_dirs: LogDirs, wat
         watch=watch,
     )
     # What hides a start from kcheck and not its files, such as a directory in the place of one.
-    known = {(finding.where.log_dir, finding.where.dir) for finding in found.collected}
+    known = {(finding.where.log_dir, finding.where.dir) for finding in check_result.collected}
     unseen = (finding for finding in prediction.collected if (finding.where.log_dir, finding.where.dir) not in known)
-    found.collected.extend(unseen)
-    return Overview(paths=tuple(arguments), metadata=options.metadata, check=found, prediction=prediction)
+    check_result.collected.extend(unseen)
+    return Overview(paths=tuple(arguments), metadata=options.metadata, check=check_result, prediction=prediction)

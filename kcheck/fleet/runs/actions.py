@@ -64,7 +64,7 @@ def _of_plans(planned: Sequence[Any]) -> _Action:
 
 def _row(action: _Action) -> Row:
     first, more = action.rows[0], len(action.rows) - 1
-    alike = f" {counted(more, f'more {action.thing}')} alike." if more else ""
+    alike = f" The same goes for {counted(more, f'more {action.thing}')}." if more else ""
     return {
         "kind": action.kind,
         "cluster": first["cluster"],

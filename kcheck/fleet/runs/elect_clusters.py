@@ -88,7 +88,7 @@ def together(run: FleetRun, names: Iterable[str], decide: Callable[[str], RunEle
 
 
 def _harm(election: RunElection) -> tuple[object, ...]:
-    """Return what is smallest for the worst."""
+    """Return the sort key: the worst cluster first."""
     start_all = next(scenario for scenario in election.scenarios if scenario.name == START_ALL)
     fatal = sum(loss.is_survived is not True for loss in election.broker_losses)
     return election.is_safe, *_costs(start_all), -fatal, election.cluster.name
