@@ -34,8 +34,10 @@ def fleet_report(report: Report, page: Page) -> None:
     page.wrapped(", ".join(counted(*thing) for thing in (*things, (rows["partitions"], "partition directory"))))
     if not body["finished"]:
         page.wrapped("Incomplete: findings KC000 and KC001 list what could not be read.")
+    if (body["log_dirs_reached"] or 0) < (body["log_dirs_expected"] or 0):
+        page.wrapped(f"reached {body['log_dirs_reached']} of {counted(body['log_dirs_expected'], 'log dir')}")
     _actions(page, body["actions"])
-    _table(page, "clusters", body["clusters"], ("cluster", "risk", "verdict", *_SEVERITIES))
+    _table(page, "clusters", body["clusters"], ("cluster", "kafka", "risk", "verdict", *_SEVERITIES))
     _decisions(page, body["clusters"])
     _table(page, "brokers", body["brokers"], ("cluster", "broker", "risk", "verdict", *_SEVERITIES))
     _table(page, "rules", body["rules"], ("id", "name", "verdict", *_SEVERITIES))

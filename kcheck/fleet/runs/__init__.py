@@ -4,6 +4,7 @@ In: the directory or URL of a run, or of several. Out: reports, election plans, 
 
 - `report`: What did a run find?
 - `places`: On which brokers and clusters?
+- `clusters`: Of which releases are the brokers of a cluster, and how many should there be?
 - `broker_starts`: What do the brokers do when they start?
 - `premises`: What do these starts rest on?
 - `trend`: How did the counts change over earlier runs?

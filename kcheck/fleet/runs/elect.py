@@ -14,7 +14,7 @@ from kcheck.core.election.broker_losses import BrokerLoss, Lacking, broker_losse
 from kcheck.core.election.early_elections import means_of
 from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.fencing import fencing_order
-from kcheck.core.election.phases import course_of, order_of_starts
+from kcheck.core.election.phases import Course, course_of, order_of_starts
 from kcheck.core.election.plans import (
     BrokerGap,
     PartitionElection,
@@ -334,6 +334,26 @@ def _raced(row: PartitionElection, lean: PartitionElection) -> PartitionElection
     return row._replace(race=lean.race, race_unseen=lean.race_unseen)
 
 
+def _brokers_of(election: PartitionElection) -> set[int]:
+    """Return the brokers that have a replica of a partition, in the run or by the metadata."""
+    assigned = () if election.registration is None else election.registration.replicas
+    return {*assigned, *(candidate.broker_id for candidate in election.candidates)}
+
+
+def _of_brokers(order: StartOrder, course: Course, brokers: set[int]) -> tuple[StartOrder, Course]:
+    """Return an order of starts, and what a person does meanwhile, of some brokers alone."""
+    steps = tuple(
+        phase._replace(stops=_only(phase.stops, brokers), starts=_only(phase.starts, brokers))
+        for phase in course.phases
+    )
+    phases = tuple(phase for phase in steps if phase.starts or phase.stops or phase.elects)
+    return order._replace(brokers=_only(order.brokers, brokers)), course._replace(phases=phases)
+
+
+def _only(numbers: tuple[int, ...], brokers: set[int]) -> tuple[int, ...]:
+    return tuple(number for number in numbers if number in brokers)
+
+
 def concluded(
     run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Elections, out: str | None = None
 ) -> RunElection:
@@ -347,13 +367,16 @@ def concluded(
     elections, shown = (planned(rows, here.starts, order.brokers, course.means) for rows in (elections, shown))
     wanted = tuple(row for row in elections if chosen.wanted.has(row.topic, row.partition))
     gaps = tuple(gaps_of(wanted, here))
+    own = {broker for row in wanted for broker in _brokers_of(row)}
+    is_part = len(wanted) < len(elections)  # Then brokers without these partitions have no part in the answer.
+    shown_order, shown_course = _of_brokers(order, course, own) if is_part else (order, course)
     return RunElection(
         run=run,
         cluster=cluster,
         fenced=here.fenced,
-        verdict=verdict(wanted, here.starts, order, course, failing=failing_of(gaps, here)),
+        verdict=verdict(wanted, here.starts, shown_order, shown_course, failing=failing_of(gaps, here)),
         gaps=gaps,
-        order=order,
+        order=shown_order,
         scenarios=scenarios(wanted, here.starts, order.brokers),
         partitions=shown,
         partition_count=len(wanted),
