@@ -29,7 +29,6 @@ from kcheck.model.report import Report, Row
 from kcheck.plans.rescue_files import NodePlan, node_plans
 from kcheck.views.rescue_nodes import rescue_nodes, rifts
 from kcheck.views.targets import paths_of, replica_targets
-from kcheck.words import counted
 
 FOLDER = "DIR"
 """Stands for the directory that the user has not named."""
@@ -229,8 +228,3 @@ def _planned(answer: QuorumRecovery, loss: QuorumLoss, target: RescueNode) -> Qu
     gentlest = next(choice.way for choice in answer.choices if choice.why_not is None)
     way = rescue(loss, target, question.way or gentlest, question.voter, answer.release)
     return replace(answer, rescue=way, plans=node_plans(LOCAL, way.edits, answer.release))
-
-
-def plan_words(plans: Iterable[NodePlan]) -> str:
-    """Return how much the plans change."""
-    return ", ".join(f"node {plan.node_id}: {counted(len(plan.plan.operations), 'file')}" for plan in plans)
