@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 
+from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
+from kcheck.core.start.startup import Outcome
 from kcheck.model.entries import Offset
 from kcheck.model.loss import LostRecords
-from kcheck.plans.losses import PartitionLoss
+from kcheck.model.names import parse_directory
+from kcheck.plans.losses import PartitionLoss, worse
 from tests.builders import Made, broker, epochs, log_dir, partition_dir, partition_metadata, write
 from tests.builders import readable_run as run
 from tests.cli.command import kcheck
@@ -116,3 +119,17 @@ def test_a_plan_never_saves_less_than_nothing() -> None:
     """It may discard what the start keeps."""
     lost = LostRecords(Offset(0), Offset(9), 9, 100, None)
     assert (0, 9) == tuple(PartitionLoss("/d", "t-0", *pair).saved for pair in ((None, lost), (lost, None)))
+
+
+def test_a_loss_of_unknown_count_is_worse_than_one_that_is_counted() -> None:
+    """And no worse than itself."""
+    directory = parse_directory("t-0")
+    assert directory is not None
+
+    def start(records: int | None) -> list[LogDirPrediction]:
+        part = PartitionPrediction("t-0", directory, Outcome.LOST, None, lost=LostRecords(None, None, records, 1, None))
+        return [LogDirPrediction("d", 1, Outcome.LOST, (), clean=True, mode=None, uncertain=None, partitions=(part,))]
+
+    assert worse(start(3), start(None)) is not None
+    assert worse(start(3), start(4)) is not None
+    assert [None] * 3 == [worse(start(before), start(after)) for before, after in ((None, 3), (None, None), (3, 3))]
