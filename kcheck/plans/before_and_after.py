@@ -67,8 +67,8 @@ def _partition(prediction: PartitionPrediction | None, against: PartitionPredict
         lost = prediction.lost
         return f"{end} and LOSES {record_count(lost.records, lost.counted, lost.at_most)}"
     if prediction.outcome is Outcome.STRAY:
-        return "is set aside as stray: no broker serves it"
-    read = f", {prediction.scan_bytes} bytes are read through" if prediction.scan_bytes else ""
+        return "becomes a stray: no broker serves it"
+    read = f"; the start reads {prediction.scan_bytes} bytes" if prediction.scan_bytes else ""
     mended = f" ({prediction.reason})" if prediction.reason else ""
     other = None if against is None else against.log
     if other is not None and other.leader_epochs != prediction.log.leader_epochs:

@@ -122,7 +122,7 @@ def _source(answer: ClusterReport, page: Page) -> None:
 
 def _committed(source: MetadataOrigin) -> str:
     if source.committed_to is None:
-        return "not known to be committed: that takes the logs of most controllers"
+        return "not proven committed: add the log dirs of a majority of the controllers"
     if source.committed_to >= (source.end_offset or 0):
         return "all of it committed"
     return f"committed up to offset {source.committed_to - 1} for certain: the rest may be taken back"
@@ -255,8 +255,8 @@ def _controllers(quorum: Quorum, tail: MetadataTail | None, page: Page) -> None:
 def _uncommitted(tail: MetadataTail, page: Page) -> None:
     """Write what is lost if a controller without the tail leads."""
     records = ", ".join(f"{count} {name.removesuffix('Record')}" for name, count in sorted(tail.records.items()))
-    text = f"if a controller without {offset_range(tail.start, tail.end)} wins the next election, they are gone"
-    page.wrapped(f"{text}: {records or 'nothing of weight'}", indent="  ", hanging="    ")
+    text = f"{offset_range(tail.start, tail.end)} may be lost with the next election of a controller"
+    page.wrapped(f"{text}: {records or 'no leader or ISR depends on them'}", indent="  ", hanging="    ")
 
 
 def _zookeeper(metadata: ZookeeperMetadata, page: Page) -> None:

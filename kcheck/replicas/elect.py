@@ -39,7 +39,7 @@ from kcheck.handouts.election_files import files_of
 from kcheck.handouts.quorum_steps import given_up_words
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.finding import Finding
-from kcheck.model.premises import JudgedPremise
+from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.replicas.broker_gaps import failing_of, gaps_of, replicas_of
@@ -54,7 +54,7 @@ from kcheck.views.broker_settings import settings_of
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_at_hand import image_at_hand
 from kcheck.views.targets import Target, TargetKind, directory_wanted, paths_of, replica_targets
-from kcheck.words import counted, partition_name
+from kcheck.words import agree, counted, listed, partition_name
 
 _AS_THEY_LIE: Mapping[str, Tree] = {}
 
@@ -172,9 +172,14 @@ class ClusterElection(BrokerAnswer):
         return not is_open and is_safe(self.partitions)
 
     @property
+    def refuted(self) -> tuple[JudgedPremise, ...]:
+        """The premises of the next starts that do not hold."""
+        return tuple(row for row in self.premises if row.status is PremiseStatus.REFUTED)
+
+    @property
     def uncounted(self) -> tuple[JudgedPremise, ...]:
         """The refuted premises whose losses no election counts."""
-        return _uncounted(self.premises, self.partitions)
+        return uncounted_premises(self.premises, self.partitions)
 
     def broker_of(self, target: Target) -> int | None:
         """Return the broker that starts on a log dir; None for what no broker starts on, as a directory moved aside."""
@@ -231,6 +236,8 @@ class ClusterElection(BrokerAnswer):
 
         UsageError if a file exists already or cannot be written, or if the directory is in a log dir.
         """
+        if self.interrupted is not None:
+            return self
         return replace(self, saved=tuple(self._saved(out)), saved_in=out)
 
     def _saved(self, out: str) -> Iterator[SavedReplica]:
@@ -336,6 +343,9 @@ def elect(
     directories = PartitionDirectories(targets, options, image, collected, log_dirs, aside=question.aside)
     cluster = _cluster_here(directories, image, question, release)
     elections, interrupted = _elections(directories, image, cluster)
+    if directories.unread:
+        whose = f"{agree(len(directories.unread), 'broker', 'brokers')} {listed(directories.unread)}"
+        interrupted = f"the log dirs of {whose} not read"
     controllers = quorum(directories.copies) if directories.copies else None
     choose = partial(_chosen, cluster.starts, release, controllers)
     elections, order, course = choose(elections)
@@ -344,7 +354,9 @@ def elect(
     words = verdict(
         shown, cluster.starts, order, course, failing=failing_of(gaps, cluster),
         why_empty=why_not_started(directories.premises),
-        uncounted=[row.id for row in _uncounted(directories.premises, elections) if row.id not in WRONG_METADATA],
+        uncounted=[
+            row.id for row in uncounted_premises(directories.premises, elections) if row.id not in WRONG_METADATA
+        ],
     )  # fmt: skip
     without_quorum = None if controllers is None else given_up_words(controllers.voters, question.dead, arguments)
     return ClusterElection(
@@ -404,7 +416,9 @@ def _chosen(
     return ElectionChoice(planned(elections, starts, order.brokers, course.means), order, course)
 
 
-def _uncounted(premises: Iterable[JudgedPremise], elections: Iterable[PartitionElection]) -> tuple[JudgedPremise, ...]:
+def uncounted_premises(
+    premises: Iterable[JudgedPremise], elections: Iterable[PartitionElection]
+) -> tuple[JudgedPremise, ...]:
     """Return the premises without which a broker loses, or may lack, what no election counts.
 
     A disk that is older than the cluster costs what was written since: where another replica is here, it has that. A
@@ -435,9 +449,14 @@ def _cluster_here(
     present = sorted(directories.brokers.keys() & set(question.dead))
     if present:
         raise UsageError(f"--dead {present[0]}: broker {present[0]} is among the paths")
+    # The broker makes the replicas of a log dir that log.dirs names no more again, empty, as with a new disk.
+    remade = {lost.broker_id for lost in question.without}
     return ClusterHere(
         image=image,
-        brokers=directories.brokers,
+        brokers={
+            number: broker._replace(has_new_log_dir=True) if number in remade else broker
+            for number, broker in directories.brokers.items()
+        },
         dead=frozenset(question.dead),
         kraft=directories.kraft,
         release=release,

@@ -41,7 +41,7 @@ def log_dirs(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     formatted = [log_dir for log_dir in facts.log_dirs if log_dir.identity is not None]
     if facts.mode is Mode.KRAFT and formatted:
         for path in unformatted:
-            sentence = f"no readable {META_PROPERTIES} in {path}, but in {formatted[0].path}"
+            sentence = f"{path} has no readable {META_PROPERTIES}; readable in {formatted[0].path}"
             yield refuted(premise, facts, sentence, PremiseEvidence(path, f"no {META_PROPERTIES}"), log_dir=path)
     if not missing and not unformatted:
         yield from _registered(premise, facts)

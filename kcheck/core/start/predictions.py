@@ -210,3 +210,8 @@ class LogDirPrediction(NamedTuple):
     def shutdown_epoch(self) -> int | None:
         """The broker epoch in its .kafka_cleanshutdown; None without one."""
         return None if self.view is None else self.view.shutdown_epoch
+
+    @property
+    def lost_records(self) -> int | None:
+        """Number of records that its partitions lose; None if a number is unknown."""
+        return known_sum(partition.lost.records for partition in self.partitions if partition.lost is not None)

@@ -239,7 +239,7 @@ def test_ids_are_unique_and_in_order() -> None:
             "P301",
             "log dir d2 is missing; 1 assigned partition was there",
         ),
-        (facts(log_dir(), LogDirFacts("d2")), "P301", "no readable meta.properties in d2, but in d1"),
+        (facts(log_dir(), LogDirFacts("d2")), "P301", "d2 has no readable meta.properties; readable in d1"),
         (
             facts(log_dir(directories=(METADATA_LOG,))),
             "P302",
