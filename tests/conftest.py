@@ -31,13 +31,10 @@ settings.load_profile("kcheck")
 SPARK = "tests/fleet/spark/"
 OWN_SPARK = (f"{SPARK}test_cluster.py", f"{SPARK}test_connect.py")
 """Their processes of Spark are not those of the other tests."""
-CLUSTERS = tuple(
-    f"tests/oracle/test_{name}.py"
-    for name in ("operations", "live", "cluster", "strays", "truncation", "serve", "migration")
-)
+CLUSTERS = "tests/oracle/clusters/"
 """They wait for brokers."""
 
-ORDER = (SPARK, *CLUSTERS, "tests/oracle/", "tests/")
+ORDER = (SPARK, CLUSTERS, "tests/oracle/", "tests/")
 """What takes longest begins first."""
 
 FLOOR = (

@@ -176,7 +176,7 @@ def stages(root: Path, package: str, names: list[str]) -> Iterator[tuple[str, li
     near = [tests / name for name in (package, *NEAR)] + [tests / "scan" / "start"]
     rest = [path for path in sorted(tests.iterdir()) if path not in near and path.name not in NEVER]
     rest = [path for path in rest if path.is_dir() or path.name.startswith("test_")]
-    oracle = [tests / "oracle" / f"test_{name}.py" for name in ORACLES[package]]
+    oracle = [path for name in ORACLES[package] for path in (tests / "oracle").rglob(f"test_{name}.py")]
     for name, paths in (("near", near), ("rest", rest), ("oracle", oracle)):
         if name in names:
             known = dict.fromkeys(str(path.relative_to(root)) for path in paths if path.exists())

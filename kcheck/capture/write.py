@@ -157,7 +157,7 @@ def capture(
             except KeyboardInterrupt:
                 interrupted = True
             entries += (reader.skipped(path, "capture was interrupted") for path in paths[len(entries) :])
-            manifest = {
+            manifest: dict[str, Any] = {
                 "format": FORMAT,
                 "kcheck": __version__,
                 "complete": not any("missing" in entry for entry in entries),

@@ -77,7 +77,7 @@ class _Risk:
         return Severity.ERROR if self.counts[Severity.ERROR] or self.losses.lost_below else Severity.WARNING
 
     def order(self) -> tuple[int, ...]:
-        """Return what is smallest for the worst: by the verdict first, then the most damaged replicas."""
+        """Return the sort key: by the verdict, then the most damaged replicas first."""
         fatal, error = self.counts.values()
         committed = (self.losses.lost_below or 0, self.losses.alone_below or 0)
         return (-self.verdict.rank, -len(self.brokers), -fatal, -error, *(-count for count in committed))

@@ -26,12 +26,13 @@ from kcheck.model.behaviours import BEHAVIOURS
 from kcheck.model.release import Follower, ProfileRules
 from kcheck.registry import discover
 from kcheck.tables import PLACE, Table
+from tests.cli.command import kcheck as in_process
 from tests.docs import premises, queries, test_rules_page
 from tests.docs.examples import ROOT, pages, printed, with_current_output
 from tests.docs.histories import history_pages
 
 COMMAND = "python -m tests.docs.generate"
-NOTICE = f"This page is written by `{COMMAND}`"
+NOTICE = f"<!-- {COMMAND} writes this page"
 
 RELEASES_HEAD = f"""# Releases
 
@@ -40,28 +41,26 @@ What each release of Kafka does, as far as it changes an answer of `kcheck`. `--
 [the files tell](#which-release-wrote-the-files).
 The brokers or classes of these lines answer in the tests: {", ".join(TESTED)}.
 
-{NOTICE} from `kcheck/core/releases/releases.py`,
-`kcheck/model/release.py`, `kcheck/model/behaviours.py` and
-`kcheck/core/releases/release_evidence.py`: change those, not this.
+{NOTICE} from kcheck/core/releases/releases.py, kcheck/model/release.py,
+kcheck/model/behaviours.py and kcheck/core/releases/release_evidence.py: change those, not this. -->
 """
 
 DEMO_HEAD = f"""# Two minutes: kcheck demo
 
 `kcheck demo` writes the log dirs of three simulated brokers into a temporary folder, breaks one of them, and walks
-through look, plan and act. Each step is a command that you can type; what stands below it is what it prints. On a
-terminal it waits for Enter after each step; `--no-pause` does not. The folder goes at the end, after ^C too;
-`--dir DIR` builds it in `DIR` and leaves it there.
+through look, plan and act. Each step shows a command that you can type, and its output. On a terminal the demo waits
+for Enter after each step, unless you use `--no-pause`. At the end, and after ^C, it removes the folder. `--dir DIR`
+builds the cluster in `DIR` and keeps it.
 
-{NOTICE} from a run: change `kcheck/cli/demo.py`, not this.
+{NOTICE} from a run: change kcheck/cli/demo.py, not this. -->
 """
 
 LOG_MESSAGES_HEAD = f"""# Messages of brokers
 
-What the messages in a broker's log mean. [log-lines.md](log-lines.md) shows how to ask; `kcheck explain L008` shows
+What the messages in a broker's log mean. [explain](log-lines.md) shows how to ask; `kcheck explain L008` shows
 every wording of one. Rules under Unrelated say nothing about files: each says why.
 
-{NOTICE} from `kcheck/messages/rules.tsv` and
-`kcheck/messages/patterns.tsv`: change those, not this.
+{NOTICE} from kcheck/messages/rules.tsv and patterns.tsv: change those, not this. -->
 """
 
 EVIDENCE_HEAD = f"""## Which release wrote the files
@@ -118,7 +117,7 @@ What `--format csv` and `--format parquet` write, and what a run of `fleet scan`
 A column of type json is a text that holds JSON; one of type time is a timestamp in microseconds, in UTC, and null where
 it lies outside of the years 1 to 9999.
 
-{NOTICE} from `kcheck/tables`: change those, not this.
+{NOTICE} from kcheck/tables: change those, not this. -->
 """
 
 RUN_TABLE = "A table of a run of `fleet scan`, version {}."
@@ -142,10 +141,10 @@ MEANINGS = (
 
 def cli_page() -> str:
     """Return docs/cli.md: the help of kcheck, then that of every command in the order of the help."""
-    parts = ["# Commands\n", f"{NOTICE} from the help of each command: change that, not this.\n"]
+    parts = ["# Commands\n", f"{NOTICE} from the help of each command: change that, not this. -->\n"]
     for arguments in ("", *commands()):
         name = f"kcheck {arguments}".strip()
-        parts.append(f"## {name}\n\n```text\n{printed(f'{_typed(name)} --help')}```\n")
+        parts.append(f"## {name}\n\n```text\n{in_process(*_typed(name).split()[1:], '--help').out}```\n")
     return "\n".join(parts)
 
 

@@ -11,7 +11,7 @@ from kcheck.simulation.replay import Replay
 from kcheck.verbs.simulate import ReleasesCompared, histories, simulate
 
 FOLDER = "docs/histories"
-NOTICE = "This page is written by `python -m tests.docs.generate`"
+NOTICE = "<!-- python -m tests.docs.generate writes this page"
 
 
 def history_pages() -> dict[str, str]:
@@ -20,8 +20,8 @@ def history_pages() -> dict[str, str]:
     lines = "".join(f"- [{history.name}]({history.name}.md): {history.title}\n" for history in shipped)
     index = (
         "# Histories\n\nHow a partition loses records, diverges or gets stuck, and which release of Kafka ended it."
-        " Each runs with\n`kcheck simulate NAME`; [simulate.md](../simulate.md) has the language.\n\n"
-        f"{lines}\n{NOTICE} from `kcheck/histories`: change those, not this.\n"
+        " Each runs with\n`kcheck simulate NAME`; [simulate](../simulate.md) has the language.\n\n"
+        f"{lines}\n{NOTICE} from kcheck/histories: change those, not this. -->\n"
     )
     return {f"{FOLDER}/README.md": index} | {f"{FOLDER}/{history.name}.md": _page(history) for history in shipped}
 
@@ -37,7 +37,7 @@ def _page(history: ShippedHistory) -> str:
         f"## Outcome by release\n\n| Kafka | Outcome |\n| --- | --- |\n{_outcomes(compared.replays)}\n"
         f"## Under Kafka {kafka}\n\n```text\n{run.getvalue()}```\n\n"
         f"## The history\n\nRun it: `kcheck simulate {history.name} --kafka {kafka}`\n\n```text\n{history.text}```\n\n"
-        f"{NOTICE} from `kcheck/histories/{history.name}.history`: change that, not this.\n"
+        f"{NOTICE} from kcheck/histories/{history.name}.history: change that, not this. -->\n"
     )
 
 

@@ -8,6 +8,7 @@ import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
+from kcheck.verbs.simulate import ReleasesCompared, simulate, write_directories
 from tests.oracle.scenes import FIXTURES, unpacked, with_controller
 
 RECOVERED = FIXTURES / "incidents" / "after"
@@ -88,6 +89,15 @@ def upgrade(folder: Path) -> None:
     (folder / "kraft.properties").write_text(kraft)
 
 
+def tutorial(folder: Path) -> None:
+    """Write what `kcheck demo --dir` leaves: three simulated brokers after a power loss, and zeros in a file."""
+    answer = simulate("unclean-shortest")
+    assert not isinstance(answer, ReleasesCompared)
+    write_directories(answer.replay, str(folder / "brokers"), 11)
+    epochs = folder / "brokers/broker-3/simulated-0/leader-epoch-checkpoint"
+    epochs.write_bytes(bytes(epochs.stat().st_size))
+
+
 def after_the_plan(page: str, folder: Path) -> None:
     """Put the disks in place that real brokers had after the last step of the plan of a page."""
     with tarfile.open(RECOVERED / f"{Path(page).stem}.tar.xz") as tar:
@@ -147,5 +157,6 @@ INCIDENTS: dict[str, Callable[[Path], None]] = {
     "docs/operations/unclean-election.md": unclean_election,
     "docs/operations/unclean-happened.md": unclean_happened,
     "docs/operations/upgrade.md": upgrade,
+    "docs/start.md": tutorial,
 }
 """What has happened on the page."""

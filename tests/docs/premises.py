@@ -30,7 +30,7 @@ A premise is a condition of a green answer. If the files refute it, the broker d
 - `kcheck check` reports a refuted premise as [KC315](rules.md#kc315-premise-refuted). `kcheck repair` lists it with the
   findings without a repair, unless the plan makes it true.
 
-{notice} from `kcheck/core/premises`: change that, not this.
+{notice} from kcheck/core/premises: change that, not this. -->
 """
 
 

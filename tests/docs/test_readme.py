@@ -11,6 +11,7 @@ from tests.docs.examples import ROOT, Example, current, examples, pages
 from tests.docs.generate import COMMAND, commands
 
 README = (ROOT / "README.md").read_text("utf-8")
+README_WORDS = 1200
 ALL = [example for page in pages() for example in examples(page)]
 
 _FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
@@ -28,14 +29,24 @@ def two_lines() -> list[str]:
 @pytest.mark.parametrize("example", ALL, ids=lambda example: f"{example.page}: {example.command}")
 def test_an_example_shows_what_comes_out(example: Example) -> None:
     """To the letter, on a terminal of 80 columns."""
-    hint = f"$ {example.command}\nprints something else than {example.page} shows; write it anew: {COMMAND}"
+    hint = f"$ {example.command}\nprints something else than {example.page} shows; write it again: {COMMAND}"
     assert example.shown == current(example), hint
 
 
-def test_readme_shows_the_help_and_every_command() -> None:
-    """One example each, or a line that tells how to call it."""
-    assert "kcheck --help" in {example.command for example in examples("README.md")}
-    assert all(f"kcheck {TWO_WORDS.get(command, command)}" in README for command in commands())
+def test_every_command_of_readme_exists() -> None:
+    """In its table and in its text; and each command has a title or a heading of a page."""
+    typed = {TWO_WORDS.get(command, command).split()[0] for command in commands()}
+    shown = set(re.findall(r"`kcheck ([a-z][a-z-]*)", README))
+    assert len(shown) > len(typed) // 2
+    assert shown <= {*typed, "help"}
+    text = "\n".join((ROOT / page).read_text("utf-8") for page in pages())
+    heads = "\n".join(re.findall(r"^#.*", text, re.MULTILINE))
+    assert [] == [command for command in sorted(typed - {"help"}) if not re.search(rf"\b{command}\b", heads)]
+
+
+def test_readme_is_short() -> None:
+    """With its screens: a longer one is not read."""
+    assert len(README.split()) < README_WORDS
 
 
 def test_ci_runs_the_two_lines_of_readme() -> None:
@@ -46,10 +57,10 @@ def test_ci_runs_the_two_lines_of_readme() -> None:
     assert ".venv/bin/pytest" in second
 
 
-def test_the_first_line_shows_the_first_screen() -> None:
-    """What it runs at its end is the first example, and that one finds nothing to fail on."""
+def test_the_first_line_shows_a_screen_of_a_page() -> None:
+    """What it runs at its end is the first example of its page, and that one finds nothing to fail on."""
     first, _ = two_lines()
-    shown = examples("README.md")[0].command
+    shown = examples("docs/truncation.md")[0].command
     assert first.rpartition(" && .venv/bin/")[2] == shown
 
 

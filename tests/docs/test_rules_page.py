@@ -12,18 +12,29 @@ LINK = re.compile(r"^See: (\S+)$", re.MULTILINE)
 
 HEAD = """# Rules
 
-What `kcheck` can find, by id. `kcheck explain KC201` shows one of these pages. The severity says what the broker will
-do about it: *info* not notice, *warning* heal it by itself at its start, *error* serve, replicate or drop something
-wrong, *fatal* not start, or take the log dir offline. A finding can be milder or worse than its rule, by release and
-file.
+All that `kcheck` can find, by id. `kcheck explain KC201` shows one of these pages. A rule has a severity:
 
-This file is written from the modules in `kcheck/rules/`: change those, not this.
+| Severity | The broker |
+|---|---|
+| info | does not notice |
+| warning | repairs it when it starts |
+| error | serves, replicates or loses wrong data |
+| fatal | does not start, or a log dir goes offline |
+
+A finding can be milder or worse than its rule: that depends on the release and the file.
+
+<!-- python -m tests.docs.test_rules_page writes this page from kcheck/rules: change those, not this. -->
 """
 
 
 def linked(page: str) -> str:
-    """Return the page of a rule with a link where it names another page."""
-    return LINK.sub(r"See: [\1](\1)", page)
+    """Return the page of a rule with a link where it names another page, by its title."""
+    return LINK.sub(lambda place: f"See: [{titled(place[1])}]({place[1]})", page)
+
+
+def titled(page: str) -> str:
+    """Return the title of a page of docs/."""
+    return (PAGE.parent / page).read_text("utf-8").partition("\n")[0].removeprefix("# ")
 
 
 def written() -> str:
@@ -51,7 +62,7 @@ def test_rules_and_operations_name_each_other() -> None:
     for page, links in naming.items():
         last = pages[page].read_text("utf-8").splitlines()[-1]
         assert links
-        assert f"Rules that send here: {', '.join(sorted(links))}." == last
+        assert f"Rules that link to this page: {', '.join(sorted(links))}." == last
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What ends the start of KRaft with its `bootstrap.checkpoint`; tests/oracle/test_identities.py asks Kafka."""
+"""What ends the start of KRaft with its `bootstrap.checkpoint`; tests/oracle/starts/test_identities.py asks Kafka."""
 
 import struct
 from pathlib import Path

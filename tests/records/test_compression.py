@@ -1,4 +1,4 @@
-"""Decompression, as `tests/oracle/test_decompress.py` saw Kafka's own streams do it; hostile input stays small."""
+"""Decompression, as `tests/oracle/readers/test_decompress.py` saw Kafka's streams do it; hostile input stays small."""
 
 import zlib
 

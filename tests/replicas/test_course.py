@@ -16,8 +16,8 @@ from kcheck.model.report import PartitionFilter
 from kcheck.replicas.elect import ClusterElection, ElectionQuestion
 from kcheck.replicas.elect import elect as elect_as_it_lies
 from tests.cli.command import kcheck as command
-from tests.oracle import preferred
-from tests.oracle.diverged import values
+from tests.oracle.clusters import preferred
+from tests.oracle.clusters.diverged import values
 from tests.oracle.incidents import kept
 from tests.oracle.scenes import FIXTURES, unpacked
 

@@ -14,7 +14,7 @@ from kcheck.replicas.replica import LogFile
 from kcheck.replicas.shared_records import shared_end
 from kcheck.replicas.truncation import truncation
 from tests.builders import Made, batch, log, message, write
-from tests.oracle.wrappers import first_difference
+from tests.oracle.clusters.wrappers import first_difference
 from tests.record_bytes import old_message, wrapper
 
 OLD = [message(offset) for offset in range(6)]

@@ -1,4 +1,4 @@
-"""KC225, KC226: what a broker makes of files that it did not write; tests/oracle/test_file_names.py asks brokers."""
+"""KC225, KC226: what a broker makes of foreign files; tests/oracle/starts/test_file_names.py asks brokers."""
 
 import pytest
 

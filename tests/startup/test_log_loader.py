@@ -1,6 +1,6 @@
 """The load of one log, step by step: LogLoader.load (rules 2.7 to 5.2).
 
-tests/oracle/test_predict.py holds the same on damaged copies of real logs.
+tests/oracle/starts/test_predict.py holds the same on damaged copies of real logs.
 """
 
 import pytest

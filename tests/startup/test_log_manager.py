@@ -1,6 +1,6 @@
 """One log dir, and the log dirs of one broker: LogManager.loadLogs, LogManager.loadLog (rules 1.2 to 1.4).
 
-tests/oracle/test_predict.py and tests/oracle/test_identities.py hold the same against the released classes.
+tests/oracle/starts holds the same against the released classes.
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
 """What a start does to the KRaft log after its load: KafkaMetadataLog, KafkaRaftLog 4.3 (rule 7.4).
 
-tests/oracle/test_predict_metadata.py holds the same against the released classes.
+tests/oracle/starts/test_predict_metadata.py holds the same against the released classes.
 """
 
 import pytest

@@ -1,6 +1,6 @@
 """One partition directory: its outcome, and the records that the start loses (rules 2.8, 3.6, 7.1 to 7.3).
 
-tests/oracle/test_predict.py and tests/oracle/test_strays.py hold the same against the released LogManager.
+tests/oracle/starts holds the same against the released LogManager.
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
 """The producer state of a log: ProducerStateManager, ProducerAppendInfo, EndTransactionMarker (rule 3.5, section 6).
 
-tests/oracle/test_control_batches.py and test_producer_snapshots.py hold the same against the released classes.
+tests/oracle/starts/test_control_batches.py and test_producer_snapshots.py hold the same against the released classes.
 """
 
 import struct

@@ -1,6 +1,6 @@
 """The recovery of one segment: LogSegment.recover (rules 3.2 to 3.4 and 3.6).
 
-tests/oracle/test_predict.py holds the same on damaged copies of real logs.
+tests/oracle/starts/test_predict.py holds the same on damaged copies of real logs.
 """
 
 import pytest

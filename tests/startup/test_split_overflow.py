@@ -1,6 +1,6 @@
 """The split of a segment with an offset that does not fit: LocalLog.splitOverflowedSegment (rule 3.4).
 
-tests/oracle/test_predict.py holds the same on damaged copies of real logs.
+tests/oracle/starts/test_predict.py holds the same on damaged copies of real logs.
 """
 
 import pytest

@@ -8,7 +8,7 @@ import pytest
 
 from kcheck.core.releases.release_evidence import line_of
 from tests.cli.command import kcheck
-from tests.oracle.formatted import CLUSTER_ID, DIRECTORIES, WAYS
+from tests.oracle.starts.formatted import CLUSTER_ID, DIRECTORIES, WAYS
 
 FORMATTED = Path(__file__).parents[2] / "fixtures" / "formatted"
 RELEASES = sorted(path.name for path in FORMATTED.iterdir())

@@ -1,4 +1,4 @@
-"""What `kcheck predict` says of the log of KRaft: facts that tests/oracle/test_predict_metadata.py holds too."""
+"""What `kcheck predict` says of the log of KRaft: facts that tests/oracle/starts/test_predict_metadata.py holds too."""
 
 from pathlib import Path
 

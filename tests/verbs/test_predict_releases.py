@@ -1,4 +1,4 @@
-"""What releases up to 2.8 do otherwise at a start: facts that tests/oracle/test_predict.py holds too, one by one."""
+"""What releases up to 2.8 do otherwise at a start: one by one, as tests/oracle/starts/test_predict.py."""
 
 from pathlib import Path
 from typing import Any

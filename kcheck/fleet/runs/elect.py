@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Self
 
 from kcheck.core.election.broker_losses import BrokerLoss, Lacking, broker_losses, lacking
 from kcheck.core.election.early_elections import means_of
+from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.fencing import fencing_order
 from kcheck.core.election.phases import Course, course_of, order_of_starts
 from kcheck.core.election.plans import (
@@ -82,6 +83,10 @@ class RunElection(Answer):
     """How many there are."""
     is_safe: bool
     """Whether every partition has a recommended leader, and no record is lost by the recommended steps."""
+    of_cluster: Sequence[PartitionElection]
+    """Every partition, with no more than decides the order of starts."""
+    starts: Mapping[int, BrokerStart]
+    """How the brokers register that start, by id."""
     premises: tuple[JudgedPremise, ...] = ()
     """What is refuted or was not seen of what the next starts rest on."""
     written: tuple[str, ...] = ()
@@ -137,7 +142,14 @@ def elect_run(
     UsageError: the run has several clusters and none is named, or was written without the tables that this needs; it
     has no metadata to plan by; a file of the plan exists already or cannot be written.
     """
-    run, known, here = prepared(path, cluster, question, is_planned=out is not None)
+    return elect_in(open_run(path), cluster, question, wanted=wanted, out=out)
+
+
+def elect_in(
+    run: FleetRun, cluster: str | None, question: ElectionQuestion, *, wanted: PartitionFilter, out: str | None = None
+) -> RunElection:
+    """Return what `elect_run` returns, of a run that is open or is being written."""
+    known, here = prepared(run, cluster, question, is_planned=out is not None)
     chosen = Elections(wanted, is_planned=out is not None)
     with scratch() as folder:
         for rows in partition_rows(run, known.name, folder):
@@ -146,10 +158,9 @@ def elect_run(
 
 
 def prepared(
-    path: str, cluster: str | None, question: ElectionQuestion, *, is_planned: bool = False
-) -> tuple[FleetRun, RunCluster, ClusterHere]:
-    """Return a run, its cluster, and what decides the elections of every partition; see `elect_run`."""
-    run = open_run(path)
+    run: FleetRun, cluster: str | None, question: ElectionQuestion, *, is_planned: bool = False
+) -> tuple[RunCluster, ClusterHere]:
+    """Return a cluster of a run, and what decides the elections of every partition; see `elect_run`."""
     for table in ("replicas", "cluster_partitions"):
         if table not in run.parts:
             raise UsageError(f"{run.path} has no table {table}: an older kcheck wrote it; scan again")
@@ -159,7 +170,7 @@ def prepared(
         raise UsageError(f"--dead {present[0]}: the run has broker {present[0]}")
     if is_planned:
         require_metadata(run, known)
-    return run, known, here_of(known, question)
+    return known, here_of(known, question)
 
 
 def here_of(cluster: RunCluster, question: ElectionQuestion) -> ClusterHere:
@@ -375,6 +386,8 @@ def concluded(
         lacking=tuple(chosen.lacking),
         lacking_count=chosen.lacking_count,
         is_safe=is_safe(wanted),
+        of_cluster=elections,
+        starts=here.starts,
         premises=open_premises(run, cluster.name),
         written=() if out is None else write_plan_of_run(run, cluster, here, elections, order, out),
     )

@@ -1,4 +1,4 @@
-"""Replaying a cluster's metadata records; tests/oracle/test_cluster.py compares with Kafka's own images."""
+"""Replaying a cluster's metadata records; tests/oracle/clusters/test_cluster.py compares with Kafka's own images."""
 
 from typing import Any
 

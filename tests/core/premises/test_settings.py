@@ -1,4 +1,4 @@
-"""Which settings and configurations of topics each release refuses; tests/oracle/test_limits.py asks Kafka."""
+"""Which settings and configurations of topics each release refuses; tests/oracle/starts/test_limits.py asks Kafka."""
 
 from itertools import pairwise
 

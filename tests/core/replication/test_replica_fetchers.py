@@ -1,4 +1,4 @@
-"""Which thread fetches a partition; tests/oracle/test_cluster.py asks Kafka's own AbstractFetcherManager."""
+"""Which thread fetches a partition; tests/oracle/clusters/test_cluster.py asks Kafka's own AbstractFetcherManager."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is left of the controllers; tests/oracle/test_lost_quorum.py plays it on real clusters."""
+"""What is left of the controllers; tests/oracle/clusters/test_lost_quorum.py plays it on real clusters."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which way back is the gentlest, and what it changes; tests/oracle/test_lost_quorum.py plays each on real clusters."""
+"""Which way back is the gentlest, and what it changes; tests/oracle/clusters/test_lost_quorum.py plays them."""
 
 import pytest
 

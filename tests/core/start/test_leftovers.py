@@ -1,4 +1,4 @@
-"""What a start does with leftovers, by release; tests/oracle/test_leftovers.py compares with Kafka's own loaders."""
+"""What a start does with leftovers, by release; tests/oracle/starts/test_leftovers.py asks Kafka's loaders."""
 
 import pytest
 
@@ -96,6 +96,6 @@ def test_an_empty_swap_replaces_its_own_segment_alone() -> None:
     ],
 )
 def test_a_name_without_a_number_ends_a_start(name: str, failing: tuple[str, ...]) -> None:
-    """LogFileUtils.offsetFromFileName, Log.offsetFromFile; tests/oracle/test_file_names.py asks Kafka itself."""
+    """LogFileUtils.offsetFromFileName, Log.offsetFromFile; tests/oracle/starts/test_file_names.py asks Kafka itself."""
     releases = ("0.10.2", "1.0", "1.1", "2.8", "3.0", "4.3")
     assert failing == tuple(kafka for kafka in releases if ends_start(name, release(kafka)))

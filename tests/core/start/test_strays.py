@@ -1,4 +1,4 @@
-"""Which replicas a cluster has given up; tests/oracle/test_strays.py compares with real brokers."""
+"""Which replicas a cluster has given up; tests/oracle/starts/test_strays.py compares with real brokers."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the configuration of a topic says of its logs; tests/oracle/test_tiered_settings.py compares with brokers."""
+"""What the configuration of a topic says of its logs; tests/oracle/starts/test_tiered_settings.py asks brokers."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What ZooKeeper says of a replica on disk; tests/oracle/test_zookeeper_rules.py compares with real brokers."""
+"""What ZooKeeper says of a replica on disk; tests/oracle/clusters/test_zookeeper_rules.py asks real brokers."""
 
 from typing import Any
 

@@ -95,13 +95,13 @@ def test_an_action_is_about_the_worst_of_its_kind(tmp_path: Path) -> None:
     alone = "Keep broker 2 running: only its disk has the last 2 committed records of t-0 of c."
     assert [
         (
-            "Do not stop broker 2 of c: it will not boot again. 2 more brokers alike.",
+            "Do not stop broker 2 of c: it will not boot again. The same goes for 2 more brokers.",
             "kcheck predict --kafka 4.3 '/a b' /c",
         ),
         ("Do not restart broker 1 of c: it will lose 4 records.", "kcheck predict --kafka 4.3"),
         ("Before broker 3 of c restarts, repair its log dirs: some will go offline.", "kcheck predict --kafka 4.3"),
-        (f"{by_hand} 2 committed records. 1 more partition alike.", f"{elect} t-2"),
-        (f"{alone} 2 more partitions alike.", f"{elect} t-0"),
+        (f"{by_hand} 2 committed records. The same goes for 1 more partition.", f"{elect} t-2"),
+        (f"{alone} The same goes for 2 more partitions.", f"{elect} t-0"),
     ] == [(row["what"], row["command"]) for row in reported(worst)["actions"]]
 
 

@@ -40,7 +40,7 @@ from tests.builders import (
 )
 from tests.fleet.scan.test_local_engine import BROKERS, LAYOUT, places, scanned, told
 from tests.oracle.ask import sampled
-from tests.oracle.pairs import pair, write_logs
+from tests.oracle.clusters.pairs import pair, write_logs
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 """The test runner has threads where kcheck has none."""

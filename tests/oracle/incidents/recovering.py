@@ -21,7 +21,8 @@ from kcheck.core.election.steps import RecoveryAction
 from kcheck.core.replication.leader_costs import Amounts
 from kcheck.model.cluster import NO_LEADER
 from kcheck.plans.recover import ClusterRecovery
-from tests.oracle import recovered
+from tests.oracle.clusters import recovered
+from tests.oracle.clusters.recovered import Content, Followed, Held
 from tests.oracle.incidents import lab, truth, workload
 from tests.oracle.incidents.damages.table import BY_NAME, KINDS, Kind
 from tests.oracle.incidents.kept import keep_recovery
@@ -42,7 +43,6 @@ from tests.oracle.incidents.recoveries import (
 from tests.oracle.incidents.shapes import Shape, shape
 from tests.oracle.incidents.truth import Processes, Truth
 from tests.oracle.kafka import Cluster
-from tests.oracle.recovered import Content, Followed, Held
 
 FENCED = 6.0
 """Seconds after which a controller has fenced the brokers that ran when all lost power."""
@@ -157,6 +157,7 @@ def each_alone(of: Cluster, best: Mapping[str, int], _: Processes) -> None:
     for number, broker in of.brokers.items():
         names = [name for name, leader in best.items() if leader == number]
         parts = [name.rpartition("-") for name in names if not name.startswith("__cluster_metadata")]
+        parts = [part for part in parts if part[2].isdigit()]  # no broker serves a -future or -stray directory
         if not parts:
             continue
         broker.spawn()

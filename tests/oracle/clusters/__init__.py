@@ -1,0 +1,1 @@
+"""What several brokers do: elect, truncate, lose records, come back."""

@@ -1,0 +1,132 @@
+"""A majority of the controllers is lost: each way back on real clusters, and what happens without the plan.
+
+By default one way is played, the one in which kcheck writes most: a log, and a record in it. `KCHECK_SWEEP` takes all,
+with releases of every kind.
+"""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import kcheck
+from kcheck.core.rescue.ways import Way
+from kcheck.plans.recover_quorum import QuorumRecovery
+from tests.oracle.ask import sampled
+from tests.oracle.clusters.lost_quorum import (
+    BROKERS,
+    CONTROLLERS,
+    QUORUM,
+    Nodes,
+    copied,
+    followed,
+    made,
+    same,
+    wait_leads,
+)
+from tests.oracle.conftest import no_kafka
+from tests.oracle.jars import NoKafkaError
+
+pytestmark = pytest.mark.oracle
+
+STATIC = ("3.3.2", "3.6.2", "3.8.1", "3.9.2", "4.0.2", "4.3.1")
+DYNAMIC = ("3.9.2", "4.0.2", "4.3.1")
+OTHERS = CONTROLLERS[1:]
+
+Base = Callable[..., Path]
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Base:
+    """Make the cluster of a release and a kind once."""
+    folder = tmp_path_factory.mktemp("clusters")
+
+    def cluster(version: str, *, dynamic: bool) -> Path:
+        try:
+            return made(version, folder / f"{version}-{dynamic}", dynamic=dynamic)
+        except NoKafkaError as error:
+            return no_kafka(f"Kafka {error}".partition("\n")[0])
+
+    return cluster
+
+
+def planned(nodes: Nodes, *each: int, way: Way, out: Path, **asked: object) -> QuorumRecovery:
+    """Return the plan for the nodes that are left; it takes this way."""
+    wanted = str(way) if way is Way.VOTERS else None  # a stand-in is gentler
+    answer = kcheck.recover_quorum(*nodes.arguments(*each), out=out, way=wanted, **asked)
+    assert answer.refusals == ()
+    assert answer.rescue is not None
+    assert answer.rescue.way is way
+    return answer
+
+
+def started(nodes: Nodes, answer: QuorumRecovery, base: Path) -> None:
+    """Do what a plan says, start its controller alone, then the brokers; all is as before, and works."""
+    followed(nodes, answer)
+    assert answer.rescue is not None
+    leader = nodes[answer.rescue.target.node_id]
+    leader.start()
+    wait_leads(leader)
+    nodes.start(*BROKERS)
+    same(nodes, base)
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("version", sampled(STATIC))
+def test_a_survivor_of_static_voters_leads_alone(version: str, base: Base, tmp_path: Path) -> None:
+    """Only the configuration changes; up to 3.8 quorum-state does too."""
+    cluster = base(version, dynamic=False)
+    with copied(cluster, tmp_path / "run", version, dynamic=False, lost=OTHERS) as nodes:
+        started(nodes, planned(nodes, 101, *BROKERS, way=Way.STATIC, out=tmp_path / "out", dead=OTHERS), cluster)
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("version", sampled(STATIC))
+def test_a_new_controller_gets_the_copy_of_a_broker(version: str, base: Base, tmp_path: Path) -> None:
+    """All controllers of static voters are lost."""
+    cluster = base(version, dynamic=False)
+    with copied(cluster, tmp_path / "run", version, dynamic=False, lost=CONTROLLERS) as nodes:
+        nodes.add(201, voters=[201])
+        nodes.format(201)
+        started(nodes, planned(nodes, 201, *BROKERS, way=Way.COPY, out=tmp_path / "out", dead=CONTROLLERS), cluster)
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("version", sampled(DYNAMIC))
+def test_an_empty_node_stands_in_for_a_lost_voter(version: str, base: Base, tmp_path: Path) -> None:
+    """Nothing is forged; then the other lost voter is removed."""
+    cluster = base(version, dynamic=True)
+    with copied(cluster, tmp_path / "run", version, dynamic=True, lost=OTHERS) as nodes:
+        answer = planned(nodes, 101, *BROKERS, way=Way.IDENTITY, out=tmp_path / "out", dead=OTHERS)
+        followed(nodes, answer)
+        assert answer.rescue is not None
+        (stand_in,) = answer.rescue.stand_ins
+        nodes.add(stand_in.node_id)
+        shutil.copytree(tmp_path / "out" / f"stand-in-{stand_in.node_id}", nodes[stand_in.node_id].log_dirs[0])
+        nodes.start(101, stand_in.node_id)
+        wait_leads(nodes[101])
+        nodes.start(*BROKERS)
+        same(nodes, cluster)
+        (removal,) = (command for step in answer.steps for command in step.commands if "remove-controller" in command)
+        nodes.tool(QUORUM, *removal.replace("HOST:9092", nodes.bootstrap).split()[1:])
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("version", sampled(DYNAMIC))
+def test_a_record_names_a_survivor_as_the_only_voter(version: str, base: Base, tmp_path: Path) -> None:
+    """Then a new controller joins."""
+    cluster = base(version, dynamic=True)
+    with copied(cluster, tmp_path / "run", version, dynamic=True, lost=OTHERS) as nodes:
+        answer = planned(nodes, 101, *BROKERS, out=tmp_path / "out", way=Way.VOTERS, dead=OTHERS)
+        started(nodes, answer, cluster)
+
+
+@pytest.mark.parametrize("version", sampled(DYNAMIC))
+def test_a_new_controller_gets_the_copy_of_a_broker_and_the_record(version: str, base: Base, tmp_path: Path) -> None:
+    """All controllers of dynamic voters are lost."""
+    cluster = base(version, dynamic=True)
+    with copied(cluster, tmp_path / "run", version, dynamic=True, lost=CONTROLLERS) as nodes:
+        nodes.add(201, voters=[201])
+        nodes.format(201, "--no-initial-controllers")
+        started(nodes, planned(nodes, 201, *BROKERS, way=Way.COPY, out=tmp_path / "out", dead=CONTROLLERS), cluster)

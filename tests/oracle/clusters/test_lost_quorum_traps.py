@@ -1,0 +1,196 @@
+"""What loses a cluster whose controllers are lost, played on real ones; and that the plan goes around it."""
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+import kcheck
+from kcheck.core.rescue.ways import Way
+from kcheck.disk.local import LOCAL
+from kcheck.formats import quorum_state
+from kcheck.model.cluster import QuorumState
+from kcheck.records.raft_batch import voters_batch
+from kcheck.segments.batches import Walk
+from kcheck.views.metadata_copy import read_copy
+from tests.oracle.ask import sampled
+from tests.oracle.clusters.lost_quorum import BROKERS, CONTROLLERS, Nodes, copied, cut, followed, same, wait_leads
+from tests.oracle.clusters.test_lost_quorum import DYNAMIC, OTHERS, Base, base, planned, started
+from tests.oracle.kafka import wait_for
+
+__all__ = ["base"]
+
+pytestmark = [pytest.mark.oracle, pytest.mark.whole]
+
+RELEASES = ("3.9.2", "4.3.1")
+
+
+def alone(nodes: Nodes) -> None:
+    """Name controller 101 as the only voter, in every configuration."""
+    for number in nodes.nodes:
+        nodes.configure(number, [101])
+
+
+def middle(nodes: Nodes) -> int:
+    """Return an offset after the first topic and before the last one."""
+    created: dict[str, int] = {}
+
+    def observe(replay: object, name: str, data: object, offset: int, timestamp: int) -> None:
+        del replay, timestamp
+        if name == "TopicRecord":
+            created[dict(data)["name"]] = offset  # type: ignore[call-overload]
+
+    read_copy(LOCAL, str(nodes.metadata(1)), 1, observe=observe)
+    return max(created.values())
+
+
+@pytest.mark.parametrize("version", sampled(RELEASES))
+def test_a_stale_survivor_gets_the_copy_of_a_broker(version: str, base: Base, tmp_path: Path) -> None:
+    """The plan; the refusal names what the survivor lacks, and what it loses where the user forces it."""
+    cluster = base(version, dynamic=False)
+    with copied(cluster, tmp_path / "run", version, dynamic=False, lost=OTHERS) as nodes:
+        cut(nodes, 101, middle(nodes))
+        refused = kcheck.recover_quorum(*nodes.arguments(101, *BROKERS), dead=OTHERS, way="static")
+        assert [refusal.name for refusal in refused.refusals] == ["way"]
+        assert "node 1" in refused.refusals[0].bring or "node 2" in refused.refusals[0].bring
+        started(nodes, planned(nodes, 101, *BROKERS, way=Way.COPY, out=tmp_path / "out", dead=OTHERS), cluster)
+
+
+@pytest.mark.parametrize("version", sampled(RELEASES))
+def test_a_stale_survivor_that_is_forced_makes_strays_of_what_it_lacks(
+    version: str, base: Base, tmp_path: Path
+) -> None:
+    """Exactly the topics that the answer names; no broker keeps a snapshot that is beyond its log."""
+    cluster = base(version, dynamic=False)
+    with copied(cluster, tmp_path / "run", version, dynamic=False, lost=OTHERS) as nodes:
+        cut(nodes, 101, middle(nodes))
+        answer = kcheck.recover_quorum(
+            *nodes.arguments(101, *BROKERS), dead=OTHERS, way="static", force=True, out=tmp_path / "out"
+        )
+        (copy,) = (row for row in answer.to_dict()["copies"] if row["node_id"] == 101)
+        followed(nodes, answer)
+        nodes[101].start()
+        wait_leads(nodes[101])
+        nodes.start(*BROKERS)
+        named = copy["lacks"]["created"]
+        assert named
+
+        def stray_topics() -> list[str]:
+            return sorted({name.rpartition("-")[0] for name in nodes.strays()})
+
+        wait_for("strays", lambda: stray_topics() == named)
+
+
+@pytest.mark.parametrize("version", sampled(RELEASES))
+@pytest.mark.parametrize("by_plan", [True, False])
+def test_a_bad_byte_of_the_survivor_costs_all_that_follows(
+    version: str, by_plan: bool, base: Base, tmp_path: Path
+) -> None:
+    """It starts without complaint, and every broker cuts its good copy; unless it gets the copy of a broker first."""
+    cluster = base(version, dynamic=False)
+    with copied(cluster, tmp_path / "run", version, dynamic=False, lost=OTHERS) as nodes:
+        log = max(nodes.metadata(101).glob("*.log"))
+        with LOCAL.open(str(log)) as source:
+            batches = [*Walk(source)]
+        data = bytearray(log.read_bytes())
+        data[batches[len(batches) // 2].position + 70] ^= 1
+        log.write_bytes(data)
+        for path in nodes.metadata(101).glob("*.checkpoint"):
+            path.unlink()
+        if by_plan:
+            started(nodes, planned(nodes, 101, *BROKERS, way=Way.COPY, out=tmp_path / "out", dead=OTHERS), cluster)
+            return
+        alone(nodes)
+        nodes[101].start()
+        wait_leads(nodes[101])
+        nodes[1].spawn()
+        cuts = re.compile(r"runcated to offset|runcating to offset|below the current end|Fully truncat")
+        wait_for("a cut", lambda: cuts.search(nodes[1].log_since_start()) is not None)
+
+
+@pytest.mark.parametrize("version", sampled(RELEASES))
+def test_empty_voters_that_start_first_take_the_cluster(version: str, base: Base, tmp_path: Path) -> None:
+    """Two new controllers elect one of themselves; the log of the survivor is cut to theirs."""
+    cluster = base(version, dynamic=False)
+    with copied(cluster, tmp_path / "run", version, dynamic=False, lost=OTHERS) as nodes:
+        before, voters = nodes.end(101), [101, 202, 203]
+        for number in (202, 203):
+            nodes.add(number, voters)
+            nodes.format(number)
+        nodes.configure(101, voters)
+        for _ in range(6):  # until their epoch is above that of the survivor
+            nodes.start(202, 203)
+            wait_for(
+                "an empty leader", lambda: any("ransition to Leader" in nodes[n].log_since_start() for n in (202, 203))
+            )
+            nodes[202].kill()
+            nodes[203].kill()
+        nodes.start(202, 203)
+        nodes[101].spawn()
+        wait_for("a cut", lambda: "runcat" in nodes[101].log_since_start() or nodes.end(101) < before)
+
+
+@pytest.mark.parametrize("version", sampled(DYNAMIC))
+def test_a_record_of_the_same_epoch_makes_two_histories(version: str, base: Base, tmp_path: Path) -> None:
+    """The broker keeps a record of its own at that offset, without an error; kcheck finds it, and refuses."""
+    cluster = base(version, dynamic=True)
+    with copied(cluster, tmp_path / "run", version, dynamic=True, lost=OTHERS) as nodes:
+        copy = read_copy(LOCAL, str(nodes.metadata(1)), 1)
+        cut(nodes, 101, copy.end - 3)
+        own = read_copy(LOCAL, str(nodes.metadata(101)), 101)
+        assert own.epoch == copy.epoch
+        voters = [voter for voter in own.voter_set if voter.voter_id == 101]
+        log = max(nodes.metadata(101).glob("*.log"))
+        log.write_bytes(log.read_bytes() + voters_batch(own.end, own.epoch, 0, voters))
+        state = QuorumState(-1, own.epoch, -1, None, "A" * 22)
+        (nodes.metadata(101) / "quorum-state").write_bytes(quorum_state.serialize(state))
+        nodes[101].start()
+        wait_leads(nodes[101])
+        nodes.start(1)
+        wait_for("records of the new leader", lambda: nodes.end(1) > copy.end)
+        nodes.kill()
+        refused = kcheck.recover_quorum(*nodes.arguments(101, 1), dead=[2, *OTHERS])
+        assert "two-histories" in [refusal.name for refusal in refused.refusals]
+
+
+@pytest.mark.parametrize("version", sampled(DYNAMIC))
+def test_a_stand_in_of_the_remembered_leader_ends(version: str, base: Base, tmp_path: Path) -> None:
+    """The survivor tells it that it leads."""
+    cluster = base(version, dynamic=True)
+    with copied(cluster, tmp_path / "run", version, dynamic=True, lost=OTHERS) as nodes:
+        own = read_copy(LOCAL, str(nodes.metadata(101)), 101)
+        path = nodes.metadata(101) / "quorum-state"
+        path.write_bytes(quorum_state.serialize(QuorumState(102, own.epoch, -1, None, "A" * 22)))
+        (voter,) = (voter for voter in own.voter_set if voter.voter_id == 102)
+        nodes.add(102)
+        folder = nodes[102].log_dirs[0]
+        folder.mkdir()
+        (folder / "meta.properties").write_text(
+            f"node.id=102\ndirectory.id={voter.directory_id}\nversion=1\ncluster.id={nodes.cluster_id}\n"
+        )
+        (folder / "bootstrap.checkpoint").write_bytes((nodes[101].log_dirs[0] / "bootstrap.checkpoint").read_bytes())
+        nodes[101].spawn()
+        time.sleep(2)
+        nodes[102].spawn()
+        time.sleep(20)
+        assert not nodes[102].alive
+
+
+@pytest.mark.parametrize("version", sampled(DYNAMIC))
+def test_brokers_run_on_while_a_record_names_the_voter(version: str, base: Base, tmp_path: Path) -> None:
+    """Where the log names the voters, no configuration changes."""
+    cluster = base(version, dynamic=True)
+    with copied(cluster, tmp_path / "run", version, dynamic=True, lost=()) as nodes:
+        nodes.start(*CONTROLLERS)
+        nodes.start(*BROKERS)
+        time.sleep(4)
+        for number in CONTROLLERS:
+            nodes[number].kill()
+        for number in OTHERS:
+            del nodes.nodes[number]
+        answer = planned(nodes, 101, *BROKERS, way=Way.VOTERS, out=tmp_path / "out", dead=OTHERS)
+        followed(nodes, answer)
+        nodes[101].start()
+        wait_leads(nodes[101])
+        same(nodes, cluster)
