@@ -56,8 +56,8 @@ COUNTED = pytest.StashKey[bool]()
 
 
 def is_counted(item: pytest.Item) -> bool:
-    """Whether the lines that a test runs count for the floor."""
-    return item.nodeid.startswith(FLOOR)
+    """Whether the lines that a test runs count: for the floor, or for tests/mutants.py, which asks who runs what."""
+    return item.nodeid.startswith(FLOOR) or item.config.getoption("cov_context", None) is not None
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -1,17 +1,14 @@
-"""Changes kcheck in one place at a time, and tells which changes a test notices: `python tests/mutants.py --count 60`.
+"""Changes kcheck in one place at a time, and tells which test notices each change: `python tests/mutants.py`.
 
 The places are drawn by a seed from the functions of `PACKAGES`. A change is a comparison that
 includes its limit or no longer does, an `and` that is an `or`, a condition turned round, a sum that is a difference, a
-number that is one more. Each is made in a copy of the tree; the tests that see the package run first, then those that
-need no Java, then (`--stages near,rest,oracle`) those that ask real Kafka, until one fails that passes on a copy
-without the change. What no stage notices has survived.
+number that is one more. Each is made in a copy of the tree, where the tests run that run the changed line, until one
+fails. What none of them notices has survived.
 
-`--like OTHER` draws from the places alone that another tree has too, in a function of the same name: so two trees are
-changed alike, whatever was moved between them. `--out` keeps each answer, and a run that is started again goes on. With
-the file of another run, `--like` makes the changes of that run, and asks the test first that noticed a change there.
+`--contexts FILE` says which tests run a line. Where it is not there, it is made: one run of the tests, which takes some
+minutes. `--out` keeps each answer, and a run that is started again goes on.
 
-No program does that as it stands: mutmut and cosmic-ray change a whole tree, and neither draws the same places of two
-trees whose files have other names.
+No program does that as it stands: mutmut and cosmic-ray change a whole tree, and draw no sample by a seed.
 """
 
 import argparse
@@ -24,42 +21,28 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from coverage import CoverageData
+
+TREE = Path(__file__).parents[1]
 PACKAGES = {
-    "core": "core", "messages": "core", "startup": "startup", "scan/start": "startup", "rules": "rules",
-    "formats": "formats", "records": "formats", "zookeeper": "formats", "schemas": "formats", "replicas": "replicas",
-    "plans": "plans",
+    "core": "core", "messages": "core", "startup": "startup", "rules": "rules", "formats": "formats",
+    "records": "formats", "zookeeper": "formats", "replicas": "replicas", "plans": "plans",
 }  # fmt: skip
-"""The folders that are changed, in this tree and in older ones, and what each is."""
-
-ORACLES = {
-    "core": (
-        "predict", "predict_metadata", "truncation", "epoch_caches", "hash_order", "leftovers", "producer_snapshots",
-        "controller_elections",
-    ),
-    "startup": (
-        "predict", "predict_metadata", "repair", "producer_snapshots", "epoch_caches", "read_log", "file_names",
-    ),
-    "rules": ("boot", "repair", "identities", "leftovers", "producer_snapshots", "quorum_state"),
-    "formats": (
-        "checkpoint_readers", "directory_names", "decompress", "dump", "dump_decode", "entry_files", "file_names",
-        "messages", "meta_properties", "partition_metadata", "quorum_state", "read_log",
-    ),
-    "replicas": ("truncation", "elect", "histories"),
-    "plans": ("repair", "operations"),
-}  # fmt: skip
-"""The tests that ask Kafka about what a package decides."""
-
-NEAR = (
-    "cases", "rules", "core", "messages", "formats", "records", "zookeeper", "schemas", "startup", "repairs",
-    "property", "model", "tables", "test_brokers.py",
+"""The folders that are changed, and what each is."""
+TESTS = (
+    "core", "messages", "formats", "records", "zookeeper", "schemas", "startup", "rules", "repairs", "replicas",
+    "cases", "verbs", "property", "test_brokers.py",
 )  # fmt: skip
-NEVER = ("oracle", "bench", "spark", "disk", "__pycache__", "renderers", "mutants.py")
-SECONDS_MAX = 1200
-STAGES = ("near", "rest", "oracle")
+"""The tests that may notice: no Kafka, no Spark, no screen."""
+FIRST, TESTS_MAX = 25, 600
+"""So many tests run first, and at most: what more of them would notice counts as survived."""
+SECONDS_MAX = 300
 SURVIVED = "survived"
 
 OPPOSITES: dict[type[ast.AST], type[ast.AST]] = {
@@ -156,114 +139,120 @@ def named(tree: Path) -> dict[str, Mutant]:
     return {mutant.name: mutant for mutant in known if counts[mutant.name] == 1}
 
 
-def drawn(tree: Path, like: Path, seed: int, count: int) -> list[Mutant]:
-    """Return the changes of a tree, in the order of the seed: as many of each package, as far as they go."""
+def drawn(tree: Path, seed: int, count: int) -> list[Mutant]:
+    """Return changes of a tree, in the order of the seed: as many of each package, as far as they go."""
     own = named(tree)
-    if like.is_file():
-        wanted = json.loads(like.read_text())
-        print(*(f"gone: {name}" for name in wanted if name not in own), sep="\n")
-        return [own[name] for name in wanted if name in own]
-    common = sorted(own.keys() & named(like).keys())
-    random.Random(seed).shuffle(common)
+    names = sorted(own)
+    random.Random(seed).shuffle(names)
     packages = sorted(set(PACKAGES.values()))
-    queues = {name: [own[at] for at in common if own[at].package == name] for name in packages}
+    queues = {package: [own[name] for name in names if own[name].package == package] for package in packages}
     return [queue[at] for at in range(count) for queue in queues.values() if at < len(queue)][:count]
 
 
-def stages(root: Path, package: str, names: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield the tests that run one after the other until one fails."""
-    tests = root / "tests"
-    near = [tests / name for name in (package, *NEAR)] + [tests / "scan" / "start"]
-    rest = [path for path in sorted(tests.iterdir()) if path not in near and path.name not in NEVER]
-    rest = [path for path in rest if path.is_dir() or path.name.startswith("test_")]
-    oracle = [path for name in ORACLES[package] for path in (tests / "oracle").rglob(f"test_{name}.py")]
-    for name, paths in (("near", near), ("rest", rest), ("oracle", oracle)):
-        if name in names:
-            known = dict.fromkeys(str(path.relative_to(root)) for path in paths if path.exists())
-            yield name, [path for path in known if any((root / path).glob("**/test_*.py")) or path.endswith(".py")]
+def measure(data: Path) -> None:
+    """Run the tests once, and keep which of them runs which line."""
+    options = ("--cov=kcheck", "--cov-context=test", "--cov-report=", "--cov-fail-under=0", "-q", "-n", "auto")
+    command = [sys.executable, "-m", "pytest", *options, *(f"tests/{name}" for name in TESTS)]
+    subprocess.run(command, cwd=TREE, env={**os.environ, "COVERAGE_FILE": str(data)}, check=True)
 
 
-def failed(root: Path, tests: list[str], unfit: list[str]) -> str | None:
-    """Return the first test that fails but for some, None if none does; a run that takes too long is a failure too."""
-    ignored = [f"--ignore-glob=*/{name}/*" for name in ("spark",)] + ["--ignore=tests/cli/test_streams.py"]
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "--no-header", *ignored, *tests]
-    command += [f"--deselect={test}" for test in unfit]
-    environment = {**os.environ, "PYTHONPATH": str(root), "COLUMNS": "80"}
-    try:
-        done = subprocess.run(
-            command, cwd=root, env=environment, capture_output=True, text=True, check=False, timeout=SECONDS_MAX
-        )
-    except subprocess.TimeoutExpired:
-        return "it came to no end"
+def covering(data: Path, root: Path, mutant: Mutant) -> list[str]:
+    """Return the tests that run the changed lines, those beside the package first, file by file in turn."""
+    coverage = CoverageData(str(data))
+    coverage.read()
+    names = {name[name.rindex("/kcheck/") + 1 :]: name for name in coverage.measured_files()}
+    if mutant.path not in names:
+        return []
+    source = (root / mutant.path).read_bytes()
+    first, last = (source.count(b"\n", 0, at) + 1 for at in mutant.span)
+    lines = coverage.contexts_by_lineno(names[mutant.path])
+    tests = {name.rpartition("|")[0] for number in range(first, last + 1) for name in lines.get(number, ()) if name}
+    files: dict[str, list[str]] = {}
+    for test in sorted(tests):
+        files.setdefault(test.partition("::")[0], []).append(test)
+    near = sorted(files.values(), key=lambda some: (not some[0].startswith(f"tests/{mutant.package}/"), len(some)))
+    return [test for turn in zip_longest(*near) for test in turn if test is not None]
+
+
+def failed(root: Path, tests: Sequence[str]) -> str | None:
+    """Return the first of these tests that fails, None if none does; a run that takes too long is a failure too."""
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as listed:
+        listed.write("\n".join(tests))
+        listed.flush()
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-n0", "--tb=no", "--no-header", f"@{listed.name}"]
+        environment = {**os.environ, "PYTHONPATH": str(root), "COLUMNS": "80"}
+        try:
+            done = subprocess.run(
+                command, cwd=root, env=environment, capture_output=True, text=True, check=False, timeout=SECONDS_MAX
+            )
+        except subprocess.TimeoutExpired:
+            return "it came to no end"
     lines = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
     if done.returncode == 0:
         return None
-    return lines[0].split(" ")[1] if lines else (done.stdout + done.stderr).strip().rpartition("\n")[2]
+    return lines[0].split(" ", 1)[1].partition(" - ")[0] if lines else (done.stdout + done.stderr).strip()[-200:]
 
 
-def answered(root: Path, clean: Path, mutant: Mutant, names: list[str], known: str) -> str:
-    """Make a change, and return the stage and the test that notices it, or what it survived.
-
-    `known` is the answer of another run, empty without one.
-    """
+@contextmanager
+def changed(root: Path, mutant: Mutant) -> Iterator[None]:
+    """Make a change for a while."""
     path = root / mutant.path
     source = path.read_bytes()
     begin, end = mutant.span
     path.write_bytes(source[:begin] + mutant.new.encode() + source[end:])
     try:
-        stage, _, noticed = known.partition(" ")
-        if stage in names and failed(clean, [noticed], []) is None and failed(root, [noticed], []) is not None:
-            return known
-        for name, tests in stages(root, mutant.package, names):
-            unfit: list[str] = []
-            while (test := failed(root, tests, unfit)) is not None:
-                if "::" not in test or failed(clean, [test], []) is None:
-                    return f"{name} {test}"
-                unfit.append(test)
+        yield
     finally:
         path.write_bytes(source)
         for kept in path.parent.glob(f"__pycache__/{path.stem}.*"):
             kept.unlink()
-    return f"{SURVIVED} {','.join(names)}"
+
+
+def answered(root: Path, mutant: Mutant, tests: Sequence[str]) -> str:
+    """Return the test that notices a change, and fails without it no more; or that the change survived."""
+    for group in (tests[:FIRST], tests[FIRST:TESTS_MAX]):
+        some = group
+        while some:
+            with changed(root, mutant):
+                test = failed(root, some)
+            if test is None:
+                break
+            if test not in some or failed(root, [test]) is None:
+                return test
+            some = [other for other in some if other != test]
+    return f"{SURVIVED} {min(len(tests), TESTS_MAX)} of {len(tests)} tests"
 
 
 def main() -> None:
-    """Draw, change, and print a line for each change and the sum."""
+    """Draw, change, and print a line for each change and the sums."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tree", type=Path, default=Path(__file__).parents[1], help="what is changed, in a copy")
-    parser.add_argument("--like", type=Path, help="another tree that has the same places, or what --out kept")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=60)
-    parser.add_argument(
-        "--stages", default="near,rest", help="of near,rest,oracle; what survived is asked for those it has not seen"
-    )
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--contexts", type=Path, required=True, help="the tests of each line; made if it is not there")
     parser.add_argument("--out", type=Path, help="keeps the answers; those that it has are not asked for again")
     given = parser.parse_args()
-    names = given.stages.split(",")
     answers: dict[str, str] = json.loads(given.out.read_text()) if given.out and given.out.exists() else {}
+    sums: dict[str, Counter[str]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        root, clean = Path(folder) / "changed", Path(folder) / "clean"
+        root = Path(folder) / "changed"
         ignored = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache", ".hypothesis")
-        for copy in (root, clean):
-            shutil.copytree(given.tree, copy, ignore=ignored)
-        sample = drawn(given.tree, given.like or given.tree, given.seed, given.count)
-        others = json.loads(given.like.read_text()) if given.like and given.like.is_file() else {}
-        for mutant in sample:
+        shutil.copytree(TREE, root, ignore=ignored)
+        if not given.contexts.exists():
+            measure(given.contexts)
+        for mutant in drawn(TREE, given.seed, given.count):
             name = mutant.name
-            known = answers.get(name, SURVIVED)
-            left = [stage for stage in names if stage not in known] if known.startswith(SURVIVED) else []
-            if left:
-                answer = answered(root, clean, mutant, left, others.get(name, ""))
-                if answer.startswith(SURVIVED):
-                    seen = (stage for stage in STAGES if stage in known + answer)
-                    answer = f"{SURVIVED} {','.join(seen)}"
-                answers[name] = answer
+            if name not in answers:
+                answers[name] = answered(root, mutant, covering(given.contexts, TREE, mutant))
                 if given.out:
                     given.out.write_text(json.dumps(answers, indent=1))
-            print(f"{mutant.package:8} {mutant.function}: {mutant.old} -> {mutant.new}: {answers[name]}")
-            sys.stdout.flush()
-    dead = [mutant for mutant in sample if not answers[mutant.name].startswith(SURVIVED)]
-    print(f"seed {given.seed}: {len(dead)} of {len(sample)} die: {dict(Counter(mutant.package for mutant in dead))}")
+            fate = SURVIVED if answers[name].startswith(SURVIVED) else "killed"
+            sums.setdefault(mutant.package, Counter())[fate] += 1
+            print(f"{mutant.path} {mutant.function}: {mutant.old} -> {mutant.new}: {answers[name]}", flush=True)
+    print("| Package | Mutants | Killed |\n|---|---|---|")
+    for package, fates in sorted(
+        {**sums, "all": sum(sums.values(), Counter())}.items(), key=lambda row: row[0] == "all"
+    ):
+        print(f"| {package} | {fates.total()} | {fates['killed']} |")
 
 
 if __name__ == "__main__":
