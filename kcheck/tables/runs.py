@@ -18,9 +18,7 @@ TABLE = Table(
         Column("partitions", "int64", "Number of rows in partitions."),
         Column("findings", "int64", "Number of rows in findings."),
         Column("finished", "bool", "Whether everything that was named could be scanned."),
-        Column(
-            "log_dirs_expected", "int64", "Log dirs that were named, that match the layout, or are missing."
-        ),
+        Column("log_dirs_expected", "int64", "Log dirs that were named, that match the layout, or are missing."),
         Column("log_dirs_reached", "int64", "How many of these could be listed and are not empty."),
         Column("releases", "json", "The releases that were modelled, each with the number of its brokers."),
     ),
