@@ -22,6 +22,11 @@ _DIFFERENCE_COUNT = 8
 _TO_CHANGE = "--kafka RELEASE to change"
 
 
+def capital(text: str) -> str:
+    """Return a text as the begin of a sentence."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
 def agree(count: int, one: str, many: str) -> str:
     """Return the form of a word that goes with a count: `is` or `are`."""
     return one if count == 1 else many

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from kcheck.plans.recover import ClusterRecovery
     from kcheck.plans.recover_metadata import MetadataRecovery
     from kcheck.plans.recover_quorum import QuorumRecovery
+    from kcheck.plans.recover_topic import TopicRecovery
     from kcheck.replicas.elect import ClusterElection, ElectionQuestion
     from kcheck.replicas.end_offset import EndOffsets
     from kcheck.replicas.truncation import Truncation
@@ -248,6 +249,29 @@ def recover_metadata(
         force=force,
     )
     texts = texts_of(nodes)
+    answer = complete(lambda: verb(texts, question, release=release(kafka, paths=texts)))
+    return answer if out is None else answer.with_plan(os.fspath(out))
+
+
+def recover_topic(
+    topic: str,
+    *brokers: Path,
+    metadata: Iterable[Path] = (),
+    topic_id: str | None = None,
+    force: bool = False,
+    out: Path | None = None,
+    kafka: str | Release = AUTO,
+) -> "TopicRecovery":
+    """Return how old directories of a topic serve again: `kcheck recover topic`.
+
+    `brokers` are the log dirs of every broker, as texts `BROKER=PATH`, with `-delete` or `-stray` directories.
+    `topic_id` is the former id, where several topics had this name. `out` is a directory for the plans of each broker.
+    """
+    from kcheck.plans.recover_topic import TopicQuestion
+    from kcheck.plans.recover_topic import recover_topic as verb
+
+    texts = texts_of(brokers)
+    question = TopicQuestion(name=topic, metadata=tuple(texts_of(metadata)), topic_id=topic_id, force=force)
     answer = complete(lambda: verb(texts, question, release=release(kafka, paths=texts)))
     return answer if out is None else answer.with_plan(os.fspath(out))
 

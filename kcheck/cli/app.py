@@ -65,7 +65,7 @@ class _Root(CommandGroup):
         return first_screen()
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Take `kcheck --kafka 2.8 PATH` for `kcheck PATH --kafka 2.8`: only a command has such options."""
+        """Accept options before the path: `kcheck --kafka 2.8 PATH` is `kcheck PATH --kafka 2.8`."""
         own = {option for parameter in self.get_params(ctx) for option in parameter.opts}
         if args and args[0].startswith("-") and args[0] not in own and _VISIBLE.isdisjoint(args):
             args = [PATH_COMMAND, *args]

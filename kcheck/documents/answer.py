@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Required, Self, TypeAlias, TypedDict, TypeVar, Unpack
 
@@ -12,11 +13,13 @@ from kcheck.model.evidence import ReleaseEvidence
 from kcheck.model.finding import Finding
 from kcheck.model.release import Release
 from kcheck.model.report import Column, Report, finding_row
-from kcheck.words import partition_name
+from kcheck.words import counted, partition_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+
+_REPR_MAX = 200
 
 COMPARED_COUNT_MAX = 1000
 """Answers for more partitions or segments are not compared with those for another release."""
@@ -47,6 +50,18 @@ class Answer:
     """
 
     __slots__ = ()
+
+    def __init_subclass__(cls) -> None:
+        """Keep the short `__repr__`: a dataclass would replace it by all of its values."""
+        if "__repr__" not in cls.__dict__:
+            cls.__repr__ = Answer.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        """Return the class, and its fields as numbers of things, in 200 characters at most."""
+        names: Iterable[str] = getattr(self, "__dataclass_fields__", ())
+        words = ", ".join(f"{name}={_short(getattr(self, name))}" for name in names)
+        text = f"{type(self).__name__}({words})"
+        return text if len(text) <= _REPR_MAX else f"{text[: _REPR_MAX - 4]}...)"
 
     @abstractmethod
     def report(self) -> Report:
@@ -88,6 +103,14 @@ class Answer:
             raise UsageError(f"{report.verb} has more than one table; use to_dict()")
         batch = batch_of(list(rows(report, str)), report.columns)
         return pa.Table.from_batches([batch], schema_of(report.columns))
+
+
+def _short(value: object) -> str:
+    if isinstance(value, (str, int, float, Enum, Release)) or value is None:
+        return repr(value)
+    if isinstance(value, (tuple, list, dict)) and not hasattr(value, "_fields"):
+        return f"<{counted(len(value), 'item')}>"
+    return f"<{type(value).__name__}>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

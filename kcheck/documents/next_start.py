@@ -24,7 +24,7 @@ NEXT_STARTS = {
 """The outcome of a log dir or a broker in words."""
 
 LET_START = "Let the broker start: it rebuilds the leader epochs."
-_ELECT_FIRST = "The start rebuilds the leader epochs, but the log of another broker differs: run kcheck elect first."
+_ELECT_FIRST = "The start rebuilds the leader epochs, but the log of another broker differs: run kcheck recover first."
 _LOGS_DIFFER = ("KC401", "KC402")
 _FAILED = (Outcome.ABORT, Outcome.OFFLINE)
 _REASON_COUNT = 2
@@ -97,17 +97,17 @@ def _with_loss(finding: Finding, start: PartitionPrediction) -> Finding:
     if start.lost is None or not any(claim.claimed is Claimed.CUTS for claim in finding.claims):
         return finding
     severity = Severity.WARNING if finding.severity is Severity.INFO else finding.severity
-    effect = f"{finding.effect} The start loses {lost_words(start.lost, offset_span)}."
+    effect = f"{finding.effect} The next start loses {lost_words(start.lost, offset_span)}."
     return finding._replace(effect=effect, severity=severity)
 
 
 def _epoch_words(log: LoadedLog, release: Release) -> str:
     if not log.leader_epochs:
-        return f"Kafka {release.name} then knows no leader epoch."
-    known = f"It then knows the leader epochs {epoch_words(log.leader_epochs, _EPOCH_COUNT)}."
+        return f"Kafka {release.name} then has no leader epoch."
+    known = f"Its leader epochs are then {epoch_words(log.leader_epochs, _EPOCH_COUNT)}."
     if knows_all_epochs(log):
         return known
-    return f"{known} It knows none of the records below offset {log.leader_epochs[0].start_offset}."
+    return f"{known} Records below offset {log.leader_epochs[0].start_offset} then have no epoch."
 
 
 def start_words(start: PartitionPrediction, release: Release) -> str:

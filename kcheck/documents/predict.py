@@ -3,7 +3,6 @@
 from kcheck.core.replication.truncation_plans import TruncatedRecords
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.verdicts import shutdown_after_abort
-from kcheck.core.sums import known_sum
 from kcheck.documents.next_start import verdict_words
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
 from kcheck.model.loss import LostRecords
@@ -12,7 +11,6 @@ from kcheck.model.report import Row
 
 def log_dir_row(start: LogDirPrediction) -> Row:
     """Return the row of a log dir with its partitions."""
-    losses = (partition.lost for partition in start.partitions if partition.lost is not None)
     return {
         "path": start.path,
         "broker_id": start.broker_id,
@@ -24,7 +22,7 @@ def log_dir_row(start: LogDirPrediction) -> Row:
         "clean_start": start.clean,
         "mode": str(start.mode),
         "next_start": shutdown_after_abort(start),
-        "lost_records": known_sum(lost.records for lost in losses),
+        "lost_records": start.lost_records,
         "scan_bytes": sum(partition.scan_bytes for partition in start.partitions),
         "partitions": tuple(
             {"broker_id": start.broker_id, "log_dir": start.path, **partition_row(partition)}

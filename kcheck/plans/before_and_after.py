@@ -40,8 +40,19 @@ class StartComparison:
                 {partition.dir: partition for partition in starts[path].partitions} for starts in self._starts
             )
             names = first.keys() | second.keys() if self._alone else ()
-            self._found[path] = (first, second, sorted(name for name in names if first.get(name) != second.get(name)))
+            self._found[path] = (
+                first,
+                second,
+                sorted(name for name in names if _differ(first.get(name), second.get(name))),
+            )
         return self._found[path]
+
+
+def _differ(first: PartitionPrediction | None, second: PartitionPrediction | None) -> bool:
+    """Whether two starts make something else of a directory; batches are read only of logs that are loaded."""
+    if first is None or second is None:
+        return first != second
+    return first._replace(batches=None) != second._replace(batches=None)
 
 
 def _words(
@@ -67,8 +78,8 @@ def _partition(prediction: PartitionPrediction | None, against: PartitionPredict
         lost = prediction.lost
         return f"{end} and LOSES {record_count(lost.records, lost.counted, lost.at_most)}"
     if prediction.outcome is Outcome.STRAY:
-        return "is set aside as stray: no broker serves it"
-    read = f", {prediction.scan_bytes} bytes are read through" if prediction.scan_bytes else ""
+        return "becomes a stray: no broker serves it"
+    read = f"; the start reads {prediction.scan_bytes} bytes" if prediction.scan_bytes else ""
     mended = f" ({prediction.reason})" if prediction.reason else ""
     other = None if against is None else against.log
     if other is not None and other.leader_epochs != prediction.log.leader_epochs:

@@ -33,11 +33,11 @@ LOSS_TITLES = ("broker lost for good", "survived", "partitions", "offline", "onl
 CLUSTER_TITLES = ("cluster", "start in this order", "lost if all start", "committed", "offline", "best", "not survived")
 CANDIDATE_TITLES = ("broker", "election", "log end", "lost", "committed", "refetch", "open txns", "groups beyond")
 _WAYS = {
-    "start-all": "start all that is here",
+    "start-all": "start all brokers",
     "start-all-unrepaired": "start all, without the repair",
-    "plan": "with the plan",
-    "best": "best leaders",
-    "kafka-unclean": "unclean elections on now",
+    "plan": "follow the plan",
+    "best": "choose the best leaders",
+    "kafka-unclean": "enable unclean elections",
 }
 """The scenarios in words. In the others, `broker-N-first`, a broker leads even where that needs an unclean election."""
 
@@ -50,7 +50,7 @@ def warnings(election: Election) -> Iterator[str]:
     yield from losing_premises(election.premises)
     yield from aside_words(_aside(election.partitions))
     if any(partition.registration is None for partition in election.partitions):
-        text = "No metadata for all of these partitions: kcheck does not know their ISR, nor all of their replicas."
+        text = "No cluster metadata for all partitions: the ISR, and replicas on other brokers, are unknown."
         where = "a controller's log dir" if election.kraft else "ZooKeeper's data, or kafka-topics --describe,"
         yield f"{text} Name {where} with --metadata."
     if isinstance(election, ClusterElection):
@@ -59,13 +59,13 @@ def warnings(election: Election) -> Iterator[str]:
         text = "A run has no batches: it does not say which transactions a leader cuts or leaves open, nor which groups"
         yield f"{text} have read further than its log goes. kcheck elect on the log dirs does."
         if election.unread:
-            text = f"The run does not know what {counted(election.unread, 'replica')} will hold: a start reads the logs"
-            yield f"{text} through. Scan with --depth crc."
+            text = f"The log ends of {counted(election.unread, 'replica')} are unknown:"
+            yield f"{text} a broker reads these logs when it starts. Scan with --depth crc."
     if election.image is not None:
         yield from _controller_words(election.image, kraft=election.kraft)
     if len(election.fenced) > 1:
-        text = f"By the metadata brokers {brokers_of(election.fenced)} still run: whom the controller keeps in sync"
-        yield f"{text} depends on the order in which it fences them; kcheck assumes this one."
+        text = f"The metadata lists brokers {brokers_of(election.fenced)} as running. The ISR depends on the order in"
+        yield f"{text} which the controller fences them; kcheck assumes this one."
 
 
 def interrupted(election: Election, page: Page) -> None:
@@ -168,7 +168,7 @@ def brokers_of(numbers: Sequence[int] | None) -> str:
 def scenario_cells(scenario: Scenario) -> tuple[object, ...]:
     """Return the cells of a way to go on."""
     lost, name = scenario.lost, scenario.name
-    words = _WAYS.get(name) or f"broker {name.split('-')[1]} leads all it has"
+    words = _WAYS.get(name) or f"let broker {name.split('-')[1]} lead"
     return words, *lost_cells(lost), size(lost.bytes), cell(scenario.offline_partitions)
 
 

@@ -27,7 +27,7 @@ from kcheck.model.report import PartitionFilter, Report
 from kcheck.model.zookeeper_metadata import ZookeeperMetadata
 from kcheck.screen.page import Page, cell, known, moment
 from kcheck.verbs.cluster import ClusterReport
-from kcheck.words import counted, offset_range, partition_name, some_of
+from kcheck.words import agree, counted, offset_range, partition_name, some_of
 
 _SHOWN = 20
 """How many partitions that need a look are listed without `--all`."""
@@ -91,6 +91,8 @@ def cluster(report: Report, page: Page) -> None:
     _brokers(broker_states(image), page)
     page.line()
     if answer.quorum is not None:
+        if answer.quorum.can_elect is False:
+            _minority(answer.quorum, page)
         _controllers(answer.quorum, answer.known.uncommitted, page)
     else:
         assert answer.known.zookeeper is not None
@@ -120,7 +122,7 @@ def _source(answer: ClusterReport, page: Page) -> None:
 
 def _committed(source: MetadataOrigin) -> str:
     if source.committed_to is None:
-        return "not known to be committed: that takes the logs of most controllers"
+        return "not proven committed: add the log dirs of a majority of the controllers"
     if source.committed_to >= (source.end_offset or 0):
         return "all of it committed"
     return f"committed up to offset {source.committed_to - 1} for certain: the rest may be taken back"
@@ -206,6 +208,15 @@ def _state(broker: BrokerRegistration) -> str:
     return ", ".join([state, *more])
 
 
+def _minority(quorum: Quorum, page: Page) -> None:
+    """Write that the copies are those of too few controllers to say that a leader can be elected."""
+    here = quorum.voters_here
+    text = f"not known: whether a leader can be elected. {len(here)} of {len(quorum.voters)} controllers"
+    which = f" ({_ids(here)})" if here else ""
+    page.wrapped(f"{text} {agree(len(here), 'is', 'are')} here{which}.", style="yellow", hanging="  ")
+    page.wrapped("If a majority has lost its disks: kcheck recover quorum.", indent="  ")
+
+
 def _controllers(quorum: Quorum, tail: MetadataTail | None, page: Page) -> None:
     leader, epoch = leader_of(quorum)
     who = "no leader known" if leader in (None, -1) else f"leader {leader}"
@@ -244,8 +255,8 @@ def _controllers(quorum: Quorum, tail: MetadataTail | None, page: Page) -> None:
 def _uncommitted(tail: MetadataTail, page: Page) -> None:
     """Write what is lost if a controller without the tail leads."""
     records = ", ".join(f"{count} {name.removesuffix('Record')}" for name, count in sorted(tail.records.items()))
-    text = f"if a controller without {offset_range(tail.start, tail.end)} wins the next election, they are gone"
-    page.wrapped(f"{text}: {records or 'nothing of weight'}", indent="  ", hanging="    ")
+    text = f"{offset_range(tail.start, tail.end)} may be lost with the next election of a controller"
+    page.wrapped(f"{text}: {records or 'no leader or ISR depends on them'}", indent="  ", hanging="    ")
 
 
 def _zookeeper(metadata: ZookeeperMetadata, page: Page) -> None:

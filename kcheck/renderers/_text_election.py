@@ -87,7 +87,7 @@ def _election(answer: Election, page: Page) -> None:
     at_stake = sorted(filter(is_at_stake, partitions), key=harm)
     if not at_stake:
         page.line()
-        page.line("No partition loses a record, whoever leads it.")
+        page.line("No partition loses records, whichever replica leads.")
         return
     shown = at_stake if page.every else at_stake[:_WORST_COUNT]
     page.line()
@@ -128,7 +128,7 @@ def _saved(answer: ClusterElection, page: Page) -> None:
             records = sum(saved.records.records or 0 for saved in answer.saved)
         replicas = counted(len(answer.saved), "replica")
         page.line()
-        page.wrapped(f"Saved {counted(records, 'record')} of {replicas} that elections would cut.")
+        page.wrapped(f"Saved {counted(records, 'record')} of {replicas} that elections would lose.")
 
 
 def _losses(answer: "RunElection", page: Page) -> None:
@@ -139,7 +139,7 @@ def _losses(answer: "RunElection", page: Page) -> None:
     if answer.lacking:
         page.line()
         count = counted(answer.lacking_count, "replica")
-        page.line(f"{count} in sync by the metadata without all committed records", "bold")
+        page.line(f"{count} in the ISR without all committed records", "bold")
         shown = answer.lacking if page.every else answer.lacking[:_WORST_COUNT]
         page.table(
             ("partition", "broker", "log end", "high watermark"),

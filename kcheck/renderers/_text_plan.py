@@ -126,7 +126,8 @@ def _losses(losses: Sequence[PartitionLoss], page: Page) -> None:
         else:
             words = f"{_lost(without)} without this plan, {_lost(with_plan)} with it"
         saved = f": it saves {counted(row.saved, 'record')}" if row.saved else ""
-        page.wrapped(f"{cell(row.dir)}: {words}{saved}", indent="  ", hanging="    ", style="bold red")
+        style = "green" if row.saved else "bold red"
+        page.wrapped(f"{cell(row.dir)}: {words}{saved}", indent="  ", hanging="    ", style=style)
     if rows[_PLACE_COUNT:]:
         page.line(f"  and {counted(len(rows) - _PLACE_COUNT, 'more partition')}")
 
@@ -186,13 +187,13 @@ def _step(
         done = "" if is_changed is None else ": changed" if is_changed else ": already applied"
         page.wrapped(_words(operation, log_dirs) + done, indent="  ", hanging="    ")
     facts = [("proof", words) for words in _proofs(why.evidence)]
-    facts += [("now", why.broker_now)] if why.broker_now else []
+    facts += [("before", why.broker_now)] if why.broker_now else []
     places = [_directory(operation.path, log_dirs) for operation, _ in operations]
     only = next(filter(None, (least.get((why.finding, place, why.reason)) for place in [*places, None, ""])), None)
-    facts += [("least", f"without this step: {only}")] if only else []
-    facts += [("then", why.broker_after)] if why.broker_after else []
+    facts += [("why", only)] if only else []
+    facts += [("after", why.broker_after)] if why.broker_after else []
     for name, words in facts:
-        page.wrapped(f"{name:<5}  {words}", indent="    ", hanging="           ")
+        page.wrapped(f"{name:<6}  {words}", indent="    ", hanging="            ")
     lost = next((operation.why.loses for operation, _ in operations if operation.why.loses), None)
     if lost is not None:
         name, words = ("moves", _for_the_cluster(lost)) if lost.get("held") else ("loses", _on_this_disk(lost))

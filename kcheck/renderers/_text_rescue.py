@@ -5,6 +5,9 @@ from collections.abc import Iterable, Sequence
 from kcheck.core.rescue.refusals import RescueRefusal
 from kcheck.handouts.quorum_steps import QuorumStep
 from kcheck.screen.page import Page, cell
+from kcheck.words import counted
+
+_SHOWN_COUNT_MAX = 12
 
 
 def refused(warnings: Iterable[RescueRefusal], refusals: Iterable[RescueRefusal], page: Page) -> None:
@@ -12,11 +15,15 @@ def refused(warnings: Iterable[RescueRefusal], refusals: Iterable[RescueRefusal]
     for refusal in warnings:
         page.line()
         page.wrapped(f"Overruled: {refusal.why}", hanging="  ", style="yellow")
-    for refusal in refusals:
+    rows = tuple(refusals)
+    for refusal in rows[:_SHOWN_COUNT_MAX]:
         page.line()
         page.wrapped(f"Refused: {refusal.why}", hanging="  ", style="red")
         forced = " Or pass over it with --force." if refusal.forced else ""
         page.wrapped(f"{refusal.bring}{forced}", indent="  ")
+    if len(rows) > _SHOWN_COUNT_MAX:
+        page.line()
+        page.line(f"and {counted(len(rows) - _SHOWN_COUNT_MAX, 'more reason')}", "red")
 
 
 def stepwise(steps: Sequence[QuorumStep], page: Page) -> None:

@@ -6,6 +6,7 @@ from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding
 from kcheck.model.names import INDEX_ENDINGS, ids_differ, log_name, segment_bases
 from kcheck.repairs._contract import Evidence, PartitionSite
+from kcheck.words import counted
 
 SEGMENT_ENDINGS = (".log", *INDEX_ENDINGS, ".snapshot")
 
@@ -41,7 +42,7 @@ def whole_log(partition: PartitionSite) -> Evidence:
     last = bases(partition)[-1]
     return Evidence(
         path_of(partition, log_name(last)), partition.size(log_name(last)), crc_verified=True,
-        what=f"every batch of {len(bases(partition))} .log files is valid; the last one ends here",
+        what=f"all batches of the log are valid ({counted(len(bases(partition)), 'file')}); it ends here",
     )  # fmt: skip
 
 

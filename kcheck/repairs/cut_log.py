@@ -188,7 +188,8 @@ def _edits(partition: PartitionSite, image: Image, cut: RecoveryCut, later: list
 def _left(image: Image, stated: EpochEntries) -> EpochEntries:
     """Return the epochs of a log that was cut: those of its batches, and what the file says beside them.
 
-    One at the log end itself is of an election without records. A log start above the new end had raised the first.
+    An epoch that starts at the log end comes from an election without records. A log start above the new end had
+    raised the first.
     """
     ends = [*(entry.start_offset for entry in image.leader_epochs[1:]), image.log_end_offset]
     runs = (EpochRun(*entry, Offset(end - 1)) for entry, end in zip(image.leader_epochs, ends, strict=False))

@@ -48,13 +48,13 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Re
 
 
 def _reason(rebuilt: RebuiltEpochs) -> str:
-    words = [f"epochs of the batches: {epoch_words(rebuilt.entries) or 'none'}"]
+    words = [f"leader epochs from the batches: {epoch_words(rebuilt.entries) or 'none'}"]
     if rebuilt.unseen:
         words.append(f"kept from the file, without a batch: {epoch_words(rebuilt.unseen)}")
     if rebuilt.dropped:
-        words.append(f"dropped, contradicted by the batches: {epoch_words(rebuilt.dropped)}")
+        words.append(f"removed, because the batches contradict them: {epoch_words(rebuilt.dropped)}")
     if rebuilt.late:
-        words.append(f"start offsets taken from the first batch of each epoch: {some_of(rebuilt.late, 100)}")
+        words.append(f"start offsets from the first batch of the epochs {some_of(rebuilt.late, 100)}")
     return "; ".join(words)
 
 

@@ -3,7 +3,7 @@
 - recovery-point-offset-checkpoint: it drops a value above the log end, and every value of a damaged file. After an
   unclean shutdown the broker then scans these logs.
 - replication-offset-checkpoint: it lowers a value above the log end to the log end. It drops a value only if the
-  leader-epoch-checkpoint of the partition has entries: otherwise a follower would drop its whole log.
+  leader-epoch-checkpoint of the partition has entries: otherwise a follower would lose its whole log.
 - log-start-offset-checkpoint: it drops a value above the log end, which stops the broker from deleting the whole
   partition. It also drops an unreadable line; records that DeleteRecords removed there may become readable again.
 - cleaner-offset-checkpoint: as for the recovery point; the broker cleans the log from its start once more.
@@ -70,7 +70,7 @@ def _answer(log_dir: LogDirSite, name: str, data: bytes, about: list[Finding]) -
     parsed = offset_checkpoint.parse(data)
     reset = name in (RECOVERY_POINT, CLEANER_OFFSET) and _is_refused(data, log_dir)
     if reset:
-        kept = _Kept((), ("drop every value: the file is damaged, and the broker needs none",))
+        kept = _Kept((), ("remove all values: the file is unreadable, and the broker does not need them",))
     else:
         kept = _kept(log_dir, name, tuple(parsed.value), {candidate.id for candidate in about})
     if name == LOG_START and kept.why_not is None and not data.endswith(b"\n") and tuple(parsed.value):
@@ -110,10 +110,10 @@ def _kept(log_dir: LogDirSite, name: str, entries: tuple[OffsetEntry, ...], rule
         end, there = log_dir.end_of(topic, partition)
         where = partition_name(topic, partition)
         if not is_legal_topic(topic) or partition < 0:
-            changes.append(f"drop a line that names no partition: {topic!r} {partition}")
+            changes.append(f"remove a line that names no partition: {topic!r} {partition}")
             continue
         if name == CLEANER_OFFSET and rules & {*_NOT_HERE} and not log_dir.holds(topic, partition):
-            changes.append(f"drop {where}: it is not in this log dir")
+            changes.append(f"remove the line of {where}: it is not in this log dir")
             continue
         if name == LOG_START:
             offsets = {offset for offset in stated if end is None or offset <= end}
@@ -122,7 +122,7 @@ def _kept(log_dir: LogDirSite, name: str, entries: tuple[OffsetEntry, ...], rule
         low = min(offsets, default=None)
         if low is None or low < 0 or (name == RECOVERY_POINT and end is not None and low > end):
             why = "above the log end" if low is None else "outside the log"
-            changes.append(f"drop {where}: its value {'' if low is None else f'{low} '}is {why}")
+            changes.append(f"remove the line of {where}: its value {'' if low is None else f'{low} '}is {why}")
             continue
         if name == REPLICATION_OFFSET and end is not None and low > end and there is not None:
             damaged = unsettled(there, (*DAMAGE, "KC221"))

@@ -22,8 +22,7 @@ CHECKPOINT_KINDS = (OFFSET_CHECKPOINT_KIND, LEADER_EPOCH_KIND)
 OUT_OF_MEMORY = "OutOfMemoryError"
 
 LOG_DIR_OFFLINE = (
-    "takes the whole log dir offline: every partition in it is unavailable until a restart, and the broker halts if "
-    "this was its last live log dir"
+    "takes this log dir offline, and halts if it has no other; the partitions in it are unavailable until a restart"
 )
 _EMPTY_RECOVERY_POINT = (
     "treats the file as empty: after an unclean shutdown it scans every segment of every partition in this log dir, "
@@ -33,7 +32,7 @@ _EMPTY_LOG_START = (
     "treats the file as empty: the log start of each partition falls back to its first segment, so records that "
     "DeleteRecords removed become readable again"
 )
-OPEN_TRANSACTION = "; if a partition has an open transaction, the whole start aborts instead"
+OPEN_TRANSACTION = "; if a partition has an open transaction, the broker does not start at all"
 
 
 class CheckpointOutcome(NamedTuple):

@@ -9,7 +9,7 @@ from kcheck.model.release import Release
 from kcheck.model.segments import BatchFault, End, EntryFault, FaultyBatch, FaultyEntry, IndexView, SegmentView
 from kcheck.rules._contract import Rule
 from kcheck.rules._words import DATA_MAX, and_further, kafka
-from kcheck.words import counted, offset_span
+from kcheck.words import capital, counted, offset_span
 
 COMPARE = "Compare the log end offset with the other replicas."
 KEEP_A_COPY = "Stop the broker and copy the partition directory to a place outside every log dir."
@@ -17,6 +17,8 @@ REFETCH = (
     "If another replica is in sync, move this directory out of the log dir with the broker stopped, and let the broker "
     "re-replicate it."
 )
+
+_AFTER_CLEAN = "after a clean one it does not check the segment"
 
 
 def oversized_log(size: int, release: Release) -> tuple[Severity, str] | None:
@@ -104,13 +106,13 @@ def _row(batch: FaultyBatch) -> dict[str, object]:
 def cut_or_unnoticed(view: SegmentView, release: Release, unnoticed: str, end: Offset | None = None) -> str | Effect:
     """Return what happens to a segment that recovery cuts; `end` is the offset if it is not the usual one."""
     end = recovered_end(view) if end is None else end
-    cut = f"cuts the log at offset {end} and deletes every later segment"
+    cut = f"truncates the log to offset {end} and deletes every later segment"
     if view.scanned is None:
-        return f"After an unclean shutdown {kafka(release)} {cut}; after a clean one it does not check: {unnoticed}."
+        return f"After an unclean shutdown {kafka(release)} {cut}; {_AFTER_CLEAN}. {capital(unnoticed)}."
     if view.scanned:
         words = f"{kafka(release)} recovers this segment at its next start, because the shutdown was unclean: it {cut}."
         return cuts(words, end)
-    return keeps(f"{kafka(release)} does not read this segment at its next start: {unnoticed}.", view)
+    return keeps(f"{kafka(release)} does not check this segment when it starts. {capital(unnoticed)}.", view)
 
 
 def cuts(words: str, end: Offset) -> Effect:
@@ -223,9 +225,7 @@ def rebuilt_or_unnoticed(view: SegmentView, release: Release, unnoticed: str, al
         )
         return Effect(words + also, rebuilds)
     if view.scanned is None:
-        return (
-            f"After an unclean shutdown {kafka(release)} rebuilds it; after a clean one it does not check: {unnoticed}."
-        )
+        return f"After an unclean shutdown {kafka(release)} rebuilds it; {_AFTER_CLEAN}. {capital(unnoticed)}."
     if view.scanned:
         words = f"{kafka(release)} rebuilds it at its next start, because the shutdown was unclean."
         return Effect(words + also, rebuilds)

@@ -41,7 +41,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
 
     def message(refused: Sequence[Defect]) -> str:
         why = f": {first_of(refused)}" if refused else ""
-        return f"{view.name} holds a number that the broker cannot read{why}"
+        return f"{view.name} contains a number that the broker cannot read{why}"
 
     yield refusal_finding(RULE, view, view.refusal, message, release)
 

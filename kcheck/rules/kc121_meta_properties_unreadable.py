@@ -63,7 +63,7 @@ def message(view: FileView, fault: MetaPropertiesFault) -> str:
     why = first_of(defects) if defects else "it names no broker"
     if fault is MetaPropertiesFault.RESERVED_DIRECTORY_ID:
         why = f"the directory.id {view.parsed.value.properties['directory.id']} is reserved"
-    return f"{view.name} is of no use to the broker: {why}"
+    return f"{view.name} is invalid: {why}"
 
 
 def _effect(fault: MetaPropertiesFault, release: Release) -> str:

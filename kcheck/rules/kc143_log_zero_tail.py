@@ -58,7 +58,7 @@ def _effect(view: SegmentView, release: Release) -> tuple[Severity, str | Effect
     if view.scanned and view.active:
         return Severity.INFO, cuts(f"{who} cuts them off at its next start: the log then ends at offset {end}.", end)
     if view.scanned:
-        words = f"{who} cuts the log at offset {end} at its next start and deletes every later segment."
+        words = f"{who} truncates the log to offset {end} at its next start and deletes every later segment."
         return Severity.ERROR, cuts(words, end)
     if not view.active:
         return Severity.ERROR, keeps(f"{who} does not check: readers that reach offset {end} fail.", view)

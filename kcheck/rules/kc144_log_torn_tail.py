@@ -61,7 +61,7 @@ def _effect(view: SegmentView, release: Release) -> tuple[Severity, str | Effect
         severity = Severity.INFO if view.beyond is None else Severity.ERROR
         return severity, cuts(f"{who} cuts it off at its next start: the log then ends at offset {end}.", end)
     if view.scanned:
-        words = f"{who} cuts the log at offset {end} at its next start and deletes every later segment."
+        words = f"{who} truncates the log to offset {end} at its next start and deletes every later segment."
         return Severity.ERROR, cuts(words, end)
     if view.active:
         words = f"{who} does not check and appends after it: new records cannot be read."

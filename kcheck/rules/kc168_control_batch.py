@@ -45,7 +45,7 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
         return _at_start(
             view,
             release,
-            f"cuts the log at offset {batch.last_offset + 1}, deletes every later segment, and does not start",
+            f"truncates the log to offset {batch.last_offset + 1}, deletes every later segment, and does not start",
         )
 
     def abort(_: FaultyRecord) -> str | Effect:
@@ -72,7 +72,7 @@ def _at_start(view: SegmentView, release: Release, failing: str) -> str | Effect
     if view.scanned:
         words = f"{who} recovers this segment at its next start, because the shutdown was unclean: it {failing}."
         return says(words, Claimed.ABORTS)
-    return keeps(f"{who} does not read this segment at its next start. Followers cannot append it.", view)
+    return keeps(f"{who} does not check this segment when it starts. Followers cannot append it.", view)
 
 
 RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check, when=has_faulty_records)

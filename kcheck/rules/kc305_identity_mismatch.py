@@ -46,8 +46,8 @@ def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
         lacks = None if identity(view) is not None else _lacks(view, identities_known, release)
         if lacks is not None:
             others = listed(str(known.view.where.log_dir) for known in identities_known)
-            beside = f", but in {others}" if identities_known else ""
-            yield _finding(view.where, f"{lacks} {view.where.log_dir}{beside}", release)
+            other = f"; readable in {others}" if identities_known else ""
+            yield _finding(view.where, f"{view.where.log_dir} has {lacks}{other}", release)
 
 
 def _lacks(view: LogDirView, identities: list[Identity], release: Release) -> str | None:
@@ -57,9 +57,9 @@ def _lacks(view: LogDirView, identities: list[Identity], release: Release) -> st
     if META_PROPERTIES in view.unparseable:
         return None  # KC301 reports a directory of that name.
     if release.is_kraft_only or (identities and _of_kraft(identities) and release.needs_meta_properties_in_kraft):
-        return "no readable meta.properties in"
+        return "no readable meta.properties"
     compared = META_PROPERTIES in view.files and release.compares_meta_properties
-    return "empty meta.properties in" if compared else None
+    return "an empty meta.properties" if compared else None
 
 
 Difference = tuple[str, list[Identity], list[str]]

@@ -6,7 +6,7 @@ data directory `version-2` as partition 2 of a topic named version, and `orders 
 
 What the broker does, in every release: it loads the directory as the partition that it reads in the name. If another
 directory of that partition exists, it does not start (KC304). With white space in the topic, it writes checkpoint lines
-with four words. The next start but one cannot read them, and the log dir goes offline.
+with four words. The second start from now fails on them, and the log dir goes offline.
 
 What to do: find out where the directory comes from. A copy or a backup belongs outside every log dir. Rename it to its
 real name only if no other directory of that partition exists.
@@ -41,7 +41,7 @@ def _finding(partition: PartitionView, name: str, release: Release) -> Finding:
     return RULE.finding(
         partition.where,
         f"the directory {written} is loaded as {loaded}, but no broker writes that name",
-        effect=f"{kafka(release)} loads it, and writes checkpoints that it cannot read at its next start but one: the "
+        effect=f"{kafka(release)} loads it, and writes checkpoints that its second start from now cannot read: the "
         "log dir then goes offline."
         if spaced
         else f"{kafka(release)} loads it as {loaded}; with another directory of that partition it does not start.",

@@ -34,7 +34,7 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
             yield RULE.finding(
                 other.where,
                 f"from offset {parted} on, the epochs differ from those of broker {one.where.broker_id}",
-                effect=f"{kafka(release)} truncates whichever of the two follows; its records from there on are lost.",
+                effect=f"{kafka(release)} truncates the follower there, and its own records from there on are lost.",
                 advice="Start and elect nothing yet: kcheck recover, with the log dirs of all brokers, says who leads.",
                 data={"offset": parted, "other_broker_id": one.where.broker_id},
             )

@@ -12,6 +12,7 @@ from kcheck.core.start.verdicts import log_dir_severity
 from kcheck.disk.paths import join, split
 from kcheck.disk.tree import Tree
 from kcheck.documents.answer import COMPARED_COUNT_MAX, COMPARED_SIZE_MAX, BrokerAnswer, Outcomes
+from kcheck.documents.next_start import verdict_words
 from kcheck.documents.predict import log_dir_row, partition_row
 from kcheck.documents.premises import loses, premise_rows
 from kcheck.documents.unserved import unserved_row
@@ -47,6 +48,11 @@ class Prediction(BrokerAnswer):
     """What the answer rests on."""
     unserved: tuple[Unserved, ...]
     """The directories with records that the brokers do not serve."""
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """The verdict on each log dir, in the order of `log_dirs`, in the words of JSON and of the screen."""
+        return tuple(map(verdict_words, self.log_dirs))
 
     @property
     def severity(self) -> Severity:

@@ -144,6 +144,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         broker = folder / "data" / f"kafka-{number}"
         shutil.copytree(ROOT / "fixtures" / "brokers" / "4.3.1" / "stopped" / f"broker-{number}", broker)
         (folder / "data" / f"b{number}").symlink_to(broker)
+    (folder / "data" / "controller").mkdir()
     (folder / "data" / "kafka-1" / "data2" / "plain-0" / "leader-epoch-checkpoint").write_bytes(bytes(8))
     (folder / "data" / "server.properties").write_text(f"node.id=2\nlog.dirs={folder}/data/kafka-2/data1\n", "utf-8")
     (folder / "data" / "server.log").write_text(

@@ -30,7 +30,7 @@ def test_a_plan_is_written_applied_and_undone(folder: Path, tmp_path: Path) -> N
     done = kcheck("repair", folder, "-o", plan)
     assert (0, f"Written: {plan}") == (done.code, done.err.splitlines()[-1])
     assert before == contents(folder)
-    assert "drop compact-1" in done.out
+    assert "remove the line of compact-1" in done.out
     assert 0 == kcheck("apply", plan, "--backup", tmp_path / "backup", "--yes").code
     assert 0 == kcheck("check", folder).code
     again = kcheck("repair", folder, "-o", plan)
@@ -73,7 +73,7 @@ def test_each_partition_tells_what_it_loses(tmp_path: Path) -> None:
     assert text.count("loses 9 records (offsets 120-128)") == 2
     for name in ("segments-0", "segments-1"):
         assert f"proof {name}/" in text
-        assert f"now the log dir is loaded; {name} ends at offset 120 and LOSES 9 records" in text
+        assert f"before the log dir is loaded; {name} ends at offset 120 and LOSES 9 records" in text
 
 
 def test_one_partition_is_repaired_in_its_log_dir(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def test_a_cut_that_holds_says_what_the_start_loses() -> None:
     for severity, expected in ((Severity.INFO, Severity.WARNING), (Severity.ERROR, Severity.ERROR)):
         cut = finding(Claim(Claimed.CUTS, 120), severity=severity)
         shown = settled(cut, LOADED)
-        assert shown.effect == f"{cut.effect} The start loses 10 records (offsets 120 to 129)."
+        assert shown.effect == f"{cut.effect} The next start loses 10 records (offsets 120 to 129)."
         assert shown.severity is expected
 
 
@@ -57,20 +57,20 @@ def test_epochs_that_the_start_rebuilds_are_no_longer_missing() -> None:
     """Where it scans every segment; else those of the first segments are missing, or the first one starts too late."""
     rebuilt = start(Outcome.REPAIRED, LOG)
     denied = settled(finding(Claim(Claimed.EPOCHS, NO_EPOCH)), rebuilt)
-    assert denied.effect.endswith("It then knows the leader epochs 0 @ 0.")
+    assert denied.effect.endswith("Its leader epochs are then 0 @ 0.")
     assert (denied.severity, denied.advice) == (
         Severity.WARNING,
         "Let the broker start: it rebuilds the leader epochs.",
     )
     late = tuple(EpochEntry(Epoch(number), Offset(100 + number)) for number in range(7))
     denied = settled(finding(Claim(Claimed.EPOCHS, NO_EPOCH)), start(Outcome.OK, LOG._replace(leader_epochs=late)))
-    assert "4 @ 104 and 2 more. It knows none of the records below offset 100." in denied.effect
+    assert "4 @ 104 and 2 more. Records below offset 100 then have no epoch." in denied.effect
     assert denied.severity is Severity.ERROR
     denied = settled(finding(Claim(Claimed.EPOCHS, 5)), rebuilt)
     assert denied.effect.endswith("which can be too late.")
     assert denied.severity is Severity.ERROR
     denied = settled(finding(Claim(Claimed.EPOCHS, 5)), start(Outcome.OK, LOG._replace(leader_epochs=())))
-    assert "Kafka 4.3 then knows no leader epoch." in denied.effect
+    assert "Kafka 4.3 then has no leader epoch." in denied.effect
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def losses(path: Path, *options: str) -> tuple[Any, Any]:
 
 
 def test_a_plan_saves_the_segments_after_an_incomplete_batch(tmp_path: Path) -> None:
-    """The start loses 26 records, the plan one: both by the same count."""
+    """The next start loses 26 records, the plan one: both by the same count."""
     one = closed(tmp_path / "1")
     start, plan = losses(one, "--accept-loss")
     assert (start["from"], start["to"], start["records"], start["at_least"]) == (14, 40, 26, 26)
@@ -87,7 +87,7 @@ def test_every_verb_counts_the_records_of_an_incomplete_tail(tmp_path: Path) -> 
     assert (start, start, 0) == (plan["start_loses"], plan["plan_loses"] or start, plan["saved"])
     for verb, words in {
         "predict": "will boot but lose 3 records",
-        "check": "The start loses 3 records (offsets 15 to 17).",
+        "check": "The next start loses 3 records (offsets 15 to 17).",
         "repair": "it discards 3 records (offsets 15 to 17), 80 bytes, 0 below the high watermark, as the",
     }.items():
         assert words in " ".join(kcheck(verb, one).out.split()), verb

@@ -205,7 +205,7 @@ def test_meta_properties_that_are_missing_come_from_the_other_log_dirs(tmp_path:
     made = planned(str(settings))
     (found,) = [each for each in made.plan.operations if each.path.endswith("meta.properties")]
     assert isinstance(found, Write)
-    assert f"does not start: no readable meta.properties in {one}" in (found.why.broker_now or "")
+    assert f"does not start: {one} has no readable meta.properties" in (found.why.broker_now or "")
     assert sorted(mine.splitlines()) == sorted(found.content.splitlines())
     write(one, {"meta.properties": mine.replace(b"c1uster", b"other11")})
     assert "do not show whose disk this is" in reasons(planned(str(settings)))

@@ -47,7 +47,7 @@ def test_each_partition_has_a_step_of_its_own(tmp_path: Path) -> None:
         assert row.why.reason.startswith("change the lines of t-0, t-1: move this replica aside")
         assert (row.why.evidence, row.why.broker_now, row.why.broker_after) == (None, None, None)
     text = " ".join(command("repair", f"1={one}", "--against", f"2={two}", "--kafka", "4.3").out.split())
-    assert text.count("now the log dir is loaded") == 2
+    assert text.count("before the log dir is loaded") == 2
 
 
 def test_a_replica_without_its_first_segments_is_set_aside(tmp_path: Path) -> None:

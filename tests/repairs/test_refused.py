@@ -264,7 +264,7 @@ def test_log_starts_that_cannot_be_told_stay(tmp_path: Path) -> None:
     assert "the last line is incomplete" in reasons(planned(str(one)))
     write(one, {"log-start-offset-checkpoint": b"0\n2\nt 0 500\nt -1 7\n"})
     (found,) = [each for each in planned(str(one)).plan.operations if each.path.endswith("log-start-offset-checkpoint")]
-    assert "drop a line that names no partition: 't' -1" in found.why.reason
+    assert "remove a line that names no partition: 't' -1" in found.why.reason
 
 
 def test_a_high_watermark_stays_where_no_epoch_is_known(tmp_path: Path) -> None:

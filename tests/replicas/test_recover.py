@@ -16,10 +16,11 @@ import pytest
 import kcheck
 import kcheck.plans.recover as recover_module
 import kcheck.replicas.elect as elect_module
+import kcheck.replicas.partition_directories as directories_module
 from kcheck.core.election.steps import RecoveryAction
 from kcheck.errors import UsageError
 from kcheck.plans import first_repairs
-from kcheck.plans.recover import UNREAD, ClusterRecovery
+from kcheck.plans.recover import ClusterRecovery
 from tests.cli.command import kcheck as command
 from tests.oracle.scenes import FIXTURES, unpacked
 from tests.replicas.incident_plans import PACKED
@@ -70,7 +71,7 @@ def test_a_course_that_loses_nothing(planned: tuple[ClusterRecovery, Path]) -> N
         ("start", (3,), 0),
     ]
     assert not answer.start_of_all.is_safe
-    assert answer.not_known == (UNREAD,)
+    assert answer.not_known == ()
     assert answer.texts[1].needs.endswith("; no producer writes before the last step")
 
 
@@ -192,12 +193,19 @@ def test_an_interrupt_leaves_a_part_of_the_answer(disks: Path, tmp_path: Path, m
         ("elect", 5, elect_module, "election_of", "12 partitions of 17 not looked at"),
         ("recover", 0, first_repairs, "_repair_of", "the repairs that come first not looked for"),
         ("recover", 0, recover_module, "_if_unclean", "the plans for other cases not made"),
+        ("recover", 3, directories_module, "start_of", "the log dirs of brokers 2 and 3 not read"),
+        ("elect", 4, directories_module, "start_of", "the log dirs of broker 3 not read"),
     ):
         with monkeypatch.context() as patched:
             stop_after(patched, count, module, name)
             shown = command(verb, *BROKERS, *METADATA, "--output-dir", str(tmp_path / "plan"))
         assert f"this is a part of the answer, {words}." in " ".join(shown.out.split())
         assert (shown.code, (tmp_path / "plan").exists()) == (130, False)
+    for count, module, name in ((1, directories_module, "start_of"), (0, recover_module, "write_texts")):
+        with monkeypatch.context() as patched:
+            stop_after(patched, count, module, name)
+            shown = command("recover", *BROKERS, *METADATA, "--output-dir", str(tmp_path / "plan"))
+        assert (shown.code, shown.out.count("\n"), (tmp_path / "plan").exists()) == (130, 0, False)
 
 
 def test_zookeeper_forgets_a_broker_that_the_plan_has_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -285,3 +293,20 @@ def test_without_metadata(tmp_path: Path) -> None:
         shutil.rmtree(metadata)
     answer = kcheck.recover(*(f"{number}={copy}/broker-{number}" for number in (1, 2)))
     assert answer.sentences[0] == "Without metadata it is not known whom Kafka elects."
+
+
+def test_log_dirs_keep_their_names_in_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not those of the command line: a broker starts elsewhere. It makes the replicas again, empty, and may lead."""
+    with tarfile.open(PACKED["disk-gone"]) as tar:
+        tar.extractall(tmp_path, filter="data")
+    monkeypatch.chdir(tmp_path)
+    settings = Path("broker-2/server.properties")
+    settings.write_text(settings.read_text().replace("=broker-2/data", f"={tmp_path}/broker-2/data").replace(
+        ",broker-2/data1", f",{tmp_path}/broker-2/data1"))  # fmt: skip
+    (case,) = _recovered().cases
+    recovery = ClusterRecovery(election=case.election)
+    assert recovery.texts[0].commands == (
+        f"sed -i.before 's|^log\\.dirs *[=:].*|log.dirs={tmp_path}/broker-2/data|' broker-2/server.properties",
+    )
+    assert [str(step.kind) for step in recovery.steps] == ["log-dirs", "start", "elect", "start", "start"]
+    assert recovery.scenario("plan").lost.records == 0

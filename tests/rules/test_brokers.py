@@ -86,7 +86,7 @@ def test_a_log_dir_that_was_never_formatted() -> None:
     """KRaft wants the file in every log dir; from 4.0 on every broker is a KRaft broker."""
     for ours, kafka in ((KRAFT, "3.4"), (KRAFT, "4.3"), (ZOOKEEPER, "4.3")):
         (found,) = found_by(KC305, (owned(D1, ours, kafka), log_dir(path=D2)), kafka)
-        assert "no readable meta.properties in /data/d2, but in /data/d1" in found.message
+        assert "/data/d2 has no readable meta.properties; readable in /data/d1" in found.message
         assert D2 == found.where.log_dir
     assert not found_by(KC305, (owned(D1, KRAFT), log_dir(path=D2, unparseable=("meta.properties",))))
     migrated = owned(D1, ZOOKEEPER, "3.9")

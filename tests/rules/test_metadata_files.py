@@ -53,11 +53,11 @@ def test_an_identity_that_the_broker_reads(data: bytes, kafka: str) -> None:
 @pytest.mark.parametrize(
     ("data", "kafka", "words"),
     [
-        (KRAFT.replace(b"=7", b"=7 "), "4.3", "takes the whole log dir offline"),
+        (KRAFT.replace(b"=7", b"=7 "), "4.3", "takes this log dir offline"),
         (KRAFT.replace(b"=7", b"=7 "), "3.6", "does not start"),
-        (KRAFT.replace(b"version=1", b"version=2"), "4.3", "takes the whole log dir offline"),
+        (KRAFT.replace(b"version=1", b"version=2"), "4.3", "takes this log dir offline"),
         (KRAFT.replace(b"version=1", b"version=2"), "2.4", "does not start"),
-        (KRAFT + b"directory.id=x\n", "4.3", "takes the whole log dir offline"),
+        (KRAFT + b"directory.id=x\n", "4.3", "takes this log dir offline"),
         (b"version=0\ncluster.id=TzyYHphLTKC2YDT31HuF0g\n", "4.3", "the file has no node id"),
         (KRAFT + b"directory.id=AAAAAAAAAAAAAAAAAAAAAQ\n", "4.3", "does not start"),
     ],

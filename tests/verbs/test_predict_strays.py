@@ -88,7 +88,7 @@ def test_a_plan_knows_what_the_cluster_does_not(log_dir: Path) -> None:
     (log_dir / "gone-0" / "notes").touch()
     operations = repair([str(log_dir)], [], wish("4.3"), accept_loss=False, tidy=True).plan.operations
     (found,) = [each for each in operations if each.path.endswith("gone-0/notes")]
-    assert "gone-0 is set aside as stray: no broker serves it" in (found.why.broker_now or "")
+    assert "gone-0 becomes a stray: no broker serves it" in (found.why.broker_now or "")
     assert found.why.broker_now == found.why.broker_after
 
 

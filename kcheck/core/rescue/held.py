@@ -94,6 +94,9 @@ class HeldDisks(NamedTuple):
         """The brokers here."""
         return tuple(sorted({row.broker_id for row in self.log_dirs}))
 
-    def numbers(self, topic: str) -> tuple[int, ...]:
-        """Return the numbers of the partitions of a topic that a disk holds."""
-        return tuple(sorted(number for name, number in self.partitions if name == topic))
+    def by_topic(self) -> dict[str, dict[int, HeldPartition]]:
+        """Return the partitions of each topic by number."""
+        topics: dict[str, dict[int, HeldPartition]] = {}
+        for (name, number), held in self.partitions.items():
+            topics.setdefault(name, {})[number] = held
+        return topics

@@ -85,7 +85,8 @@ class Wanted(NamedTuple):
 def rebuild(disks: HeldDisks, wanted: Wanted) -> Rebuild:
     """Return the metadata: what the user says comes before an old copy, and that before the disks."""
     old = {} if disks.old is None else disks.old.image.topics
-    names = {topic for topic, _ in disks.partitions if is_legal_topic(topic)} | wanted.answers.topics.keys()
+    held = disks.by_topic()
+    names = {topic for topic in held if is_legal_topic(topic)} | wanted.answers.topics.keys()
     here = {*disks.brokers}
     lost = {name for name, topic in old.items() if name not in names and topic.partitions}
     kept = {name for name in lost if any(not {*row.replicas} & here for row in old[name].partitions.values())}
@@ -99,7 +100,7 @@ def rebuild(disks: HeldDisks, wanted: Wanted) -> Rebuild:
     if wanted.answers.elr and not any(_is_min_isr_of_all(*record) for record in others):
         others += config_records(BROKER, "", {MIN_ISR: "1"})
     return Rebuild(
-        topics=tuple(_topic(name, disks, wanted) for name in sorted(names | kept)),
+        topics=tuple(_topic(name, held.get(name, {}), disks, wanted) for name in sorted(names | kept)),
         features=features,
         next_producer_id=above_all if given is None else given,
         elr=wanted.answers.elr,
@@ -115,18 +116,17 @@ def _is_min_isr_of_all(name: str, data: Mapping[str, Any]) -> bool:
     return (data["resourceType"], data["resourceName"], data["name"]) == (BROKER, "", MIN_ISR)
 
 
-def _topic(name: str, disks: HeldDisks, wanted: Wanted) -> RebuiltTopic:
+def _topic(name: str, held: Mapping[int, HeldPartition], disks: HeldDisks, wanted: Wanted) -> RebuiltTopic:
     answer = wanted.answers.topics.get(name, TopicAnswer())
     known = None if disks.old is None else disks.old.image.topics.get(name)
-    on_disk = topic_ids(disks, name)
+    on_disk = topic_ids(held)
     if known is not None and on_disk and known.topic_id not in on_disk:
         known = None  # The topic was deleted since, and created again.
     topic_id = answer.topic_id or min(on_disk, default=None) or (known.topic_id if known is not None else None)
     old = {} if known is None else known.partitions
-    count = answer.partitions or 1 + max((*disks.numbers(name), *old, *answer.replicas), default=0)
+    count = answer.partitions or 1 + max((*held, *old, *answer.replicas), default=0)
     placed = {
-        number: _placed(disks, number, disks.partitions.get((name, number)), answer, old.get(number), wanted)
-        for number in range(count)
+        number: _placed(disks, number, held.get(number), answer, old.get(number), wanted) for number in range(count)
     }
     configs = (
         answer.configs if answer.configs is not None else _known_configs(disks.old, name, is_known=known is not None)
@@ -136,7 +136,7 @@ def _topic(name: str, disks: HeldDisks, wanted: Wanted) -> RebuiltTopic:
         topic_id=topic_id or made_id(disks.cluster_id or "", name),
         has_new_id=topic_id is None,
         partitions=placed,
-        placeholders=tuple(number for number in placed if (name, number) not in disks.partitions),
+        placeholders=tuple(number for number in placed if number not in held),
         configs=INTERNAL.get(name, _ALL_KEPT) if configs is None else configs,
         suggested=dict(_suggested(name, disks)) if configs is None else {},
         assumed=(
@@ -147,9 +147,9 @@ def _topic(name: str, disks: HeldDisks, wanted: Wanted) -> RebuiltTopic:
     )
 
 
-def topic_ids(disks: HeldDisks, name: str) -> frozenset[str]:
+def topic_ids(held: Mapping[int, HeldPartition]) -> frozenset[str]:
     """Return the ids that replicas of a topic name."""
-    rows = (row for (topic, _), part in disks.partitions.items() if topic == name for row in part.replicas)
+    rows = (row for part in held.values() for row in part.replicas)
     return frozenset(row.topic_id for row in rows if row.topic_id is not None)
 
 

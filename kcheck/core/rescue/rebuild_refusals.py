@@ -82,8 +82,8 @@ def is_enough(disks: HeldDisks) -> bool:
 
 
 def _of_topic_ids(disks: HeldDisks) -> Iterator[RescueRefusal]:
-    for name in sorted({topic for topic, _ in disks.partitions}):
-        ids = topic_ids(disks, name)
+    for name, held in sorted(disks.by_topic().items()):
+        ids = topic_ids(held)
         if len(ids) > 1:
             yield RescueRefusal(
                 "two-topics",
@@ -165,6 +165,7 @@ def _first(names: Sequence[str]) -> str:
 
 def _of_answers(disks: HeldDisks, plan: Rebuild) -> Iterator[RescueRefusal]:
     """Yield where the answers ask for what no disk has, or for producer ids that disks know."""
+    on_disk = disks.by_topic()
     for topic in plan.topics:
         for number, part in topic.partitions.items():
             held = disks.partitions.get((topic.name, number))
@@ -175,7 +176,16 @@ def _of_answers(disks: HeldDisks, plan: Rebuild) -> Iterator[RescueRefusal]:
                     f"A broker in the ISR of {partition_name(topic.name, number)} has no replica of it.",
                     f"Correct topics.{topic.name} in the answers file.",
                 )
-        if {*disks.numbers(topic.name)} - topic.partitions.keys():
+            ends = {(row.epoch, row.end) for row in held.replicas if row.broker_id in part.isr} if held else set()
+            if len(ends) > 1:
+                yield RescueRefusal(
+                    "short-replica",
+                    f"Replicas in the ISR of {partition_name(topic.name, number)} end differently: the last one that"
+                    " registers leads, and the others lose what it lacks.",
+                    f"Name the best one alone: topics.{topic.name}.isr.{number} in the answers file.",
+                    forced=True,
+                )
+        if on_disk.get(topic.name, {}).keys() - topic.partitions.keys():
             count = f"partitions of {topic.name}"
             why = f"The answers have fewer {count} than the disks."
             yield RescueRefusal("answers", why, f"Correct topics.{topic.name} in the answers file.")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from kcheck.core.start.startup import Mode, Outcome
 from kcheck.core.sums import known_sum
 from kcheck.model.entries import EpochEntries, Offset
-from kcheck.model.loss import LostRecords
+from kcheck.model.loss import BatchFaults, LostRecords
 from kcheck.model.names import CLUSTER_METADATA, DirectoryState, PartitionDirectory
 from kcheck.model.unreadable import Unreadable
 from kcheck.model.views import LogDirView
@@ -170,6 +170,8 @@ class PartitionPrediction(NamedTuple):
     """The topic id in its partition.metadata; None without one, or if the start does not load it."""
     gaps: tuple[tuple[Offset, Offset], ...] | None = None
     """The offsets `[start, end)` between two segments of its log that neither holds; None if nobody looked for them."""
+    batches: BatchFaults | None = None
+    """The faults of its batches; None if they were not read."""
     unproven: LostRecords | None = None
     """Bytes that the start removes and that no header, segment or high watermark shows to be of a record."""
 
@@ -210,3 +212,8 @@ class LogDirPrediction(NamedTuple):
     def shutdown_epoch(self) -> int | None:
         """The broker epoch in its .kafka_cleanshutdown; None without one."""
         return None if self.view is None else self.view.shutdown_epoch
+
+    @property
+    def lost_records(self) -> int | None:
+        """Number of records that its partitions lose; None if a number is unknown."""
+        return known_sum(partition.lost.records for partition in self.partitions if partition.lost is not None)

@@ -64,7 +64,7 @@ class _Start:
         }
 
     def order(self) -> tuple[int, ...]:
-        """Return what is smallest for the worst; what is not counted may be much."""
+        """Return the sort key: the worst first, unknown counts before known ones."""
         records = (-1, 0) if self.records is None else (0, -self.records)
         return ([*NEXT_STARTS].index(self.worst), *records, -self.losing, -self.unserved, -self.scan_bytes)
 
@@ -142,7 +142,7 @@ def _lost(run: FleetRun, text: str) -> dict[str, int | None]:
 
 
 def _loss_order(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return what is smallest for the worst: what consumers may have read comes first, unknown numbers before all."""
+    """Return the sort key: unknown counts first, then committed losses."""
     counts = (row["below_high_watermark"], row["records"], row["bytes"])
     place = (name_order(row["cluster"]), name_order(row["broker"]), row["log_dir"] or "", row["dir"] or "")
     return (*((0, 0) if count is None else (1, -count) for count in counts), place)

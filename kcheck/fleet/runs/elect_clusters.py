@@ -83,12 +83,12 @@ def clusters_of_run(path: str, question: ElectionQuestion, out: str | None) -> t
 
 def together(run: FleetRun, names: Iterable[str], decide: Callable[[str], RunElection]) -> RunElections:
     """Return the elections of clusters; `decide` returns those of one."""
-    decided = [replace(decide(name), partitions=()) for name in names]
+    decided = [replace(decide(name), partitions=(), of_cluster=()) for name in names]
     return RunElections(run=run, clusters=tuple(sorted(decided, key=_harm)))
 
 
 def _harm(election: RunElection) -> tuple[object, ...]:
-    """Return what is smallest for the worst."""
+    """Return the sort key: the worst cluster first."""
     start_all = next(scenario for scenario in election.scenarios if scenario.name == START_ALL)
     fatal = sum(loss.is_survived is not True for loss in election.broker_losses)
     return election.is_safe, *_costs(start_all), -fatal, election.cluster.name

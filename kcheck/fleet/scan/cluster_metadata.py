@@ -236,11 +236,12 @@ def _cluster_row(cluster: ClusterCopies, standing: Quorum) -> Row:
 
 
 def _batch(table: Table, rows: Sequence[tuple[str | None, str | None, Row]]) -> "pa.RecordBatch":
-    """Return rows of JSON fields as those of a table in a run."""
+    """Return rows of JSON fields as those of a table in a run; what they lack is null."""
     is_json = {column.name for column in table.columns if column.type == "json"}
 
     def value(row: Row, name: str) -> object:
-        return json.dumps(row[name]) if name in is_json and row[name] is not None else row[name]
+        known = row.get(name)
+        return json.dumps(known) if name in is_json and known is not None else known
 
     values = [(cluster, broker, *(value(row, name) for name in table.names)) for cluster, broker, row in rows]
     return batch_of(values, table.run_columns)

@@ -16,6 +16,7 @@ from kcheck.fleet.run import BrokerKey
 from kcheck.fleet.run_output import RunOutput, writing
 from kcheck.fleet.scan.broker_logs import FleetLog, FoundLogs, find_logs, in_tasks, looked_at, with_brokers, written
 from kcheck.fleet.scan.covered import coverage_of, require
+from kcheck.fleet.scan.decisions import Decide, add_decisions
 from kcheck.fleet.scan.identify import Identified, ScanOptions, identify
 from kcheck.fleet.scan.inventory import FleetLogDir, Inventory, inventory
 from kcheck.fleet.scan.lost import lost_counts, lost_findings, previous, written_run
@@ -54,7 +55,8 @@ class ScanRun(NamedTuple):
     those of the file system that a URL needs. A directory that takes more than `seconds` becomes a finding. The
     findings that are `shown` are written; `tell` gets the progress a few times a second. A finding for which `fails`
     is true fails the run. `logs` are the patterns of the logs of brokers. A run that reaches less than `min_coverage`
-    percent of the log dirs is not published. It is compared with the run `since`, if there is one.
+    percent of the log dirs is not published. It is compared with the run `since`, if there is one. `decide` fills in
+    what starting everything loses in each cluster.
     """
 
     name: str
@@ -70,6 +72,7 @@ class ScanRun(NamedTuple):
     logs: tuple[str, ...] = ()
     min_coverage: float = 0
     since: str | None = None
+    decide: Decide | None = None
 
 
 def scan(roots: Sequence[str], run: ScanRun) -> tuple[Report, bool]:
@@ -155,6 +158,8 @@ def conclude(
     release, depth = kafka_of(run.how), str(run.how.depth)
     coverage = coverage_of(output, inventoried)
     require(coverage, run.min_coverage)
+    if run.decide is not None:
+        add_decisions(output, release, depth, run.decide, totals.count)
     empty, missing = lost_counts(written_run(output), _write_lost(run, roots, output, totals))
     expected, reached = coverage.expected + missing, coverage.reached - empty
     counts = (output.rows[name] for name in ("log_dirs", "partitions", "findings"))

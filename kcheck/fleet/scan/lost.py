@@ -33,10 +33,10 @@ def is_empty(log_dir: LogDir) -> bool:
 
 def empty_findings(opened: Sequence[LogDir], known: Sequence[Finding], release: Release) -> Iterator[Finding]:
     """Yield a finding for each empty log dir of a broker of which no other finding tells that."""
-    told = {finding.where.log_dir for finding in known}
+    explained = {finding.where.log_dir for finding in known}
     for log_dir in opened:
         where = log_dir.view.where
-        if is_empty(log_dir) and where.log_dir not in told:
+        if is_empty(log_dir) and where.log_dir not in explained:
             yield from check_run(Lost(LostKind.EMPTY, where.broker_id, where.log_dir), release)
 
 

@@ -15,7 +15,7 @@ class TableTarget(NamedTuple):
 
 
 class ExecutorOptions(NamedTuple):
-    """ScanOptions directories are looked at; one that takes more than `seconds` becomes a finding.
+    """Options of a scan of directories. One that takes more than `seconds` becomes a finding.
 
     `urls` are the stores that log dirs are in, of which so many `requests` are made at once; `options` are those of
     every file system. `shared` is a folder in that of the run, where Spark writes below it: an executor that does not

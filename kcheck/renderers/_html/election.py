@@ -54,7 +54,7 @@ def page(report: Report) -> Iterator[Html]:
     at_stake = [*rows] if len(rows) == 1 else sorted(filter(is_at_stake, rows), key=harm)
     count = len(at_stake) + (0 if isinstance(answer, ClusterElection) else answer.left_out)
     if not at_stake:
-        yield "<p>No partition loses a record, whoever leads it.</p>\n"
+        yield "<p>No partition loses records, whichever replica leads.</p>\n"
     else:
         shown = at_stake[:_ROW_COUNT]
         said = caption(len(shown), count, "partition")

@@ -115,6 +115,15 @@ def test_answers_that_no_disk_can_serve() -> None:
     assert names(of_plan(disks(producer_id=5), wanted(MetadataAnswers(next_producer_id=5)))) == ["answers"]
 
 
+def test_an_isr_with_a_short_replica_loses_records() -> None:
+    """The last of the ISR to register leads: played, the others cut their logs to its end."""
+    held = disks({("t", 0): partition(replica(1), replica(2, end=20))})
+    both = wanted(MetadataAnswers({"t": TopicAnswer(isr={0: (1, 2)})}))
+    (refusal,) = of_plan(held, both)
+    assert (refusal.name, refusal.forced) == ("short-replica", True)
+    assert of_plan(held, wanted(MetadataAnswers({"t": TopicAnswer(isr={0: (2,)})}))) == []
+
+
 def test_the_disk_of_the_controller() -> None:
     assert names(refusals_of_controller(node(201), disks(), wanted(), is_empty=True)) == []
     (refusal,) = refusals_of_controller(None, disks(), wanted(), is_empty=True)

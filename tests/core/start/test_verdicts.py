@@ -49,6 +49,18 @@ LOST = partition(Outcome.LOST, loss(1))
 
 
 @pytest.mark.parametrize(
+    ("start", "records"),
+    [
+        (log_dir(partition(Outcome.OK)), 0),
+        (log_dir(LOST, partition(Outcome.LOST, loss(3)), partition(Outcome.OK)), 4),
+        (log_dir(LOST, partition(Outcome.LOST, loss(None))), None),
+    ],
+)
+def test_the_lost_records_of_a_log_dir(start: LogDirPrediction, records: int | None) -> None:
+    assert records == start.lost_records
+
+
+@pytest.mark.parametrize(
     ("start", "outcome"),
     [
         (log_dir(LOST, outcome=Outcome.ABORT), Outcome.ABORT),

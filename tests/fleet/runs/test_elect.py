@@ -322,4 +322,4 @@ def test_a_replica_in_sync_without_committed_records_is_listed(tmp_path: Path) -
     row = {"topic": "voted", "partition": 0, "broker_id": 2, "log_end_offset": 0, "high_watermark": 5}
     assert ([row], 1) == (answer["lacking"], answer["lacking_count"])
     said = " ".join(kcheck("elect", "--from", tmp_path / "out").out.split())
-    assert "1 replica in sync by the metadata without all committed records" in said
+    assert "1 replica in the ISR without all committed records" in said

@@ -1,5 +1,6 @@
 """What a run lacks is a finding and never clean: a lost mount, a log dir, a broker, partitions."""
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,10 @@ def test_what_was_there_before_or_is_registered_is_never_clean(fleet: Path) -> N
     out = fleet.parent / "out"
     done = kcheck("fleet", "report", out / "run=c", "--format", "json")
     assert 1 == done.code
+    by_name = {row["cluster"]: row for row in json.loads(done.out)["clusters"]}
+    counts = {name: (row["brokers_reached"], row["brokers_expected"]) for name, row in by_name.items()}
+    assert {"kraft": (2, 3), "plain": (1, 2)} == counts
+    assert [{"kafka": "4.3", "lowest": None, "highest": None, "brokers": 1}] == by_name["plain"]["releases"]
     assert "lost" not in kcheck("fleet", "diff", out / "run=b", out / "run=c").out
 
 

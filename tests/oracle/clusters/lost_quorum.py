@@ -139,7 +139,8 @@ class Nodes:
 
     def strays(self) -> list[str]:
         """Return the directories that brokers have put aside because the metadata do not know them."""
-        found = (path for number in BROKERS for path in self[number].log_dirs[0].glob("*-stray"))
+        here = [self[number] for number in BROKERS if number in self.nodes]
+        found = (path for node in here for path in node.log_dirs[0].glob("*-stray"))
         return sorted(re.sub(r"\.[0-9a-f]{32}-stray", "", path.name) for path in found)
 
     def tool(self, name: str, *arguments: str) -> str:

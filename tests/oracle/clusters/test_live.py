@@ -207,7 +207,7 @@ def test_a_lost_disk(version: str, gone: bool, tmp_path: Path, start: Callable[.
     command = [sys.executable, "-m", "kcheck", "predict", "--format", "json", "--kafka", version]
     done = subprocess.run([*command, str(cluster[1].dir / "server.properties")], check=False, capture_output=True)
     found = json.loads(done.stdout)["log_dirs"]
-    assert [("abort", f"no readable meta.properties in {lost}, but in {cluster[1].log_dirs[0]}")] * 2 == [
+    assert [("abort", f"{lost} has no readable meta.properties; readable in {cluster[1].log_dirs[0]}")] * 2 == [
         (each["outcome"], each["reason"]) for each in found
     ]
     assert (3 if gone else 1) == done.returncode

@@ -10,7 +10,7 @@ from kcheck.disk.local import LOCAL
 from kcheck.model.cluster import ClusterImage
 from kcheck.plans.recover_metadata import MetadataRecovery
 from kcheck.views.metadata_copy import read_copy
-from tests.oracle.lost_quorum import BROKERS, METADATA, Nodes, followed, same, wait_leads
+from tests.oracle.clusters.lost_quorum import BROKERS, METADATA, Nodes, followed, same, wait_leads
 
 NEW = 201
 """The new controller."""

@@ -10,9 +10,9 @@ import pytest
 
 import kcheck
 from tests.oracle.ask import sampled
-from tests.oracle.lost_metadata import NEW, answers, planned, started, with_controller, without_metadata
-from tests.oracle.lost_quorum import BROKERS, CONTROLLERS, QUORUM, copied, followed, wait_leads
-from tests.oracle.test_lost_quorum import DYNAMIC, Base, base
+from tests.oracle.clusters.lost_metadata import NEW, answers, planned, started, with_controller, without_metadata
+from tests.oracle.clusters.lost_quorum import BROKERS, CONTROLLERS, QUORUM, copied, followed, wait_leads
+from tests.oracle.clusters.test_lost_quorum import DYNAMIC, Base, base
 
 __all__ = ["base"]
 
